@@ -1,71 +1,38 @@
 // The plugin `lingate/plugins/azure-v3`: Azure Translator's API with the same keys, limits and charges, for existing clients.
 import { definePlugin, refuse } from 'lingate';
 import type { ApiDocument, PluginRoute } from 'lingate';
+import Type from 'typebox';
 import { detection } from './azure-v3/azure-detect.ts';
 import { languageList } from './azure-v3/azure-languages.ts';
-import { AzureOptions } from './azure-v3/azure-options.ts';
 import { Failure, KEY_FIELD, PROBLEM_FORM } from './azure-v3/azure-problem-form.ts';
-import { AUTHENTICATED, LOGGED, sharedSteps } from './azure-v3/azure-steps.ts';
+import { AUTHENTICATED, LOGGED, sharedSteps } from './azure-v3/azure-request.ts';
 import { translate } from './azure-v3/azure-translate.ts';
-import type { ApiPart, PartSetup } from './facades/api-part.ts';
+import { absent, absentForKeys, apiOf } from './facades/api.ts';
+import type { ApiPart } from './facades/api.ts';
+import { defaultVariants } from './facades/default-variants.ts';
 
-/** What the API is made of: each has its routes, as at Azure's global address, and the steps that they name. */
-const PARTS: readonly ((setup: PartSetup<AzureOptions>) => ApiPart)[] = [translate, detection, languageList, notOffered];
-
-/** Where an address of a customer's own has the same routes. */
-const BELOW = '/translator/text/v3.0';
-/** What is left of what lies there, such as documents. */
-const BESIDE = '/translator/*';
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-
-export default definePlugin({
-  name: 'azure-v3',
-  options: AzureOptions,
-  setup(options, host) {
-    const parts = PARTS.map((part) => part({ options, host }));
-    const routes = parts.flatMap((part) => part.routes);
-    const below = routes.map((route) => ({ ...route, path: BELOW + route.path }));
-    return {
-      routes: [...(options.root ? [...routes.map(atRoot), ...below.map(undocumented)] : below), ...METHODS.map(noEndpoint)],
-      document: DOCUMENT,
-      routeSteps: (services) => [
-        ...sharedSteps(services),
-        ...parts.flatMap(({ steps }) => steps(services)),
-        { kind: 'head', name: 'azure-no-endpoint', run: () => NOT_HERE },
-      ],
-    };
+const AzureOptions = Type.Object(
+  {
+    // There `pt` is Brazilian by name; `pt-pt` is the other.
+    default_variants: defaultVariants('EN-GB', 'PT-BR'),
+    root: Type.Boolean({
+      default: true,
+      description:
+        'Whether the routes are there as `/translate`, `/detect` and `/languages` too, and not only below `/translator/text/v3.0`. The LibreTranslate plugin has the same paths.',
+    }),
   },
-});
+  { additionalProperties: false, default: {} },
+);
 
-function atRoot(route: PluginRoute): PluginRoute {
-  return { ...route, whenTaken: 'root: false' };
-}
-
-/** The same stand in the document already. */
-function undocumented({ doc, ...route }: PluginRoute): PluginRoute {
-  void doc;
-  return { ...route, undocumented: true };
-}
-
-function noEndpoint(method: string): PluginRoute {
-  const steps = [...LOGGED, 'azure-no-endpoint'];
-  return { method, path: BESIDE, takesBody: false, steps, problemForm: PROBLEM_FORM, undocumented: true };
-}
-
-/** What that API has besides: a wrong key is told so there, too. */
-const OTHERS = ['/breaksentence', '/transliterate', '/dictionary/lookup', '/dictionary/examples'] as const;
 const NOT_HERE = refuse(
   'not_found',
   'This service translates texts and detects languages; it has no dictionaries, transliteration, sentence boundaries or documents.',
 );
-
-function notOffered(): ApiPart {
-  const form = { method: 'POST', takesBody: false, problemForm: PROBLEM_FORM, undocumented: true } as const;
-  return {
-    routes: OTHERS.map((path) => ({ ...form, path, steps: [...AUTHENTICATED, 'admit', 'azure-not-offered'] })),
-    steps: () => [{ kind: 'body', name: 'azure-not-offered', run: () => NOT_HERE }],
-  };
-}
+const OTHERS = ['/breaksentence', '/transliterate', '/dictionary/lookup', '/dictionary/examples'] as const;
+/** Where an address of a customer's own has the same routes. */
+const BELOW = '/translator/text/v3.0';
+/** What is left of what lies there, such as documents. */
+const BESIDE = '/translator/*';
 
 const DOCUMENT: ApiDocument = {
   title: 'Translator API',
@@ -79,3 +46,37 @@ const DOCUMENT: ApiDocument = {
   headers: { 'X-RequestId': { description: 'The same as X-Request-Id.', example: '01JD4X9Q2T8K6Z3W7V5N1M0RBC' } },
   keyField: KEY_FIELD,
 };
+
+export default definePlugin({
+  name: 'azure-v3',
+  options: AzureOptions,
+  setup({ default_variants: variants, root }, host) {
+    // As at Azure's global address.
+    const parts = [
+      translate(host, variants),
+      detection(host),
+      languageList(variants),
+      absentForKeys(
+        'azure-not-offered',
+        NOT_HERE,
+        AUTHENTICATED,
+        OTHERS.map((path) => ['POST', path]),
+      ),
+    ];
+    const routes = parts.flatMap((part) => part.routes);
+    const below = routes.map((one) => ({ ...one, path: BELOW + one.path }));
+    const placed: ApiPart = { routes: root ? [...routes.map(atRoot), ...below.map(undocumented)] : below, steps: sharedSteps };
+    const made = parts.map((part) => ({ ...part, routes: [] }));
+    return apiOf([placed, ...made, absent('azure-no-endpoint', NOT_HERE, LOGGED, [BESIDE])], DOCUMENT, PROBLEM_FORM);
+  },
+});
+
+function atRoot(one: PluginRoute): PluginRoute {
+  return { ...one, whenTaken: 'root: false' };
+}
+
+/** The same stand in the document already. */
+function undocumented({ doc, ...one }: PluginRoute): PluginRoute {
+  void doc;
+  return { ...one, undocumented: true };
+}

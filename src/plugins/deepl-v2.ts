@@ -3,48 +3,39 @@ import { definePlugin, refuse } from 'lingate';
 import type { ApiDocument } from 'lingate';
 import Type from 'typebox';
 import { languages } from './deepl-v2/deepl-languages.ts';
-import { DeepLOptions } from './deepl-v2/deepl-options.ts';
 import { PROBLEM_FORM } from './deepl-v2/deepl-problem-form.ts';
-import { translate } from './deepl-v2/deepl-translate.ts';
+import { AUTHENTICATED } from './deepl-v2/deepl-request.ts';
+import { ATTEMPT_MS, translate } from './deepl-v2/deepl-translate.ts';
 import { usage } from './deepl-v2/deepl-usage.ts';
 import { glossariesV2 } from './deepl-v2/glossaries-v2.ts';
 import { glossariesV3 } from './deepl-v2/glossaries-v3.ts';
-import { AUTHENTICATED, TRACE_ID } from './deepl-v2/read-body.ts';
-import type { ApiPart, PartSetup } from './facades/api-part.ts';
+import { absent, absentForKeys, apiOf, idStep } from './facades/api.ts';
+import { DefaultVariants } from './facades/default-variants.ts';
+import { string } from './facades/reference.ts';
 
-/** What the API is made of: each has its routes and the steps that they name. */
-const PARTS: readonly ((setup: PartSetup<DeepLOptions>) => ApiPart)[] = [
-  translate,
-  languages,
-  usage,
-  glossariesV2,
-  glossariesV3,
-  notOffered,
-];
-
-export default definePlugin({
-  name: 'deepl-v2',
-  options: DeepLOptions,
-  setup(options, host) {
-    const parts = PARTS.map((part) => part({ options, host }));
-    return {
-      routes: parts.flatMap(({ routes }) => routes),
-      document: DOCUMENT,
-      routeSteps: (services) => parts.flatMap(({ steps }) => steps(services)),
-    };
+const DeepLOptions = Type.Object(
+  {
+    attempt_timeout_ms: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description: `For each of the two attempts at the engine, where that is less than \`engine.timeout_ms\`. Without it ${ATTEMPT_MS}: the SDKs hang up after 5 s (Node) or 10 s (Python).`,
+      }),
+    ),
+    default_variants: DefaultVariants,
   },
-});
+  { additionalProperties: false, default: {} },
+);
 
 /** A problem document, and `message`, which clients show before `detail`. */
 const Failure = Type.Object(
   {
     type: Type.String({ format: 'uri', description: 'Where the code is explained.' }),
-    title: Type.String({ description: 'The code in words.' }),
+    title: string('The code in words.'),
     status: Type.Integer({ description: 'The status of the answer.' }),
-    code: Type.String({ description: 'Never changes its meaning.' }),
-    detail: Type.String({ description: 'For people; may change at any time.' }),
-    message: Type.String({ description: 'The code in words, as clients show it before `detail`.' }),
-    request_id: Type.String({ description: 'The same as the X-Request-Id field.' }),
+    code: string('Never changes its meaning.'),
+    detail: string('For people; may change at any time.'),
+    message: string('The code in words, as clients show it before `detail`.'),
+    request_id: string('The same as the X-Request-Id field.'),
   },
   { additionalProperties: true, title: 'Failure', description: 'What went wrong (RFC 9457). Members beyond these depend on `code`.' },
 );
@@ -66,36 +57,35 @@ const DOCUMENT: ApiDocument = {
   headers: { 'X-Trace-ID': { description: 'The same as X-Request-Id.', example: '01JD4X9Q2T8K6Z3W7V5N1M0RBC' } },
 };
 
-/** Where what that API has besides begins: a wrong key is told so there, too. */
-const PATHS: readonly (readonly [method: string, path: string])[] = [
+const NOT_HERE = refuse(
+  'not_found',
+  'This service translates texts, with glossaries; it has no documents, rephrasing, style rules or translation memories.',
+);
+/** Where what that API has besides begins. */
+const OTHERS = [
   ['POST', '/v2/document'],
   ['POST', '/v2/write/rephrase'],
   ['GET', '/v3/style_rules'],
   ['POST', '/v3/style_rules'],
   ['GET', '/v3/translation_memories'],
-];
+] as const;
 /** Whatever else there may be. */
 const BELOW = ['/v2/*', '/v3/*'] as const;
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-const NOT_HERE = refuse(
-  'not_found',
-  'This service translates texts, with glossaries; it has no documents, rephrasing, style rules or translation memories.',
-);
-
-function notOffered(): ApiPart {
-  const form = { takesBody: false, problemForm: PROBLEM_FORM, undocumented: true } as const;
-  return {
-    routes: [
-      ...PATHS.map(([method, path]) => ({ method, path, ...form, steps: [...AUTHENTICATED, 'admit', 'deepl-not-offered'] })),
-      ...BELOW.flatMap((path) =>
-        METHODS.map((method) => ({ method, path, ...form, steps: ['access-log', 'deepl-trace-id', 'deepl-no-endpoint'] })),
-      ),
-    ],
-    steps: () => [
-      TRACE_ID,
-      { kind: 'body', name: 'deepl-not-offered', run: () => NOT_HERE },
-      { kind: 'head', name: 'deepl-no-endpoint', run: () => NOT_HERE },
-    ],
-  };
-}
+export default definePlugin({
+  name: 'deepl-v2',
+  options: DeepLOptions,
+  setup({ attempt_timeout_ms: attemptMs, default_variants: variants }, host) {
+    const parts = [
+      { routes: [], steps: () => [idStep('deepl-trace-id', 'X-Trace-ID')] },
+      translate(host, variants, attemptMs),
+      languages(host),
+      usage(),
+      glossariesV2(host),
+      glossariesV3(host),
+      absentForKeys('deepl-not-offered', NOT_HERE, AUTHENTICATED, OTHERS),
+      absent('deepl-no-endpoint', NOT_HERE, ['access-log', 'deepl-trace-id'], BELOW),
+    ];
+    return apiOf(parts, DOCUMENT, PROBLEM_FORM);
+  },
+});

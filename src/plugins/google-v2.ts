@@ -1,42 +1,39 @@
 // The plugin `lingate/plugins/google-v2`: Google's Cloud Translation API v2 with the same keys, limits and charges, for existing clients.
 import { definePlugin, refuse } from 'lingate';
-import type { ApiPart, PartSetup } from './facades/api-part.ts';
-import { keyStep } from './google-v2/google-caller.ts';
+import Type from 'typebox';
+import { absent, apiOf } from './facades/api.ts';
+import { DefaultVariants } from './facades/default-variants.ts';
 import { detection } from './google-v2/google-detection.ts';
 import { DOCUMENT, PROBLEM_FORM } from './google-v2/google-errors.ts';
 import { languages } from './google-v2/google-languages.ts';
-import { GoogleOptions } from './google-v2/google-options.ts';
+import { keyStep } from './google-v2/google-request.ts';
 import { translation } from './google-v2/google-translation.ts';
 
-/** What the API is made of: each has its routes and the steps that they name. */
-const PARTS: readonly ((setup: PartSetup<GoogleOptions>) => ApiPart)[] = [translation, detection, languages, notOffered];
-
-export default definePlugin({
-  name: 'google-v2',
-  options: GoogleOptions,
-  setup(options, host) {
-    const parts = PARTS.map((part) => part({ options, host }));
-    return {
-      routes: parts.flatMap(({ routes }) => routes),
-      document: DOCUMENT,
-      routeSteps: (services) => [keyStep(services, options.key_in_query), ...parts.flatMap(({ steps }) => steps(services))],
-    };
+const GoogleOptions = Type.Object(
+  {
+    default_variants: DefaultVariants,
+    key_in_query: Type.Boolean({
+      default: false,
+      description:
+        'Whether a key is taken from `?key=` where no field of the request has one, as most clients of that API send it. Lingate never logs it; proxies on the way may.',
+    }),
   },
-});
-
-/** Where all else of that API is: its version 3 with documents, batches, glossaries and models. */
-const BELOW = ['/language/translate/*', '/v3/projects/*', '/v3beta1/projects/*'] as const;
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+  { additionalProperties: false, default: {} },
+);
 
 const NOT_HERE = refuse(
   'not_found',
   'This service has version 2 of the API: /language/translate/v2 with /detect and /languages; it has no documents, batches, glossaries or models of version 3.',
 );
+/** Where all else of that API is: its version 3 with documents, batches, glossaries and models. */
+const BELOW = ['/language/translate/*', '/v3/projects/*', '/v3beta1/projects/*'] as const;
 
-function notOffered(): ApiPart {
-  const form = { takesBody: false, problemForm: PROBLEM_FORM, undocumented: true } as const;
-  return {
-    routes: BELOW.flatMap((path) => METHODS.map((method) => ({ method, path, ...form, steps: ['access-log', 'google-not-offered'] }))),
-    steps: () => [{ kind: 'head', name: 'google-not-offered', run: () => NOT_HERE }],
-  };
-}
+export default definePlugin({
+  name: 'google-v2',
+  options: GoogleOptions,
+  setup({ default_variants: variants, key_in_query: inQuery }, host) {
+    const key = { routes: [], steps: (services: Parameters<typeof keyStep>[0]) => [keyStep(services, inQuery)] };
+    const parts = [key, translation(host, variants), detection(host), languages(host, variants)];
+    return apiOf([...parts, absent('google-not-offered', NOT_HERE, ['access-log'], BELOW)], DOCUMENT, PROBLEM_FORM);
+  },
+});

@@ -1,36 +1,44 @@
 // The plugin `lingate/plugins/libretranslate`: LibreTranslate's API with the same keys, limits and charges, for existing clients.
 import { definePlugin } from 'lingate';
+import Type from 'typebox';
+import { apiOf } from './facades/api.ts';
+import { DefaultVariants } from './facades/default-variants.ts';
 import { BrowserAccess } from './libretranslate/browser-access.ts';
 import { detection } from './libretranslate/detection.ts';
-import { DOCUMENT } from './libretranslate/libretranslate-document.ts';
 import { languageList } from './libretranslate/language-list.ts';
-import { LibreTranslateOptions } from './libretranslate/libretranslate-options.ts';
-import type { ApiPart, PartSetup } from './facades/api-part.ts';
-import { reserveReadSlot } from './libretranslate/key-and-members.ts';
-import type { ReadSlot } from './libretranslate/key-and-members.ts';
+import { DOCUMENT, PROBLEM_FORM } from './libretranslate/libretranslate-document.ts';
+import type { ReadSlot } from './libretranslate/libretranslate-request.ts';
 import { settings } from './libretranslate/settings.ts';
 import { translation } from './libretranslate/translation.ts';
 
-/** What the API is made of: each has its routes and the steps that they name. */
-const PARTS: readonly ((setup: PartSetup<LibreTranslateOptions>, read: ReadSlot) => ApiPart)[] = [
-  translation,
-  detection,
-  languageList,
-  settings,
-];
+const LibreTranslateOptions = Type.Object(
+  {
+    default_variants: DefaultVariants,
+    api_key_in_body: Type.Boolean({
+      default: true,
+      description: 'Whether a key is taken from `api_key` in the body where no field of the request has one, as clients send it.',
+    }),
+    cors: Type.Boolean({
+      default: true,
+      description: 'Whether pages and extensions of any origin may read the answers in a browser, as they may at LibreTranslate.',
+    }),
+  },
+  { additionalProperties: false, default: {} },
+);
 
 export default definePlugin({
   name: 'libretranslate',
   options: LibreTranslateOptions,
-  setup(options, host) {
-    const read = reserveReadSlot(host);
-    const parts = PARTS.map((part) => part({ options, host }, read));
-    const routes = parts.flatMap((part) => part.routes);
-    const browsers = options.cors ? new BrowserAccess() : undefined;
+  setup({ default_variants: variants, api_key_in_body: keyInBody, cors }, host) {
+    const read: ReadSlot = host.reserveSlot('parameters');
+    const parts = [translation(host, variants, keyInBody, read), detection(host, read), languageList(variants), settings(variants)];
+    const api = apiOf(parts, DOCUMENT, PROBLEM_FORM);
+    if (!cors) return api;
+    const browsers = new BrowserAccess();
     return {
-      routes: browsers === undefined ? routes : browsers.admittedTo(routes),
-      routeSteps: (services) => [...parts.flatMap(({ steps }) => steps(services)), ...(browsers?.steps(services) ?? [])],
-      document: browsers === undefined ? DOCUMENT : { ...DOCUMENT, headers: browsers.documented },
+      routes: browsers.admittedTo(api.routes),
+      routeSteps: (services) => [...api.routeSteps(services), ...browsers.steps(services)],
+      document: { ...DOCUMENT, headers: browsers.documented },
     };
   },
 });

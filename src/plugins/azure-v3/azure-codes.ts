@@ -13,11 +13,6 @@ export function theirCode(code: string): string {
   return `${base.toLowerCase()}-${SCRIPT.test(part) ? part.charAt(0) + part.slice(1).toLowerCase() : part}`;
 }
 
-/** The canonical source that a code means; one with a region or a script means its base. `undefined` for what is none. */
-export function sourceCode(value: string, languages: Languages): string | undefined {
-  return languages.base(value);
-}
-
 export interface Target {
   /** As the answer names it: what was asked for, in their writing. */
   readonly to: string;

@@ -1,17 +1,16 @@
 // GET /languages: what Azure's clients fill their menus with. It needs no key, as there.
 import Type from 'typebox';
-import { json } from 'lingate';
 import type { Languages, Outcome, RouteDoc } from 'lingate';
-import type { ApiPart, PartSetup } from '../facades/api-part.ts';
+import { answer, route } from '../facades/api.ts';
+import type { ApiPart } from '../facades/api.ts';
+import { madeOnce } from '../facades/default-variants.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import type { Judged } from '../facades/members.ts';
+import { answered, parameter, string } from '../facades/reference.ts';
 import { targetNamed, theirCode } from './azure-codes.ts';
-import type { AzureOptions } from './azure-options.ts';
-import { PROBLEM_FORM, wrong } from './azure-problem-form.ts';
-import { judgeVersion, queryOf } from './azure-query.ts';
-import type { Query } from './azure-query.ts';
-import { LOGGED } from './azure-steps.ts';
-import { API_VERSION } from './azure-translate-doc.ts';
+import { wrong } from './azure-problem-form.ts';
+import { API_VERSION, judgeVersion, LOGGED, queryOf } from './azure-request.ts';
+import type { Query } from './azure-request.ts';
 
 const SCOPES = ['translation', 'transliteration', 'dictionary'] as const;
 type Scope = (typeof SCOPES)[number];
@@ -26,57 +25,39 @@ const DOC: RouteDoc = {
   tag: 'Languages',
   query: [
     API_VERSION,
-    {
-      name: 'scope',
-      description:
-        'Which parts of the answer are wanted, joined by commas: `translation`, `transliteration`, `dictionary`. Without it all.',
-      schema: Type.String(),
-      example: 'translation',
-    },
+    parameter(
+      'scope',
+      'translation',
+      'Which parts of the answer are wanted, joined by commas: `translation`, `transliteration`, `dictionary`. Without it all.',
+    ),
   ],
-  answer: {
-    status: 200,
-    description: 'The list.',
-    schema: Type.Object({
+  answer: answered(
+    'The list.',
+    Type.Object({
       translation: Type.Optional(
         Type.Record(
           Type.String(),
-          Type.Object({
-            name: Type.String({ description: 'In English.' }),
-            nativeName: Type.String({ description: 'In the language itself.' }),
-            dir: Direction,
-          }),
+          Type.Object({ name: string('In English.'), nativeName: string('In the language itself.'), dir: Direction }),
         ),
       ),
       transliteration: Nothing,
       dictionary: Nothing,
     }),
-    example: { translation: { de: { name: 'German', nativeName: 'Deutsch', dir: 'ltr' } } },
-  },
+    { translation: { de: { name: 'German', nativeName: 'Deutsch', dir: 'ltr' } } },
+  ),
 };
 
-export function languageList({ options }: PartSetup<AzureOptions>): ApiPart {
-  // No key is needed here, so a flood of requests must be cheap: each answer is made once.
-  const made = new WeakMap<Languages, Map<string, Outcome>>();
-  const answer = (languages: Languages, scopes: readonly Scope[]): Outcome => {
-    let answers = made.get(languages);
-    if (answers === undefined) made.set(languages, (answers = new Map<string, Outcome>()));
+export function languageList(variants: DefaultVariants): ApiPart {
+  const answersFor = madeOnce(() => new Map<string, Outcome>());
+  const answerFor = (languages: Languages, scopes: readonly Scope[]): Outcome => {
+    const answers = answersFor(languages);
     const key = scopes.join();
-    let outcome = answers.get(key);
-    if (outcome === undefined) answers.set(key, (outcome = json(listed(languages, scopes, options.default_variants))));
-    return outcome;
+    const known = answers.get(key) ?? answer(listed(languages, scopes, variants));
+    answers.set(key, known);
+    return known;
   };
   return {
-    routes: [
-      {
-        method: 'GET',
-        path: '/languages',
-        takesBody: false,
-        steps: [...LOGGED, 'shed', 'azure-languages'],
-        problemForm: PROBLEM_FORM,
-        doc: DOC,
-      },
-    ],
+    routes: [route('GET', '/languages', [...LOGGED, 'shed', 'azure-languages'], DOC)],
     steps: (services) => [
       {
         kind: 'head',
@@ -86,7 +67,7 @@ export function languageList({ options }: PartSetup<AzureOptions>): ApiPart {
           const version = judgeVersion(query);
           if ('problem' in version) return version;
           const scopes = scopesOf(query);
-          return 'problem' in scopes ? scopes : answer(services.languages(), scopes.sound);
+          return 'problem' in scopes ? scopes : answerFor(services.languages(), scopes.sound);
         },
       },
     ],
@@ -107,9 +88,8 @@ function scopesOf(query: Query): Judged<readonly Scope[]> {
   return { sound: SCOPES.filter((scope) => words.includes(scope)) };
 }
 
-function listed(languages: Languages, scopes: readonly Scope[], variants: DefaultVariants): string {
-  const parts = scopes.map((scope) => [scope, scope === 'translation' ? translatable(languages, variants) : {}]);
-  return JSON.stringify(Object.fromEntries(parts));
+function listed(languages: Languages, scopes: readonly Scope[], variants: DefaultVariants): Readonly<Record<string, object>> {
+  return Object.fromEntries(scopes.map((scope) => [scope, scope === 'translation' ? translatable(languages, variants) : {}]));
 }
 
 /** Each language that is offered as a source or as a target; clients have one list for both menus. */

@@ -1,29 +1,24 @@
 // The parameters of POST /translate, judged: Azure's names and numbers, our rules and limits.
-import { refuse, targetsOffered } from 'lingate';
-import type { EngineCapabilities, Languages, Refusal, TextFormat } from 'lingate';
+import { refusedCharge, refuse, targetsOffered } from 'lingate';
+import type { Charge, EngineCapabilities, Languages, Refusal, TextFormat } from 'lingate';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import type { Judged } from '../facades/members.ts';
-import { sourceCode, targetNamed, theirCode } from './azure-codes.ts';
+import { targetNamed, theirCode } from './azure-codes.ts';
 import type { Target } from './azure-codes.ts';
 import { wrong } from './azure-problem-form.ts';
-import { judgeVersion, oneOf, queryOf, single } from './azure-query.ts';
-import type { Query } from './azure-query.ts';
-import type { Texts } from '../facades/in-pieces.ts';
+import { judgeVersion, oneOf, queryOf, single } from './azure-request.ts';
+import type { Query } from './azure-request.ts';
+import type { Texts } from '../facades/texts.ts';
 
 /** Each is a piece of work for the engine. */
 const TARGETS_MAX = 50;
 
-/** What a request asks for. Codes are canonical. */
+/** What a request asks for. Codes are canonical; characters count once for each target. */
 export interface AzureOrder extends Texts {
   readonly sourceLang: string | undefined;
   readonly targets: readonly Target[];
   readonly format: TextFormat;
 }
-
-export type AzureVerdict =
-  | { readonly kind: 'valid'; readonly order: AzureOrder; readonly characters: number }
-  /** `characters` where they could be counted: those of the texts, once for each target. */
-  | { readonly kind: 'invalid'; readonly refusal: Refusal; readonly characters: number | undefined };
 
 export interface AzureRules {
   readonly languages: Languages;
@@ -32,16 +27,15 @@ export interface AzureRules {
 }
 
 /** The version first, then the texts, then the rest, as `/v1` does it. */
-export function judgeTranslation(queryText: string, readTexts: () => Judged<Texts>, rules: AzureRules): AzureVerdict {
+export function judgeTranslation(queryText: string, readTexts: () => Judged<Texts>, rules: AzureRules): Judged<AzureOrder> | Charge {
   const query = queryOf(queryText);
   const version = judgeVersion(query);
-  if ('problem' in version) return { kind: 'invalid', refusal: version, characters: undefined };
+  if ('problem' in version) return version;
   const texts = readTexts();
-  if ('problem' in texts) return { kind: 'invalid', refusal: texts, characters: undefined };
+  if ('problem' in texts) return texts;
   const characters = texts.sound.characters * Math.max(1, query.get('to')?.length ?? 0);
   const rest = judgeRest(query, rules);
-  if ('problem' in rest) return { kind: 'invalid', refusal: rest, characters };
-  return { kind: 'valid', order: { ...texts.sound, ...rest.sound }, characters };
+  return 'problem' in rest ? refusedCharge(rest, characters) : { sound: { ...texts.sound, ...rest.sound, characters } };
 }
 
 function judgeRest(query: Query, { languages, variants, can }: AzureRules): Judged<Omit<AzureOrder, keyof Texts>> {
@@ -77,7 +71,7 @@ function sourceOf(query: Query, languages: Languages): Judged<string | undefined
   if (from.length > 1) return refuse('invalid_source_lang', 'from: may be given once.');
   const [code = ''] = from;
   if (code === '') return { sound: undefined };
-  const sound = sourceCode(code, languages);
+  const sound = languages.base(code);
   return sound === undefined
     ? refuse('invalid_source_lang', 'from: must be a code of a source language that GET /languages lists, or be left out.')
     : { sound };
@@ -106,7 +100,7 @@ function faultOfRest(query: Query, languages: Languages): Refusal | undefined {
   }
   const suggested = single(query, 'suggestedFrom', 400_003);
   if ('problem' in suggested) return suggested;
-  if (suggested.sound !== undefined && sourceCode(suggested.sound, languages) === undefined) {
+  if (suggested.sound !== undefined && languages.base(suggested.sound) === undefined) {
     return wrong(400_003, 'suggestedFrom: must be a code of a source language that GET /languages lists.');
   }
   return faultOfOptions(query);

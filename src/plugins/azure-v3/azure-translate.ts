@@ -1,103 +1,129 @@
 // POST /translate: texts into one or several languages, charged once for each of them.
-import { chargedCharacters, chargeSlot, json, NOTHING_CHOSEN, refusedCharge } from 'lingate';
-import type { BodyStep, Exchange, GatewayServices, Outcome, Refusal, Slot, Translated, Translation } from 'lingate';
-import type { ApiPart, PartSetup } from '../facades/api-part.ts';
-import { allEnded } from '../facades/in-pieces.ts';
+import { chargedCharacters, json, NOTHING_CHOSEN, refusedCharge, TRANSLATION_PROBLEMS } from 'lingate';
+import type { Exchange, GatewayServices, Outcome, PluginHost, Refusal, RouteDoc, Translation, TranslationOptions } from 'lingate';
+import Type from 'typebox';
+import { chargeFor, engineStep, readStep, route } from '../facades/api.ts';
+import type { ApiPart } from '../facades/api.ts';
+import type { DefaultVariants } from '../facades/default-variants.ts';
+import { answered, parameter, string } from '../facades/reference.ts';
+import { allOrRefusal, toldOf } from '../facades/texts.ts';
 import { theirCode } from './azure-codes.ts';
-import type { Target } from './azure-codes.ts';
-import type { AzureOptions } from './azure-options.ts';
 import { judgeTranslation } from './azure-parameters.ts';
 import type { AzureOrder } from './azure-parameters.ts';
-import { PROBLEM_FORM } from './azure-problem-form.ts';
-import { AUTHENTICATED, readStep } from './azure-steps.ts';
-import { readTexts } from './azure-texts.ts';
-import { TRANSLATE_DOC } from './azure-translate-doc.ts';
+import { API_VERSION, AUTHENTICATED, readTexts, TEXTS_HEADERS, TextsBody } from './azure-request.ts';
 
 /** Engines report a language and not how sure they are; it is the one that they translated from. */
 export const SCORE = 1;
 
-export function translate({ options, host }: PartSetup<AzureOptions>): ApiPart {
+const DOC: RouteDoc = {
+  summary: 'Translate texts',
+  description:
+    'Translates up to 50 texts, each into every language of `to`, all or nothing. Their characters are charged once for each language. Parameters beyond these are ignored, but `fromScript` and `toScript` are refused.',
+  authenticated: true,
+  tag: 'Translation',
+  query: [
+    API_VERSION,
+    {
+      name: 'to',
+      description: 'A code to translate into; given up to 50 times. `en` and `pt` mean the variant that the operator has chosen.',
+      schema: Type.Array(Type.String(), { minItems: 1, maxItems: 50 }),
+      required: true,
+      example: ['de'],
+    },
+    parameter('from', 'en', 'The code of what the texts are in. Without it the engine finds out.'),
+    parameter('textType', 'plain', '`plain`, the default, or `html` where the engine handles it.'),
+    parameter('category', 'general', '`general`; another one is refused: there are no custom systems.'),
+    parameter('suggestedFrom', 'en', 'A source code; without effect.'),
+    parameter('allowFallback', 'true', '`true` or `false`; without effect.'),
+    parameter('profanityAction', 'NoAction', '`NoAction`; `Marked` and `Deleted` are refused.'),
+    parameter('profanityMarker', 'Asterisk', '`Asterisk` or `Tag`; without effect.'),
+    parameter('includeAlignment', 'false', '`false`; `true` is refused.'),
+    parameter('includeSentenceLength', 'false', '`false`; `true` is refused.'),
+  ],
+  body: { description: 'The texts.', schema: TextsBody, example: [{ Text: 'Hello' }] },
+  answer: {
+    ...answered(
+      'An entry for each text, in their order.',
+      Type.Array(
+        Type.Object({
+          detectedLanguage: Type.Optional(
+            Type.Object(
+              {
+                language: string('The code.'),
+                score: Type.Number({ description: 'Always 1: engines tell a language and not how sure they are.' }),
+              },
+              { description: 'Without `from`, where the engine tells.' },
+            ),
+          ),
+          translations: Type.Array(Type.Object({ text: string('The translation.'), to: string('The code as in `to`.') }), {
+            description: 'One for each `to`, in their order.',
+          }),
+        }),
+      ),
+      [{ translations: [{ text: 'Hallo', to: 'de' }] }],
+    ),
+    headers: { 'X-metered-usage': { description: 'The characters that were charged.', example: '5' } },
+  },
+  problems: TRANSLATION_PROBLEMS,
+};
+
+export function translate(host: PluginHost, variants: DefaultVariants): ApiPart {
   const slot = host.reserveSlot<AzureOrder>('translation');
   return {
-    routes: [
-      {
-        method: 'POST',
-        path: '/translate',
-        takesBody: true,
-        steps: [...AUTHENTICATED, 'azure-read-translation', 'admit', 'azure-translate'],
-        problemForm: PROBLEM_FORM,
-        doc: TRANSLATE_DOC,
-      },
-    ],
-    steps: (services) => [readStep('azure-read-translation', (x) => take(x, services, slot, options)), translateStep(services, slot)],
+    routes: [route('POST', '/translate', [...AUTHENTICATED, 'azure-read-translation', 'admit', 'azure-translate'], DOC)],
+    steps(services) {
+      const read = readStep(
+        'azure-read-translation',
+        TEXTS_HEADERS,
+        services,
+        (x) => {
+          const { head, body } = x;
+          const rules = { languages: services.languages(x), variants, can: services.engineCan };
+          return judgeTranslation(head.query, () => readTexts(head.headers, body, services.bodyBytesMax), rules);
+        },
+        (x, order) => {
+          const refusal = refusalOf(x, services, order);
+          if (refusal !== undefined) return refusedCharge(refusal, order.characters);
+          x.set(slot, order);
+          // Texts that are all empty cost nothing.
+          return chargeFor(order.characters, order.characters > 0);
+        },
+      );
+      return [read, engineStep('azure-translate', slot, (x, order) => translated(x, services, order))];
+    },
   };
 }
 
-function take(x: Exchange, services: GatewayServices, slot: Slot<AzureOrder>, options: AzureOptions): Refusal | undefined {
-  const rules = { languages: services.languages(x), variants: options.default_variants, can: services.engineCan };
-  const { head, body } = x;
-  const judged = judgeTranslation(head.query, () => readTexts(head.headers, body, services.bodyBytesMax), rules);
-  if (judged.kind === 'invalid') {
-    x.set(chargeSlot, refusedCharge(judged.refusal, judged.characters));
-    return judged.refusal;
-  }
-  const { order, characters } = judged;
-  const refusal = refusalOf(x, services, order);
-  if (refusal !== undefined) {
-    x.set(chargeSlot, refusedCharge(refusal, characters));
-    return refusal;
-  }
-  x.set(slot, order);
-  // Texts that are all empty cost nothing.
-  x.set(chargeSlot, { characters, reserve: characters > 0, glossary: undefined, refusal: undefined });
-  services.judgeAgain(x, () => refusalOf(x, services, order));
-  return undefined;
-}
-
 /** Where no engine does all of it for one of the targets. */
-function refusalOf(x: Exchange, services: GatewayServices, { targets, sourceLang, format }: AzureOrder): Refusal | undefined {
-  for (const { targetLang } of targets) {
-    const refusal = services.refusalFor(x, { ...NOTHING_CHOSEN, sourceLang, targetLang, format });
+function refusalOf(x: Exchange, services: GatewayServices, order: AzureOrder): Refusal | undefined {
+  for (const { targetLang } of order.targets) {
+    const refusal = services.refusalFor(x, optionsOf(order, targetLang));
     if (refusal !== undefined) return refusal;
   }
   return undefined;
 }
 
-function translateStep(services: GatewayServices, slot: Slot<AzureOrder>): BodyStep {
-  return {
-    kind: 'body',
-    name: 'azure-translate',
-    headers: ['traceparent'],
-    run(x) {
-      const order = x.need(slot);
-      if (order.text.length === 0) return answerOf(x, order, []);
-      // At once and not one after another: the reservation lasts for two attempts.
-      return allEnded(order.targets.map((target) => into(x, target, order, services))).then((all) => tell(x, order, all));
-    },
-  };
+function optionsOf({ sourceLang, format }: AzureOrder, targetLang: string): TranslationOptions {
+  return { ...NOTHING_CHOSEN, sourceLang, targetLang, format };
 }
 
-function into(x: Exchange, { targetLang }: Target, order: AzureOrder, services: GatewayServices): Promise<Translated | Refusal> {
-  const { text, sourceLang, format } = order;
-  return services.translate(x, { text, options: { ...NOTHING_CHOSEN, sourceLang, targetLang, format }, glossaryId: undefined });
+function translated(x: Exchange, services: GatewayServices, order: AzureOrder): Outcome | Promise<Outcome> {
+  const { text: texts, targets } = order;
+  if (texts.length === 0) return answerOf(x, order, []);
+  const works = targets.map(({ targetLang }) =>
+    services.translate(x, { text: texts, options: optionsOf(order, targetLang), glossaryId: undefined }),
+  );
+  // At once and not one after another: the reservation lasts for two attempts.
+  return allOrRefusal(works).then((all) => {
+    if ('problem' in all) return all;
+    const ofText = (index: number): readonly Translation[] => all.map(({ translations }) => translations[index]!);
+    return answerOf(x, order, Array.from(texts.keys(), ofText));
+  });
 }
 
-/** All or nothing: one that failed is the answer. */
-function tell(x: Exchange, order: AzureOrder, all: readonly (Translated | Refusal)[]): Outcome {
-  const translated: (readonly Translation[])[] = [];
-  for (const told of all) {
-    if (told.kind !== 'translated') return told;
-    translated.push(told.translations);
-  }
-  return answerOf(x, order, translated);
-}
-
-/** `translated` are those of the texts that are not empty, for each target; nothing where all texts are empty. */
-function answerOf(x: Exchange, { entries, targets, sourceLang }: AzureOrder, translated: readonly (readonly Translation[])[]): Outcome {
-  let next = 0;
-  const told = entries.map((entry) => {
-    const all = entry === '' ? undefined : translated.map((ofTarget) => ofTarget[next]!);
-    if (all !== undefined) next++;
+/** `translations` are those of each text that is not empty, one for each target. */
+function answerOf(x: Exchange, { entries, targets, sourceLang }: AzureOrder, translations: readonly (readonly Translation[])[]): Outcome {
+  const told = toldOf(entries, translations, (all) => {
     const language = sourceLang === undefined ? all?.[0]!.detectedSourceLanguage : undefined;
     return {
       detectedLanguage: language === undefined ? undefined : { language: theirCode(language), score: SCORE },

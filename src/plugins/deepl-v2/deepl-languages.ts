@@ -1,12 +1,12 @@
 // GET /v2/languages: `type` in the query, or, as some SDKs send it, in a form or JSON body.
 import Type from 'typebox';
-import { json, refuse } from 'lingate';
-import type { BodyStep, GatewayServices, Languages, Refusal, RouteDoc, Slot } from 'lingate';
-import { chosen } from './deepl-parameters.ts';
-import { AUTHENTICATED, readBody } from './read-body.ts';
-import type { ApiPart, PartSetup } from '../facades/api-part.ts';
-import type { DeepLOptions } from './deepl-options.ts';
-import { PROBLEM_FORM } from './deepl-problem-form.ts';
+import { refuse } from 'lingate';
+import type { Languages, Outcome, PluginHost, RouteDoc } from 'lingate';
+import { answer, route } from '../facades/api.ts';
+import type { ApiPart } from '../facades/api.ts';
+import { chosen } from '../facades/members.ts';
+import { answered, parameter, string } from '../facades/reference.ts';
+import { AUTHENTICATED, readBody } from './deepl-request.ts';
 
 type ListType = 'source' | 'target';
 
@@ -17,60 +17,39 @@ const DOC: RouteDoc = {
   description: 'The languages that texts may be in, or be translated to.',
   authenticated: true,
   tag: 'Languages',
-  query: [
-    {
-      name: 'type',
-      description: '`source`, the default, or `target`. It may stand in a form or JSON body, too.',
-      schema: Type.String(),
-      example: 'target',
-    },
-  ],
-  answer: {
-    status: 200,
-    description: 'The list.',
-    schema: Type.Array(
+  query: [parameter('type', 'target', '`source`, the default, or `target`. It may stand in a form or JSON body, too.')],
+  answer: answered(
+    'The list.',
+    Type.Array(
       Type.Object({
-        language: Type.String({ description: 'The code.' }),
-        name: Type.String({ description: 'The name in English.' }),
+        language: string('The code.'),
+        name: string('The name in English.'),
         supports_formality: Type.Optional(Type.Boolean({ description: 'Whether `formality` has an effect. Targets only.' })),
       }),
     ),
-    example: [{ language: 'DE', name: 'German', supports_formality: true }],
-  },
+    [{ language: 'DE', name: 'German', supports_formality: true }],
+  ),
 };
 
-export function languages({ host }: PartSetup<DeepLOptions>): ApiPart {
+export function languages(host: PluginHost): ApiPart {
   const slot = host.reserveSlot<ListType>('type of languages');
+  const steps = [...AUTHENTICATED, 'deepl-read-type', 'admit', 'deepl-languages'];
   return {
-    routes: [
-      {
-        method: 'GET',
-        path: '/v2/languages',
-        takesBody: true,
-        steps: [...AUTHENTICATED, 'deepl-read-type', 'admit', 'deepl-languages'],
-        problemForm: PROBLEM_FORM,
-        doc: DOC,
-      },
+    routes: [{ ...route('GET', '/v2/languages', steps, DOC), takesBody: true }],
+    steps: (services) => [
+      readBody('deepl-read-type', services, (x, members) => {
+        const given = new URLSearchParams(x.head.query).getAll('type');
+        const type = given.length === 0 ? (chosen(members, 'type') ?? 'source') : given.length === 1 ? given[0] : undefined;
+        if (type !== 'source' && type !== 'target') return WRONG_TYPE;
+        x.set(slot, type);
+        return undefined;
+      }),
+      { kind: 'body', name: 'deepl-languages', run: (x) => listOf(services.languages(x), x.need(slot)) },
     ],
-    steps: (services) => [readType(services, slot), listStep(services, slot)],
   };
 }
 
-function readType(services: GatewayServices, slot: Slot<ListType>): BodyStep {
-  return readBody('deepl-read-type', services, (x, members): Refusal | undefined => {
-    const given = new URLSearchParams(x.head.query).getAll('type');
-    const type = given.length === 0 ? (chosen(members, 'type') ?? 'source') : given.length === 1 ? given[0] : undefined;
-    if (type !== 'source' && type !== 'target') return WRONG_TYPE;
-    x.set(slot, type);
-    return undefined;
-  });
-}
-
-function listStep(services: GatewayServices, slot: Slot<ListType>): BodyStep {
-  return { kind: 'body', name: 'deepl-languages', run: (x) => json(listOf(services.languages(x), x.need(slot))) };
-}
-
-function listOf(list: Languages, type: ListType): string {
-  if (type === 'source') return JSON.stringify(list.sources.map(({ code, name }) => ({ language: code, name })));
-  return JSON.stringify(list.targets.map(({ code, name, formality }) => ({ language: code, name, supports_formality: formality })));
+function listOf(list: Languages, type: ListType): Outcome {
+  if (type === 'source') return answer(list.sources.map(({ code, name }) => ({ language: code, name })));
+  return answer(list.targets.map(({ code, name, formality }) => ({ language: code, name, supports_formality: formality })));
 }

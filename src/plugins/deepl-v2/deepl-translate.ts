@@ -1,87 +1,131 @@
 // POST /v2/translate.
 import {
-  chargeSlot,
   countCharacters,
   dictionaryFor,
   GLOSSARY_MISMATCH,
   isUnavailable,
-  json,
   keyOwnerSlot,
   NO_SUCH_GLOSSARY,
   refusedCharge,
   STORE_UNAVAILABLE,
+  TRANSLATION_PROBLEMS,
 } from 'lingate';
 import type {
-  BodyStep,
   Charge,
   EngineGlossary,
   Exchange,
   GatewayServices,
   Outcome,
+  PluginHost,
   Refusal,
-  Slot,
+  RouteDoc,
   Translated,
   Translation,
   TranslationOptions,
 } from 'lingate';
-import type { ApiPart, PartSetup } from '../facades/api-part.ts';
+import Type from 'typebox';
+import { answer, engineStep, route } from '../facades/api.ts';
+import type { ApiPart } from '../facades/api.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
-import { ATTEMPT_MS } from './deepl-options.ts';
-import type { DeepLOptions } from './deepl-options.ts';
-import { PROBLEM_FORM } from './deepl-problem-form.ts';
+import { answered, JSON_OR_FORM, optional, string } from '../facades/reference.ts';
+import { toldOf } from '../facades/texts.ts';
+import { AUTHENTICATED, readBody } from './deepl-request.ts';
 import { CHANGING, NOT_FOUND } from './glossary-answer.ts';
 import { findGlossary } from './glossary-steps.ts';
-import { AUTHENTICATED, readBody } from './read-body.ts';
-import type { Take } from './read-body.ts';
 import { judgeTranslation, TEXTS_LIMIT } from './translate-body.ts';
 import type { TranslateOrder } from './translate-body.ts';
-import { TRANSLATE_DOC } from './translate-doc.ts';
+
+/** Parameters that are not listed here are ignored; but `style_id`, `translation_memory_id` and `custom_instructions` are refused. */
+const Body = Type.Object({
+  text: Type.Array(Type.String(), {
+    minItems: 1,
+    maxItems: 50,
+    description: 'What to translate. An empty text among others stays empty. In a form the field is repeated.',
+  }),
+  target_lang: string('A target code in any case; `EN` and `PT` mean the variant that the operator has chosen.'),
+  source_lang: optional('Without it the engine finds out.'),
+  formality: optional('`default`, `more`, `less`, `prefer_more` or `prefer_less`.'),
+  context: optional('Helps the engine; is neither translated nor charged.'),
+  glossary_id: optional('Its languages are compared without their regions.'),
+  glossary_ids: optional('Up to five of them, in a list or joined by commas: the first that has a term decides.'),
+  tag_handling: optional('`xml` or `html`, where the engine handles it.'),
+  ignore_tags: optional('Elements that stay as they are, joined by commas or in a list. With `xml` only.'),
+  show_billed_characters: optional('`1`: the answer says of each text what it cost.'),
+  model_type: optional('Comes back as `model_type_used`; without effect.'),
+  split_sentences: optional('`0`, `1` or `nonewlines`; without effect.'),
+  preserve_formatting: optional('`0` or `1`; without effect.'),
+});
+
+const DOC: RouteDoc = {
+  summary: 'Translate texts',
+  description: 'Translates up to 50 texts, all or none of them.',
+  authenticated: true,
+  tag: 'Translation',
+  body: {
+    description: 'As a form or as JSON.',
+    schema: Body,
+    example: { text: ['Hello'], target_lang: 'DE' },
+    contentTypes: JSON_OR_FORM,
+  },
+  answer: answered(
+    'All texts are translated, and were charged.',
+    Type.Object({
+      translations: Type.Array(
+        Type.Object({
+          detected_source_language: string('`UND` where nobody has found it out.'),
+          text: string('The translation.'),
+          billed_characters: Type.Optional(Type.Integer({ description: 'With `show_billed_characters`.' })),
+          model_type_used: optional('With `model_type`.'),
+        }),
+        { description: 'One per text, in the order of the texts.' },
+      ),
+    }),
+    { translations: [{ detected_source_language: 'EN', text: 'Hallo' }] },
+  ),
+  problems: [...TRANSLATION_PROBLEMS, 'glossary_not_found'],
+};
 
 /** Clients expect a language with every text: this is ISO 639's code for an undetermined one. */
 const UNDETERMINED = 'UND';
-const NOTHING: Translation = { text: '', detectedSourceLanguage: undefined };
 
-export function translate({ options, host }: PartSetup<DeepLOptions>): ApiPart {
+/** About as long as the most impatient client waits: one attempt that may succeed, rather than two that are too short. */
+export const ATTEMPT_MS = 4500;
+
+export function translate(host: PluginHost, variants: DefaultVariants, attemptMs: number | undefined): ApiPart {
   const slot = host.reserveSlot<TranslateOrder>('translation');
   return {
-    routes: [
-      {
-        method: 'POST',
-        path: '/v2/translate',
-        takesBody: true,
-        steps: [...AUTHENTICATED, 'deepl-read-translation', 'admit', 'deepl-translate'],
-        problemForm: PROBLEM_FORM,
-        doc: TRANSLATE_DOC,
-      },
-    ],
+    routes: [route('POST', '/v2/translate', [...AUTHENTICATED, 'deepl-read-translation', 'admit', 'deepl-translate'], DOC)],
     steps(services) {
-      const { attempt_timeout_ms: attemptMs, default_variants: variants } = options;
       if (attemptMs !== undefined && attemptMs < services.engineTimeoutMs) {
         host.warn('attempt_timeout_ms is less than engine.timeout_ms: translations that take longer fail for this API alone', {
           attempt_timeout_ms: attemptMs,
           engine_timeout_ms: services.engineTimeoutMs,
         });
       }
-      return [readTranslation(services, slot, variants), translateStep(services, slot, attemptMs ?? ATTEMPT_MS)];
+      const read = readBody(
+        'deepl-read-translation',
+        services,
+        (x, members) => {
+          const judged = judgeTranslation(members, { languages: services.languages(x), variants, can: services.engineCan });
+          if (!('sound' in judged)) return judged;
+          const { options, glossaryIds, characters } = judged.sound;
+          const refusal = services.refusalFor(x, options, glossaryIds.length > 0);
+          if (refusal !== undefined) return refusedCharge(refusal, characters);
+          x.set(slot, judged.sound);
+          return chargeOf(judged.sound);
+        },
+        TEXTS_LIMIT,
+      );
+      const ask = engineStep('deepl-translate', slot, (x, order) =>
+        translated(x, services, order, attemptMs ?? ATTEMPT_MS).then((told) => {
+          if (told.kind === 'translated') return answerOf(order, told.translations);
+          // Deleted since the admission found it.
+          return told === NO_SUCH_GLOSSARY ? NOT_FOUND : told;
+        }),
+      );
+      return [read, ask];
     },
   };
-}
-
-function readTranslation(services: GatewayServices, slot: Slot<TranslateOrder>, variants: DefaultVariants): BodyStep {
-  const take: Take = (x, members) => {
-    const judged = judgeTranslation(members, { languages: services.languages(x), variants, can: services.engineCan });
-    const refusal =
-      judged.kind === 'invalid' ? judged.refusal : services.refusalFor(x, judged.order.options, judged.order.glossaryIds.length > 0);
-    if (judged.kind === 'invalid' || refusal !== undefined) {
-      const { characters } = judged.kind === 'invalid' ? judged : judged.order;
-      x.set(chargeSlot, refusedCharge(refusal!, characters));
-      return refusal;
-    }
-    x.set(slot, judged.order);
-    x.set(chargeSlot, chargeOf(judged.order));
-    return undefined;
-  };
-  return readBody('deepl-read-translation', services, take, TEXTS_LIMIT);
 }
 
 function chargeOf({ characters, glossaryIds, options }: TranslateOrder): Charge {
@@ -92,54 +136,24 @@ function chargeOf({ characters, glossaryIds, options }: TranslateOrder): Charge 
   return { characters, reserve: true, glossary, missingGlossary: NOT_FOUND, refusal: undefined };
 }
 
-function translateStep(services: GatewayServices, slot: Slot<TranslateOrder>, attemptMs: number): BodyStep {
-  return {
-    kind: 'body',
-    name: 'deepl-translate',
-    headers: ['traceparent'],
-    run(x) {
-      const order = x.need(slot);
-      const tell = (told: Translated | Refusal): Outcome => {
-        if (told.kind === 'translated') return answerOf(order, told.translations);
-        // Deleted since the admission found it.
-        return told === NO_SUCH_GLOSSARY ? NOT_FOUND : told;
-      };
-      const { options, glossaryIds } = order;
-      const text = order.text.filter((one) => one !== '');
-      if (glossaryIds.length > 1) return withSeveral(x, services, { ...order, text }, attemptMs).then(tell);
-      return services.translate(x, { text, options, glossaryId: glossaryIds[0], attemptMs }).then(tell);
-    },
-  };
+function translated(x: Exchange, services: GatewayServices, order: TranslateOrder, attemptMs: number): Promise<Translated | Refusal> {
+  const { text: texts, options, glossaryIds } = order;
+  if (glossaryIds.length <= 1) return services.translate(x, { text: texts, options, glossaryId: glossaryIds[0], attemptMs });
+  return oneOfSeveral(x, services, glossaryIds, options).then((glossary) =>
+    'problem' in glossary
+      ? glossary
+      : services.translate(x, { text: texts, options: { ...options, glossary }, glossaryId: undefined, attemptMs }),
+  );
 }
 
-async function withSeveral(
-  x: Exchange,
-  services: GatewayServices,
-  { text, options, glossaryIds }: TranslateOrder,
-  attemptMs: number,
-): Promise<Translated | Refusal> {
-  const glossary = await oneOfSeveral(x, services, glossaryIds, options);
-  if ('problem' in glossary) return glossary;
-  return services.translate(x, { text, options: { ...options, glossary }, glossaryId: undefined, attemptMs });
-}
-
-function answerOf({ text, options, showsBilled, modelType }: TranslateOrder, translations: readonly Translation[]): Outcome {
-  let next = 0;
-  const told = text.map((one) => {
-    // Of an empty text the engine knows nothing.
-    const translation = one === '' ? NOTHING : translations[next++]!;
-    return {
-      detected_source_language: translation.detectedSourceLanguage ?? options.sourceLang ?? UNDETERMINED,
-      text: translation.text,
-      billed_characters: showsBilled ? billedOf(one, translation) : undefined,
-      model_type_used: modelType,
-    };
-  });
-  return json(JSON.stringify({ translations: told }));
-}
-
-function billedOf(text: string, { isSpared }: Translation): number {
-  return isSpared === true ? 0 : countCharacters(text);
+function answerOf({ entries, options, showsBilled, modelType }: TranslateOrder, translations: readonly Translation[]): Outcome {
+  const told = toldOf(entries, translations, (one, entry) => ({
+    detected_source_language: one?.detectedSourceLanguage ?? options.sourceLang ?? UNDETERMINED,
+    text: one?.text ?? '',
+    billed_characters: showsBilled ? (one?.isSpared === true ? 0 : countCharacters(entry)) : undefined,
+    model_type_used: modelType,
+  }));
+  return answer({ translations: told });
 }
 
 /** After so many looks, between each of which a dictionary was replaced, it is given up. */

@@ -1,10 +1,11 @@
 // GET /v2/usage: how much of the period's characters, or of the credit, is used.
 import Type from 'typebox';
-import { isUnavailable, json, keyOwnerSlot, STORE_UNAVAILABLE, UNKNOWN_KEY } from 'lingate';
-import type { BodyStep, GatewayServices, RouteDoc, Usage } from 'lingate';
-import { AUTHENTICATED } from './read-body.ts';
-import type { ApiPart } from '../facades/api-part.ts';
-import { PROBLEM_FORM } from './deepl-problem-form.ts';
+import { isUnavailable, STORE_UNAVAILABLE, UNKNOWN_KEY } from 'lingate';
+import type { RouteDoc, Usage } from 'lingate';
+import { answer, route, teamEndpoint } from '../facades/api.ts';
+import type { ApiPart } from '../facades/api.ts';
+import { answered } from '../facades/reference.ts';
+import { AUTHENTICATED } from './deepl-request.ts';
 
 /** What the vendor says of an account without a limit. */
 const UNLIMITED = 1_000_000_000_000;
@@ -16,43 +17,27 @@ const DOC: RouteDoc = {
   description: 'What the team has used in the current period, over all of its keys and on all routes.',
   authenticated: true,
   tag: 'Usage',
-  answer: {
-    status: 200,
-    description: 'Settled counts.',
-    schema: Type.Object({
+  answer: answered(
+    'Settled counts.',
+    Type.Object({
       character_count: count('Characters charged in the period.'),
       character_limit: count('Included characters per period; with credit, the count and what the balance still buys.'),
     }),
-    example: { character_count: 1200, character_limit: 500000 },
-  },
+    { character_count: 1200, character_limit: 500000 },
+  ),
 };
 
 export function usage(): ApiPart {
   return {
-    routes: [
-      {
-        method: 'GET',
-        path: '/v2/usage',
-        takesBody: false,
-        steps: [...AUTHENTICATED, 'admit', 'deepl-usage'],
-        problemForm: PROBLEM_FORM,
-        doc: DOC,
-      },
+    routes: [route('GET', '/v2/usage', [...AUTHENTICATED, 'admit', 'deepl-usage'], DOC)],
+    steps: ({ teams }) => [
+      teamEndpoint('deepl-usage', async (_x, teamId) => {
+        const found = await teams.usage(teamId);
+        if (found === undefined) return UNKNOWN_KEY;
+        if (isUnavailable(found)) return STORE_UNAVAILABLE;
+        return answer({ character_count: found.characters, character_limit: limitOf(found) });
+      }),
     ],
-    steps: (services) => [usageStep(services)],
-  };
-}
-
-function usageStep({ teams }: GatewayServices): BodyStep {
-  return {
-    kind: 'body',
-    name: 'deepl-usage',
-    async run(x) {
-      const found = await teams.usage(x.need(keyOwnerSlot).teamId);
-      if (found === undefined) return UNKNOWN_KEY;
-      if (isUnavailable(found)) return STORE_UNAVAILABLE;
-      return json(JSON.stringify({ character_count: found.characters, character_limit: limitOf(found) }));
-    },
   };
 }
 

@@ -1,29 +1,29 @@
 // The glossary routes of version 2: a glossary is one list of terms for one pair of languages; any other is not seen here.
 import { isLarge, isUnavailable, NO_HEADERS, pacedReply, STORE_UNAVAILABLE } from 'lingate';
-import type { BodyStep, DictionaryRecord, GatewayServices, GlossaryRecord, Languages, Refusal, Slot } from 'lingate';
+import type { BodyStep, DictionaryRecord, GatewayServices, GlossaryRecord, Languages, PluginHost, Refusal, Slot } from 'lingate';
+import { answer, teamEndpoint } from '../facades/api.ts';
+import type { ApiPart } from '../facades/api.ts';
 import type { Judged, Members } from '../facades/members.ts';
-import { answer, DELETED, languagePairs, monolingual, NOT_FOUND, shownPair } from './glossary-answer.ts';
+import { DELETED, languagePairs, monolingual, NOT_FOUND, shownPair } from './glossary-answer.ts';
 import { judgeDictionary, judgeName } from './glossary-body.ts';
 import type { NamedDictionaries } from './glossary-body.ts';
 import { createGlossary } from './glossary-change.ts';
-import * as docs from './glossary-docs-v2.ts';
+import { V2 as docs } from './glossary-docs.ts';
 import { entriesTsv, tsvPieces } from './glossary-entries.ts';
-import { findEntries, findGlossary, glossaryEndpoint, glossaryRoute, readDraft, teamEndpoint } from './glossary-steps.ts';
-import type { ApiPart, PartSetup } from '../facades/api-part.ts';
-import type { DeepLOptions } from './deepl-options.ts';
+import { findEntries, findGlossary, glossaryEndpoint, glossaryRoute, readDraft } from './glossary-steps.ts';
 
 const TSV = 'text/tab-separated-values; charset=UTF-8';
 
-export function glossariesV2({ host }: PartSetup<DeepLOptions>): ApiPart {
+export function glossariesV2(host: PluginHost): ApiPart {
   const slot = host.reserveSlot<NamedDictionaries>('glossary of one dictionary');
   return {
     routes: [
-      glossaryRoute('POST', '/v2/glossaries', ['deepl-read-glossary', 'deepl-create-glossary'], docs.CREATE),
-      glossaryRoute('GET', '/v2/glossaries', ['deepl-list-glossaries'], docs.LIST),
-      glossaryRoute('GET', '/v2/glossaries/{id}', ['deepl-show-glossary'], docs.SHOW),
-      glossaryRoute('DELETE', '/v2/glossaries/{id}', ['deepl-delete-glossary'], docs.DELETE),
-      glossaryRoute('GET', '/v2/glossaries/{id}/entries', ['deepl-show-entries'], docs.ENTRIES),
-      glossaryRoute('GET', '/v2/glossary-language-pairs', ['deepl-language-pairs'], docs.PAIRS),
+      glossaryRoute('POST', '/v2/glossaries', ['deepl-read-glossary', 'deepl-create-glossary'], docs.create),
+      glossaryRoute('GET', '/v2/glossaries', ['deepl-list-glossaries'], docs.list),
+      glossaryRoute('GET', '/v2/glossaries/{id}', ['deepl-show-glossary'], docs.show),
+      glossaryRoute('DELETE', '/v2/glossaries/{id}', ['deepl-delete-glossary'], docs.delete),
+      glossaryRoute('GET', '/v2/glossaries/{id}/entries', ['deepl-show-entries'], docs.entries),
+      glossaryRoute('GET', '/v2/glossary-language-pairs', ['deepl-language-pairs'], docs.pairs),
     ],
     steps: (services) => [
       readDraft('deepl-read-glossary', services, slot, (members) => judgeGlossary(members, services.languages())),

@@ -1,34 +1,45 @@
 // The glossary routes of version 3: a glossary holds any number of dictionaries, which can be added to, replaced and dropped.
 import { isLarge, isUnavailable, JSON_TYPE, pacedReply, STORE_UNAVAILABLE } from 'lingate';
-import type { BodyStep, EntryPieces, Exchange, GatewayServices, LanguagePair, Languages, Outcome, Refusal, Slot } from 'lingate';
+import type {
+  BodyStep,
+  EntryPieces,
+  Exchange,
+  GatewayServices,
+  LanguagePair,
+  Languages,
+  Outcome,
+  PluginHost,
+  Refusal,
+  Slot,
+} from 'lingate';
+import { answer, teamEndpoint } from '../facades/api.ts';
+import type { ApiPart } from '../facades/api.ts';
+import { chosen } from '../facades/members.ts';
 import type { Judged, Members } from '../facades/members.ts';
-import { answer, DELETED, multilingual, NO_DICTIONARY, NOT_FOUND, shownDictionary, shownPair } from './glossary-answer.ts';
+import { DELETED, multilingual, NO_DICTIONARY, NOT_FOUND, shownDictionary, shownPair } from './glossary-answer.ts';
 import { judgeDictionaries, judgeDictionary, judgeName, judgePair } from './glossary-body.ts';
 import type { DictionaryDraft, NamedDictionaries } from './glossary-body.ts';
 import { createGlossary, GlossaryChanges, heldFor } from './glossary-change.ts';
 import type { Additions } from './glossary-change.ts';
-import * as docs from './glossary-docs-v3.ts';
+import { V3 as docs } from './glossary-docs.ts';
 import { entriesTsv, tsvPieces } from './glossary-entries.ts';
-import { findEntries, findGlossary, glossaryEndpoint, glossaryRoute, readDraft, teamEndpoint } from './glossary-steps.ts';
+import { findEntries, findGlossary, glossaryEndpoint, glossaryRoute, readDraft } from './glossary-steps.ts';
 import type { FoundDictionary } from './glossary-steps.ts';
-import { chosen } from './deepl-parameters.ts';
-import type { ApiPart, PartSetup } from '../facades/api-part.ts';
-import type { DeepLOptions } from './deepl-options.ts';
 
-export function glossariesV3({ host }: PartSetup<DeepLOptions>): ApiPart {
+export function glossariesV3(host: PluginHost): ApiPart {
   const created = host.reserveSlot<NamedDictionaries>('glossary of several dictionaries');
   const changed = host.reserveSlot<Additions>('change of a glossary');
   const replaced = host.reserveSlot<DictionaryDraft>('dictionary in place of another');
   return {
     routes: [
-      glossaryRoute('POST', '/v3/glossaries', ['deepl-read-glossary-v3', 'deepl-create-glossary-v3'], docs.CREATE),
-      glossaryRoute('GET', '/v3/glossaries', ['deepl-list-glossaries-v3'], docs.LIST),
-      glossaryRoute('GET', '/v3/glossaries/{id}', ['deepl-show-glossary-v3'], docs.SHOW),
-      glossaryRoute('PATCH', '/v3/glossaries/{id}', ['deepl-read-change', 'deepl-change-glossary'], docs.CHANGE),
-      glossaryRoute('DELETE', '/v3/glossaries/{id}', ['deepl-delete-glossary-v3'], docs.DELETE),
-      glossaryRoute('GET', '/v3/glossaries/{id}/entries', ['deepl-show-entries-v3'], docs.ENTRIES),
-      glossaryRoute('PUT', '/v3/glossaries/{id}/dictionaries', ['deepl-read-dictionary', 'deepl-replace-dictionary'], docs.REPLACE),
-      glossaryRoute('DELETE', '/v3/glossaries/{id}/dictionaries', ['deepl-drop-dictionary'], docs.DROP),
+      glossaryRoute('POST', '/v3/glossaries', ['deepl-read-glossary-v3', 'deepl-create-glossary-v3'], docs.create),
+      glossaryRoute('GET', '/v3/glossaries', ['deepl-list-glossaries-v3'], docs.list),
+      glossaryRoute('GET', '/v3/glossaries/{id}', ['deepl-show-glossary-v3'], docs.show),
+      glossaryRoute('PATCH', '/v3/glossaries/{id}', ['deepl-read-change', 'deepl-change-glossary'], docs.change),
+      glossaryRoute('DELETE', '/v3/glossaries/{id}', ['deepl-delete-glossary-v3'], docs.delete),
+      glossaryRoute('GET', '/v3/glossaries/{id}/entries', ['deepl-show-entries-v3'], docs.entries),
+      glossaryRoute('PUT', '/v3/glossaries/{id}/dictionaries', ['deepl-read-dictionary', 'deepl-replace-dictionary'], docs.replace),
+      glossaryRoute('DELETE', '/v3/glossaries/{id}/dictionaries', ['deepl-drop-dictionary'], docs.drop),
     ],
     steps: (services) => [
       readDraft('deepl-read-glossary-v3', services, created, (members) => judgeGlossary(members, services.languages())),

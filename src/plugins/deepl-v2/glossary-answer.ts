@@ -1,5 +1,5 @@
 // How glossaries are shown, with their ids and languages, and the refusals that all their routes share.
-import { baseCode, BYTES_REACHED, json, NO_HEADERS, refuse } from 'lingate';
+import { baseCode, BYTES_REACHED, NO_HEADERS, refuse } from 'lingate';
 import type { BytesReached, DictionaryRecord, GlossaryRecord, LanguagePair, Languages, Outcome, Refusal } from 'lingate';
 
 export const INVALID_ID = refuse('validation_error', 'Invalid or missing glossary id.');
@@ -16,10 +16,6 @@ export function limitReached(maxGlossaries: number): Refusal {
 
 export function bytesReached({ maxGlossaries }: BytesReached): Refusal {
   return refuse('glossary_limit_reached', BYTES_REACHED, { max_glossaries: maxGlossaries });
-}
-
-export function answer(body: unknown, status = 200): Outcome {
-  return json(JSON.stringify(body), status);
 }
 
 /** As a list of terms for one pair of languages; `undefined` where it is none. */

@@ -1,11 +1,12 @@
 // What requests say of glossaries, judged: a name, one dictionary, or several, in JSON or in a form.
 import { refuse } from 'lingate';
 import type { GlossaryEntries, LanguagePair, Languages } from 'lingate';
+import { chosen } from '../facades/members.ts';
 import type { Judged, Members } from '../facades/members.ts';
 import { parseEntries, phraseFault } from './glossary-entries.ts';
 import type { EntriesFormat } from './glossary-entries.ts';
 import { sourceBase, targetBase } from './glossary-answer.ts';
-import { chosen, oneOf, textOf } from './deepl-parameters.ts';
+import { oneOf, textOf } from './deepl-request.ts';
 
 /** Codes without regions. */
 export interface DictionaryDraft extends LanguagePair {

@@ -1,5 +1,5 @@
-// Steps that the glossary routes of both versions are made of: the body's judgement, endpoints for a team or one glossary, and what these look up.
-import { isUnavailable, keyOwnerSlot, STORE_UNAVAILABLE } from 'lingate';
+// Steps that the glossary routes of both versions are made of: the body's judgement, endpoints for one glossary, and what these look up.
+import { isUnavailable, STORE_UNAVAILABLE } from 'lingate';
 import type {
   BodyStep,
   DictionaryRecord,
@@ -14,10 +14,10 @@ import type {
   RouteDoc,
   Slot,
 } from 'lingate';
+import { teamEndpoint } from '../facades/api.ts';
 import type { Judged, Members } from '../facades/members.ts';
-import { PROBLEM_FORM } from './deepl-problem-form.ts';
+import { AUTHENTICATED, readBody } from './deepl-request.ts';
 import { CHANGING, INVALID_ID, NOT_FOUND, ulidOf } from './glossary-answer.ts';
-import { AUTHENTICATED, readBody } from './read-body.ts';
 
 /** What a route has of its own: a step that reads the body, if it takes one, and its endpoint. */
 type OwnSteps = readonly [endpoint: string] | readonly [read: string, endpoint: string];
@@ -25,7 +25,7 @@ type OwnSteps = readonly [endpoint: string] | readonly [read: string, endpoint: 
 export function glossaryRoute(method: string, path: string, own: OwnSteps, doc: RouteDoc): PluginRoute {
   const [first, second] = own;
   const around = second === undefined ? ['admit', first] : [first, 'admit', second];
-  return { method, path, takesBody: second !== undefined, steps: [...AUTHENTICATED, ...around], problemForm: PROBLEM_FORM, doc };
+  return { method, path, takesBody: second !== undefined, steps: [...AUTHENTICATED, ...around], doc };
 }
 
 /** Leaves what `judge` makes of the body in the slot. */
@@ -35,10 +35,6 @@ export function readDraft<T>(name: string, services: GatewayServices, slot: Slot
     if ('sound' in judged) x.set(slot, judged.sound);
     return 'sound' in judged ? undefined : judged;
   });
-}
-
-export function teamEndpoint(name: string, run: (x: Exchange, teamId: string) => Outcome | Promise<Outcome>): BodyStep {
-  return { kind: 'body', name, run: (x) => run(x, x.need(keyOwnerSlot).teamId) };
 }
 
 /** Of the glossary that the path names. */

@@ -1,17 +1,19 @@
 // The parameters of POST /v2/translate, judged: the vendor's names, our rules and limits.
-import { countCharacters, NOTHING_CHOSEN, refuse, targetsOffered } from 'lingate';
-import type { EngineCapabilities, Languages, ListLimit, Refusal, TextFormat, TranslationOptions } from 'lingate';
+import { NOTHING_CHOSEN, refuse, refusedCharge, targetsOffered } from 'lingate';
+import type { Charge, EngineCapabilities, Languages, ListLimit, TextFormat, TranslationOptions } from 'lingate';
 import { targetOf } from '../facades/default-variants.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
+import { chosen } from '../facades/members.ts';
 import type { Judged, Members } from '../facades/members.ts';
-import { chosen, flag, namesOf, oneOf, textOf } from './deepl-parameters.ts';
+import { judgeTexts, PIECE_TEXTS } from '../facades/texts.ts';
+import type { Texts } from '../facades/texts.ts';
+import { flag, namesOf, oneOf, textOf } from './deepl-request.ts';
 import { ulidOf } from './glossary-answer.ts';
 
-const TEXTS_MAX = 50;
 export const TEXTS_LIMIT: ListLimit = {
   name: 'text',
-  entriesMax: TEXTS_MAX,
-  refusal: refuse('too_many_texts', `'text' may hold at most ${TEXTS_MAX} entries.`, { max_texts: TEXTS_MAX }),
+  entriesMax: PIECE_TEXTS,
+  refusal: refuse('too_many_texts', `'text' may hold at most ${PIECE_TEXTS} entries.`, { max_texts: PIECE_TEXTS }),
 };
 const GLOSSARIES_MAX = 5;
 const FORMALITIES = ['default', 'more', 'less', 'prefer_more', 'prefer_less'];
@@ -22,9 +24,7 @@ const NOT_KEPT = ['style_id', 'translation_memory_id', 'custom_instructions'] as
 const SPLITTINGS = ['0', '1', 'nonewlines'];
 
 /** What a request asks for. Codes are canonical. */
-export interface TranslateOrder {
-  readonly text: readonly string[];
-  readonly characters: number;
+export interface TranslateOrder extends Texts {
   /** Without the glossaries, the first of which the admission looks for. */
   readonly options: TranslationOptions;
   readonly glossaryIds: readonly string[];
@@ -33,11 +33,6 @@ export interface TranslateOrder {
   readonly modelType: string | undefined;
 }
 
-export type JudgedOrder =
-  | { readonly kind: 'valid'; readonly order: TranslateOrder }
-  /** `characters` where they could be counted. */
-  | { readonly kind: 'invalid'; readonly refusal: Refusal; readonly characters: number | undefined };
-
 interface TranslateRules {
   readonly languages: Languages;
   readonly variants: DefaultVariants;
@@ -45,15 +40,14 @@ interface TranslateRules {
 }
 
 /** In the order of the interface's parameter table, which `/v1` keeps too. */
-export function judgeTranslation(members: Members, rules: TranslateRules): JudgedOrder {
-  const text = textsOf(members.get('text'));
-  if ('problem' in text) return { kind: 'invalid', refusal: text, characters: undefined };
-  const characters = text.sound.reduce((sum, entry) => sum + countCharacters(entry), 0);
-  const judged = judgeRest(members, text.sound, characters, rules);
-  return 'problem' in judged ? { kind: 'invalid', refusal: judged, characters } : { kind: 'valid', order: judged.sound };
+export function judgeTranslation(members: Members, rules: TranslateRules): Judged<TranslateOrder> | Charge {
+  const texts = textsOf(members.get('text'));
+  if ('problem' in texts) return texts;
+  const rest = judgeRest(members, rules);
+  return 'problem' in rest ? refusedCharge(rest, texts.sound.characters) : { sound: { ...texts.sound, ...rest.sound } };
 }
 
-function judgeRest(members: Members, text: readonly string[], characters: number, rules: TranslateRules): Judged<TranslateOrder> {
+function judgeRest(members: Members, rules: TranslateRules): Judged<Omit<TranslateOrder, keyof Texts>> {
   const { languages, variants, can } = rules;
   const targetLang = targetOf(members.get('target_lang'), languages, variants);
   if (targetLang === undefined) return refuse('invalid_target_lang', "Value for 'target_lang' not supported.");
@@ -77,22 +71,21 @@ function judgeRest(members: Members, text: readonly string[], characters: number
   const notKept = NOT_KEPT.find((name) => isGiven(members, name));
   if (notKept !== undefined) return refuse('validation_error', `'${notKept}' is not supported by this service; leave it out.`);
   const options = { ...NOTHING_CHOSEN, sourceLang, targetLang, formality: formality.sound, context: context.sound, ...format.sound };
-  return { sound: { text, characters, options, glossaryIds: glossaryIds.sound, ...answer.sound } };
+  return { sound: { options, glossaryIds: glossaryIds.sound, ...answer.sound } };
 }
 
-function textsOf(value: unknown): Judged<readonly string[]> {
-  const text = typeof value === 'string' ? [value] : value;
-  if (!Array.isArray(text) || text.length === 0) {
+const FAULTS = {
+  notText: (index: number) => refuse('validation_error', `Invalid request: text[${index}] is not a string.`),
+  half: (index: number) => refuse('validation_error', `Invalid request: text[${index}] holds half of a surrogate pair.`),
+  none: refuse('validation_error', 'Invalid request: text[0] is empty.'),
+};
+
+function textsOf(value: unknown): Judged<Texts> {
+  const entries = typeof value === 'string' ? [value] : value;
+  if (!Array.isArray(entries) || entries.length === 0) {
     return refuse('validation_error', "Invalid request: Expected 'text' parameter to be an array of strings");
   }
-  if (text.length > TEXTS_MAX) return TEXTS_LIMIT.refusal;
-  for (const [index, entry] of text.entries()) {
-    if (typeof entry !== 'string') return refuse('validation_error', `Invalid request: text[${index}] is not a string.`);
-    if (!entry.isWellFormed()) return refuse('validation_error', `Invalid request: text[${index}] holds half of a surrogate pair.`);
-  }
-  // Empty ones among others are answered without the engine, but something has to be left for it.
-  if (text.every((entry) => entry === '')) return refuse('validation_error', 'Invalid request: text[0] is empty.');
-  return { sound: text as string[] };
+  return entries.length > PIECE_TEXTS ? TEXTS_LIMIT.refusal : judgeTexts(entries, FAULTS);
 }
 
 /** A list without anything in it counts as none. */

@@ -1,4 +1,4 @@
-// Target codes that other APIs know and our list does not: bare ones that mean a variant, and variants that mean a bare one.
+// Codes of other APIs: targets that our list does not have under that name, and how they write ours.
 import Type from 'typebox';
 import type { Static } from 'typebox';
 import type { Languages } from 'lingate';
@@ -33,6 +33,22 @@ export function targetOf(value: unknown, languages: Languages, variants: Default
   if (known !== undefined || typeof value !== 'string' || !ASCII_CODE.test(value)) return known;
   const code = value.toUpperCase();
   return languages.target(valueOf(variants, code) ?? valueOf(SCRIPTS, code));
+}
+
+/** `PT-BR` is `pt-BR`. */
+export function lowerBase(code: string): string {
+  const [base = '', region] = code.split('-');
+  return region === undefined ? base.toLowerCase() : `${base.toLowerCase()}-${region}`;
+}
+
+/** What is made of each list of languages once: routes that need no key must be cheap in a flood of requests. */
+export function madeOnce<T>(make: (languages: Languages) => T): (languages: Languages) => T {
+  const made = new WeakMap<Languages, { readonly value: T }>();
+  return (languages) => {
+    const known = made.get(languages) ?? { value: make(languages) };
+    made.set(languages, known);
+    return known.value;
+  };
 }
 
 function valueOf(table: Readonly<Record<string, unknown>>, code: string): unknown {

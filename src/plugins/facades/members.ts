@@ -5,34 +5,45 @@ import type { Body, FormBody, ListLimit, Refusal } from 'lingate';
 /** Names and values as they came, unchecked. A Map: it has no inherited members. */
 export type Members = ReadonlyMap<string, unknown>;
 
-export type ReadMembers = { readonly kind: 'members'; readonly members: Members } | Refusal;
+/** What passed, or what is wrong. */
+export type Judged<T> = { readonly sound: T } | Refusal;
 
 const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i;
 const NEITHER = refuse('validation_error', 'Content-Type: must be application/json or application/x-www-form-urlencoded.');
 const NOT_AN_OBJECT = refuse('validation_error', 'body: must be a JSON object or a form.');
 
-const NONE: ReadMembers = { kind: 'members', members: new Map() };
+const NONE: Judged<Members> = { sound: new Map() };
 
 /** A field that a form has more than once is a list of its values; no body has no members. */
-export function readMembers(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number, limit?: ListLimit): ReadMembers {
+export function readMembers(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number, limit?: ListLimit): Judged<Members> {
   if (body === 'none' || body.length === 0) return NONE;
   if (isFormType(headers)) return fromForm(readFormBody(headers, body, bytesMax));
   if (isMultipartType(headers)) return fromForm(readMultipartBody(headers, body, bytesMax));
-  if (!JSON_TYPE.test(headers['content-type'] ?? '')) return NEITHER;
+  if (!isJsonType(headers)) return NEITHER;
   const json = readJsonBody(headers, body, bytesMax, limit);
   if (json.kind === 'refused') return json.refusal;
   const { value } = json;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return NOT_AN_OBJECT;
-  return { kind: 'members', members: new Map(Object.entries(value)) };
+  return { sound: new Map(Object.entries(value)) };
+}
+
+export function isJsonType(headers: Readonly<Record<string, string>>): boolean {
+  return JSON_TYPE.test(headers['content-type'] ?? '');
+}
+
+/** A parameter's value; `undefined` where it is absent, empty or null. */
+export function chosen(members: Members, name: string): unknown {
+  const value = members.get(name);
+  return value === '' || value === null ? undefined : value;
 }
 
 /** Those of the query; one that comes more than once is a list of its values. */
-export function readQueryMembers(query: string): ReadMembers {
+export function readQueryMembers(query: string): Judged<Members> {
   return query === '' ? NONE : fromForm(readQuery(query));
 }
 
-function fromForm(form: FormBody): ReadMembers {
-  return form.kind === 'fields' ? { kind: 'members', members: grouped(form.fields) } : form.refusal;
+function fromForm(form: FormBody): Judged<Members> {
+  return form.kind === 'fields' ? { sound: grouped(form.fields) } : form.refusal;
 }
 
 function grouped(fields: readonly (readonly [name: string, value: string])[]): Members {
@@ -45,6 +56,3 @@ function grouped(fields: readonly (readonly [name: string, value: string])[]): M
   }
   return members;
 }
-
-/** What passed, or what is wrong. */
-export type Judged<T> = { readonly sound: T } | Refusal;

@@ -1,7 +1,7 @@
 // Language codes as Google writes them: lower case, regions in upper case, and names of its own for some that we know.
 import { refuse, targetsOffered } from 'lingate';
 import type { Languages, Refusal } from 'lingate';
-import { targetOf } from '../facades/default-variants.ts';
+import { lowerBase, targetOf } from '../facades/default-variants.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 
 const TRADITIONAL = ['ZH-TW', 'ZH-HANT'];
@@ -41,10 +41,7 @@ const THEIRS: ReadonlyMap<string, string> = new Map([
 
 /** A canonical code as Google writes it: `PT-BR` is `pt-BR`, `ZH` is `zh-CN`. */
 export function theirCode(code: string): string {
-  const theirs = THEIRS.get(code);
-  if (theirs !== undefined) return theirs;
-  const [base = '', region] = code.split('-');
-  return region === undefined ? base.toLowerCase() : `${base.toLowerCase()}-${region}`;
+  return THEIRS.get(code) ?? lowerBase(code);
 }
 
 /** The canonical source that a code means; a regional one means its base. `undefined` for what is none. */

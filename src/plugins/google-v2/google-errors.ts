@@ -2,6 +2,7 @@
 import { KEY_MALFORMED, refuse, UNKNOWN_KEY } from 'lingate';
 import type { ApiDocument, Problem, ProblemForm, Refusal } from 'lingate';
 import Type from 'typebox';
+import { string } from '../facades/reference.ts';
 
 /** How a failure is told: the status of the answer, its name, and why in one word. */
 interface Telling {
@@ -66,7 +67,7 @@ function messageOf(problem: Problem): string {
 }
 
 /** For a parameter that is not there. */
-export function required(detail: string): Refusal {
+export function missing(detail: string): Refusal {
   return told(detail, { ...INVALID, reason: 'required' });
 }
 
@@ -81,7 +82,7 @@ function told(detail: string, telling: Telling): Refusal {
   return refusal;
 }
 
-const message = Type.String({ description: 'For people; may change at any time.' });
+const message = string('For people; may change at any time.');
 
 const Failure = Type.Object(
   {
@@ -91,12 +92,12 @@ const Failure = Type.Object(
       errors: Type.Array(
         Type.Object({
           message,
-          domain: Type.String({ description: '`global`, or `usageLimits` for rate and quota.' }),
-          reason: Type.String({ description: 'Why, in one word: `API_KEY_INVALID`, `rateLimitExceeded`.' }),
+          domain: string('`global`, or `usageLimits` for rate and quota.'),
+          reason: string('Why, in one word: `API_KEY_INVALID`, `rateLimitExceeded`.'),
         }),
         { description: 'One entry.' },
       ),
-      status: Type.String({ description: 'The name of the status: `INVALID_ARGUMENT`, `RESOURCE_EXHAUSTED`.' }),
+      status: string('The name of the status: `INVALID_ARGUMENT`, `RESOURCE_EXHAUSTED`.'),
     }),
   },
   { description: 'A failure.' },

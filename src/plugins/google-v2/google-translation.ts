@@ -1,32 +1,84 @@
 // Translations: GET and POST /language/translate/v2, with a slash at the end or not.
-import { json, NOTHING_CHOSEN, refuse, refusedCharge } from 'lingate';
-import type {
-  BodyStep,
-  EngineCapabilities,
-  GatewayServices,
-  Languages,
-  Outcome,
-  Refusal,
-  Slot,
-  TextFormat,
-  Translated,
-  Translation,
-  TranslationOptions,
-} from 'lingate';
-import type { ApiPart, PartSetup } from '../facades/api-part.ts';
+import { NOTHING_CHOSEN, refuse, refusedCharge, TRANSLATION_PROBLEMS } from 'lingate';
+import type { EngineCapabilities, Languages, Outcome, PluginHost, RouteDoc, TextFormat, Translation, TranslationOptions } from 'lingate';
+import Type from 'typebox';
+import { answer, chargeFor, engineStep, route } from '../facades/api.ts';
+import type { ApiPart } from '../facades/api.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
-import { translateAll } from '../facades/in-pieces.ts';
-import type { Texts } from '../facades/in-pieces.ts';
+import { chosen } from '../facades/members.ts';
 import type { Judged, Members } from '../facades/members.ts';
+import { answered, JSON_OR_FORM, oneOrMore, optional, parameter, required, string } from '../facades/reference.ts';
+import { toldOf, translateAll } from '../facades/texts.ts';
+import type { Texts } from '../facades/texts.ts';
 import { badPair, sourceCode, targetCode, theirCode } from './google-codes.ts';
-import { AUTHENTICATED, readParameters } from './google-caller.ts';
-import { PROBLEM_FORM, required } from './google-errors.ts';
-import type { GoogleOptions } from './google-options.ts';
-import { chosen, modelFault, textsOf, unknownOf } from './google-parameters.ts';
-import { GET_DOC, POST_DOC } from './google-translation-doc.ts';
+import { missing } from './google-errors.ts';
+import { AUTHENTICATED, modelFault, readParameters, TEXTS_MAX, textsOf, unknownOf } from './google-request.ts';
 
 const PATH = '/language/translate/v2';
 const KNOWN = ['q', 'target', 'source', 'format', 'model'];
+
+const PARAMETERS = {
+  target: 'A code that /languages lists, in any case; `en` and `pt` mean the variant that the operator has chosen.',
+  source: 'A code that /languages lists; without it the engine finds out.',
+  format: '`html`, the default, or `text`. For an engine that handles no HTML, texts without `<` and `&` are taken as text.',
+  model: '`nmt` or `base`; without effect.',
+} as const;
+
+const ANSWER = answered(
+  'All texts are translated, and were charged.',
+  Type.Object({
+    data: Type.Object({
+      translations: Type.Array(
+        Type.Object({
+          translatedText: string('The translation.'),
+          detectedSourceLanguage: optional('If no source was given and the engine tells.'),
+        }),
+        { description: 'One per text, in the order of the texts.' },
+      ),
+    }),
+  }),
+  { data: { translations: [{ translatedText: 'Hallo, Welt!' }] } },
+);
+const SEVERAL = [
+  { translatedText: 'Hola', detectedSourceLanguage: 'en' },
+  { translatedText: 'Buenos días', detectedSourceLanguage: 'fr' },
+];
+const LIST = 'Several texts of unknown languages';
+const SHARED = { authenticated: true, tag: 'Translation', problems: TRANSLATION_PROBLEMS } as const;
+
+const POST_DOC: RouteDoc = {
+  ...SHARED,
+  summary: 'Translate texts',
+  description: 'Translates one text or up to 128, all or none of them. Parameters may stand in the query too; unknown ones are refused.',
+  body: {
+    description: 'As a JSON object or as a form.',
+    schema: Type.Object({
+      q: oneOrMore(TEXTS_MAX, 'A text, or up to 128. In a form the field is repeated. An empty text among others stays empty.'),
+      target: string(PARAMETERS.target),
+      source: optional(PARAMETERS.source),
+      format: optional(PARAMETERS.format),
+      model: optional(PARAMETERS.model),
+    }),
+    example: { q: 'Hello, world!', source: 'en', target: 'de', format: 'text' },
+    examples: { list: { summary: LIST, value: { q: ['Hello', 'Bonjour'], target: 'es', format: 'text' } } },
+    contentTypes: JSON_OR_FORM,
+  },
+  answer: { ...ANSWER, examples: { list: { summary: LIST, value: { data: { translations: SEVERAL } } } } },
+};
+
+const GET_DOC: RouteDoc = {
+  ...SHARED,
+  summary: 'Translate texts of a query',
+  description: 'The same for texts that are short enough to stand in an address. What is on the way may log them.',
+  query: [
+    required('q', 'Hello, world!', 'A text; repeated for several.'),
+    required('target', 'de', PARAMETERS.target),
+    parameter('source', 'en', PARAMETERS.source),
+    parameter('format', 'text', PARAMETERS.format),
+    parameter('model', 'nmt', PARAMETERS.model),
+  ],
+  answer: ANSWER,
+};
 
 interface GoogleOrder extends Texts {
   readonly options: TranslationOptions;
@@ -34,36 +86,38 @@ interface GoogleOrder extends Texts {
   readonly isEscaped: boolean;
 }
 
-export function translation({ options, host }: PartSetup<GoogleOptions>): ApiPart {
+export function translation(host: PluginHost, variants: DefaultVariants): ApiPart {
   const slot = host.reserveSlot<GoogleOrder>('translation');
   const steps = [...AUTHENTICATED, 'google-read-translation', 'admit', 'google-translate'];
-  const chain = { steps, problemForm: PROBLEM_FORM };
   return {
     routes: [
-      { method: 'POST', path: PATH, takesBody: true, ...chain, doc: POST_DOC },
-      { method: 'GET', path: PATH, takesBody: false, ...chain, doc: GET_DOC },
+      route('POST', PATH, steps, POST_DOC),
+      route('GET', PATH, steps, GET_DOC),
       // As Google's own client asks where it has no key of its own.
-      { method: 'POST', path: `${PATH}/`, takesBody: true, ...chain, undocumented: true },
-      { method: 'GET', path: `${PATH}/`, takesBody: false, ...chain, undocumented: true },
+      { method: 'POST', path: `${PATH}/`, takesBody: true, steps, undocumented: true },
+      { method: 'GET', path: `${PATH}/`, takesBody: false, steps, undocumented: true },
     ],
-    steps: (services) => [readTranslation(services, slot, options.default_variants), translateStep(services, slot)],
+    steps: (services) => [
+      readParameters('google-read-translation', services, (x, members) => {
+        const unknown = unknownOf(members, KNOWN);
+        if (unknown !== undefined) return unknown;
+        const texts = textsOf(members);
+        if ('problem' in texts) return texts;
+        const { characters } = texts.sound;
+        const can: Rules['can'] = (sourceLang, targetLang) => services.engineCanFor(x, sourceLang, targetLang);
+        const options = optionsOf(members, texts.sound, { languages: services.languages(x), variants, can });
+        // With its characters: a text that is too long is told before all that is behind it.
+        if ('problem' in options) return refusedCharge(options, characters);
+        x.set(slot, { ...texts.sound, ...options.sound });
+        return chargeFor(characters, true);
+      }),
+      engineStep('google-translate', slot, (x, order) =>
+        translateAll(services, x, { text: order.text, options: order.options, glossaryId: undefined }).then((told) =>
+          told.kind === 'translated' ? answerOf(order, told.translations) : told,
+        ),
+      ),
+    ],
   };
-}
-
-function readTranslation(services: GatewayServices, slot: Slot<GoogleOrder>, variants: DefaultVariants): BodyStep {
-  return readParameters('google-read-translation', services, (x, members) => {
-    const unknown = unknownOf(members, KNOWN);
-    if (unknown !== undefined) return unknown;
-    const texts = textsOf(members);
-    if ('problem' in texts) return texts;
-    const { characters } = texts.sound;
-    const can: Rules['can'] = (sourceLang, targetLang) => services.engineCanFor(x, sourceLang, targetLang);
-    const options = optionsOf(members, texts.sound, { languages: services.languages(x), variants, can });
-    // With its characters: a text that is too long is told before all that is behind it.
-    if ('problem' in options) return refusedCharge(options, characters);
-    x.set(slot, { ...texts.sound, ...options.sound });
-    return { characters, reserve: true, glossary: undefined, refusal: undefined };
-  });
 }
 
 interface Rules {
@@ -79,7 +133,7 @@ function optionsOf(
   { languages, variants, can }: Rules,
 ): Judged<Pick<GoogleOrder, 'options' | 'isEscaped'>> {
   const target = chosen(members, 'target');
-  if (target === undefined) return required('Required Value: target, the language to translate into.');
+  if (target === undefined) return missing('Required Value: target, the language to translate into.');
   const targetLang = targetCode(target, languages, variants);
   if (targetLang === undefined) return refuse('invalid_target_lang', 'Invalid Value: target must be a code that /languages lists.');
   const source = chosen(members, 'source');
@@ -116,31 +170,17 @@ function formatOf(
   return refuse('validation_error', 'format: the engine of this service does not handle html, and a text holds < or &; send format text.');
 }
 
-function translateStep(services: GatewayServices, slot: Slot<GoogleOrder>): BodyStep {
-  return {
-    kind: 'body',
-    name: 'google-translate',
-    headers: ['traceparent'],
-    run(x) {
-      const order = x.need(slot);
-      const tell = (told: Translated | Refusal): Outcome => (told.kind === 'translated' ? answerOf(order, told.translations) : told);
-      return translateAll(services, x, { text: order.text, options: order.options, glossaryId: undefined }).then(tell);
-    },
-  };
-}
-
 function answerOf({ entries, options, isEscaped }: GoogleOrder, translations: readonly Translation[]): Outcome {
   const isOpen = options.sourceLang === undefined;
-  let next = 0;
-  const told = entries.map((entry) => {
-    if (entry === '') return { translatedText: '' };
-    const { text, detectedSourceLanguage } = translations[next++]!;
+  const told = toldOf(entries, translations, (one) => {
+    if (one === undefined) return { translatedText: '' };
+    const code = isOpen ? one.detectedSourceLanguage : undefined;
     return {
-      translatedText: isEscaped ? escaped(text) : text,
-      detectedSourceLanguage: isOpen && detectedSourceLanguage !== undefined ? theirCode(detectedSourceLanguage) : undefined,
+      translatedText: isEscaped ? escaped(one.text) : one.text,
+      detectedSourceLanguage: code === undefined ? undefined : theirCode(code),
     };
   });
-  return json(JSON.stringify({ data: { translations: told } }));
+  return answer({ data: { translations: told } });
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };

@@ -1,8 +1,9 @@
 // DeepLX's shape of POST /translate: `text`, `source_lang` and `target_lang`, answered with `code` and `data`.
-import { json, NOTHING_CHOSEN, refuse } from 'lingate';
+import { NOTHING_CHOSEN, refuse } from 'lingate';
 import type { Exchange, Outcome, TextFormat, Translation } from 'lingate';
+import { answer } from '../facades/api.ts';
 import type { Judged, Members } from '../facades/members.ts';
-import { sourceCode, targetCode, unavailablePair } from './codes.ts';
+import { sourceCode, targetCode, unavailablePair } from './language-list.ts';
 import type { Order, OrderRules } from './translation-parameters.ts';
 import { isMissing, missingParameter, textsOf } from './translation-parameters.ts';
 
@@ -39,17 +40,15 @@ function tagHandlingOf(value: unknown, formats: readonly TextFormat[]): Judged<T
 }
 
 export function deepLXAnswer(x: Exchange, { options }: Order, [translation]: readonly Translation[]): Outcome {
-  return json(
-    JSON.stringify({
-      code: 200,
-      id: numberOf(x.id),
-      data: translation!.text,
-      alternatives: [],
-      source_lang: translation!.detectedSourceLanguage ?? '',
-      target_lang: options.targetLang,
-      method: 'Free',
-    }),
-  );
+  return answer({
+    code: 200,
+    id: numberOf(x.id),
+    data: translation!.text,
+    alternatives: [],
+    source_lang: translation!.detectedSourceLanguage ?? '',
+    target_lang: options.targetLang,
+    method: 'Free',
+  });
 }
 
 /** Clients expect a number: made of the random part of the request's id, and small enough to be exact in JavaScript. */

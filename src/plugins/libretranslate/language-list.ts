@@ -1,12 +1,38 @@
-// GET /languages: what LibreTranslate's clients fill their menus with. It needs no key, as there.
+// Language codes as LibreTranslate writes them, and GET /languages: what its clients fill their menus with, without a key, as there.
 import Type from 'typebox';
-import { json } from 'lingate';
-import type { Languages, Outcome, RouteDoc } from 'lingate';
+import { refuse, targetsOffered } from 'lingate';
+import type { Languages, Refusal, RouteDoc } from 'lingate';
+import { answer, route } from '../facades/api.ts';
+import type { ApiPart } from '../facades/api.ts';
+import { lowerBase, madeOnce, targetOf } from '../facades/default-variants.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
-import { sourceCode, targetCode, theirCode } from './codes.ts';
-import type { ApiPart, PartSetup } from '../facades/api-part.ts';
-import type { LibreTranslateOptions } from './libretranslate-options.ts';
-import { PROBLEM_FORM } from './libretranslate-document.ts';
+import { answered, string } from '../facades/reference.ts';
+
+/** Codes of its versions and its clients that differ from ours in more than case. */
+const ALIASES: ReadonlyMap<unknown, string> = new Map([
+  ['pb', 'PT-BR'],
+  ['zt', 'ZH-HANT'],
+  ['no', 'NB'],
+  ['iw', 'HE'],
+]);
+
+/** The canonical source that a code means; a regional one means its base. `undefined` for what is none. */
+export function sourceCode(value: unknown, languages: Languages): string | undefined {
+  return languages.base(ALIASES.get(value) ?? value);
+}
+
+/** The canonical target that a code means; `undefined` for what is none. */
+export function targetCode(value: unknown, languages: Languages, variants: DefaultVariants): string | undefined {
+  return targetOf(ALIASES.get(value) ?? value, languages, variants);
+}
+
+/** Codes are canonical. */
+export function unavailablePair(sourceLang: string | undefined, targetLang: string, languages: Languages): Refusal {
+  const named = (code: string): string => `${languages.nameOf(code) ?? code} (${lowerBase(code)})`;
+  const from = sourceLang === undefined ? '' : ` from ${named(sourceLang)}`;
+  const offered = targetsOffered(sourceLang, languages, lowerBase);
+  return refuse('validation_error', `${named(targetLang)} is not available as a target language${from}; ${offered}`);
+}
 
 export interface ListedLanguage {
   readonly code: string;
@@ -21,40 +47,24 @@ const DOC: RouteDoc = {
     'The languages that texts may be in, and what each can be translated into. Variants such as `pt-BR` count as their base when they are sources.',
   authenticated: false,
   tag: 'Languages',
-  answer: {
-    status: 200,
-    description: 'The list.',
-    schema: Type.Array(
+  answer: answered(
+    'The list.',
+    Type.Array(
       Type.Object({
-        code: Type.String({ description: 'The code.' }),
-        name: Type.String({ description: 'The name in English.' }),
+        code: string('The code.'),
+        name: string('The name in English.'),
         targets: Type.Array(Type.String(), { description: 'Codes of what it can be translated into.' }),
       }),
     ),
-    example: [{ code: 'en', name: 'English', targets: ['de', 'en', 'fr', 'pt-BR'] }],
-  },
+    [{ code: 'en', name: 'English', targets: ['de', 'en', 'fr', 'pt-BR'] }],
+  ),
 };
 
-export function languageList({ options }: PartSetup<LibreTranslateOptions>): ApiPart {
-  // No key is needed here, so a flood of requests must be cheap: the list is made once.
-  const made = new WeakMap<Languages, Outcome>();
-  const answer = (languages: Languages): Outcome => {
-    let outcome = made.get(languages);
-    if (outcome === undefined) made.set(languages, (outcome = json(JSON.stringify(listed(languages, options.default_variants)))));
-    return outcome;
-  };
+export function languageList(variants: DefaultVariants): ApiPart {
+  const answerFor = madeOnce((languages) => answer(listed(languages, variants)));
   return {
-    routes: [
-      {
-        method: 'GET',
-        path: '/languages',
-        takesBody: false,
-        steps: ['access-log', 'shed', 'libretranslate-languages'],
-        problemForm: PROBLEM_FORM,
-        doc: DOC,
-      },
-    ],
-    steps: (services) => [{ kind: 'head', name: 'libretranslate-languages', run: () => answer(services.languages()) }],
+    routes: [route('GET', '/languages', ['access-log', 'shed', 'libretranslate-languages'], DOC)],
+    steps: (services) => [{ kind: 'head', name: 'libretranslate-languages', run: () => answerFor(services.languages()) }],
   };
 }
 
@@ -65,7 +75,7 @@ export function languageList({ options }: PartSetup<LibreTranslateOptions>): Api
 export function listed(languages: Languages, variants: DefaultVariants): readonly ListedLanguage[] {
   const { all, sources, targets } = languages;
   const regional = all.targets.filter(({ code }) => languages.source(code) === undefined);
-  const codes = [...all.sources, ...regional].map(({ code, name }) => ({ code: theirCode(code), name }));
+  const codes = [...all.sources, ...regional].map(({ code, name }) => ({ code: lowerBase(code), name }));
   const meant = codes.map(({ code }) => ({ code, target: targetCode(code, languages, variants) }));
   const [from, to] = [new Set(sources.map(({ code }) => code)), new Set(targets.map(({ code }) => code))];
   return codes.flatMap(({ code, name }, index) => {

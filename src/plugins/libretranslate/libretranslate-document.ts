@@ -1,6 +1,7 @@
 // What the API's own OpenAPI document says beside its routes, and problems as its clients read them: one member `error`.
 import type { ApiDocument, Problem, ProblemForm } from 'lingate';
 import Type from 'typebox';
+import { optional, string } from '../facades/reference.ts';
 
 /** Bad and missing keys, and what is used up, are 403 there. */
 const BY_STATUS: Readonly<Record<number, number>> = { 401: 403, 402: 403 };
@@ -11,7 +12,7 @@ export const PROBLEM_FORM: ProblemForm = {
   body: (problem) => JSON.stringify({ error: wordsOf(problem) }),
 };
 
-const Failure = Type.Object({ error: Type.String({ description: 'What went wrong, for people.' }) }, { description: 'A failure.' });
+const Failure = Type.Object({ error: string('What went wrong, for people.') }, { description: 'A failure.' });
 
 function wordsOf({ code, detail, fields = {} }: Problem): string {
   if (code === 'rate_limited') return `Slowdown: ${fields['limit']} per 1 second`;
@@ -27,9 +28,7 @@ export function tooLong(size: number | string | undefined, limit: number | strin
 /** How parameters may be sent. */
 export const BODY_TYPES = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'] as const;
 
-export const ApiKey = Type.Optional(
-  Type.String({ description: 'The key, where no field of the request has one and the operator takes it from here.' }),
-);
+export const ApiKey = optional('The key, where no field of the request has one and the operator takes it from here.');
 
 export const DOCUMENT: ApiDocument = {
   title: 'LibreTranslate API',

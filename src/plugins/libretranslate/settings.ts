@@ -1,22 +1,19 @@
 // GET /frontend/settings: what front ends of LibreTranslate ask before all else. It needs no key, as there.
 import Type from 'typebox';
-import { json } from 'lingate';
-import type { GatewayServices, RouteDoc } from 'lingate';
-import type { LibreTranslateOptions } from './libretranslate-options.ts';
+import type { GatewayServices, Outcome, RouteDoc } from 'lingate';
+import { answer, route } from '../facades/api.ts';
+import type { ApiPart } from '../facades/api.ts';
+import type { DefaultVariants } from '../facades/default-variants.ts';
+import { answered } from '../facades/reference.ts';
 import { listed } from './language-list.ts';
 import type { ListedLanguage } from './language-list.ts';
-import type { ApiPart, PartSetup } from '../facades/api-part.ts';
-import { PROBLEM_FORM } from './libretranslate-document.ts';
 
 /** Milliseconds that a page waits for the next key press before it asks for a translation. */
 const PAUSE_MS = 500;
 
 const Language = Type.Object({ code: Type.String(), name: Type.String() });
 
-interface Offered {
-  readonly code: string;
-  readonly name: string;
-}
+type Offered = Pick<ListedLanguage, 'code' | 'name'>;
 
 const example = {
   charLimit: -1,
@@ -34,10 +31,9 @@ const DOC: RouteDoc = {
   description: 'What a front end of LibreTranslate should offer.',
   authenticated: false,
   tag: 'Front ends',
-  answer: {
-    status: 200,
-    description: 'The settings.',
-    schema: Type.Object({
+  answer: answered(
+    'The settings.',
+    Type.Object({
       charLimit: Type.Integer({ description: 'Always -1: how long a text may be is for the plan of the key to say.' }),
       frontendTimeout: Type.Integer({ description: 'Milliseconds to wait for the next key press.' }),
       apiKeys: Type.Boolean({ description: 'That there are keys.' }),
@@ -48,27 +44,18 @@ const DOC: RouteDoc = {
       language: Type.Object({ source: Language, target: Language }, { description: 'What to begin with.' }),
     }),
     example,
-  },
+  ),
 };
 
-export function settings({ options }: PartSetup<LibreTranslateOptions>): ApiPart {
+export function settings(variants: DefaultVariants): ApiPart {
   return {
-    routes: [
-      {
-        method: 'GET',
-        path: '/frontend/settings',
-        takesBody: false,
-        steps: ['access-log', 'shed', 'libretranslate-settings'],
-        problemForm: PROBLEM_FORM,
-        doc: DOC,
-      },
-    ],
-    steps: (services) => [{ kind: 'head', name: 'libretranslate-settings', run: () => json(settingsOf(services, options)) }],
+    routes: [route('GET', '/frontend/settings', ['access-log', 'shed', 'libretranslate-settings'], DOC)],
+    steps: (services) => [{ kind: 'head', name: 'libretranslate-settings', run: () => settingsOf(services, variants) }],
   };
 }
 
-function settingsOf(services: GatewayServices, { default_variants }: LibreTranslateOptions): string {
-  const list = listed(services.languages(), default_variants);
+function settingsOf(services: GatewayServices, variants: DefaultVariants): Outcome {
+  const list = listed(services.languages(), variants);
   const first = (among: readonly ListedLanguage[]): ListedLanguage | undefined => among.find(({ code }) => code === 'en') ?? among[0];
   const reached = new Set(list.flatMap(({ targets }) => targets));
   if (services.engineCan.detection) return settingsWith(example.language.source, first(list.filter(({ code }) => reached.has(code))));
@@ -78,7 +65,7 @@ function settingsOf(services: GatewayServices, { default_variants }: LibreTransl
   return settingsWith(source, targets.find(({ code }) => code !== source?.code) ?? targets[0]);
 }
 
-function settingsWith(source: Offered | undefined, target: Offered | undefined): string {
+function settingsWith(source: Offered | undefined, target: Offered | undefined): Outcome {
   const shown = (one: Offered | undefined): Offered | undefined => one && { code: one.code, name: one.name };
-  return JSON.stringify({ ...example, language: { source: shown(source), target: shown(target) } });
+  return answer({ ...example, language: { source: shown(source), target: shown(target) } });
 }

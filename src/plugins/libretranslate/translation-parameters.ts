@@ -1,19 +1,15 @@
 // The parameters of POST /translate, judged: LibreTranslate's names and words, our rules and limits.
-import { countCharacters, NOTHING_CHOSEN, refuse } from 'lingate';
+import { NOTHING_CHOSEN, refuse } from 'lingate';
 import type { EngineCapabilities, Languages, ListLimit, Refusal, TextFormat, TranslationOptions } from 'lingate';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import type { Judged, Members } from '../facades/members.ts';
-import { sourceCode, targetCode, unavailablePair } from './codes.ts';
+import { judgeTexts, PIECE_TEXTS } from '../facades/texts.ts';
+import type { Texts } from '../facades/texts.ts';
+import { sourceCode, targetCode, unavailablePair } from './language-list.ts';
 import { tooLong } from './libretranslate-document.ts';
 
-/** As many as a request to `/v1` may have. */
-const TEXTS_MAX = 50;
 /** For a list in a body that holds too much to count it. */
-export const TEXTS_LIMIT: ListLimit = {
-  name: 'q',
-  entriesMax: TEXTS_MAX,
-  refusal: refuse('too_many_texts', tooLong(`over ${TEXTS_MAX}`, TEXTS_MAX), { max_texts: TEXTS_MAX }),
-};
+export const TEXTS_LIMIT: ListLimit = { name: 'q', entriesMax: PIECE_TEXTS, refusal: tooMany(`over ${PIECE_TEXTS}`) };
 const WHOLE_NUMBER = /^\s*[+-]?\d{1,9}\s*$/;
 
 export interface OrderRules {
@@ -57,19 +53,20 @@ export function isMissing(value: unknown): boolean {
   return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
 }
 
-/** One text or several: those that are not empty, and their characters. */
-export function textsOf(value: unknown): Judged<Pick<Order, 'entries' | 'text' | 'characters'>> {
+const FAULTS = {
+  notText: () => refuse('validation_error', 'Invalid request: the text must be a string, or a list of them'),
+  half: () => refuse('validation_error', 'Invalid request: the text holds half of a surrogate pair'),
+  none: missingParameter('q'),
+};
+
+/** One text or several. */
+export function textsOf(value: unknown): Judged<Texts> {
   const entries: readonly unknown[] = Array.isArray(value) ? value : [value];
-  if (entries.length > TEXTS_MAX) return refuse('too_many_texts', tooLong(entries.length, TEXTS_MAX), { max_texts: TEXTS_MAX });
-  let characters = 0;
-  for (const entry of entries) {
-    if (typeof entry !== 'string') return refuse('validation_error', 'Invalid request: the text must be a string, or a list of them');
-    if (!entry.isWellFormed()) return refuse('validation_error', 'Invalid request: the text holds half of a surrogate pair');
-    characters += countCharacters(entry);
-  }
-  const texts = entries as readonly string[];
-  const text = texts.filter((entry) => entry !== '');
-  return text.length === 0 ? missingParameter('q') : { sound: { entries: texts, text, characters } };
+  return entries.length > PIECE_TEXTS ? tooMany(entries.length) : judgeTexts(entries, FAULTS);
+}
+
+function tooMany(count: number | string): Refusal {
+  return refuse('too_many_texts', tooLong(count, PIECE_TEXTS), { max_texts: PIECE_TEXTS });
 }
 
 /** A number, or a form's digits. */
@@ -86,12 +83,7 @@ function formatOf(value: unknown, { formats }: EngineCapabilities): Judged<TextF
   return refuse('validation_error', 'html format is not supported by the engine of this service: send text');
 }
 
-export interface Order {
-  /** As they were sent. */
-  readonly entries: readonly string[];
-  /** The entries that are not empty: only these go to the engine. */
-  readonly text: readonly string[];
-  readonly characters: number;
+export interface Order extends Texts {
   readonly options: TranslationOptions;
   readonly shape: AnswerShape;
 }

@@ -1,100 +1,172 @@
 // POST /translate: in LibreTranslate's shape, or in that of DeepLX.
-import { chargeSlot, isFormType, isMultipartType, json } from 'lingate';
-import type { BodyStep, Exchange, GatewayServices, Outcome, Refusal, Slot, Translated, Translation } from 'lingate';
-import type { ApiPart, PartSetup } from '../facades/api-part.ts';
+import { isFormType, isMultipartType, TRANSLATION_PROBLEMS } from 'lingate';
+import type { Exchange, Outcome, PluginHost, RouteDoc, Translation } from 'lingate';
+import Type from 'typebox';
+import { answer, chargeFor, engineStep, route } from '../facades/api.ts';
+import type { ApiPart } from '../facades/api.ts';
+import { lowerBase } from '../facades/default-variants.ts';
+import type { DefaultVariants } from '../facades/default-variants.ts';
 import type { Members } from '../facades/members.ts';
-import { theirCode } from './codes.ts';
+import { answered, oneOrMore, optional, string } from '../facades/reference.ts';
+import { toldOf } from '../facades/texts.ts';
 import { deepLXAnswer, isDeepLX, judgeDeepLX } from './deeplx.ts';
-import { AUTHENTICATED, keySteps, readParameters } from './key-and-members.ts';
-import type { ReadSlot } from './key-and-members.ts';
-import { PROBLEM_FORM } from './libretranslate-document.ts';
-import type { LibreTranslateOptions } from './libretranslate-options.ts';
-import type { Order } from './translation-parameters.ts';
-import { TRANSLATION_DOC } from './translation-doc.ts';
+import { ApiKey, BODY_TYPES } from './libretranslate-document.ts';
+import { AUTHENTICATED, keySteps, readParameters } from './libretranslate-request.ts';
+import type { ReadSlot } from './libretranslate-request.ts';
 import { judgeTranslation } from './translation-parameters.ts';
+import type { Order } from './translation-parameters.ts';
 
 /** Engines report a language without a confidence; it is the one that they translated from. */
 export const CONFIDENCE = 100;
 
-export function translation({ options, host }: PartSetup<LibreTranslateOptions>, read: ReadSlot): ApiPart {
+const LibreTranslateBody = Type.Object(
+  {
+    q: oneOrMore(50, 'A text, or up to 50. In a form the field is repeated. Empty ones of a list come back empty.'),
+    source: string('A code that the texts are in, or `auto`: the engine finds out.'),
+    target: string('A code to translate into; `en` and `pt` mean the variant that the operator has chosen.'),
+    format: optional('`text`, the default, or `html` where the engine handles it.'),
+    alternatives: Type.Optional(
+      Type.Union([Type.Integer(), Type.String()], {
+        description: 'How many more translations are wanted: there are none, the list is empty.',
+      }),
+    ),
+    api_key: ApiKey,
+  },
+  { title: 'LibreTranslate' },
+);
+
+const DeepLXBody = Type.Object(
+  {
+    text: string('The text.'),
+    source_lang: optional('A code that the text is in; without it, or with `auto`, the engine finds out.'),
+    target_lang: string('A code to translate into.'),
+    tag_handling: optional('`html` or `xml`, where the engine handles it.'),
+    api_key: ApiKey,
+  },
+  { title: 'DeepLX' },
+);
+
+const Detected = Type.Object({
+  confidence: Type.Number({ description: 'Always 100: engines tell a language and not how sure they are.' }),
+  language: string('The code.'),
+});
+
+const LibreTranslateAnswer = Type.Object(
+  {
+    translatedText: Type.Union([Type.String(), Type.Array(Type.String())], { description: 'In the shape of `q`.' }),
+    detectedLanguage: Type.Optional(
+      Type.Union([Detected, Type.Array(Detected)], { description: 'In the shape of `q`; with `auto`, where the engine tells.' }),
+    ),
+    alternatives: Type.Optional(Type.Array(Type.Unknown(), { description: 'Empty, in the shape of `q`; where some were asked for.' })),
+  },
+  { title: 'LibreTranslate' },
+);
+
+const DeepLXAnswer = Type.Object(
+  {
+    code: Type.Literal(200),
+    id: Type.Integer({ description: 'Of no meaning.' }),
+    data: string('The translation.'),
+    alternatives: Type.Array(Type.String(), { description: 'Always empty.' }),
+    source_lang: string('What the text was taken to be in; empty where nobody has found out.'),
+    target_lang: string('What it was translated into.'),
+    method: string('Of no meaning.'),
+  },
+  { title: 'DeepLX' },
+);
+
+const LIST = 'Several texts of unknown languages';
+
+const DOC: RouteDoc = {
+  summary: 'Translate texts',
+  description:
+    'Translates one text or several. Parameters beyond these are ignored. What has `text` and no `q` is in the shape of DeepLX and is answered in it; its failures are those of this API.',
+  authenticated: true,
+  tag: 'Translation',
+  body: {
+    description: 'The texts, and how to translate them.',
+    schema: Type.Union([LibreTranslateBody, DeepLXBody]),
+    example: { q: 'Hello, world!', source: 'en', target: 'de' },
+    examples: {
+      list: { summary: LIST, value: { q: ['Hello', 'Bonjour'], source: 'auto', target: 'es', format: 'text' } },
+      deeplx: { summary: 'As clients of DeepLX ask', value: { text: 'Hello, world!', source_lang: 'EN', target_lang: 'DE' } },
+    },
+    contentTypes: BODY_TYPES,
+  },
+  answer: {
+    ...answered('The translations.', Type.Union([LibreTranslateAnswer, DeepLXAnswer]), { translatedText: 'Hallo, Welt!' }),
+    examples: {
+      list: {
+        summary: LIST,
+        value: {
+          translatedText: ['Hola', 'Buenos días'],
+          detectedLanguage: [
+            { confidence: 100, language: 'en' },
+            { confidence: 100, language: 'fr' },
+          ],
+        },
+      },
+      deeplx: {
+        summary: 'As clients of DeepLX expect',
+        value: {
+          code: 200,
+          id: 8356681003,
+          data: 'Hallo, Welt!',
+          alternatives: [],
+          source_lang: 'EN',
+          target_lang: 'DE',
+          method: 'Free',
+        },
+      },
+    },
+  },
+  problems: TRANSLATION_PROBLEMS,
+};
+
+export function translation(host: PluginHost, variants: DefaultVariants, keyInBody: boolean, read: ReadSlot): ApiPart {
   const slot = host.reserveSlot<Order>('translation');
   return {
-    routes: [
-      {
-        method: 'POST',
-        path: '/translate',
-        takesBody: true,
-        steps: [...AUTHENTICATED, 'libretranslate-read', 'admit', 'libretranslate-translate'],
-        problemForm: PROBLEM_FORM,
-        doc: TRANSLATION_DOC,
-      },
-    ],
+    routes: [route('POST', '/translate', [...AUTHENTICATED, 'libretranslate-read', 'admit', 'libretranslate-translate'], DOC)],
     steps: (services) => [
-      ...keySteps(services, options.api_key_in_body, read),
-      readStep(services, slot, options, read),
-      translateStep(services, slot),
+      ...keySteps(services, keyInBody, read),
+      readParameters('libretranslate-read', services, read, (x, given) => {
+        const members = withLineFeeds(x.head.headers, given);
+        const rules = { languages: services.languages(x), variants, can: services.engineCan };
+        const judged = isDeepLX(members) ? judgeDeepLX(members, rules) : judgeTranslation(members, rules);
+        if ('problem' in judged) return judged;
+        const refusal = services.refusalFor(x, judged.sound.options);
+        if (refusal !== undefined) return refusal;
+        x.set(slot, judged.sound);
+        return chargeFor(judged.sound.characters, true);
+      }),
+      engineStep('libretranslate-translate', slot, (x, order) =>
+        services
+          .translate(x, { text: order.text, options: order.options, glossaryId: undefined })
+          .then((told) => (told.kind === 'translated' ? answerOf(x, order, told.translations) : told)),
+      ),
     ],
-  };
-}
-
-function readStep(services: GatewayServices, slot: Slot<Order>, options: LibreTranslateOptions, read: ReadSlot): BodyStep {
-  return readParameters('libretranslate-read', services, read, (x, members) =>
-    take(x, withLineFeeds(x.head.headers, members), services, slot, options),
-  );
-}
-
-function take(
-  x: Exchange,
-  members: Members,
-  services: GatewayServices,
-  slot: Slot<Order>,
-  options: LibreTranslateOptions,
-): Refusal | undefined {
-  const rules = { languages: services.languages(x), variants: options.default_variants, can: services.engineCan };
-  const judged = isDeepLX(members) ? judgeDeepLX(members, rules) : judgeTranslation(members, rules);
-  if ('problem' in judged) return judged;
-  const refusal = services.refusalFor(x, judged.sound.options);
-  if (refusal !== undefined) return refusal;
-  x.set(slot, judged.sound);
-  x.set(chargeSlot, { characters: judged.sound.characters, reserve: true, glossary: undefined, refusal: undefined });
-  return undefined;
-}
-
-function translateStep(services: GatewayServices, slot: Slot<Order>): BodyStep {
-  return {
-    kind: 'body',
-    name: 'libretranslate-translate',
-    headers: ['traceparent'],
-    run(x) {
-      const order = x.need(slot);
-      const tell = (told: Translated | Refusal): Outcome => (told.kind === 'translated' ? answerOf(x, order, told.translations) : told);
-      return services.translate(x, { text: order.text, options: order.options, glossaryId: undefined }).then(tell);
-    },
   };
 }
 
 function answerOf(x: Exchange, order: Order, translations: readonly Translation[]): Outcome {
   const { shape, entries } = order;
   if (shape.kind === 'deeplx') return deepLXAnswer(x, order, translations);
-  let next = 0;
-  const all = entries.map((entry) => (entry === '' ? undefined : translations[next++]!));
+  const all = toldOf(entries, translations, (one) => one);
   const detected = order.options.sourceLang === undefined ? detectedOf(all) : undefined;
   const texts = all.map((one) => one?.text ?? '');
-  return json(
-    JSON.stringify({
-      translatedText: shape.isList ? texts : texts[0],
-      detectedLanguage: shape.isList ? detected : detected?.[0],
-      // There are none: an engine gives one translation of a text.
-      alternatives: shape.alternatives ? (shape.isList ? texts.map(() => []) : []) : undefined,
-    }),
-  );
+  return answer({
+    translatedText: shape.isList ? texts : texts[0],
+    detectedLanguage: shape.isList ? detected : detected?.[0],
+    // There are none: an engine gives one translation of a text.
+    alternatives: shape.alternatives ? (shape.isList ? texts.map(() => []) : []) : undefined,
+  });
 }
 
 /** One for each text; a text without a detected language gets the first one's that has. `undefined` where none has. */
 function detectedOf(all: readonly (Translation | undefined)[]): readonly object[] | undefined {
   const first = all.find((one) => one?.detectedSourceLanguage !== undefined)?.detectedSourceLanguage;
   if (first === undefined) return undefined;
-  return all.map((one) => ({ confidence: CONFIDENCE, language: theirCode(one?.detectedSourceLanguage ?? first) }));
+  return all.map((one) => ({ confidence: CONFIDENCE, language: lowerBase(one?.detectedSourceLanguage ?? first) }));
 }
 
 const RETURN = 0x0d;

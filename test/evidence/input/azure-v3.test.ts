@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { judgeTranslation } from '../../../src/plugins/azure-v3/azure-parameters.ts';
-import { readTexts } from '../../../src/plugins/azure-v3/azure-texts.ts';
+import { readTexts } from '../../../src/plugins/azure-v3/azure-request.ts';
+import { refusalIn } from '../../../src/plugins/facades/api.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
 import { report } from '../scorecard/report.ts';
 import { BYTE_CASES } from './bytes-of-text.ts';
@@ -129,11 +130,11 @@ test('whatever the query and the texts are, there is a verdict, and a valid one 
       const text = JSON.stringify(body);
       const search = new URLSearchParams([['api-version', '3.0'], ['to', 'de'], ...pairs]).toString();
       const judged = judgeTranslation(search, () => readTexts({ 'content-type': 'application/json' }, Buffer.from(text), 1 << 20), rules);
-      if (judged.kind === 'invalid') expect(CODES).toContain(judged.refusal.problem.code);
+      if (!('sound' in judged)) expect(CODES).toContain(refusalIn(judged)!.problem.code);
       else {
         const entries = (JSON.parse(text) as { Text: string }[]).map(({ Text }) => Text);
         const targets = 1 + pairs.filter(([name]) => name.toLowerCase() === 'to').length;
-        expect([judged.order.entries, judged.characters]).toEqual([entries, Array.from(entries.join('')).length * targets]);
+        expect([judged.sound.entries, judged.sound.characters]).toEqual([entries, Array.from(entries.join('')).length * targets]);
       }
     }),
     RUNS,

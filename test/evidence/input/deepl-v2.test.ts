@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readMembers } from '../../../src/plugins/facades/members.ts';
 import { judgeTranslation } from '../../../src/plugins/deepl-v2/translate-body.ts';
-import type { JudgedOrder } from '../../../src/plugins/deepl-v2/translate-body.ts';
+import { refusalIn } from '../../../src/plugins/facades/api.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
 import { report } from '../scorecard/report.ts';
 import { codeOf, detailOf, expectClean } from './answers.ts';
@@ -145,14 +145,14 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
 describe('the rules, on whatever bodies can hold', () => {
   const rules = rulesWith('xml');
 
-  function judged(type: string, body: string): JudgedOrder | 'unread' {
+  function judged(type: string, body: string): ReturnType<typeof judgeTranslation> | 'unread' {
     const read = readMembers({ 'content-type': type }, Buffer.from(body), 1 << 20);
-    return read.kind === 'members' ? judgeTranslation(read.members, rules) : 'unread';
+    return 'sound' in read ? judgeTranslation(read.sound, rules) : 'unread';
   }
-  function check(verdict: JudgedOrder | 'unread', text: readonly string[]): void {
+  function check(verdict: ReturnType<typeof judged>, text: readonly string[]): void {
     if (verdict === 'unread') throw new Error('it could not be read');
-    const seen = verdict.kind === 'valid' ? [verdict.order.text, verdict.order.characters] : verdict.refusal.problem.code;
-    expect(seen).toEqual(verdict.kind === 'valid' ? [text, Array.from(text.join('')).length] : expect.toBeOneOf(CODES));
+    const seen = 'sound' in verdict ? [verdict.sound.entries, verdict.sound.characters] : refusalIn(verdict)!.problem.code;
+    expect(seen).toEqual('sound' in verdict ? [text, Array.from(text.join('')).length] : expect.toBeOneOf(CODES));
   }
   const others = fc.dictionary(
     fc.constantFrom(

@@ -183,8 +183,8 @@ describe('the rules, on whatever bodies can hold', () => {
 
   function judged(type: string, body: string | Uint8Array): Judged<Order> {
     const read = readMembers({ 'content-type': type }, Buffer.from(body as string), 1 << 20);
-    if (read.kind !== 'members') return read;
-    return isDeepLX(read.members) ? judgeDeepLX(read.members, rules) : judgeTranslation(read.members, rules);
+    if ('problem' in read) return read;
+    return isDeepLX(read.sound) ? judgeDeepLX(read.sound, rules) : judgeTranslation(read.sound, rules);
   }
 
   /** A refusal of a few codes, or the texts that are not empty with their code points. */

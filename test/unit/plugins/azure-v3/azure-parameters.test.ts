@@ -1,10 +1,12 @@
 // What POST /translate is asked for in Azure's words, and by which number each mistake is told.
 import { Languages, refuse } from 'lingate';
-import type { Refusal } from 'lingate';
+import type { Charge, Refusal } from 'lingate';
 import { describe, expect, test } from 'vitest';
 import { judgeTranslation } from '../../../../src/plugins/azure-v3/azure-parameters.ts';
-import type { AzureRules, AzureVerdict } from '../../../../src/plugins/azure-v3/azure-parameters.ts';
+import type { AzureOrder, AzureRules } from '../../../../src/plugins/azure-v3/azure-parameters.ts';
 import { PROBLEM_FORM } from '../../../../src/plugins/azure-v3/azure-problem-form.ts';
+import { refusalIn } from '../../../../src/plugins/facades/api.ts';
+import type { Judged } from '../../../../src/plugins/facades/members.ts';
 import { problemExample } from '../../../../src/docs/problem-examples.ts';
 
 const TEXTS = { entries: ['Hello', ''], text: ['Hello'], characters: 5 };
@@ -18,10 +20,12 @@ const RULES: AzureRules = {
   can: { formats: ['text', 'html'] },
 };
 
-const judge = (query: string, rules = RULES): AzureVerdict => judgeTranslation(query, () => ({ sound: TEXTS }), rules);
+const judge = (query: string, rules = RULES): Judged<AzureOrder> | Charge => judgeTranslation(query, () => ({ sound: TEXTS }), rules);
 const V = 'api-version=3.0';
-/** The number that a refusal is told by. */
-function numberOf({ problem }: Refusal): number {
+/** The number that what is refused is told by; `undefined` for what is not. */
+function numberOf(judged: Judged<AzureOrder> | Charge): number | undefined {
+  if ('sound' in judged) return undefined;
+  const { problem }: Refusal = refusalIn(judged)!;
   const { error } = JSON.parse(PROBLEM_FORM.body(problem, problemExample('validation_error', ''))) as { error: { code: number } };
   expect(PROBLEM_FORM.status(problem)).toBe(Math.floor(error.code / 1000));
   return error.code;
@@ -37,16 +41,16 @@ describe('is understood:', () => {
     ['TO=fr&FROM=de&To=de', 'DE', ['fr', 'de']],
   ])('%s', (query, sourceLang, codes) => {
     const judged = judge(`${V}&${query}`);
-    if (judged.kind === 'invalid') throw new Error(judged.refusal.problem.detail);
-    expect([judged.order.sourceLang, judged.order.targets.map(({ to }) => to)]).toEqual([sourceLang, codes]);
+    if (!('sound' in judged)) throw new Error(refusalIn(judged)!.problem.detail);
+    expect([judged.sound.sourceLang, judged.sound.targets.map(({ to }) => to)]).toEqual([sourceLang, codes]);
     // Once for each target.
-    expect(judged.characters).toBe(5 * codes.length);
+    expect(judged.sound.characters).toBe(5 * codes.length);
   });
 
   test('the targets that codes mean', () => {
     const judged = judge(`${V}&to=en&to=pt&to=pt-pt&to=zh-hans`);
     expect(judged).toMatchObject({
-      order: { targets: [{ targetLang: 'EN-GB' }, { targetLang: 'PT-BR' }, { targetLang: 'PT-PT' }, { targetLang: 'ZH' }] },
+      sound: { targets: [{ targetLang: 'EN-GB' }, { targetLang: 'PT-BR' }, { targetLang: 'PT-PT' }, { targetLang: 'ZH' }] },
     });
   });
 
@@ -58,7 +62,7 @@ describe('is understood:', () => {
     ['category=General&allowFallback=False&profanityMarker=tag&profanityAction=noAction&includeAlignment=FALSE', 'text'],
     ['includeSentenceLength=false&suggestedFrom=en-GB&fromScript=&toScript=&ClientTraceId=x&whatever=1&whatever=2', 'text'],
   ])('%s', (query, format) => {
-    expect(judge(`${V}&to=de&${query}`)).toMatchObject({ kind: 'valid', order: { format } });
+    expect(judge(`${V}&to=de&${query}`)).toMatchObject({ sound: { format } });
   });
 });
 
@@ -93,7 +97,7 @@ describe('is refused:', () => {
     [`${V}&to=de&includeSentenceLength=true`, 400_000],
   ])('%s', (query, number) => {
     const judged = judge(query);
-    expect(judged.kind === 'invalid' && numberOf(judged.refusal)).toBe(number);
+    expect(numberOf(judged)).toBe(number);
     // The parameter is named; what was sent is not quoted.
     const name = [...new URLSearchParams(query).keys()].at(-1) ?? 'api-version';
     if (number !== 400_021) expect(JSON.stringify(judged)).toContain(name === 'api-version' ? 'to: ' : name);
@@ -102,9 +106,9 @@ describe('is refused:', () => {
 
   test('for its texts before its parameters, and with their characters, which the plan may find too many', () => {
     const wrong = refuse('validation_error', 'texts');
-    expect(judgeTranslation(V, () => wrong, RULES)).toEqual({ kind: 'invalid', refusal: wrong, characters: undefined });
-    expect(judge(`${V}&to=de&to=xx`)).toMatchObject({ kind: 'invalid', characters: 10 });
-    expect(judge(V)).toMatchObject({ kind: 'invalid', characters: 5 });
+    expect(judgeTranslation(V, () => wrong, RULES)).toBe(wrong);
+    expect(judge(`${V}&to=de&to=xx`)).toMatchObject({ refusal: {}, characters: 10 });
+    expect(judge(V)).toMatchObject({ refusal: {}, characters: 5 });
   });
 
   test('a pair that is not offered, which names those that are in Azure’s codes; and html that the engine cannot do', () => {
@@ -113,9 +117,9 @@ describe('is refused:', () => {
     expect(pair).toMatchObject({
       refusal: { problem: { detail: 'to: fr is not offered for texts in en; offered: de, en-GB, pt-BR, pt-PT, zh-Hans.' } },
     });
-    expect(pair.kind === 'invalid' && numberOf(pair.refusal)).toBe(400_023);
+    expect(numberOf(pair)).toBe(400_023);
     const html = judge(`${V}&to=de&textType=html`, { ...RULES, can: { formats: ['text'] } });
-    expect(html.kind === 'invalid' && numberOf(html.refusal)).toBe(400_071);
+    expect(numberOf(html)).toBe(400_071);
   });
 });
 
@@ -123,7 +127,7 @@ test('traditional Chinese is a target where the list has it', () => {
   const { sources, targets } = RULES.languages.all;
   const languages = new Languages({ sources, targets: [...targets, language('ZH-HANT')] });
   expect(judge(`${V}&to=zh-hant&to=zh-hans`, { ...RULES, languages })).toMatchObject({
-    order: {
+    sound: {
       targets: [
         { to: 'zh-Hant', targetLang: 'ZH-HANT' },
         { to: 'zh-Hans', targetLang: 'ZH' },

@@ -4,7 +4,7 @@ import { readMembers, readQueryMembers } from '../../../../src/plugins/facades/m
 
 const read = (type: string, body: string): unknown => {
   const found = readMembers({ 'content-type': type }, Buffer.from(body), 1000);
-  return found.kind === 'members' ? [...found.members] : found.problem.detail;
+  return 'sound' in found ? [...found.sound] : found.problem.detail;
 };
 const FORM = 'application/x-www-form-urlencoded';
 
@@ -47,10 +47,10 @@ test.each([
 
 test('those of a query are read as those of a form are', () => {
   const found = readQueryMembers('q=a+b&q=%C3%BC&target=de');
-  expect(found.kind === 'members' && [...found.members]).toEqual([
+  expect('sound' in found && [...found.sound]).toEqual([
     ['q', ['a b', 'ü']],
     ['target', 'de'],
   ]);
-  expect(readQueryMembers('')).toEqual({ kind: 'members', members: new Map() });
+  expect(readQueryMembers('')).toEqual({ sound: new Map() });
   expect(readQueryMembers('q=%ff')).toMatchObject({ problem: { code: 'validation_error' } });
 });

@@ -1,18 +1,10 @@
 // The steps that find a request's key, in its fields or in its body, and the one that reads its parameters.
-import {
-  chargeSlot,
-  FORM_BODY_HEADERS,
-  isFormType,
-  isMultipartType,
-  LONG_BODY_BYTES,
-  readFormBody,
-  readMultipartBody,
-  refuse,
-  refusedCharge,
-} from 'lingate';
-import type { BodyStep, Credential, Exchange, FormBody, GatewayServices, PluginHost, Refusal, Slot, Step } from 'lingate';
+import { FORM_BODY_HEADERS, isFormType, isMultipartType, LONG_BODY_BYTES, readFormBody, readMultipartBody, refuse } from 'lingate';
+import type { BodyStep, Credential, Exchange, FormBody, GatewayServices, Slot, Step } from 'lingate';
+import { readStep } from '../facades/api.ts';
+import type { Taken } from '../facades/api.ts';
 import { readMembers } from '../facades/members.ts';
-import type { Judged, Members, ReadMembers } from '../facades/members.ts';
+import type { Judged, Members } from '../facades/members.ts';
 import { TEXTS_LIMIT } from './translation-parameters.ts';
 
 /** A key behind these bytes is not found. */
@@ -30,11 +22,7 @@ export const AUTHENTICATED = [
 ] as const;
 
 /** Parameters that were read for the key's sake. */
-export type ReadSlot = Slot<ReadMembers>;
-
-export function reserveReadSlot(host: PluginHost): ReadSlot {
-  return host.reserveSlot<ReadMembers>('parameters');
-}
+export type ReadSlot = Slot<Judged<Members>>;
 
 const NO_KEY = refuse('unauthorized', 'No API key was sent. Send it as api_key, or as "Authorization: Bearer <key>".');
 const NO_KEY_IN_BEGINNING = refuse(
@@ -72,37 +60,24 @@ export function keySteps(services: GatewayServices, keyInBody: boolean, slot: Re
         }
         const read = readMembers(x.head.headers, body, services.bodyBytesMax, TEXTS_LIMIT);
         // A body that cannot be read may hold a key: "no key" would be misleading.
-        if (read.kind === 'problem') return read;
+        if ('problem' in read) return read;
         x.set(slot, read);
-        const key = credentialOf(read.members.get('api_key'), services);
+        const key = credentialOf(read.sound.get('api_key'), services);
         return key.kind === 'missing' ? NO_KEY : services.identify(x, key);
       },
     },
   ];
 }
 
-/** `take` keeps what it makes of the parameters, or says what is wrong with them. */
+/** `take` as for `readStep`. */
 export function readParameters(
   name: string,
   services: GatewayServices,
   slot: ReadSlot,
-  take: (x: Exchange, members: Members) => Refusal | undefined,
+  take: (x: Exchange, members: Members) => Taken,
 ): BodyStep {
-  return {
-    kind: 'body',
-    name,
-    headers: FORM_BODY_HEADERS,
-    run(x) {
-      const read = x.get(slot) ?? readMembers(x.head.headers, x.body, services.bodyBytesMax, TEXTS_LIMIT);
-      // The bytes are not needed again; a slow engine must not keep them alive.
-      x.body = 'none';
-      const refusal = read.kind === 'members' ? take(x, read.members) : read;
-      // Answered after the admission, so that a revoked key and the rate limit come first.
-      if (refusal !== undefined) x.set(chargeSlot, x.get(chargeSlot) ?? refusedCharge(refusal));
-      if (read.kind === 'members') services.judgeAgain(x, () => take(x, read.members));
-      return undefined;
-    },
-  };
+  const read = (x: Exchange): Judged<Members> => x.get(slot) ?? readMembers(x.head.headers, x.body, services.bodyBytesMax, TEXTS_LIMIT);
+  return readStep(name, FORM_BODY_HEADERS, services, read, take);
 }
 
 /** An empty key counts as none: clients without one send it so. */

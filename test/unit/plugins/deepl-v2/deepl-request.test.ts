@@ -1,6 +1,6 @@
 // What forms send as words and JSON as values means the same.
 import { expect, test } from 'vitest';
-import { flag, namesOf, oneOf, textOf } from '../../../../src/plugins/deepl-v2/deepl-parameters.ts';
+import { flag, namesOf, oneOf, textOf } from '../../../../src/plugins/deepl-v2/deepl-request.ts';
 import type { Judged } from '../../../../src/plugins/facades/members.ts';
 
 const of = (value: unknown): ReadonlyMap<string, unknown> => new Map(value === undefined ? [] : [['p', value]]);

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Exchange, Refusal } from '../../../../src/index.ts';
 import { NOTHING_CHOSEN, refuse } from '../../../../src/index.ts';
-import { detectAll, translateAll } from '../../../../src/plugins/facades/in-pieces.ts';
+import { detectAll, translateAll } from '../../../../src/plugins/facades/texts.ts';
 
 const x = {} as Exchange;
 const options = { ...NOTHING_CHOSEN, targetLang: 'DE' };

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { problemExample } from '../../../../src/docs/problem-examples.ts';
 import { PROBLEM_FORM } from '../../../../src/plugins/azure-v3/azure-problem-form.ts';
-import { readTexts } from '../../../../src/plugins/azure-v3/azure-texts.ts';
+import { readTexts } from '../../../../src/plugins/azure-v3/azure-request.ts';
 
 const BYTES_MAX = 1 << 20;
 const TYPE = 'application/json';

@@ -1,6 +1,28 @@
-// Reads single parameters: forms send strings, JSON any type; an empty string and null count as absent.
-import { countCharacters, refuse } from 'lingate';
+// What every request of this API has: how its chain begins, and its parameters: forms send strings, JSON any type.
+import { countCharacters, FORM_BODY_HEADERS, refuse } from 'lingate';
+import type { BodyStep, Exchange, GatewayServices, ListLimit } from 'lingate';
+import { readStep } from '../facades/api.ts';
+import type { Taken } from '../facades/api.ts';
+import { chosen, readMembers } from '../facades/members.ts';
 import type { Judged, Members } from '../facades/members.ts';
+import { bodyTooLarge } from './deepl-problem-form.ts';
+
+/** Log, the id for support, load shedding, whose key it is, the team's load shedding. */
+export const AUTHENTICATED = ['access-log', 'deepl-trace-id', 'shed', 'identify', 'authenticate', 'team-shed'] as const;
+
+/** `take` as for `readStep`. */
+export function readBody(
+  name: string,
+  services: GatewayServices,
+  take: (x: Exchange, members: Members) => Taken,
+  limit?: ListLimit,
+): BodyStep {
+  const { bodyBytesMax } = services;
+  const tooLarge = bodyTooLarge(bodyBytesMax);
+  const read = ({ body, head }: Exchange): Judged<Members> =>
+    body === 'too_large' ? tooLarge : readMembers(head.headers, body, bodyBytesMax, limit);
+  return readStep(name, FORM_BODY_HEADERS, services, read, take);
+}
 
 const FLAGS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   [true, true],
@@ -17,12 +39,6 @@ const FLAGS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
 const WORD_LENGTH_MAX = 64;
 /** In one parameter, empty ones included. */
 const NAMES_MAX = 1000;
-
-/** A parameter's value; `undefined` where it is absent, empty or null. */
-export function chosen(members: Members, name: string): unknown {
-  const value = members.get(name);
-  return value === '' || value === null ? undefined : value;
-}
 
 export function flag(members: Members, name: string): Judged<boolean | undefined> {
   const value = chosen(members, name);

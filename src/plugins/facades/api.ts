@@ -1,0 +1,137 @@
+// What the APIs of other vendors are made of: parts with their routes and steps, and the steps that they all have in some form.
+import { chargeSlot, json, keyOwnerSlot, refusedCharge } from 'lingate';
+import type {
+  ApiDocument,
+  BodyStep,
+  Charge,
+  Exchange,
+  GatewayServices,
+  HeadStep,
+  Outcome,
+  PluginParts,
+  PluginRoute,
+  ProblemForm,
+  Refusal,
+  RouteDoc,
+  Slot,
+  Step,
+} from 'lingate';
+import type { Judged } from './members.ts';
+
+export interface ApiPart {
+  readonly routes: readonly PluginRoute[];
+  /** Asked for once, when store and engine are open. */
+  readonly steps: (services: GatewayServices) => readonly Step[];
+}
+
+/** The parts as what a plugin is made of. */
+export function apiOf(parts: readonly ApiPart[], document: ApiDocument, problemForm: ProblemForm) {
+  return {
+    routes: parts.flatMap(({ routes }) => routes.map((one): PluginRoute => ({ ...one, problemForm }))),
+    document,
+    routeSteps: (services: GatewayServices) => parts.flatMap(({ steps }) => steps(services)),
+  } satisfies PluginParts;
+}
+
+/** A route that takes a body where its documentation has one. */
+export function route(method: string, path: string, steps: readonly string[], doc: RouteDoc): PluginRoute {
+  return { method, path, takesBody: doc.body !== undefined, steps, doc };
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+/** What an API has besides and this service does not: every method of the paths is refused behind these steps. */
+export function absent(name: string, refusal: Refusal, before: readonly string[], paths: readonly string[]): ApiPart {
+  return {
+    routes: paths.flatMap((path) => METHODS.map((method) => refusing(method, path, [...before, name]))),
+    steps: () => [{ kind: 'head', name, run: () => refusal }],
+  };
+}
+
+/** The same for single routes behind the admission: a wrong key is told so there, too. */
+export function absentForKeys(
+  name: string,
+  refusal: Refusal,
+  before: readonly string[],
+  routes: readonly (readonly [string, string])[],
+): ApiPart {
+  return {
+    routes: routes.map(([method, path]) => refusing(method, path, [...before, 'admit', name])),
+    steps: () => [{ kind: 'body', name, run: () => refusal }],
+  };
+}
+
+function refusing(method: string, path: string, steps: readonly string[]): PluginRoute {
+  return { method, path, takesBody: false, steps, undocumented: true };
+}
+
+/** Gives every answer the request id under the name by which an API's support asks for it. */
+export function idStep(name: string, field: string): HeadStep {
+  return {
+    kind: 'head',
+    name,
+    run(x) {
+      x.responseHeaders = [...x.responseHeaders, [field, x.id]];
+      return undefined;
+    },
+  };
+}
+
+/** What reading a request comes to: its charge, which may hold a refusal; a refusal alone; nothing where it costs nothing. */
+export type Taken = Charge | Refusal | undefined;
+
+/** For texts alone: of what is not reserved only the length is judged. */
+export function chargeFor(characters: number, reserve: boolean): Charge {
+  return { characters, reserve, glossary: undefined, refusal: undefined };
+}
+
+/**
+ * The step before the admission. `read` makes something of the request, once; `take` keeps what it makes of that, or refuses it,
+ * and is called again behind the admission where what is offered depends on the plan.
+ */
+export function readStep<Read>(
+  name: string,
+  headers: readonly string[],
+  services: GatewayServices,
+  read: (x: Exchange) => Judged<Read> | Charge,
+  take: (x: Exchange, read: Read) => Taken,
+): BodyStep {
+  return {
+    kind: 'body',
+    name,
+    headers,
+    run(x) {
+      const found = read(x);
+      // The bytes are not needed again; a slow engine must not keep them alive.
+      x.body = 'none';
+      const taken = 'sound' in found ? take(x, found.sound) : found;
+      // A refusal is answered after the admission, so that a revoked key and the rate limit come first.
+      if (taken !== undefined) x.set(chargeSlot, 'problem' in taken ? refusedCharge(taken) : taken);
+      if ('sound' in found) services.judgeAgain(x, () => refusalIn(take(x, found.sound)));
+      return undefined;
+    },
+  };
+}
+
+/** What of it is refused. */
+export function refusalIn(taken: Taken): Refusal | undefined {
+  return taken !== undefined && 'problem' in taken ? taken : taken?.refusal;
+}
+
+/** The step that has the engine do what was read; it passes the caller's trace on. */
+export function engineStep<Order>(
+  name: string,
+  slot: Slot<Order>,
+  run: (x: Exchange, order: Order) => Outcome | Promise<Outcome>,
+): BodyStep {
+  return { kind: 'body', name, headers: ['traceparent'], run: (x) => run(x, x.need(slot)) };
+}
+
+/** The last step of a route that answers by the store's records of the caller's team. */
+export function teamEndpoint(name: string, run: (x: Exchange, teamId: string) => Outcome | Promise<Outcome>): BodyStep {
+  return { kind: 'body', name, run: (x) => run(x, x.need(keyOwnerSlot).teamId) };
+}
+
+export function answer(body: unknown, status = 200): Outcome {
+  return json(JSON.stringify(body), status);
+}

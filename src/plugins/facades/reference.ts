@@ -1,0 +1,28 @@
+// Words of the API reference that the APIs of other vendors say alike.
+import Type from 'typebox';
+import type { TSchema } from 'typebox';
+import type { RouteDoc } from 'lingate';
+
+export type QueryDoc = NonNullable<RouteDoc['query']>[number];
+
+export const JSON_OR_FORM = ['application/json', 'application/x-www-form-urlencoded'] as const;
+
+export const string = (description: string) => Type.String({ description });
+
+export const optional = (description: string) => Type.Optional(string(description));
+
+/** A text, or so many of them at most. */
+export const oneOrMore = (maxItems: number, description: string) =>
+  Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems })], { description });
+
+export function parameter(name: string, example: string, description: string): QueryDoc {
+  return { name, description, schema: Type.String(), example };
+}
+
+export function required(name: string, example: string, description: string): QueryDoc {
+  return { name, description, schema: Type.String(), required: true, example };
+}
+
+export function answered(description: string, schema: TSchema, example: unknown): RouteDoc['answer'] {
+  return { status: 200, description, schema, example };
+}
