@@ -148,7 +148,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libr
 
     test('what is used up is 403, what is too fast 429 with when to come again', async () => {
       const poor = await setting.gateway.team({ ...QUOTA_PLAN, characters: 4 });
-      expect(expectError(await translate({}, { key: poor.key }), 403)).toContain('used up');
+      expect(expectError(await translate({}, { key: poor.key }), 403)).toContain('do not cover the request');
       const broke = await setting.gateway.team(CREDIT_PLAN, 0);
       expect(expectError(await translate({}, { key: broke.key }), 403)).toContain('balance');
       const slow = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1 });

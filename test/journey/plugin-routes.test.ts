@@ -59,7 +59,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: MODULE, options: { at
     expect(expectError(await small({}, { key: undefined }), 403)).toContain('No API key');
     expect(expectError(await small({ api_key: 'x' }, { key: undefined }), 403)).toContain('malformed');
     expect(expectError(await small({ target: 'xx' }), 400)).toBe('target: is not supported.');
-    expect(expectError(await small({}, { key: poor.key }), 403)).toContain('used up');
+    expect(expectError(await small({}, { key: poor.key }), 403)).toContain('do not cover the request');
     const broken = await ask(setting, { method: 'POST', path: '/small/translate', key: team.key, headers: FORM, body: 'q=%ff&target=de' });
     expect(expectError(broken, 400)).toContain('UTF-8');
     setting.engine.always('not_json');
