@@ -1,19 +1,22 @@
-// Collects a body up to a limit, and counts what is dropped beyond it.
+// Collects a body up to a limit, and counts the bytes dropped beyond it.
 import type { Body } from '../core/exchange.ts';
 
-/** So many times the limit is read and dropped before the connection is cut: most callers read the refusal only when they have sent all. */
+/**
+ * How many times the limit is read and dropped before the connection is cut: most callers read a refusal only after sending
+ * everything.
+ */
 export const DROP_FACTOR = 8;
 
-/** A smaller allocation is cheap, and does not hasten the next garbage collection. */
+/** Smaller allocations are cheap and do not hasten the next garbage collection. */
 const SPARE_BYTES_MIN = 65_536;
 
 /**
- * Room for one body, used again: what comes of a long body before its caller turns out to be too fast is dropped unread, and
- * a megabyte allocated for each would have the process do little but collect garbage.
+ * A reusable buffer for one body. Long bodies of callers who turn out to be throttled are dropped unread; allocating a megabyte
+ * for each would keep the process busy with garbage collection.
  */
 export class SpareRoom {
   #spare: Buffer | undefined = undefined;
-  /** What was made here: other memory is not ours to use again. */
+  /** Memory allocated here; no other memory may be reused. */
   readonly #made = new WeakSet<ArrayBufferLike>();
 
   take(bytes: number): Buffer {
@@ -28,7 +31,7 @@ export class SpareRoom {
     return made;
   }
 
-  /** All or a part of what was taken; nobody may look at it any more. */
+  /** Returns all or part of a buffer that nobody uses any more. */
   give({ buffer }: Uint8Array): void {
     if (!this.#made.has(buffer)) return;
     if (this.#spare === undefined || this.#spare.byteLength < buffer.byteLength) this.#spare = Buffer.from(buffer);
@@ -43,7 +46,7 @@ export class BodyCollector {
   #length = 0;
   #discarding: boolean;
 
-  /** `announcedBytes` is 0 when unknown: a body that is announced too long is not kept at all. */
+  /** `announcedBytes` is 0 if unknown. A body announced as too long is not kept at all. */
   constructor(bytesMax: number, announcedBytes: number, spare?: SpareRoom) {
     this.#bytesMax = bytesMax;
     this.#spare = spare;
@@ -51,7 +54,7 @@ export class BodyCollector {
     this.#discarding = announcedBytes > bytesMax;
   }
 
-  /** The body is not needed: from now on only its length is counted. */
+  /** The body is not needed: from now on its bytes are only counted. */
   discard(): void {
     this.#discarding = true;
     const bytes = this.#bytes;
@@ -59,26 +62,27 @@ export class BodyCollector {
     if (bytes !== undefined) this.#spare?.give(bytes);
   }
 
-  /** More than `DROP_FACTOR` times the limit has come: the connection is given up. */
+  /** More than `DROP_FACTOR` times the limit has arrived, so the connection is cut. */
   get exhausted(): boolean {
     return this.#length > this.#bytesMax * DROP_FACTOR;
   }
 
-  /** `borrowed`: the memory is the library's and gone when this returns. */
+  /** `borrowed` memory belongs to the library and is only valid during the call. */
   add(chunk: Uint8Array, borrowed: boolean): void {
     const start = this.#length;
     this.#length += chunk.byteLength;
     if (this.#length > this.#bytesMax) this.discard();
     if (this.#discarding || chunk.byteLength === 0) return;
     if (this.#bytes === undefined && chunk.byteLength >= this.#announcedBytes) {
-      // The whole of it, as nearly always. `Buffer.from` takes short ones from Node's pool: an allocation for each body would cost more than the copy.
+      // A single chunk, as nearly always. `Buffer.from` takes short ones from Node's pool; allocating for each body would cost
+      // more than the copy.
       this.#bytes = borrowed ? Buffer.from(chunk) : chunk;
       return;
     }
     this.#room(start).set(chunk, start);
   }
 
-  /** The complete body, or what to say of it. Call once, when the last chunk has come. */
+  /** The complete body, or why there is none. Call it once, after the last chunk. */
   take(): Body {
     if (this.#length > this.#bytesMax) return 'too_large';
     if (this.#bytes === undefined) return 'none';
@@ -86,8 +90,8 @@ export class BodyCollector {
   }
 
   /**
-   * Grows by doubling: few allocations however small the chunks are, and at most twice what has come, whatever was announced.
-   * Not filled with zeros, which for a large body costs as much as the copy.
+   * Grows by doubling: few allocations however small the chunks, and at most twice what has arrived, whatever was announced.
+   * Not zero-filled, which for a large body would cost as much as the copy.
    */
   #room(kept: number): Uint8Array {
     const bytes = this.#bytes;

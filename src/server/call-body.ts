@@ -1,4 +1,4 @@
-// The body of one request on a connection: collected for the chain, streamed to a step, or dropped.
+// The body of one request: collected for the chain, streamed to a step, or dropped.
 import type { ByteSource } from '../core/byte-stream.ts';
 import { LONG_BODY_BYTES } from '../core/exchange.ts';
 import type { Body } from '../core/exchange.ts';
@@ -7,14 +7,14 @@ import type { SpareRoom } from './body-collector.ts';
 import type { FramingGuard } from './framing.ts';
 import { IncomingBody } from './incoming-body.ts';
 
-/** What a streamed body asks of its connection. */
+/** What a streamed body needs from its connection. */
 export interface BodyConnection {
-  /** The time that a streamed body has, besides that for its length. */
+  /** The part of a streamed body's time limit that does not depend on its length. */
   readonly bodyMs: number;
-  /** Reads no more of the body. */
+  /** Stops reading the body. */
   pauseBody(): void;
   resumeBody(): void;
-  /** The caller has sent nothing, or all of it, for too long. */
+  /** The caller has sent nothing for too long, or takes too long in all. */
   bodySilent(): void;
 }
 
@@ -24,7 +24,7 @@ export class CallBody {
   readonly #spare: SpareRoom;
   /** Set while a body is still arriving, wanted or not. */
   #arriving: BodyCollector | undefined = undefined;
-  /** `undefined` for one that is chunked. */
+  /** `undefined` for a chunked body. */
   #announcedBytes: number | undefined = undefined;
   #receivedBytes = 0;
   /** The same body, if a step streams it. */
@@ -36,47 +36,47 @@ export class CallBody {
     this.#flow = flow;
   }
 
-  /** Whether it is still arriving. */
+  /** Whether the body is still arriving. */
   get pending(): boolean {
     return this.#arriving !== undefined;
   }
 
-  /** A step streams it and is ready for more. */
+  /** Whether a step streams it and is ready for more. */
   get flows(): boolean {
     return this.#incoming?.flows === true;
   }
 
-  /** Whether so much is announced that the connection is given up. */
+  /** Whether the announced length alone is reason to close the connection. */
   floods({ bodyBytes }: FramingGuard): boolean {
     return bodyBytes > this.#bytesMax * DROP_FACTOR;
   }
 
-  /** There is one, if the framing says so. */
+  /** Prepares for a body, if the framing announces one. */
   expect({ chunked, bodyBytes }: FramingGuard): void {
     if (!chunked && bodyBytes === 0) return;
     this.#arriving = new BodyCollector(this.#bytesMax, bodyBytes, this.#spare);
     if (!chunked) this.#announcedBytes = bodyBytes;
   }
 
-  /** Whether so much has come that the chain has to be told. */
+  /** Whether so much has arrived that the chain must be notified. */
   get isLong(): boolean {
     return this.#receivedBytes > LONG_BODY_BYTES;
   }
 
-  /** It is not needed: from now on only its length is counted and its end awaited. */
+  /** The body is not needed: its bytes are only counted until its end. */
   discard(): void {
     this.#arriving?.discard();
   }
 
-  /** Not even its end is awaited. */
+  /** Ignores the body, including its end. */
   passOver(): void {
     this.#arriving = undefined;
   }
 
-  /** The body as a stream; `undefined` when there is none. The same object each time. */
+  /** The body as a stream; `undefined` if there is none. Always returns the same object. */
   incoming(): ByteSource | undefined {
     if (this.#incoming !== undefined || this.#arriving === undefined) return this.#incoming;
-    // The collector keeps nothing from here on; it only counts the bytes, for the limit.
+    // From here on the collector keeps nothing and only counts bytes against the limit.
     this.#arriving.discard();
     this.#incoming = new IncomingBody(this.#announcedBytes, this.#flow.bodyMs, {
       pause: () => this.#flow.pauseBody(),
@@ -86,47 +86,51 @@ export class CallBody {
     return this.#incoming;
   }
 
-  /** No step takes it yet: it waits, in bounded memory. */
+  /** No step is taking the body yet: it is held back in bounded memory. */
   holdBack(): void {
     this.#incoming?.holdBack();
   }
 
-  /** A piece has come; `true` when so much has come that the connection is cut. `borrowed`: its memory is gone when this returns. */
+  /**
+   * Adds a chunk; returns `true` if the connection must be cut because too much has arrived. `borrowed` memory is only valid
+   * during the call.
+   */
   add(chunk: Uint8Array, borrowed: boolean): boolean {
     const body = this.#arriving;
     if (body === undefined || this.#incoming?.add(chunk, borrowed) === true) return false;
     this.#receivedBytes += chunk.byteLength;
     body.add(chunk, borrowed);
-    // Of a streamed body, which may be long, the rest that nobody takes is bounded by time: cut off while sending, its caller might never read the answer.
+    // A streamed body may be long, so its unread rest is limited by time instead: a caller cut off while sending might never
+    // read the answer.
     if (this.#incoming !== undefined || !body.exhausted) return false;
     this.#arriving = undefined;
     return true;
   }
 
-  /** All has come. Returns the body for the chain; `undefined` when a step streams it, or nobody waits for it. */
+  /** The body is complete. Returns it for the chain; `undefined` if a step streams it or nobody is waiting for it. */
   end(): Body | undefined {
     const body = this.#arriving;
     if (body === undefined) return undefined;
-    // First, because who takes the end may answer at once.
+    // Reset first, because the receiver of the end may answer synchronously.
     this.#arriving = undefined;
     if (this.#incoming === undefined) return body.take();
     return this.#incoming.finish() ? undefined : 'none';
   }
 
-  /** The rest will not come, or is not needed. */
+  /** The rest will not arrive, or is not needed. */
   drop(): void {
     this.#arriving = undefined;
     this.#incoming?.drop();
   }
 
-  /** Drops the rest of a streamed body; `false` when it is not streamed, or has come. */
+  /** Drops the rest of a streamed body; `false` if it is not streamed or already complete. */
   cancelRest(): boolean {
     if (this.#incoming === undefined || this.#arriving === undefined) return false;
     this.#incoming.cancel();
     return true;
   }
 
-  /** The connection is not to be touched any more. */
+  /** The connection must not be touched any more. */
   release(): void {
     this.#incoming?.release();
   }

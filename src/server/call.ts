@@ -1,4 +1,4 @@
-// One request on a connection, whichever library carries it: its answer, and when the connection has to end.
+// One request on a connection, independent of the HTTP library: its answer, and when the connection has to close.
 import type { ByteSource } from '../core/byte-stream.ts';
 import type { Body, Exchange, Handed, RequestHead, Sink } from '../core/exchange.ts';
 import type { Refusal, Reply, StreamReply } from '../core/outcome.ts';
@@ -12,16 +12,16 @@ import type { StreamWriter, WriterEvents } from './streamed-answer.ts';
 import { compose, composeHead } from './response-message.ts';
 import type { ResponseMessage, StreamHead } from './response-message.ts';
 
-/** How long the rest of a body is read and dropped behind an answer of a listener that stops. */
+/** How long the rest of a body is read and dropped after an answer while the listener is draining. */
 const DRAIN_DROP_MS = 5_000;
 
 export const NO_HEAD: RequestHead = { method: '', path: '', query: '', headers: {} };
 
-/** An answer that waits until its connection may end with it. */
+/** An answer held until its connection can close with it. */
 interface HeldAnswer {
   readonly message: ResponseMessage;
   readonly x: Exchange;
-  /** Set where the gateway has to know whether it was written. */
+  /** Set if the gateway must know whether it was written. */
   readonly reply: Reply | undefined;
 }
 
@@ -30,13 +30,13 @@ export abstract class Call implements Sink, BodyConnection {
   protected head: RequestHead = NO_HEAD;
   #exchange: Exchange | undefined = undefined;
   #state: 'open' | 'streaming' | 'ended' | 'gone' = 'open';
-  /** Nothing that comes after this request may be handled. */
+  /** Nothing after this request may be handled. */
   #closes = false;
   #refusing = false;
   readonly #body: CallBody;
   #streamed: StreamedAnswer | undefined = undefined;
   #held: HeldAnswer | undefined = undefined;
-  /** The answer is written, and the connection ends when the rest of the body has come, or this timer is over. */
+  /** Set after the answer was written: the connection closes when the rest of the body has arrived or this timer fires. */
   #dropping: NodeJS.Timeout | undefined = undefined;
 
   constructor(shared: ListenerState) {
@@ -44,30 +44,30 @@ export abstract class Call implements Sink, BodyConnection {
     this.#body = new CallBody(shared.bodyBytesMax, this, shared.spareRoom);
   }
 
-  /** Writes the answer, all at once; `false` when the connection takes nothing any more. Called at most once, never after `gone`. */
+  /** Writes the whole answer; `false` if the connection no longer accepts data. Called at most once, never after `gone`. */
   protected abstract write(answer: ResponseMessage, closes: boolean): boolean;
 
-  /** Whether the library cannot keep the connection behind an answer that is written before the body's end. */
+  /** Whether the library cannot keep the connection alive after an answer that is written before the end of the body. */
   protected get bodyBindsConnection(): boolean {
     return false;
   }
 
-  /** As `write`, for an answer that ends the connection, which goes on taking the rest of the body until `endBehindBody`. */
+  /** Like `write`, for an answer that closes the connection, which continues to receive the body until `endBehindBody`. */
   protected abstract writeBeforeBody(answer: ResponseMessage): boolean;
 
-  /** Ends the connection behind an answer of `writeBeforeBody`, whose last bytes still reach a caller who reads. */
+  /** Closes the connection after an answer of `writeBeforeBody`; its last bytes still reach a caller who is reading. */
   protected abstract endBehindBody(): void;
 
-  /** How long the rest of a body is read and dropped behind such an answer. */
+  /** How long the rest of a body is read and dropped after such an answer. */
   protected abstract readonly dropMs: number;
 
-  /** Begins a streamed answer. */
+  /** Starts a streamed answer. */
   protected abstract openStream(head: StreamHead, closes: boolean, events: WriterEvents): StreamWriter;
 
-  /** Ends the connection without an answer. */
+  /** Closes the connection without an answer. */
   protected abstract cut(): void;
 
-  /** Of an open request; the system's text. */
+  /** The peer address of an open request, as the system formats it. */
   protected abstract readonly peerAddress: string;
 
   abstract pauseBody(): void;
@@ -82,7 +82,7 @@ export abstract class Call implements Sink, BodyConnection {
     return this.#state === 'open' ? this.peerAddress : '';
   }
 
-  /** It was answered, or its caller has gone. */
+  /** The request was answered, or its caller has disconnected. */
   get isOver(): boolean {
     return this.#state === 'ended' || this.#state === 'gone';
   }
@@ -95,23 +95,23 @@ export abstract class Call implements Sink, BodyConnection {
     return this.#body.pending;
   }
 
-  /** A step streams the body and is ready for more. */
+  /** Whether a step streams the body and is ready for more. */
   protected get bodyFlows(): boolean {
     return this.#body.flows;
   }
 
-  /** Whether the chain, or the end of the connection, waits for the body's end. */
+  /** Whether the chain, or closing the connection, depends on the end of the body. */
   protected get awaitsBody(): boolean {
     const route = this.#exchange?.route;
     return this.#state === 'open' && (this.#closes || this.#held !== undefined || route?.takesBody === true || route?.streams === true);
   }
 
-  /** Drops the body: the library reads on to its end, and nothing is kept. */
+  /** Ignores the body: the library reads it to its end, and nothing is kept. */
   protected passOverBody(): void {
     this.#body.passOver();
   }
 
-  /** Starts the chain. `framing` has been judged. */
+  /** Starts the chain. `framing` has already been validated. */
   protected begin(head: RequestHead, framing: FramingGuard): void {
     this.#expectBody(head, framing);
     const { gateway } = this.shared;
@@ -122,11 +122,12 @@ export abstract class Call implements Sink, BodyConnection {
     if (x.route.streams === true && x.outcome === undefined) this.#stream(framing);
   }
 
-  /** The body waits until a step takes it, in bounded memory. */
+  /** Holds the body in bounded memory until a step takes it. */
   #stream(framing: FramingGuard): void {
-    // A streamed body may be long: its announced length is no reason to cut the connection.
+    // A streamed body may be long, so its announced length is no reason to close the connection.
     this.#closes = framing.closes;
-    // After this turn's bytes: a body that is complete by then needs no pause, and a paused connection does not report a caller who leaves.
+    // Deferred past this turn's bytes: a body that is then complete needs no pause, and a paused connection does not report
+    // disconnects.
     if (this.incoming() !== undefined) setImmediate(() => this.#body.holdBack());
   }
 
@@ -142,7 +143,7 @@ export abstract class Call implements Sink, BodyConnection {
     this.bodyBroken('body: it did not arrive in time; send it faster or send less.');
   }
 
-  /** Answers without handling: the framing is broken. */
+  /** Refuses the request without handling it, because its framing is broken. */
   protected refuse(head: RequestHead, framing: FramingGuard | undefined, detail: string): void {
     if (framing !== undefined) this.#expectBody(head, framing);
     this.#body.discard();
@@ -152,7 +153,7 @@ export abstract class Call implements Sink, BodyConnection {
     this.#remember(this.shared.gateway.refuse(head, this, refuse('validation_error', detail)));
   }
 
-  /** Not kept if it was answered at once: an idle connection would keep its texts and translations in memory. */
+  /** Not kept if already answered: an idle connection would hold its texts and translations in memory. */
   #remember(x: Exchange): Exchange {
     if (this.#state === 'open') this.#exchange = x;
     return x;
@@ -164,7 +165,7 @@ export abstract class Call implements Sink, BodyConnection {
     this.#body.expect(framing);
   }
 
-  /** A piece of the body. `borrowed`: its memory is gone when this returns. */
+  /** A chunk of the body. `borrowed` memory is only valid during the call. */
   protected receive(chunk: Uint8Array, borrowed: boolean): void {
     if (this.#state === 'gone') return;
     if (this.#body.add(chunk, borrowed)) this.#bodyOver('too_large');
@@ -193,19 +194,19 @@ export abstract class Call implements Sink, BodyConnection {
   }
 
   /**
-   * An answer that ends the connection is written in a later turn of the event loop: written at once, uWS would go on and
-   * handle what comes after this request, and in that turn the body may turn out to be complete. Where it is not, the rest is
-   * read and dropped behind the answer: a caller who is cut off while sending might never read it. Only a request that has
-   * passed its deadline is answered and closed at once.
+   * An answer that closes the connection is written in a later turn of the event loop: if it were written at once, uWS would go
+   * on and handle what follows this request. By then the body may be complete. If not, the rest is read and dropped after the
+   * answer, because a caller cut off while sending might never read it. Only a request that has exceeded its deadline is
+   * answered and closed at once.
    */
   send(x: Exchange, outcome: Reply | Refusal): Handed {
     if (this.#state !== 'open') return 'gone';
     const answer = compose(outcome, x, this.shared.problems);
     const { draining } = this.shared;
     if (this.#body.cancelRest()) this.#closes = true;
-    // What has come is not looked at any more, and what comes is dropped.
+    // What has arrived is not needed any more, and the rest is dropped.
     this.#body.discard();
-    // Refused by what is known of its caller: no step that reads the body was reached, or it has read it to find the key.
+    // Refused before a step needed the body, or after the body was only searched for the key.
     if (typeof x.body !== 'string' && !x.entered && !x.waiting) {
       this.shared.spareRoom.give(x.body);
       x.body = 'none';
@@ -216,7 +217,7 @@ export abstract class Call implements Sink, BodyConnection {
     return this.#finish(answer, false);
   }
 
-  /** A caller may read the answer at once, or when all is sent. */
+  /** Covers callers who read the answer at once as well as those who first send everything. */
   #answerAndDrop(answer: ResponseMessage): Handed {
     this.#closes = true;
     this.#state = 'ended';
@@ -229,7 +230,7 @@ export abstract class Call implements Sink, BodyConnection {
     return written ? 'written' : 'gone';
   }
 
-  /** Not while the library is handing over a piece. */
+  /** Deferred, because the library may be in the middle of delivering a chunk. */
   #endDropping(): void {
     clearTimeout(this.#dropping);
     setImmediate(() => {
@@ -238,9 +239,12 @@ export abstract class Call implements Sink, BodyConnection {
     });
   }
 
-  /** Only after the whole request: callers read when they have written, and uWS keeps either a body or an answer going, not both. */
+  /**
+   * Only after the whole request: callers read when they have finished writing, and uWS can continue a body or an answer, but
+   * not both.
+   */
   stream(x: Exchange, outcome: StreamReply): void {
-    if (this.#body.pending) throw new Error('an answer was begun before its request had come');
+    if (this.#body.pending) throw new Error('an answer was started before its request was complete');
     this.#body.release();
     const { draining } = this.shared;
     const head = composeHead(outcome, x);
@@ -262,7 +266,7 @@ export abstract class Call implements Sink, BodyConnection {
     answer.begin(writer);
   }
 
-  /** A reply that waits for a later turn is charged only then: its caller may leave before. */
+  /** A held reply is only charged once written, because its caller may disconnect first. */
   #hold(message: ResponseMessage, x: Exchange, outcome: Reply | Refusal): Handed {
     const reply = outcome.kind === 'reply' ? outcome : undefined;
     this.#held = { message, x, reply };
@@ -296,7 +300,7 @@ export abstract class Call implements Sink, BodyConnection {
     return written ? 'written' : 'gone';
   }
 
-  /** The caller has gone, or the connection was cut. */
+  /** The caller has disconnected, or the connection was cut. */
   gone(): void {
     if (this.#state === 'streaming') return this.#streamed?.gone();
     clearTimeout(this.#dropping);
@@ -313,7 +317,7 @@ export abstract class Call implements Sink, BodyConnection {
     }
   }
 
-  /** The listener's own code threw: the request is answered, and the process goes on. */
+  /** The listener's own code threw: the request is answered, and the process continues. */
   broke(where: string, error: unknown): void {
     this.shared.gateway.fail(this.#exchange, this.head, this, `listener.${where}`, error);
     if (this.#state === 'streaming') return this.#streamed?.broke();

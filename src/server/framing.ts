@@ -1,9 +1,9 @@
-// The framing guard: decides from the fields that delimit a message whether it may be handled at all.
+// The framing guard: decides from the fields that delimit a message whether it is safe to handle.
 
-/** Host, optional port, or an IPv6 literal; no user part, no path, no blanks. */
+/** A host name or IPv6 literal with an optional port; no user part, path or white space. */
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[\w\-.~%!$&'()*+;=]+)(?::\d{0,5})?$/;
 const LENGTH = /^\d{1,15}$/;
-/** By a pattern, not by lower case: Unicode's case mapping would take a Kelvin sign for a k. */
+/** A regex instead of lowercasing, which would map the Kelvin sign to k. */
 const CHUNKED = /^chunked$/i;
 const CLOSE = /(?:^|[\s,])close(?:[\s,]|$)/i;
 
@@ -13,19 +13,19 @@ const BAD_CODING = 'Transfer-Encoding: only chunked is understood, once, and nev
 const NO_LENGTH = 'Content-Length: a POST needs it (0 for an empty body), or Transfer-Encoding: chunked.';
 
 /**
- * Looks at one request at a time and is used again for the next: both libraries hand out a head's fields in one go.
- * Call `reset`, `see` for each field, then `judge`; the properties hold until the next `reset`.
+ * Reused for one request at a time, because both libraries deliver a head's fields in one go. Call `reset`, `see` for each
+ * field, then `judge`; the properties are valid until the next `reset`.
  */
 export class FramingGuard {
-  /** Announced body length; 0 when there is none or it is chunked. */
+  /** Announced body length; 0 if there is no body or it is chunked. */
   bodyBytes = 0;
   chunked = false;
-  /** The caller, or the framing itself, asks for the connection to end with the answer. */
+  /** The caller or the framing requires the connection to close after the answer. */
   closes = false;
   /** Value of the first `Connection` field. */
   connection = '';
   #host = '';
-  /** The last valid `Host`: most requests have the same, and comparing costs less than the pattern. */
+  /** The last valid `Host`, cached because most requests have the same and comparing is cheaper than the regex. */
   #rightHost = '';
   #hosts = 0;
   #length = '';
@@ -43,7 +43,7 @@ export class FramingGuard {
     this.#codings = 0;
   }
 
-  /** `name` in lower case. Its length is compared first: most fields are none of these. */
+  /** `name` is in lower case. Its length is compared first, because most fields are none of these. */
   see(name: string, value: string): void {
     switch (name.length) {
       case 4:
@@ -74,7 +74,7 @@ export class FramingGuard {
     }
   }
 
-  /** What is wrong with the framing, as a problem's detail; `undefined` when the request may be handled. */
+  /** What is wrong with the framing, as a problem's detail; `undefined` if the request may be handled. */
   judge(method: string, http10 = false): string | undefined {
     if (this.#hosts === 0 ? !http10 : this.#hosts > 1 || !this.#isHostRight()) return BAD_HOST;
     if (this.#codings > 0) return this.#judgeCoding(http10);
@@ -94,13 +94,13 @@ export class FramingGuard {
   #judgeCoding(http10: boolean): string | undefined {
     if (http10 || this.#codings > 1 || this.#lengths > 0 || !CHUNKED.test(this.#coding)) return BAD_CODING;
     this.chunked = true;
-    // uWS is lenient about chunk syntax: what follows such a body cannot be trusted to be a request.
+    // uWS is lenient about chunk syntax, so what follows such a body cannot be trusted to be a request.
     this.closes = true;
     return undefined;
   }
 
   #judgeUnsized(method: string): string | undefined {
-    // uWS stops reading fields at an empty field name, so a length may be hidden: its body must not be taken for a request.
+    // uWS stops reading fields at an empty field name, which can hide a length: the body must not be parsed as a request.
     if (method === 'POST') return NO_LENGTH;
     if (method === 'PUT' || method === 'PATCH') this.closes = true;
     return undefined;

@@ -1,25 +1,25 @@
-// A streamed request body: held back until a step takes it, then passed on at the step's pace, until its time is over.
+// A streamed request body: held back until a step takes it, then passed on at the step's pace, within its time limit.
 import type { ByteReceiver, ByteSource } from '../core/byte-stream.ts';
 import { BodyCollector } from './body-collector.ts';
 
 /** What the HTTP library has to do for a streamed body. */
 export interface BodyFlow {
-  /** No more is read from the connection; what was read already may still come. */
+  /** Stops reading from the connection; bytes already read may still arrive. */
   pause(): void;
   resume(): void;
-  /** The caller has sent nothing for too long while we were reading, or has taken too long in all. */
+  /** The caller has sent nothing for too long while we were reading, or has exceeded the time limit. */
   silent(): void;
 }
 
 /**
- * At most so much of a body that is held back is kept. uWebSockets.js empties the system's receive buffer even when told to
- * pause; how much that holds is the system's limit (`tcp_rmem`, 6 MiB by default).
+ * Limit on the held-back part of a body. uWebSockets.js empties the system's receive buffer even after a pause; how much that
+ * holds is up to the system (`tcp_rmem`, 6 MiB by default).
  */
 const HELD_BYTES_MAX = 67_108_864;
-/** A caller who sends nothing for so long is given up; shorter than uWebSockets.js's own limit, so that there is an answer. */
+/** Silence timeout for callers; shorter than uWebSockets.js's own limit, so that there is an answer. */
 const SILENCE_MS = 8_000;
 const LISTEN_AGAIN_MS = 4_000;
-/** So many bytes that have come give it another second. */
+/** The time limit grows by a second per this many bytes received. */
 const SECOND_BYTES = 65_536;
 
 export class IncomingBody implements ByteSource {
@@ -27,26 +27,26 @@ export class IncomingBody implements ByteSource {
   readonly #flow: BodyFlow;
   #receiver: ByteReceiver | undefined = undefined;
   #state: 'held' | 'flowing' | 'over' = 'held';
-  /** The library reads. */
+  /** Whether the library is reading. */
   #reading = true;
-  /** The library has handed over all of it. */
+  /** Whether the library has delivered all of it. */
   #complete = false;
   #held: BodyCollector | undefined = undefined;
   #silence: NodeJS.Timeout | undefined = undefined;
   #patience: NodeJS.Timeout | undefined = undefined;
   #deadline: NodeJS.Timeout | undefined;
   #receivedBytes = 0;
-  /** What the deadline has counted already. */
+  /** The extra seconds granted so far. */
   #grantedSeconds = 0;
 
-  /** It has `ms` milliseconds to come in, and a second for each 64 KiB of it that have come. */
+  /** The time limit is `ms` milliseconds plus a second per 64 KiB received. */
   constructor(bytes: number | undefined, ms: number, flow: BodyFlow) {
     this.bytes = bytes;
     this.#flow = flow;
     this.#deadline = setTimeout(() => this.#expire(), ms);
   }
 
-  /** A step takes what comes. */
+  /** Whether a step is taking the body. */
   get flows(): boolean {
     return this.#state === 'flowing';
   }
@@ -61,7 +61,7 @@ export class IncomingBody implements ByteSource {
     this.holdBack();
   }
 
-  /** Pauses the library's reading as long as no step takes the body. */
+  /** Pauses the library's reading while no step takes the body. */
   holdBack(): void {
     if (this.#state !== 'held' || !this.#reading || this.#complete) return;
     this.#reading = false;
@@ -76,7 +76,7 @@ export class IncomingBody implements ByteSource {
     const held = this.#held?.take();
     this.#held = undefined;
     if (held === 'too_large') return this.#fail();
-    // May pause again, or cancel.
+    // The receiver may pause again, or cancel.
     if (held !== undefined && held !== 'none') receiver.piece(held);
     if (!this.flows) return;
     if (this.#complete) return this.#end();
@@ -91,12 +91,12 @@ export class IncomingBody implements ByteSource {
     if (!this.#complete) this.#readOn();
   }
 
-  /** Its request is answered, or its caller has gone. */
+  /** The request is answered, or its caller has disconnected. */
   release(): void {
     clearInterval(this.#patience);
   }
 
-  /** The connection is not to be touched any more. */
+  /** The connection must not be touched any more. */
   drop(): void {
     this.#state = 'over';
     this.#held = undefined;
@@ -104,7 +104,7 @@ export class IncomingBody implements ByteSource {
     clearTimeout(this.#deadline);
   }
 
-  /** A piece has come; `false` when nobody takes it. `borrowed`: its memory is gone when this returns. */
+  /** Adds a chunk; `false` if nobody wants it. `borrowed` memory is only valid during the call. */
   add(chunk: Uint8Array, borrowed: boolean): boolean {
     if (this.#state === 'over') return false;
     if (chunk.byteLength === 0) return true;
@@ -119,7 +119,7 @@ export class IncomingBody implements ByteSource {
     return true;
   }
 
-  /** All has come; `false` when nobody waits for it. */
+  /** The body is complete; `false` if nobody is waiting for it. */
   finish(): boolean {
     if (this.#state === 'over') return false;
     this.#complete = true;
@@ -131,8 +131,8 @@ export class IncomingBody implements ByteSource {
   }
 
   /**
-   * Reads on after the body, to learn when the caller leaves. When told to read, uWebSockets.js gives the caller ten seconds to
-   * send something; told again before that, it begins anew. So the answer may take as long as it takes.
+   * Keeps reading after the body, to notice when the caller disconnects. After each resume, uWebSockets.js allows ten seconds
+   * without data; resuming again before that restarts the timer, so the answer may take any time.
    */
   #listenOn(): void {
     this.#readOn();
@@ -147,7 +147,7 @@ export class IncomingBody implements ByteSource {
     const more = seconds - this.#grantedSeconds;
     this.#grantedSeconds = seconds;
     if (more > 0.001) this.#deadline = setTimeout(() => this.#expire(), more * 1000);
-    // It is not the caller who is slow.
+    // The caller is not the slow side.
     else if (this.#state === 'held' && this.#receiver !== undefined) this.#fail();
     else this.#flow.silent();
   }

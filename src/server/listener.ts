@@ -1,4 +1,4 @@
-// What every HTTP listener is given and offers, whichever library it uses.
+// The interface of HTTP listeners, shared by both libraries.
 import { SpareRoom } from './body-collector.ts';
 import type { Gateway } from '../core/gateway.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
@@ -12,62 +12,62 @@ export interface ListenerOptions {
   readonly gateway: Gateway;
   readonly problems: ProblemWriter;
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 picks a free one. */
   readonly port: number;
-  /** Fail when the port is in use; `false` only for a set of workers that share it on purpose. Default `true`. */
+  /** Fails if the port is in use; `false` only for workers that share it on purpose. Default `true`. */
   readonly exclusive?: boolean;
-  /** Longer bodies are read and dropped, and refused. */
+  /** Longer bodies are refused, and read only to be dropped. */
   readonly bodyBytesMax: number;
-  /** An idle connection is kept for at least so long. Default 8, which every library can. */
+  /** Minimum time that an idle connection is kept. Default 8, which every library supports. */
   readonly idleSeconds?: number;
   readonly tls?: TlsFiles;
 }
 
 export interface Listener {
-  /** Its library, with the version: `uWebSockets.js 20.57.0 (@btc-vision/uwebsockets.js)`. */
+  /** Name and version of its library: `uWebSockets.js 20.57.0 (@btc-vision/uwebsockets.js)`. */
   readonly library: string;
   readonly address: { readonly host: string; readonly port: number };
-  /** Connections that are open. */
+  /** Number of open connections. */
   readonly connections: number;
-  /** Answers that close their connection and whose last bytes are not yet known to have been handed to the system. */
+  /** Answers that close their connection and may not have been fully handed to the system yet. */
   readonly unsent: number;
-  /** Refuses new connections; those that are open are served as before. */
+  /** Refuses new connections; open ones continue to be served. */
   stopAccepting(): void;
-  /** Every answer from now on says that its connection closes. To be called when no new ones are accepted. */
+  /** Makes every further answer close its connection. Call it after `stopAccepting`. */
   beginLastAnswers(): void;
   /**
-   * Takes the files for new connections; those that are open keep what they began with. Only for a listener that speaks TLS.
-   * Throws a `ListenError`, and goes on with what it had, when they cannot be used.
+   * Uses the files for new connections; open ones keep their certificate. Only for a listener with TLS. Throws a `ListenError`
+   * if the files cannot be used, and keeps the current ones.
    */
   renewTls(files: TlsFiles): TlsRenewal;
-  /** Cuts whatever is left. */
+  /** Cuts all remaining connections. */
   close(): void;
 }
 
 export interface TlsRenewal {
-  /** `false` when it is the certificate and the key that are in use already. */
+  /** `false` if certificate and key are the ones already in use. */
   readonly changed: boolean;
-  /** Until when the certificate is valid: RFC 3339. */
+  /** Expiry of the certificate, in RFC 3339. */
   readonly validTo: string;
 }
 
-/** How long a TLS handshake may take; uWebSockets.js counts it by its own timers, to about as much. */
+/** Limit for a TLS handshake; uWebSockets.js uses its own timers, with about the same limit. */
 export const HANDSHAKE_MS = 10_000;
 
-/** Of `ListenerOptions.idleSeconds`. */
+/** Default of `ListenerOptions.idleSeconds`. */
 export const IDLE_SECONDS = 8;
 
-/** What a listener and all its calls share. */
+/** State shared by a listener and all its calls. */
 export interface ListenerState {
   readonly gateway: Gateway;
   readonly problems: ProblemWriter;
   readonly bodyBytesMax: number;
   readonly spareRoom: SpareRoom;
-  /** Every answer from now on says that the connection closes. */
+  /** Every further answer closes its connection. */
   draining: boolean;
-  /** Connections that are open; kept by the listener. */
+  /** Number of open connections, updated by the listener. */
   connections: number;
-  /** Connections that were open when draining began. */
+  /** Number of connections that were open when draining began. */
   connectionsAtDrain: number;
   /** Answers since draining began; each closes its connection as soon as it is sent. */
   lastAnswers: number;
@@ -87,27 +87,27 @@ export function openListenerState(options: ListenerOptions): ListenerState {
   };
 }
 
-/** From now on connections are closed and none is opened. */
+/** From now on connections only close. */
 function beginLastAnswers(shared: ListenerState): void {
   if (shared.draining) return;
   shared.draining = true;
   shared.connectionsAtDrain = shared.connections;
 }
 
-/** Answers that wait for a slow reader, at least: last answers less connections that are closed. */
+/** Lower bound for answers waiting for a slow reader: last answers minus connections closed since. */
 function unsentAnswers({ lastAnswers, connections, connectionsAtDrain }: ListenerState): number {
   return Math.max(0, lastAnswers - (connectionsAtDrain - connections));
 }
 
-/** What only the library can do. */
+/** Operations that depend on the library. */
 export interface ListenerActions {
   readonly stopAccepting: () => void;
   readonly renewTls: (files: TlsFiles) => TlsRenewal;
-  /** Closes the port, if it is still open, and every connection. */
+  /** Closes the port, if still open, and every connection. */
   readonly cut: () => void;
 }
 
-/** Makes a `Listener` of a library's own. */
+/** Builds a `Listener` from the actions of a library. */
 export function listenerOf(
   shared: ListenerState,
   library: string,
@@ -133,7 +133,7 @@ export function listenerOf(
   };
 }
 
-/** Request line and fields together; both libraries are held to it. */
+/** Limit for the request line and all fields together, the same for both libraries. */
 export const HEAD_BYTES_MAX = 16_384;
 
 /** Why a listener did not start: one line for the operator. */
@@ -147,7 +147,7 @@ export class ListenError extends Error {
   }
 }
 
-/** Puts the operating system's error code into words. */
+/** Translates the operating system's error code into a message. */
 export function listenError(host: string, port: number, code: string | undefined): ListenError {
   const where = `cannot listen on ${host}:${port}`;
   switch (code) {

@@ -8,24 +8,24 @@ import type { StreamWriter, WriterEvents } from './streamed-answer.ts';
 import { fieldsOf } from './response-message.ts';
 import type { ResponseMessage, StreamHead } from './response-message.ts';
 
-/** The versions that are accepted; Node's parser also takes 0.9 and 2.0. */
+/** The accepted versions; Node's parser also accepts 0.9 and 2.0. */
 const SPOKEN: ReadonlySet<string> = new Set(['1.0', '1.1']);
-const BAD_VERSION = 'request: only HTTP/1.1 and HTTP/1.0 are spoken here.';
+const BAD_VERSION = 'request: only HTTP/1.1 and HTTP/1.0 are supported.';
 
-/** What a call asks of the connection that it came on. */
+/** What a call needs to know about its connection. */
 export interface CallOwner {
-  /** Whether the connection ends with the answer that is written now. */
+  /** Whether the connection closes with the answer being written now. */
   readonly endsNow: boolean;
 }
 
 /**
- * A caller who reads nothing of an answer for so long is cut off; Node's own timers watch only callers who send. The timer
- * runs twice before the cut, because the first time the system's buffers have always taken some: so it comes after 10 s.
+ * A caller who stops reading is cut off; Node's own timers only watch callers who send. The timer runs twice before the cut,
+ * because the system's buffers have always absorbed some data the first time: the effective limit is 10 s.
  */
 const UNREAD_MS = 5_000;
-/** So long the rest of a body may take behind an answer that did not wait for it. */
+/** How long the rest of a body may take after an answer that did not wait for it. */
 const REST_MS = 10_000;
-/** Longer answers are handed over as bytes: of a string Node keeps a copy three times as large until it is read. */
+/** Longer answers are passed as bytes: Node keeps a copy of a string, three times as large, until it is read. */
 const STRING_MAX = 65_536;
 
 export class NodeCall extends Call {
@@ -51,7 +51,7 @@ export class NodeCall extends Call {
   #open(collector: HeaderCollector): void {
     const req = this.#req;
     const { framing } = collector;
-    // What an earlier answer on this connection may have left.
+    // Clears a timeout that an earlier answer on this connection may have left.
     req.socket.setTimeout(0);
     collector.start();
     for (let i = 0; i + 1 < req.rawHeaders.length; i += 2) collector.field(req.rawHeaders[i]!.toLowerCase(), req.rawHeaders[i + 1]!);
@@ -61,7 +61,7 @@ export class NodeCall extends Call {
     const fault = SPOKEN.has(req.httpVersion) ? framing.judge(method, req.httpVersionMinor === 0) : BAD_VERSION;
     req.on('data', (chunk: Buffer) => this.#guarded(() => this.receive(chunk, false)));
     req.on('end', () => this.#guarded(() => this.bodyComplete()));
-    // A connection that breaks emits `close`, which is handled.
+    // A broken connection also emits `close`, which is handled.
     req.on('error', () => undefined);
     if (fault === undefined) this.begin(head, framing);
     else this.refuse(head, framing, fault);
@@ -71,7 +71,7 @@ export class NodeCall extends Call {
     return this.#req.socket.remoteAddress ?? '';
   }
 
-  /** The parser gave up in the middle of the body. */
+  /** The parser failed in the middle of the body. */
   fault(detail: string): void {
     this.#guarded(() => this.bodyBroken(detail));
   }
@@ -86,9 +86,9 @@ export class NodeCall extends Call {
 
   protected override write(answer: ResponseMessage, closes: boolean): boolean {
     const { socket } = this.#req;
-    // The caller has half-closed or reset it, and its `close` has not been reported yet.
+    // The caller has half-closed or reset the connection, and `close` has not been emitted yet.
     if (!socket.writable) return false;
-    // Until the answer has been sent; then Node sets its own timer, or the next call takes it back.
+    // Until the answer has been sent; then Node sets its own timer, or the next call resets it.
     socket.setTimeout(UNREAD_MS);
     const body = this.#putHead(answer, closes || this.#owner.endsNow);
     if (body === undefined) this.#res.end();
@@ -97,7 +97,7 @@ export class NodeCall extends Call {
     return this.#taken;
   }
 
-  /** Returns the body that comes next. */
+  /** Returns the body to write next. */
   #putHead(answer: ResponseMessage, ends: boolean): string | Buffer | undefined {
     const fields = fieldsOf(answer).flat();
     const body = answer.body.length > STRING_MAX ? Buffer.from(answer.body) : answer.body;
@@ -107,7 +107,7 @@ export class NodeCall extends Call {
     return answer.contentType === undefined ? undefined : body;
   }
 
-  /** All of the answer but its end: with that Node would close the connection, on whose way there may be more of the body. */
+  /** Writes all of the answer except its end, which would make Node close the connection while the body is still arriving. */
   protected override writeBeforeBody(answer: ResponseMessage): boolean {
     if (!this.#req.socket.writable) return false;
     this.#req.resume();
@@ -117,7 +117,7 @@ export class NodeCall extends Call {
     return this.#taken;
   }
 
-  /** The system took what was written. It is known at once when it did not, because the caller has reset the connection. */
+  /** Whether the system accepted the data. A failure is known at once if the caller has reset the connection. */
   get #taken(): boolean {
     return this.#req.socket.errored === null;
   }
@@ -135,7 +135,7 @@ export class NodeCall extends Call {
     const fields = fieldsOf(head).flat();
     if (head.bytes !== undefined) fields.push('Content-Length', String(head.bytes));
     if (closes || this.#owner.endsNow) fields.push('Connection', 'close');
-    // The stream itself watches for slow readers.
+    // The stream has its own timeout for slow readers.
     this.#req.socket.setTimeout(0);
     this.#res.writeHead(head.status, fields);
     return new NodeStream(this.#req.socket, this.#res, events);
@@ -160,7 +160,7 @@ export class NodeCall extends Call {
   }
 }
 
-/** Path and query of a request target, which may also be an absolute URL (RFC 9112 section 3.2.2). */
+/** Path and query of a request target, which may be an absolute URL (RFC 9112 section 3.2.2). */
 function splitTarget(target: string): { path: string; query: string } {
   const origin = /^https?:\/\/[^/?]*/i.exec(target)?.[0] ?? '';
   const relative = target.slice(origin.length);

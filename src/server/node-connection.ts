@@ -1,4 +1,4 @@
-// One connection of the node:http listener: its calls in order, and what happens when its bytes are no HTTP.
+// One connection of the node:http listener: its calls in order, and the handling of bytes that are not HTTP.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import process from 'node:process';
 import type { Duplex } from 'node:stream';
@@ -13,16 +13,16 @@ import { NodeCall } from './node-call.ts';
 import type { CallOwner } from './node-call.ts';
 import { compose, serialise } from './response-message.ts';
 
-/** Requests that one connection may have open: one is worked on, the others wait. With more it is cut. */
+/** Maximum number of open requests per connection: one is being handled, the others wait. Beyond it the connection is cut. */
 const PIPELINE_MAX = 64;
-/** How long a connection that was refused goes on reading, so that its caller can read the refusal. */
+/** How long a refused connection continues to read, so that its caller can read the refusal. */
 const LINGER_MS = 1_000;
 
-/** A request behind another one on its connection. */
+/** A pipelined request that waits for the one before it. */
 interface WaitingRequest {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
-  /** What is wrong with its body, if the parser gave up in it. */
+  /** What is wrong with its body, if the parser failed there. */
   fault: string | undefined;
 }
 
@@ -30,7 +30,7 @@ export class NodeConnection implements Sink, CallOwner {
   readonly #shared: ListenerState;
   readonly #socket: Duplex;
   readonly #collector: HeaderCollector;
-  /** The one that is worked on, or was last. */
+  /** The current call, or the last one. */
   #call: NodeCall | undefined = undefined;
   #waiting: WaitingRequest[] = [];
   /** Nothing that still arrives is handled. */
@@ -48,12 +48,12 @@ export class NodeConnection implements Sink, CallOwner {
   }
 
   /**
-   * Requests that are pipelined begin one after the other, each when the answer before it has been handed to the system: what
-   * waits behind another holds no reservation, asks no engine, and is not charged to a caller who leaves meanwhile.
+   * Pipelined requests start one after another, each when the previous answer has been handed to the system: a waiting request
+   * holds no reservation, calls no engine, and is not charged if its caller disconnects meanwhile.
    */
   request(req: IncomingMessage, res: ServerResponse): void {
     if (this.#condemned) return;
-    // Node gives an answer its connection when its turn has come.
+    // Node assigns the connection to a response when it is its turn.
     if (res.socket !== null) return this.#begin(req, res);
     if (this.#waiting.length + 1 >= PIPELINE_MAX) {
       this.#socket.destroy();
@@ -71,7 +71,7 @@ export class NodeConnection implements Sink, CallOwner {
     this.#waiting = [];
   }
 
-  /** The turn of the first that waits, unless it was given up. */
+  /** Starts the first waiting request, unless it was discarded. */
   #next(res: ServerResponse): void {
     if (this.#waiting[0]?.res !== res) {
       this.#socket.destroy();
@@ -86,7 +86,7 @@ export class NodeConnection implements Sink, CallOwner {
     return (this.#condemned || this.#shared.draining) && this.#waiting.length === 0;
   }
 
-  /** The parser gave up, the caller was too slow, or the connection broke. */
+  /** The parser failed, the caller was too slow, or the connection broke. */
   failed(error: NodeJS.ErrnoException): void {
     const detail = detailOf(error.code);
     if (detail === undefined || !this.#socket.writable) {
@@ -102,12 +102,12 @@ export class NodeConnection implements Sink, CallOwner {
   }
 
   #bodyFailed(call: NodeCall, detail: string): void {
-    // An answer that was written before its body had come cannot be followed by a second one.
+    // An answer sent before the end of its body cannot be followed by a second one.
     if (call.isOpen) call.fault(detail);
     else this.#socket.destroy();
   }
 
-  /** Answers on the bare connection: there is no request that the library would know of. */
+  /** Answers on the raw socket, because there is no request that the library knows of. */
   refuseRaw(detail: string): void {
     if (this.#refused) return;
     this.#condemned = true;
@@ -120,7 +120,7 @@ export class NodeConnection implements Sink, CallOwner {
     this.#shared.gateway.refuse(NO_HEAD, this, refuse('validation_error', detail));
   }
 
-  /** There is no request that had a route. */
+  /** Never called: such a request has no route. */
   stream(): void {
     throw new Error('a refusal is not streamed');
   }
@@ -141,14 +141,14 @@ export class NodeConnection implements Sink, CallOwner {
   }
 }
 
-/** No byte has come on it: it is closed without an answer. */
+/** Without a single byte received, the connection is closed without an answer. */
 function silent(socket: Duplex): boolean {
   return 'bytesRead' in socket && socket.bytesRead === 0;
 }
 
-/** The problem's detail; `undefined` for errors of the connection, after which no answer can be sent. */
+/** The problem's detail; `undefined` for connection errors, after which no answer can be sent. */
 function detailOf(code = ''): string | undefined {
-  if (code === 'HPE_HEADER_OVERFLOW') return `headers: request line and fields together may have ${HEAD_BYTES_MAX} bytes.`;
+  if (code === 'HPE_HEADER_OVERFLOW') return `headers: request line and fields together may be at most ${HEAD_BYTES_MAX} bytes long.`;
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request: it did not arrive in time; send it faster or send less.';
   return code.startsWith('HPE_') ? 'request: it is not well-formed HTTP/1.1.' : undefined;
 }

@@ -17,20 +17,20 @@ import type { TlsPair } from './tls-files.ts';
 const SERVER_OPTIONS: ServerOptions = {
   maxHeaderSize: HEAD_BYTES_MAX,
   headersTimeout: 10_000,
-  // A body has its deadline from the chain that waits for it, or from its call: a long one may take longer than any fixed time.
+  // The deadline for a body is enforced by the chain or the call: a long body may take longer than any fixed time.
   requestTimeout: 0,
   connectionsCheckingInterval: 1_000,
-  // Missing ones are refused by the framing guard, with a problem document.
+  // The framing guard refuses a missing Host with a problem document.
   requireHostHeader: false,
 };
 
-/** Connections that wait to be accepted; the system may allow fewer. With more of them callers wait for seconds in vain. */
+/** Length of the accept queue, which the system may cap. When it overflows, callers wait in vain for seconds. */
 const BACKLOG_MAX = 4096;
 
-/** This listener's library. */
+/** Name and version of this listener's library. */
 export const NODE_LIBRARY = `node:http ${process.versions.node}`;
 
-/** Throws a `ListenError` when it cannot listen. */
+/** Throws a `ListenError` if it cannot listen. */
 export async function startNodeListener(options: ListenerOptions): Promise<Listener> {
   const shared = openListenerState(options);
   const collector = new HeaderCollector(options.gateway.headersWanted);
@@ -44,11 +44,11 @@ export async function startNodeListener(options: ListenerOptions): Promise<Liste
   };
   const handle = (req: IncomingMessage, res: ServerResponse): void => connectionOf(req.socket).request(req, res);
   server.on('request', handle);
-  // An `Expect` that Node does not know is ignored: the request is answered as any other.
+  // An unknown `Expect` is ignored: the request is answered like any other.
   server.on('checkExpectation', handle);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => connectionOf(socket).failed(error));
   server.on('connect', (_req: IncomingMessage, socket: Duplex) => connectionOf(socket).refuseRaw('CONNECT: this is not a proxy.'));
-  // Also those whose TLS handshake is not over, of which the library's `closeAllConnections` knows nothing.
+  // Includes connections in a TLS handshake, which the library's `closeAllConnections` does not know about.
   const sockets = new Set<Duplex>();
   server.on('connection', (socket: Duplex) => {
     shared.connections = sockets.add(socket).size;
@@ -60,7 +60,7 @@ export async function startNodeListener(options: ListenerOptions): Promise<Liste
   const { host, port, exclusive = true } = options;
   await listen(server, host, port, exclusive);
   const stopAccepting = (): void => {
-    // `net`'s `close`: http's own also cuts idle connections, whose next request may be on its way.
+    // `close` of `net.Server`: that of `http.Server` also cuts idle connections, whose next request may be on its way.
     NetServer.prototype.close.call(server);
   };
   return listenerOf(
@@ -84,10 +84,10 @@ export async function startNodeListener(options: ListenerOptions): Promise<Liste
 }
 
 function openServer({ idleSeconds = IDLE_SECONDS }: ListenerOptions, tls: TlsPair | undefined): Server {
-  // Said in every answer that keeps its connection; the library itself waits a second longer.
+  // Announced in every answer that keeps its connection; the library itself waits a second longer.
   const options = { ...SERVER_OPTIONS, keepAliveTimeout: idleSeconds * 1000 };
   const server = tls === undefined ? createHttpServer(options) : createHttpsServer({ ...options, ...tls, handshakeTimeout: HANDSHAKE_MS });
-  // Fields are bounded by their bytes; with a bound on their number Node silently hides the rest.
+  // The size limit is in bytes; with a limit on their number, Node would silently hide the excess fields.
   server.maxHeadersCount = 0;
   return server;
 }

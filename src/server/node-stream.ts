@@ -1,10 +1,10 @@
-// Writes an answer as it comes on node:http.
+// Writes a streamed answer on node:http.
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { StreamWriter, WriterEvents } from './streamed-answer.ts';
 
-/** The head has been written. */
+/** Created after the head has been written. */
 export class NodeStream implements StreamWriter {
   readonly #socket: Socket;
   readonly #res: ServerResponse;
@@ -27,13 +27,16 @@ export class NodeStream implements StreamWriter {
     this.#res.end();
   }
 
-  /** By a reset: an answer without a length would look complete to HTTP/1.0. With TLS a missing close_notify shows it. */
+  /**
+   * Resets the connection: to HTTP/1.0, an answer without a length would look complete. With TLS the missing close_notify
+   * reveals it.
+   */
   cut(): void {
     if (this.#socket instanceof TLSSocket) this.#socket.destroy();
     else this.#socket.resetAndDestroy();
   }
 
   stop(): void {
-    // There is nothing to undo: events of the response that still come are ignored.
+    // Nothing to undo: later events of the response are ignored.
   }
 }

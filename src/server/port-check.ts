@@ -1,11 +1,12 @@
-// Finds out whether another program has a port: shared listening would not notice, and uWebSockets.js does not say why it failed.
+// Checks whether another program uses a port: shared listening would not notice, and uWebSockets.js does not report why it
+// failed.
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { listenError } from './listener.ts';
 
 /**
- * Resolves with the port if no other program has it at this moment; for 0 with a free one, because uWebSockets.js does not
- * share a port that the system has chosen. Rejects with a `ListenError`.
+ * Resolves with the port if no other program uses it at this moment; for 0, with a free one, because uWebSockets.js does not
+ * share a port chosen by the system. Rejects with a `ListenError`.
  */
 export function freePortOf(host: string, port: number): Promise<number> {
   const probe = createServer();

@@ -1,4 +1,4 @@
-// Turns an outcome into status, fields and body, checked and ready for either library to write.
+// Turns an outcome into status, fields and body, validated and ready for either library to write.
 import { STATUS_CODES } from 'node:http';
 import type { Exchange } from '../core/exchange.ts';
 import { JSON_TYPE } from '../core/outcome.ts';
@@ -6,26 +6,26 @@ import type { HeaderList, Refusal, Reply, StreamReply } from '../core/outcome.ts
 import type { ProblemForm } from '../core/problem.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
 
-/** What goes on the wire. `Date`, `Content-Length` and `Connection` are the writer's. */
+/** What goes on the wire, except for `Date`, `Content-Length` and `Connection`, which the writer adds. */
 export interface ResponseMessage {
   readonly status: number;
   readonly requestId: string;
-  /** `undefined` when there is no body. */
+  /** `undefined` if there is no body. */
   readonly contentType: string | undefined;
   readonly headers: HeaderList;
   readonly body: string;
 }
 
-/** The same for an answer that is written as it comes. */
+/** The same for a streamed answer. */
 export interface StreamHead extends Omit<ResponseMessage, 'body'> {
-  /** How long the body will be; `undefined` is chunked. */
+  /** Length of the body; `undefined` means chunked. */
   readonly bytes: number | undefined;
 }
 
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const VALUE = /^[\t\x20-\x7e]*$/;
 
-/** Throws when a field could not be sent as it is: uWS would write a line break as it stands, and split the answer. */
+/** Throws if a field is not safe to send: uWS would write a line break verbatim, which splits the response. */
 export function compose(outcome: Reply | Refusal, x: Exchange, problems: ProblemWriter): ResponseMessage {
   if (outcome.kind === 'problem') {
     const form = x.route.problemForm;
@@ -45,7 +45,7 @@ function composeAs(form: ProblemForm, { problem }: Refusal, x: Exchange, problem
   return { status, requestId: x.id, contentType: form.contentType, headers: allHeaders(headers, x), body };
 }
 
-/** Throws as `compose` does. */
+/** Throws like `compose`. */
 export function composeHead({ status, contentType, headers, body }: StreamReply, x: Exchange): StreamHead {
   checkType(contentType);
   return { status, requestId: x.id, contentType, headers: allHeaders(headers, x), bytes: body.bytes };
@@ -53,10 +53,10 @@ export function composeHead({ status, contentType, headers, body }: StreamReply,
 
 function checkType(contentType: string | undefined): void {
   if (contentType !== undefined && contentType !== JSON_TYPE && !VALUE.test(contentType))
-    throw new Error('Content-Type holds a character that no field may hold');
+    throw new Error('Content-Type contains a character that is not allowed in a field');
 }
 
-/** The outcome's own fields, and those that go with any answer to this request. */
+/** The outcome's own fields, and those added to every answer to this request. */
 function allHeaders(own: HeaderList, { responseHeaders }: Exchange): HeaderList {
   const all = responseHeaders.length === 0 ? own : [...own, ...responseHeaders];
   checkFields(all);
@@ -66,7 +66,7 @@ function allHeaders(own: HeaderList, { responseHeaders }: Exchange): HeaderList 
 function checkFields(headers: HeaderList): void {
   for (const [name, value] of headers) {
     if (!NAME.test(name)) throw new Error('the name of a response field is not a token');
-    if (!VALUE.test(value)) throw new Error(`response field ${name} holds a character that no field may hold`);
+    if (!VALUE.test(value)) throw new Error(`response field ${name} contains a character that is not allowed in a field`);
   }
 }
 
@@ -77,7 +77,7 @@ export function statusLine(status: number): string {
 
 const STATUS_LINES = new Map(Object.entries(STATUS_CODES).map(([status, text]) => [Number(status), `${status} ${text ?? ''}`]));
 
-/** The whole answer as text, for a connection whose parser has given up: it always closes. */
+/** The whole answer as text, for a connection whose parser has failed: it always closes. */
 export function serialise(answer: ResponseMessage): string {
   const fields = [
     ...fieldsOf(answer),
@@ -89,7 +89,7 @@ export function serialise(answer: ResponseMessage): string {
   return `HTTP/1.1 ${statusLine(answer.status)}\r\n${lines.join('')}\r\n${answer.body}`;
 }
 
-/** The fields that every answer carries, then its own. */
+/** The fields common to all answers, then its own. */
 export function fieldsOf(answer: Omit<ResponseMessage, 'body'>): [name: string, value: string][] {
   const fields: [string, string][] = [
     ['X-Request-Id', answer.requestId],

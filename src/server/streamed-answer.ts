@@ -1,19 +1,19 @@
-// A streamed answer: takes pieces at the caller's pace and reports how it ended.
+// A streamed answer: applies backpressure from the caller and reports how it ended.
 import type { ByteReceiver, ByteSource } from '../core/byte-stream.ts';
 
-/** How one library writes it. After `finish` only `stop` is called. */
+/** How a library writes it. After `finish`, only `stop` is called. */
 export interface StreamWriter {
-  /** `false` when the caller has to read first: then `writable` is called once, and nothing is put before. */
+  /** `false` if the caller must read first: then `writable` is called once, and nothing may be put before that. */
   put(bytes: Uint8Array): boolean;
-  /** All was put; `delivered` is called when it has been handed to the system. */
+  /** Everything was put; `delivered` is called when it has been handed to the system. */
   finish(): void;
-  /** Ends the connection, so that the caller can tell that the answer is broken. */
+  /** Closes the connection in a way that lets the caller detect the truncated answer. */
   cut(): void;
-  /** Nothing is written and nothing called any more. */
+  /** Stops all writing and all callbacks. */
   stop(): void;
 }
 
-/** What a writer calls. */
+/** Callbacks of a writer. */
 export interface WriterEvents {
   writable(): void;
   delivered(): void;
@@ -24,8 +24,8 @@ export interface WriterEvents {
 export type StreamEnd = 'delivered' | 'broken' | 'gone';
 
 /**
- * A caller who takes nothing for so long is cut off. Far longer than any pause of the network: the system holds up to 4 MiB
- * for a connection and takes more only when a third of it is free, which a reader of 10 KB/s does every two minutes.
+ * Timeout for a caller who reads nothing. Far longer than any network pause: the system buffers up to 4 MiB per connection and
+ * accepts more only once a third of it is free, which for a reader of 10 KB/s happens every two minutes.
  */
 const UNREAD_MS = 180_000;
 
@@ -81,7 +81,7 @@ export class StreamedAnswer implements ByteReceiver, WriterEvents {
     if (!this.#over) this.#onBug(error);
   }
 
-  /** The caller has left. */
+  /** The caller has disconnected. */
   gone(): void {
     this.#close('gone', false);
   }

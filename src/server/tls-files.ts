@@ -1,11 +1,11 @@
-// Reads and checks the certificate and its key, so that a wrong file is one clear line with either library.
+// Reads and checks the certificate and its key, so that a wrong file gives one clear line with either library.
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { ListenError } from './listener.ts';
 import type { TlsFiles, TlsRenewal } from './listener.ts';
 
-/** What is in use; kept to tell whether files have changed. */
+/** The files' contents in use, kept to detect changes. */
 export interface TlsPair {
   readonly cert: Buffer;
   readonly key: Buffer;
@@ -19,7 +19,7 @@ export function renewal(changed: boolean, { cert }: TlsPair): TlsRenewal {
   return { changed, validTo: new Date(new X509Certificate(cert).validTo).toISOString() };
 }
 
-/** Throws a `ListenError` that names the file when one cannot be read or the two are not a pair. */
+/** Throws a `ListenError` that names the file if one cannot be read or the two do not match. */
 export function readTlsFiles(files: TlsFiles): TlsPair {
   const cert = read('certificate', files.certFile);
   const key = read('key', files.keyFile);

@@ -1,4 +1,5 @@
-// Loads a build of uWebSockets.js: newest first, and only binaries whose SHA-256 is pinned, or an upstream release. Its only importer.
+// Loads a build of uWebSockets.js, newest first: only binaries with a pinned SHA-256, or an upstream release. Its only
+// importer.
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire, findPackageJSON } from 'node:module';
@@ -9,7 +10,7 @@ import { HEAD_BYTES_MAX, ListenError } from './listener.ts';
 import { NEWER, OLDER } from './uws-pins.ts';
 import type { PinnedBuild } from './uws-pins.ts';
 
-/** What the library's binary offers, as far as it is used here; its own types leave some of it out. */
+/** The parts of the library's binary used here; its own types omit some of them. */
 export interface Library {
   App(): UwsApp;
   SSLApp(options: { cert_file_name: string; key_file_name: string }): UwsApp;
@@ -20,11 +21,11 @@ export interface Library {
 }
 
 export interface UwsApp extends TemplatedApp {
-  /** Seconds until a connection is closed that does not finish a head or a body. The newer build only. */
+  /** Seconds until a connection with an incomplete head or body is closed. Newer build only. */
   setIdleTimeout?(seconds: number): void;
-  /** Seconds until a connection is closed after an answer, whether that was read or not. The newer build only. */
+  /** Seconds until a connection is closed after an answer, whether it was read or not. Newer build only. */
   setResponseTimeout?(seconds: number): void;
-  /** Apps among which this one divides the connections that it accepts; with none it keeps them. */
+  /** Distributes accepted connections among child apps; without any, the app keeps them. */
   addChildAppDescriptor?(app: AppDescriptor): void;
   removeChildAppDescriptor?(app: AppDescriptor): void;
   getDescriptor?(): AppDescriptor;
@@ -33,31 +34,31 @@ export interface UwsApp extends TemplatedApp {
 declare const descriptor: unique symbol;
 type AppDescriptor = { readonly [descriptor]: true };
 
-/** The types that go with it. */
+/** The library's own types. */
 export type { HttpRequest, HttpResponse, us_listen_socket } from 'uWebSockets.js';
 
 export interface UwsBuild {
   readonly library: Library;
-  /** As its package calls itself. */
+  /** The package's own name. */
   readonly package: string;
   readonly version: string;
-  /** `false` for an upstream release that the operator has installed: its binary is not checked. */
+  /** `false` for an upstream release installed by the operator, whose binary is not checked. */
   readonly pinned: boolean;
-  /** `endWithoutBody` takes a length and closes, as it says. */
+  /** Whether `endWithoutBody` honours its length and close arguments. */
   readonly endsHeads: boolean;
 }
 
-/** The environment variable that names the only package to load, by the package's own name: for going back, and for comparing. */
+/** An environment variable that restricts loading to one package, by its own name: to roll back, and to compare. */
 export const BUILD_VARIABLE = 'LINGATE_UWS_BUILD';
 
-/** What the upstream project calls its package. It is on no registry; operators install it from its repository. */
+/** The upstream project's package name. It is not in any registry; operators install it from its repository. */
 const UPSTREAM = 'uWebSockets.js';
 
 /** No build can be loaded here. */
 export class NoUws extends ListenError {
-  /** Without the advice. */
+  /** The reason without the advice. */
   readonly why: string;
-  /** One lies where the pinned one should, and is another. */
+  /** A different binary is in the place of the pinned one. */
   readonly replaced: boolean;
 
   constructor(why: string, advice: string, replaced = false) {
@@ -69,7 +70,7 @@ export class NoUws extends ListenError {
 
 let loaded: UwsBuild | undefined;
 
-/** One for the whole process, because it can be loaded only once. Throws a `NoUws` when there is none. */
+/** Loaded once per process, as the library requires. Throws a `NoUws` if there is none. */
 export function loadUws(): UwsBuild {
   return (loaded ??= load(candidates(), process.env[BUILD_VARIABLE]));
 }
@@ -80,16 +81,16 @@ export function describeUws({ package: name, version, pinned }: Pick<UwsBuild, '
   return `${UPSTREAM} ${version} (${name})`;
 }
 
-/** A package that may hold a build: `pin` is absent for an upstream release. */
+/** A package that may contain a build; `pin` is absent for an upstream release. */
 export interface Candidate {
   readonly name: string;
   readonly version: string;
-  /** Where its binaries lie. */
+  /** The directory of its binaries. */
   readonly folder: string;
   readonly pin: PinnedBuild | undefined;
 }
 
-/** What is installed, in the order in which it is tried: the operator's upstream release, then the newer build, then the older. */
+/** The installed packages in the order to try them: the operator's upstream release, then the newer build, then the older. */
 function candidates(): Candidate[] {
   const found = [OLDER, NEWER].flatMap((pin) => candidateOf(pin) ?? []);
   return found.toSorted((a, b) => rank(a) - rank(b));
@@ -115,7 +116,7 @@ function packageFileOf(name: string): string | undefined {
   }
 }
 
-/** The first one that loads; for tests with packages of their own. Throws a `NoUws` that says of each why it does not. */
+/** Loads the first that works; exported for tests with their own packages. Throws a `NoUws` with the reason for each that failed. */
 export function load(found: readonly Candidate[], only: string | undefined): UwsBuild {
   const wanted = only === undefined || only === '' ? found : found.filter(({ name }) => name === only);
   if (wanted.length === 0 && wanted !== found) {
@@ -128,22 +129,22 @@ export function load(found: readonly Candidate[], only: string | undefined): Uws
     if (typeof tried !== 'string') return tried;
     reasons.push(`${candidate.name} ${candidate.version}: ${tried}`);
   }
-  const told = reasons.length === 0 ? 'it is not installed' : reasons.join('; ');
-  throw new NoUws(`uWebSockets.js has no binary for this platform and Node (${told})`, ': use "listener: auto", which is node:http here');
+  const why = reasons.length === 0 ? 'it is not installed' : reasons.join('; ');
+  throw new NoUws(`uWebSockets.js has no binary for this platform and Node (${why})`, ': use "listener: auto", which is node:http here');
 }
 
-/** Why it cannot be loaded on this platform; then the next one is tried. Throws when its binary is not the pinned one. */
+/** Returns why it cannot be loaded on this platform, to try the next one. Throws if its binary is not the pinned one. */
 function tryOne({ name, version, folder, pin }: Candidate): UwsBuild | string {
   const binary = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
   const file = join(folder, binary);
   if (!existsSync(file)) return `no ${binary}`;
   if (pin !== undefined) checkPin(pin, name, version, file, binary);
-  // The library reads it once, while it is loaded, from the process's environment: not from a worker thread's copy.
+  // The library reads it once while loading, from the process's environment rather than a worker thread's copy.
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(HEAD_BYTES_MAX);
   try {
-    // The binary itself, so that what is loaded is what was checked; the packages' wrappers do not export all of it.
+    // The binary itself, so that what is loaded is what was checked; the packages' wrappers do not export everything.
     const library = createRequire(join(folder, 'package.json'))(file) as Library;
-    // Without it every answer names the library; it has to come before the first app.
+    // Otherwise every answer would name the library. Must come before the first app.
     library['_cfg']('silent');
     return { library, package: name, version, pinned: pin !== undefined, endsHeads: pin !== OLDER };
   } catch (error) {
@@ -155,14 +156,14 @@ function checkPin(pin: PinnedBuild, name: string, version: string, file: string,
   const refuse = (what: string): never => {
     throw new NoUws(`${name} ${version}: ${what}`, '; run "npm ci", or use "listener: node"', true);
   };
-  if (name !== pin.name || version !== pin.version) refuse(`the release that was looked at is ${pin.name} ${pin.version}`);
+  if (name !== pin.name || version !== pin.version) refuse(`the reviewed release is ${pin.name} ${pin.version}`);
   const expected = pin.binaries[binary];
-  if (expected === undefined) refuse(`nobody has looked at ${binary}`);
+  if (expected === undefined) refuse(`${binary} has not been reviewed`);
   const sha256 = createHash('sha256').update(readFileSync(file)).digest('hex');
-  if (sha256 !== expected) refuse(`${binary} is not the file that was looked at (SHA-256 ${sha256}, not ${expected})`);
+  if (sha256 !== expected) refuse(`${binary} is not the reviewed file (SHA-256 ${sha256}, not ${expected})`);
 }
 
-/** A C library that is too old is the usual reason; the rest of what the loader says names paths. */
+/** Usually the C library is too old; anything else that the loader reports contains paths. */
 function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   const needed = /version [`']?(GLIBC(?:XX)?_[\d.]+)'? not found/.exec(text)?.[1];

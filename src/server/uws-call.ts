@@ -1,4 +1,4 @@
-// A call on uWebSockets.js: how its request is read, and how its answer is written.
+// A call on uWebSockets.js: reads its request and writes its answer.
 import { performance } from 'node:perf_hooks';
 import { Call } from './call.ts';
 import type { HeaderCollector } from './header-collector.ts';
@@ -9,14 +9,14 @@ import type { StreamWriter, WriterEvents } from './streamed-answer.ts';
 import type { HttpRequest, HttpResponse } from './uws-build.ts';
 import { ChunkedUwsStream, SizedUwsStream } from './uws-stream.ts';
 
-/** How often the library's timer for a body that is streamed is begun anew. */
+/** How often the library's timer for a streamed body is restarted. */
 const REARM_MS = 4_000;
-/** Of a body behind its answer; the library ends one that comes too slowly before that. */
+/** Limit for a body after its answer; the library ends one that arrives too slowly earlier. */
 const DROP_MS = 30_000;
 
-/** How answers are written; the same for all of a listener. */
+/** How answers are written; the same for all calls of a listener. */
 export interface Wire {
-  /** What follows the request id in an answer that keeps its connection, and in one that does not. */
+  /** What follows the request id in an answer that keeps its connection, and in one that closes it. */
   readonly kept: string;
   readonly closed: string;
   readonly endsHeads: boolean;
@@ -31,13 +31,13 @@ export function wireOf(endsHeads: boolean, idleSeconds: number): Wire {
 export class UwsCall extends Call {
   readonly #wire: Wire;
   readonly #res: HttpResponse;
-  /** The library is calling us, and has corked the connection. */
+  /** Set while the library is calling us and has corked the connection. */
   #corked = true;
-  /** We have to write `Connection: close`: to an answer that closes the library adds it, except where the request has said it. */
+  /** We must write `Connection: close` ourselves: the library adds it to closing answers, unless the request already contained it. */
   #closeUnsaid = false;
-  /** The library hands the body over. */
+  /** Whether the library delivers the body to us. */
   #readsBody = false;
-  /** When the library's timer for a body was last begun. */
+  /** When the library's timer for a body was last restarted. */
   #armedAtMs = 0;
 
   constructor(shared: ListenerState, wire: Wire, res: HttpResponse) {
@@ -61,19 +61,20 @@ export class UwsCall extends Call {
     req.forEach(collector.field);
     if (collector.wantsAddress) collector.remoteAddress(this.peerAddress);
     const method = req.getCaseSensitiveMethod();
-    // Without a query the library answers undefined, whatever its types say.
+    // Without a query the library returns undefined, contrary to its types.
     const query = (req.getQuery() as string | undefined) ?? '';
     const head = { method, path: req.getUrl(), query, headers: collector.headers };
     const fault = framing.judge(method);
-    // The library takes any value of five letters for `close`.
+    // The library treats any value of five letters as `close`.
     if (framing.connection.length === 5) this.#closeUnsaid = framing.closes = true;
     if (fault !== undefined) {
-      // What follows need not be a body, so no end is awaited.
+      // What follows need not be a body, so its end is not awaited.
       this.refuse(head, undefined, fault);
       return;
     }
     this.begin(head, framing);
-    // `onData` only if the body's end is awaited: with it the library stops the connection's timer there, also after an answer.
+    // Only register `onData` if the end of the body is awaited: it makes the library stop the connection's timer there, even
+    // after an answer.
     if (!this.awaitsBody) this.passOverBody();
     else if (framing.chunked || framing.bodyBytes > 0) {
       this.#readsBody = true;
@@ -88,7 +89,7 @@ export class UwsCall extends Call {
   #data(chunk: ArrayBuffer, isLast: boolean): void {
     this.#corked = true;
     try {
-      // After the last piece the library has no timer running.
+      // After the last chunk the library has no timer running.
       if (this.bodyFlows && !isLast) this.#rearm();
       this.receive(new Uint8Array(chunk), true);
       if (isLast) this.bodyComplete();
@@ -98,7 +99,7 @@ export class UwsCall extends Call {
     this.#corked = false;
   }
 
-  /** The library cuts off a caller who sends less than 16 KB/s, however long the body; resuming begins its ten seconds anew. */
+  /** The library cuts off callers who send less than 16 KB/s, however long the body; resuming restarts its ten seconds. */
   #rearm(): void {
     const nowMs = performance.now();
     if (nowMs - this.#armedAtMs < REARM_MS) return;
@@ -122,14 +123,15 @@ export class UwsCall extends Call {
     else res.end(answer.body, closes);
   }
 
-  /** After the last piece of a body that it hands over the library has no timer running: the connection would be kept for ever. */
+  /** After the last chunk of a body that it delivers, the library has no timer running: the connection would stay open for ever. */
   protected override get bodyBindsConnection(): boolean {
     return this.#readsBody;
   }
 
   /**
-   * As one field that goes on into the body: to the library the answer is not complete, so that the connection stays ours to
-   * close, and is closed by it if anything but the body comes. The line break that it adds is counted as the body's last bytes.
+   * Written as a single header field that extends into the body. To the library the answer is incomplete, so the connection
+   * stays ours to close, and the library closes it if anything but the body arrives. The line break that it appends counts as
+   * the last bytes of the body.
    */
   protected override writeBeforeBody(answer: ResponseMessage): boolean {
     const write = (): void => {
@@ -155,7 +157,8 @@ export class UwsCall extends Call {
   #putHead(answer: Omit<ResponseMessage, 'body'>, closes: boolean): void {
     const res = this.#res;
     if (answer.status !== 200) res.writeStatus(statusLine(answer.status));
-    // One call into the library instead of one for each field, which saves a microsecond: it writes a value as it is, line breaks included.
+    // One call into the library instead of one per field, which saves a microsecond: it writes values verbatim, including line
+    // breaks.
     let fields = answer.requestId + (closes ? this.#wire.closed : this.#wire.kept);
     if (answer.contentType !== undefined) fields += `\r\nContent-Type: ${answer.contentType}`;
     for (const [name, value] of answer.headers) fields += `\r\n${name}: ${value}`;
@@ -168,7 +171,7 @@ export class UwsCall extends Call {
       this.#putHead(head, closes);
       if (closes && !andEnds) this.#res.writeHeader('Connection', 'close');
     };
-    // Where the request had asked for the end, the library sees to it; behind an announced length only there.
+    // If the request asked to close, the library does so; with a known length that is the only way.
     const asked = this.#closeUnsaid;
     if (bytes !== undefined && (!closes || asked)) return new SizedUwsStream(this.#res, events, writeHead, bytes);
     return new ChunkedUwsStream(this.#res, events, writeHead, closes && !asked);
@@ -184,8 +187,8 @@ export class UwsCall extends Call {
   }
 
   /**
-   * In the older build `endWithoutBody` takes no arguments that work, in the newer one none that leaves the length out: an
-   * answer that closes may have to say `Content-Length: 0`.
+   * In the older build, `endWithoutBody` ignores its arguments; in the newer one, the length cannot be omitted. A closing
+   * answer may therefore have to say `Content-Length: 0`.
    */
   #endEmpty(answer: ResponseMessage, closes: boolean): void {
     const res = this.#res;

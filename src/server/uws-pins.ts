@@ -1,18 +1,18 @@
-// The builds of uWebSockets.js that may be loaded: each pinned by its version and by the SHA-256 of its binaries.
+// The builds of uWebSockets.js that may be loaded, each pinned by its version and the SHA-256 of its binaries.
 
 export interface PinnedBuild {
-  /** As the package calls itself. */
+  /** The package's own name. */
   readonly name: string;
   readonly version: string;
-  /** The name that it is installed under. */
+  /** The name under which it is installed. */
   readonly installedAs: string;
-  /** Where its binaries lie, within the package. */
+  /** The directory of its binaries within the package. */
   readonly folder: string;
-  /** SHA-256 by file. The number in a file's name is Node's ABI: 127 is Node 22, 137 is Node 24; nobody has built one for 147, Node 26. */
+  /** SHA-256 by file. The number in a file name is Node's ABI: 127 is Node 22, 137 is Node 24; there is no build for 147, Node 26. */
   readonly binaries: Readonly<Record<string, string>>;
 }
 
-/** Built by btc-vision from its fork of uWebSockets.js; needs glibc 2.38 (Debian 13, Ubuntu 24.04) on Linux. */
+/** Built by btc-vision from its fork of uWebSockets.js; on Linux it needs glibc 2.38 (Debian 13, Ubuntu 24.04). */
 export const NEWER: PinnedBuild = {
   name: '@btc-vision/uwebsockets.js',
   version: '20.57.0',
@@ -32,7 +32,7 @@ export const NEWER: PinnedBuild = {
   },
 };
 
-/** Built by rtritto from uWebSockets of autumn 2024; takes any glibc from 2.27 on. */
+/** Built by rtritto from uWebSockets of autumn 2024; works with glibc 2.27 and later. */
 export const OLDER: PinnedBuild = {
   name: 'uws-pack',
   version: '20.0.8',

@@ -1,14 +1,14 @@
-// Writes a streamed answer on uWebSockets.js, which reports little of how much a caller has read.
+// Writes a streamed answer on uWebSockets.js, which reports little about how much a caller has read.
 import type { StreamWriter, WriterEvents } from './streamed-answer.ts';
 import type { HttpResponse } from './uws-build.ts';
 
-/** Opens the answer on the library: status and fields. Called in its cork, with the first bytes, or with `end` that closes. */
+/** Starts the answer: status and fields. Called within the cork that writes the first bytes, or the closing `end`. */
 type WriteHead = (andEnds: boolean) => void;
 
-/** The library cuts a caller off ten seconds after a write that could not be sent; another try begins the ten seconds anew. */
+/** The library cuts a caller off ten seconds after a write that could not be sent; retrying restarts the ten seconds. */
 const RETRY_MS = 4_000;
 
-/** For a known length: what the caller has not taken is kept here, and the library reports when it can go on. */
+/** For a known length: unsent bytes are kept here, and the library reports when it can continue. */
 export class SizedUwsStream implements StreamWriter {
   readonly #res: HttpResponse;
   readonly #events: WriterEvents;
@@ -37,7 +37,7 @@ export class SizedUwsStream implements StreamWriter {
     return done || this.#rest === undefined;
   }
 
-  /** All bytes that were announced have been put, and so the library has ended the answer by itself. */
+  /** By now all announced bytes have been put, so the library has already ended the answer. */
   finish(): void {
     if (!this.#stopped) throw new Error('fewer bytes came than were announced');
   }
@@ -51,7 +51,7 @@ export class SizedUwsStream implements StreamWriter {
     clearTimeout(this.#retry);
   }
 
-  /** Whether the answer is complete. */
+  /** Returns whether the answer is complete. */
   #try(bytes: Uint8Array): boolean {
     let complete = false;
     this.#res.cork(() => {
@@ -80,24 +80,24 @@ export class SizedUwsStream implements StreamWriter {
   }
 }
 
-/** So many bytes of a piece are kept back: whether the caller has read is learnt only by writing something. */
+/** How many bytes of a chunk are held back: only further writes reveal whether the caller has read. */
 const TAIL_BYTES = 64;
 const PROBE_FIRST_MS = 1;
-/** So much is taken in pieces of one byte, which leave no tail, while the library holds unread bytes. */
+/** How much is accepted in one-byte chunks, which leave no tail, while the library has unread bytes. */
 const BLIND_BYTES_MAX = 65_536;
 
 /**
- * `end` with the wish to close would write `Connection: close` into the chunks. So the last one is written as a field would
- * be, with the one field that this needs in the trailer; and as the library does not know that the answer has ended, it
- * closes the connection by itself should anything more come on it.
+ * A closing `end` would write `Connection: close` into the chunks. So the last chunk is written like a header field, with the
+ * one field that this requires in the trailer. The library does not know that the answer has ended, and closes the connection
+ * itself if anything more arrives.
  */
 const LAST_CHUNK = '\r\n0\r\nEnd';
 /** How long a caller has to close the connection. */
 const CLOSE_MS = 1_000;
 
 /**
- * A length that is not known: chunked. The library keeps what it cannot write. While it does, its end is asked for with
- * single bytes: with a listener for it, what the library keeps would not go out before the next write.
+ * For an unknown length: chunked. The library buffers what it cannot write. Meanwhile, single bytes are written to find out
+ * when its buffer is empty: with an `onWritable` listener, the library would not send its buffer before the next write.
  */
 export class ChunkedUwsStream implements StreamWriter {
   readonly #res: HttpResponse;
@@ -140,12 +140,12 @@ export class ChunkedUwsStream implements StreamWriter {
     if (begun && this.#closes) setTimeout(() => this.#close(), CLOSE_MS);
   }
 
-  /** The caller may have closed it first, as `Connection: close` told it to; then this throws. */
+  /** The caller may have closed it first, as `Connection: close` requested; then this throws. */
   #close(): void {
     try {
       this.#res.close();
     } catch {
-      // It is gone.
+      // Already closed.
     }
   }
 
@@ -178,7 +178,8 @@ export class ChunkedUwsStream implements StreamWriter {
   }
 
   #askNow(afterMs: number): void {
-    // Each check writes one byte of the tail; when that is used up, the library's own timer cuts off a caller who does not read.
+    // Each check writes one byte of the tail; when that is used up, the library's own timer cuts off a caller who does not
+    // read.
     if (this.#tail.byteLength === 0) return;
     const ok = this.#write(this.#tail.subarray(0, 1));
     this.#tail = this.#tail.subarray(1);

@@ -1,4 +1,4 @@
-// Starts the listener on uWebSockets.js: opens its port, its TLS and its timers.
+// Starts the listener on uWebSockets.js: its port, TLS and timers.
 import { HeaderCollector } from './header-collector.ts';
 import { IDLE_SECONDS, ListenError, listenError, listenerOf, openListenerState } from './listener.ts';
 import type { Listener, ListenerOptions, TlsFiles, TlsRenewal } from './listener.ts';
@@ -12,7 +12,7 @@ import { setTimers } from './uws-timers.ts';
 
 type Listen = (host: string, port: number, options: number, done: (socket: us_listen_socket | false) => void) => void;
 
-/** Throws a `ListenError` when it cannot listen. */
+/** Throws a `ListenError` if it cannot listen. */
 export async function startUwsListener(options: ListenerOptions): Promise<Listener> {
   const build = loadUws();
   const { library } = build;
@@ -25,7 +25,7 @@ export async function startUwsListener(options: ListenerOptions): Promise<Listen
     setTimers(build, app, idleSeconds);
     app.any('/*', (res, req) => {
       const call = new UwsCall(shared, wire, res);
-      // First of all: without it, a throw or a missing answer ends the process from inside the library.
+      // Must come first: without it, a throw or a missing answer terminates the process from inside the library.
       res.onAborted(() => call.gone());
       call.start(req, collector);
     });
@@ -37,7 +37,7 @@ export async function startUwsListener(options: ListenerOptions): Promise<Listen
   const address = { host, port: library.us_socket_local_port(socket) };
   let accepting = true;
   const stopAccepting = (): void => {
-    // The socket is freed by the first call.
+    // The first call frees the socket.
     if (accepting) library.us_listen_socket_close(socket);
     accepting = false;
   };
@@ -52,8 +52,8 @@ export async function startUwsListener(options: ListenerOptions): Promise<Listen
 }
 
 /**
- * An app's certificate cannot be changed, and a second app on the port would lose connections that wait to be accepted. So the
- * first app keeps the port, and hands what it accepts to the app with the latest certificate.
+ * An app's certificate cannot be changed, and a second app on the port would lose connections waiting to be accepted. So the
+ * first app keeps the port and passes accepted connections to the app with the latest certificate.
  */
 class TlsApps {
   readonly first: UwsApp;
@@ -98,7 +98,7 @@ function openTlsApp(library: Library, tls: TlsFiles): UwsApp {
   try {
     return library.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile });
   } catch {
-    throw new ListenError('cannot_listen', `TLS: uWebSockets.js does not take ${tls.certFile} and ${tls.keyFile}`);
+    throw new ListenError('cannot_listen', `TLS: uWebSockets.js does not accept ${tls.certFile} and ${tls.keyFile}`);
   }
 }
 
@@ -107,7 +107,7 @@ async function listen(app: UwsApp, host: string, port: number, options: number):
   const socket = await new Promise<us_listen_socket | false>((resolve) => bind(host, port, options, resolve));
   if (socket !== false) return socket;
   app.close();
-  // The library only says that it failed; Node's own attempt says why.
+  // The library only reports that it failed; Node's own attempt reveals why.
   await freePortOf(host, port);
   throw listenError(host, port, undefined);
 }

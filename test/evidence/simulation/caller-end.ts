@@ -57,7 +57,7 @@ export class CallerEnd implements Sink {
 
   stream(x: Exchange, outcome: StreamReply): void {
     const { broken, gateway, process, world } = this.#terms;
-    if (this.#bodyPending) throw new Error('an answer was begun before its request had come');
+    if (this.#bodyPending) throw new Error('an answer was started before its request was complete');
     if (broken) throw new Error('an answer that cannot be written');
     const record = world.history.need(x.id);
     record.streamBegan = true;

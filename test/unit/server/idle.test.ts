@@ -72,7 +72,7 @@ describe('the timers of uWebSockets.js', () => {
     const app = {} as UwsApp;
     expect(() => setTimers(build, app, IDLE_SECONDS)).not.toThrow();
     expect(() => setTimers(build, app, IDLE_SECONDS + 1)).toThrow(
-      `limits.idle_seconds: ${describeUws(build)} keeps idle connections for 8 seconds and cannot be told to for 9; lower it, use "listener: node", or a system with glibc 2.38 (Debian 13, Ubuntu 24.04)`,
+      `limits.idle_seconds: ${describeUws(build)} keeps idle connections for 8 seconds and cannot keep them for 9; lower it, use "listener: node", or a system with glibc 2.38 (Debian 13, Ubuntu 24.04)`,
     );
   });
 

@@ -107,8 +107,8 @@ describe('a pinned build is loaded only as it was looked at', () => {
     const known = pin.binaries[BINARY];
     const what =
       known === undefined
-        ? `nobody has looked at ${BINARY}`
-        : `${BINARY} is not the file that was looked at \\(SHA-256 [0-9a-f]{64}, not ${known}\\)`;
+        ? `${BINARY} has not been reviewed`
+        : `${BINARY} is not the reviewed file \\(SHA-256 [0-9a-f]{64}, not ${known}\\)`;
     expect(() => load(found, undefined)).toThrow(
       new RegExp(`^${pin.name} ${pin.version}: ${what}; run "npm ci", or use "listener: node"$`),
     );
@@ -116,7 +116,7 @@ describe('a pinned build is loaded only as it was looked at', () => {
 
   test('another version is refused', () => {
     expect(() => load([candidate(OLDER, folderOf('x'), '20.0.9')], undefined)).toThrow(
-      `uws-pack 20.0.9: the release that was looked at is uws-pack 20.0.8; run "npm ci"`,
+      `uws-pack 20.0.9: the reviewed release is uws-pack 20.0.8; run "npm ci"`,
     );
   });
 });
