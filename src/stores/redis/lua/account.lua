@@ -2,6 +2,9 @@
 
 local begin, open_account, write_account
 
+-- A table for each key of the account, as many as `key_count`; the next account uses them again.
+local key_states, key_count = {}, 0
+
 do
   -- Plans by their bytes: many teams have the same.
   local plans, plan_count = {}, 0
@@ -24,20 +27,20 @@ do
     now, today, place_now, done_now = at_ms, (at_ms - at_ms % DAY_MS) / DAY_MS, nil, {}
   end
 
-  -- What is read of the team: `wanted_key` has the keys that operations name, or that hold what is resolved.
-  local wanted, wanted_key = { 'p', 'b' }, {}
+  -- What is read of the team: its books, and the keys that operations name, or that hold what is resolved.
+  local wanted = { 'b' }
   -- Where events are kept, what was told of the period as well.
-  local BEFORE_KEYS = events.rules and 3 or 2
-  if events.rules then
-    wanted[3] = 't'
+  local KEEPS_EVENTS = events.rules ~= nil
+  local BEFORE_KEYS = KEEPS_EVENTS and 2 or 1
+  if KEEPS_EVENTS then
+    wanted[2] = 't'
   end
 
-  -- Notes what is stored of the operations' ids, and the key of each. Returns how many fields of the team are wanted, and whether
-  -- there is an admission.
+  -- Notes what is stored of the operations' ids, and the key of each. Returns whether there is an admission.
   local function read_operations(first, last, got)
-    local count, admits = BEFORE_KEYS, false
+    local states, count, admits, offset = key_states, 0, false, 2 - first
     for i = first, last do
-      local record, key = got[i - first + 2], nil
+      local record, key = got[i + offset], nil
       records[op_id[i]] = record
       if op_what[i] >= ADMISSION then
         key, admits = op_key[i], true
@@ -46,25 +49,35 @@ do
       end
       if key and keys[key] == nil then
         count = count + 1
-        keys[key], wanted[count], wanted_key[count] = false, 'k' .. key, key
+        local state = states[count]
+        if not state then
+          state = { id = '', field = '', active = 0, last_use = 0, number = 0, characters = 0, requests = 0, day = 0, changed = false }
+          states[count] = state
+        end
+        local field = 'k' .. key
+        state.id, state.field, state.changed, keys[key], wanted[BEFORE_KEYS + count] = key, field, false, state, field
       end
     end
-    return count, admits
+    key_count = count
+    return admits
   end
 
-  -- Their tables are used again by the next account.
-  local key_states = {}
-
-  -- As it was last counted, which may be in an earlier period.
-  local function read_key(i, packed)
-    local key = key_states[i]
-    if not key then
-      key = { field = '', active = 0, last_use = 0, number = 0, characters = 0, requests = 0, day = 0, changed = false }
-      key_states[i] = key
+  -- Reads what the keys were last counted as, which may be in an earlier period. Returns those with limits, nil for none.
+  local function read_keys(stored)
+    local guarded
+    for i = 1, key_count do
+      local key, packed = key_states[i], stored[BEFORE_KEYS + i]
+      if packed then
+        key.active, key.last_use, key.number, key.characters, key.requests, key.day = parse(KEY, #packed < KEY_BYTES and with_day(packed) or packed)
+        if key.active == GUARDED then
+          guarded = guarded or {}
+          insert(guarded, key.id)
+        end
+      else
+        keys[key.id] = false
+      end
     end
-    key.active, key.last_use, key.number, key.characters, key.requests, key.day = parse(KEY, #packed < KEY_BYTES and with_day(packed) or packed)
-    key.field, key.changed = wanted[i], false
-    return key
+    return guarded
   end
 
   -- The bounds of a period are seldom needed, and what they are computed from is read only then. Returns the team where they are
@@ -102,35 +115,34 @@ do
   function open_account(key, first, last, offer)
     team_key, prefix = key, sub(key, 1, -5)
     ids_key = prefix .. 'ids'
-    records, keys, written, taken, longest_lease, shortest_lease = {}, {}, 2, 0, 0, LONGEST
+    if left_over then
+      records, keys = {}, {}
+    end
+    written, taken, longest_lease, shortest_lease, left_over = 2, 0, 0, LONGEST, 'operations'
     use, key_days, look_at, dropped, moved, live, wait_after, guards, books_changed, head_changed =
       nil, nil, nil, nil, nil, nil, nil, nil, false, false
     local got = call('HMGET', ids_key, 'h', unpack(op_id, first, last))
-    local count, admits = read_operations(first, last, got)
+    local admits = read_operations(first, last, got)
+    local count, plan_at = BEFORE_KEYS + key_count, nil
+    -- Settlements alone do without the plan.
+    if admits or first > last or KEEPS_EVENTS then
+      count = count + 1
+      plan_at, wanted[count] = count, 'p'
+    end
     local stored = call('HMGET', team_key, unpack(wanted, 1, count))
-    if not stored[1] or not stored[2] then
+    if not stored[1] or plan_at and not stored[plan_at] then
       return false
     end
-    plan = plan_of(stored[1])
-    number, starts, ends, used, balance = parse(BOOKS, stored[2])
-    if events.rules then
-      events.balance, events.percents = balance, stored[3]
+    plan = plan_at and plan_of(stored[plan_at])
+    number, starts, ends, used, balance = parse(BOOKS, stored[1])
+    if KEEPS_EVENTS then
+      events.balance, events.percents = balance, stored[2]
     end
     local undone = now >= ends and follow_account_period(offer)
     if undone then
       return false, undone
     end
-    local guarded
-    for i = BEFORE_KEYS + 1, count do
-      if stored[i] then
-        local known = read_key(i, stored[i])
-        keys[wanted_key[i]] = known
-        if known.active == GUARDED then
-          guarded = guarded or {}
-          insert(guarded, wanted_key[i])
-        end
-      end
-    end
+    local guarded = read_keys(stored)
     read_head(got[1])
     if guarded then
       guarding.open(guarded)
@@ -161,33 +173,43 @@ do
   -- Where the head goes on behind the held characters and micro.
   local BEHIND_HELD = 15
 
+  -- Commands take as many values as Lua's stack has room for; mostly these are all. Returns the last reply.
+  local function write(command, key, values, count)
+    if count <= PIECE then
+      return call(command, key, unpack(values, 1, count))
+    end
+    local reply
+    for first = 1, count, PIECE do
+      reply = call(command, key, unpack(values, first, min(first + PIECE - 1, count)))
+    end
+    return reply
+  end
+
   -- The first write of an account that has taken places: the list was not read, and may have a wrong type. Nothing has changed then.
   local function push_places()
     local before, pushed, count = length, places, taken
     if moved then
-      pushed, count = moved, length + taken
+      pushed, count = moved, before + taken
       for i = 1, taken do
-        moved[length + i] = places[i]
+        moved[before + i] = places[i]
       end
     end
-    local listed = length + count
-    for first = 1, count, PIECE do
-      listed = call('RPUSH', key_of_places(), unpack(pushed, first, min(first + PIECE - 1, count)))
-    end
-    if listed ~= length + count then
+    if count > 0 and write('RPUSH', key_of_places(), pushed, count) ~= before + count then
       -- Another program has changed the list: the next call counts it again.
       late = 0
     end
     if moved then
-      call('LTRIM', key_of_places(), length, -1)
+      call('LTRIM', key_of_places(), before, -1)
     end
-    length, head_changed = length + taken, true
+    length, head_changed = before + taken, true
     if taken > 0 then
       newest, current, previous = now, in_second + taken, in_second_before
-      oldest, shortest = min(oldest, now), min(shortest, shortest_lease)
+      oldest = oldest < now and oldest or now
+      shortest = shortest < shortest_lease and shortest or shortest_lease
     end
     if length > WIDE_FROM and (before <= WIDE_FROM or not head) then
       put_record('w', WIDE)
+      left_over = 'others'
     end
   end
 
@@ -220,27 +242,20 @@ do
     call_in_pieces('HDEL', ids_key, gone)
   end
 
-  -- Writes the first `count` of these fields and values.
-  local function write_fields(key, values, count)
-    for first = 1, count, PIECE do
-      call('HSET', key, unpack(values, first, min(first + PIECE - 1, count)))
-    end
-  end
-
   local function write_ids()
     local added, removed
     if look_at then
       added, removed = late_changes()
     end
     local until_ms = now + longest_lease + REMEMBER_MS
-    local renewed = expires < until_ms or moved or taken > 0 and length == 0 or added and #added > 0
+    local renewed = moved or taken > 0 and length == 0 or added and #added > 0
     if expires < until_ms then
-      expires, head_changed = until_ms + SPARE_MS, true
+      expires, head_changed, renewed = until_ms + SPARE_MS, true, true
     end
     if taken > 0 or moved then
       push_places()
     end
-    local trimmed = head_changed and min(passed, length - plan[REQUESTS_PER_SECOND]) or 0
+    local trimmed = head_changed and passed > 0 and plan and min(passed, length - plan[REQUESTS_PER_SECOND]) or 0
     if trimmed > 0 then
       length, passed = length - trimmed, passed - trimmed
     end
@@ -249,7 +264,7 @@ do
     else
       fields[2] = pack(HEAD_HELD, held, held_micro) .. sub(head, BEHIND_HELD)
     end
-    write_fields(ids_key, fields, written)
+    write('HSET', ids_key, fields, written)
     if dropped then
       drop_records()
     end
@@ -284,7 +299,7 @@ do
       insert(changed, digits(added - 1))
     end
     if #changed > 0 then
-      write_fields(key_beside('days'), changed, #changed)
+      write('HSET', key_beside('days'), changed, #changed)
     end
   end
 
@@ -292,8 +307,9 @@ do
 
   local function write_team()
     local count = 0
-    for _, key in pairs(keys) do
-      if key and key.changed then
+    for i = 1, key_count do
+      local key = key_states[i]
+      if key.changed then
         team_fields[count + 1], team_fields[count + 2] = key.field, pack(KEY, key.active, key.last_use, key.number, key.characters, key.requests, key.day)
         count = count + 2
       end
@@ -305,7 +321,7 @@ do
       team_fields[count + 1], team_fields[count + 2], count = 'b', pack(BOOKS, number, starts, ends, used, balance), count + 2
     end
     if count > 0 then
-      write_fields(team_key, team_fields, count)
+      write('HSET', team_key, team_fields, count)
     end
     if use then
       write_use(team_key, use)
@@ -335,9 +351,10 @@ do
     return percents, credit
   end
 
-  function write_account()
+  -- With the operations that it was opened for.
+  function write_account(first, last)
     local percents, credit = NONE, false
-    if events.rules and books_changed then
+    if books_changed and events.rules then
       percents, credit = reached_by_charges()
     end
     if written > 2 or taken > 0 or head_changed or look_at then
@@ -349,6 +366,16 @@ do
     end
     if percents ~= NONE then
       tell_percents(percents)
+    end
+    -- Emptied by what was put in them, which costs less than new ones.
+    if left_over == 'operations' then
+      for i = first, last do
+        records[op_id[i]] = nil
+      end
+      for i = 1, key_count do
+        keys[key_states[i].id] = nil
+      end
+      left_over = nil
     end
   end
 end

@@ -3,6 +3,8 @@
 local admit
 
 do
+  local OPEN_WITH_KEY = OPEN .. 'c0'
+
   local function bases(pair)
     return (string.gsub(pair, '%-[^|]*', ''))
   end
@@ -46,12 +48,15 @@ do
     if guard then
       guarding.hold(guard, characters)
     end
-    held, held_micro, longest_lease = held + characters, held_micro + micro, max(longest_lease, lease)
-    put_record(op_id[i], pack(OPEN, IS_OPEN, characters, micro, number, now + lease) .. op_key[i])
+    held, held_micro = held + characters, held_micro + micro
+    put_record(op_id[i], pack(OPEN_WITH_KEY, IS_OPEN, characters, micro, number, now + lease, op_key[i]))
+    if lease > longest_lease then
+      longest_lease = lease
+    end
     if lease <= LOOK_MS then
       look_later(op_id[i], now + lease)
-    else
-      shortest_lease = min(shortest_lease, lease)
+    elseif lease < shortest_lease then
+      shortest_lease = lease
     end
   end
 
@@ -91,7 +96,7 @@ do
 
   -- Precedes an answer that is to name the team's plan.
   local function plan_name(i)
-    if op_what[i] == PLAIN or not has(op_what[i], TELLS_PLAN) then
+    if not has(op_what[i], TELLS_PLAN) then
       return ''
     end
     local name = call('HGET', team_key, 'plan')
@@ -158,7 +163,10 @@ do
     if not reserved then
       remember(id, IS_RELEASED)
     end
-    if op_what[i] ~= PLAIN and has(op_what[i], TELLS_RATE) then
+    if op_what[i] == PLAIN then
+      return told
+    end
+    if has(op_what[i], TELLS_RATE) then
       local letter, left = '+', places_left(rate)
       if guard and guard.rate > 0 and guard.rate - guard.total < left then
         letter, rate, left = '*', guard.rate, guard.rate - guard.total

@@ -53,18 +53,22 @@ do
     local firsts, offers, i, has_parts = {}, {}, 0, false
     op_address = nil
     for k = 1, #KEYS do
-      local offered, count
-      offered, at = byte(data, at), at + 1
+      local offered, high, low = byte(data, at, at + 2)
       if offered ~= 0 then
         has_parts = has_parts or (offered or error('a byte is missing')) >= HAS_PARTS
         if offered % HAS_PARTS == 1 then
           local offer = {}
-          offer.starts, offer.ends, offer.anchor, offer.length, at = parse('>dddBc0', data, at)
+          offer.starts, offer.ends, offer.anchor, offer.length, at = parse('>dddBc0', data, at + 1)
+          high, low = byte(data, at, at + 1)
+          at = at - 1
           offers[k] = offer
         end
       end
-      count, at = parse('>I2', data, at)
-      firsts[k] = i + 1
+      if not low then
+        error('a byte is missing')
+      end
+      local count = high * 256 + low
+      at, firsts[k] = at + 3, i + 1
       for _ = 1, count do
         local what
         i = i + 1

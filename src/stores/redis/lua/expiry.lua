@@ -5,6 +5,7 @@ local look_at_late, look_at_places, is_worth_looking, count_places
 do
   local function read_records(wanted)
     local unread = {}
+    left_over = 'others'
     for _, id in ipairs(wanted) do
       if records[id] == nil then
         insert(unread, id)

@@ -37,7 +37,10 @@ do
   end
 
   local function charge(reserved_in, key, characters, micro)
-    balance, books_changed = max(0, balance - micro), true
+    if micro > 0 then
+      balance = max(0, balance - micro)
+    end
+    books_changed = true
     -- A key's record is never deleted; without one the team is charged all the same.
     local known = keys[key]
     if known and (known.day ~= today or known.number ~= number) then

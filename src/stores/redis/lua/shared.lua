@@ -2,7 +2,7 @@
 -- The loader puts constants in front: RATE_WINDOW_MS, REMEMBER_MS, and those of src/stores/redis/team-layout.ts.
 
 local call, floor, max, min = redis.call, math.floor, math.max, math.min
-local insert, sub, byte = table.insert, string.sub, string.byte
+local insert, unpack, sub, byte = table.insert, unpack, string.sub, string.byte
 local pack, parse = struct.pack, struct.unpack
 local NONE = {}
 

@@ -16,7 +16,7 @@ local function standing()
   end
   -- A list of a wrong type fails here, before anything is written.
   call('LLEN', key_of_places())
-  write_account()
+  write_account(1, 0)
   local open, fields = 0, call('HGETALL', ids_key)
   for i = 1, #fields, 2 do
     -- Fields with names of one letter are not ids.

@@ -6,12 +6,14 @@ local now, today
 local team_key, prefix, plan, number, starts, ends, used, balance, books_changed
 -- By key: its state and counts, false where the team has none, and its days, where they are needed. `use`: counts of earlier
 -- periods that are to be written.
-local keys, key_days, use
+local keys, key_days, use = {}, nil, nil
 -- The head, as its bytes and in parts (layout.lua); `held_in` is the period that `held` belongs to.
 local head, held, held_micro, held_in, newest, late, expires, current, previous, length, passed, oldest, shortest
 local head_changed
 -- What is stored of each id as bytes, false for nothing; and what is written: `fields` up to `written`.
-local ids_key, records
+local ids_key, records = nil, {}
+-- Whose entries `records` and `keys` still have: 'operations', or 'others' as well; nil for none.
+local left_over
 local fields, written = { 'h' }, 0
 -- By id, when to look at it again, false for never; ids that are forgotten; both nil while there are none.
 local look_at, dropped
@@ -24,7 +26,8 @@ local function key_beside(name)
 end
 
 local function put_record(id, record)
-  fields[written + 1], fields[written + 2], written = id, record, written + 2
+  local at = written + 2
+  fields[at - 1], fields[at], written = id, record, at
   records[id] = record
 end
 

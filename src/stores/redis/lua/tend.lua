@@ -49,7 +49,7 @@ local tend, periods = (function()
     call('HLEN', key_beside('periods'))
     call('HLEN', key_beside('days'))
     events.look(team_key)
-    write_account()
+    write_account(1, 0)
     return nil
   end
 
