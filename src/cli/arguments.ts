@@ -1,4 +1,4 @@
-// Reads a command's arguments and turns a wrong one into a line that says what would be right.
+// Parses a command's arguments. A wrong one is reported in one line that says what would be right.
 import { parseArgs } from 'node:util';
 import { nearest } from '../config/nearest.ts';
 import { COMMON_FLAGS, UsageError } from './command.ts';
@@ -6,7 +6,7 @@ import type { Command, Flag, Flags } from './command.ts';
 
 export interface Arguments {
   readonly operands: readonly string[];
-  /** Of every flag that was given; a switch has an empty list. */
+  /** The values of every flag that was given; a switch has an empty list. */
   readonly values: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -26,13 +26,13 @@ export function readArguments(command: Command, argv: readonly string[]): Argume
   const expected = values.has(insteadOfOperands) ? [] : named;
   if (operands.length < expected.length) throw new UsageError(`${expected[operands.length]} is missing`);
   const surplus = operands[expected.length];
-  if (surplus !== undefined) throw new UsageError(`${JSON.stringify(surplus)} is too much; ${capacity(expected)}`);
+  if (surplus !== undefined) throw new UsageError(`${JSON.stringify(surplus)} is one argument too many; ${capacity(expected)}`);
   const missing = Object.keys(flags).find((name) => flags[name]!.required === true && !values.has(name));
   if (missing !== undefined) throw new UsageError(`${written(missing, flags[missing]!)} is missing`);
   return { operands, values };
 }
 
-/** Not the parser's own strict mode: its messages say neither what was meant nor where to look. What it would refuse is refused here. */
+/** Not in the parser's strict mode, whose messages do not say what was meant; `take` checks the arguments instead. */
 function tokensOf(argv: readonly string[], flags: Flags) {
   const options = Object.fromEntries(
     Object.entries(flags).map(([name, { kind }]) => [name, { type: kind === 'switch' ? ('boolean' as const) : ('string' as const) }]),
@@ -52,7 +52,7 @@ function take(token: OptionToken, flags: Flags, values: Map<string, string[]>): 
     return;
   }
   if (value === undefined || value === '') throw new UsageError(`${rawName} needs a value; write ${written(name, flag)}`);
-  // No flag begins like a number.
+  // No flag starts with a digit, so this can only be a negative number.
   if (!inlineValue && value.startsWith('-') && !/^-\d/.test(value)) {
     throw new UsageError(`${rawName} needs a value; write one that begins with a dash as ${rawName}=${value}`);
   }
@@ -65,7 +65,7 @@ function suggestion(name: string, flags: Flags): string {
 }
 
 function capacity(expected: readonly string[]): string {
-  return expected.length === 0 ? 'only flags are taken' : `only ${expected.join(' ')} is taken`;
+  return expected.length === 0 ? 'this command takes only flags' : `this command takes only ${expected.join(' ')}`;
 }
 
 function written(name: string, flag: Flag): string {

@@ -1,13 +1,13 @@
-// What a command is: its place, its help, its flags, and what it is given when it runs.
+// The definition of a command: name, help, flags, and the context in which it runs.
 import type { Config } from '../config/config.ts';
 
 export interface Flag {
   /** `switch` takes no value; `texts` may be given several times. */
   readonly kind: 'switch' | 'text' | 'texts';
-  /** How help writes the value: `HOST:PORT`. Nothing with a switch. */
+  /** The placeholder for the value in help: `HOST:PORT`. Absent for a switch. */
   readonly value?: string;
   readonly summary: string;
-  /** How help writes what holds without the flag. */
+  /** The default, as help describes it. */
   readonly fallback?: string;
   readonly required?: boolean;
 }
@@ -15,33 +15,33 @@ export interface Flag {
 export type Flags = Readonly<Record<string, Flag>>;
 
 export interface Command {
-  /** The words behind `lingate`: `team create`. */
+  /** The words after `lingate`: `team create`. */
   readonly name: string;
   /** One line for lists of commands. */
   readonly summary: string;
   /** What follows the name: `TEAM [--plan PLAN]`. */
   readonly usage: string;
-  /** What people should know beyond the summary. */
+  /** What users should know beyond the summary. */
   readonly about?: string;
-  /** Names of the arguments that are no flags; all are required. */
+  /** Names of the positional arguments; all are required. */
   readonly operands?: readonly string[];
-  /** The switch that takes the place of all operands. */
+  /** The switch that replaces all operands. */
   readonly insteadOfOperands?: string;
-  /** Its own flags; those that every command takes are added. Names without dashes. */
+  /** The command's own flags, by names without dashes; the flags of every command are added. */
   readonly flags: Flags;
-  /** What the configuration warns of goes to its log instead of standard error. */
+  /** Warnings about the configuration go to the command's log instead of standard error. */
   readonly logsWarnings?: true;
-  /** It may make a new database where there is none. */
+  /** Whether it may create a database that does not exist. */
   readonly makesStore?: true;
-  /** It brings the data of an older version up to this one; other commands leave it as it is and say so. */
+  /** Whether it migrates the data of an older version; other commands leave it unchanged and say so. */
   readonly migratesStore?: true;
-  /** Whole command lines. */
+  /** Complete command lines. */
   readonly examples: readonly string[];
-  /** Throws `CommandFailure`, `UsageError`, `ConfigError` or `StoreError` for what a person can put right. */
+  /** Throws `CommandFailure`, `UsageError`, `ConfigError` or `StoreError` for an error that a user can fix. */
   run(context: CommandContext): Promise<void>;
 }
 
-/** A command whose code is loaded only when it is called for. */
+/** A command whose code is loaded only when it runs. */
 export interface LateCommand extends Pick<Command, 'name' | 'summary'> {
   load(): Promise<Command>;
 }
@@ -55,11 +55,11 @@ export interface Io {
   readonly watched: boolean;
   /** `out` is a terminal. */
   readonly shown: boolean;
-  /** Whoever read `out` has left: what is written there is lost. */
+  /** Whether the reader of `out` has closed it, so that further output is lost. */
   abandoned(): boolean;
-  /** What stands on standard input; at a terminal one line, asked for by `prompt` and not shown. */
+  /** The contents of standard input; at a terminal one line, after `prompt`, without echo. */
   secret(prompt: string): Promise<string>;
-  /** What is typed at the terminal, in one line; `undefined` where standard input is none. */
+  /** One line typed at the terminal; `undefined` if standard input is not a terminal. */
   line(prompt: string): Promise<string | undefined>;
   /** Wall clock, for "3 minutes ago". */
   nowMs(): number;
@@ -78,7 +78,7 @@ export interface CommandContext {
   on(flag: string): boolean;
   /** The configuration, with this command's `store`, `listen`, `ops` and `engine-…` flags in it. */
   config(): Promise<Config>;
-  /** Prints `value` with --json, otherwise the text for people. */
+  /** Prints `value` with --json, and the text otherwise. */
   print(value: unknown, text: () => string): void;
 }
 
@@ -111,7 +111,7 @@ export const ENGINE_FLAGS: Flags = {
   },
 };
 
-/** What was asked for could not be done: exit status 1. Its message is one line that says what to do. */
+/** The command failed: exit status 1. The message is one line that says what to do. */
 export class CommandFailure extends Error {
   override name = 'CommandFailure';
 }

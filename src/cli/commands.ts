@@ -1,4 +1,4 @@
-// All commands, in the order in which help lists them. A list of commands loads none of their files, a command only its own.
+// All commands, in the order of help. Listing them loads none of their files; running one loads only its own.
 import type { LateCommand } from './command.ts';
 
 export const COMMANDS: readonly LateCommand[] = [
@@ -13,12 +13,12 @@ export const COMMANDS: readonly LateCommand[] = [
   { name: 'team show', summary: 'Shows a team and its limits.', load: async () => (await import('./commands/team-show.ts')).teamShow },
   {
     name: 'team update',
-    summary: "Changes a team's plan or name, or adds to its credit or takes of it.",
+    summary: "Changes a team's plan or name, or adds or deducts credit.",
     load: async () => (await import('./commands/team-update.ts')).teamUpdate,
   },
   {
     name: 'team delete',
-    summary: 'Deletes a team with all that it has.',
+    summary: 'Deletes a team with all its data.',
     load: async () => (await import('./commands/team-delete.ts')).teamDelete,
   },
   {
@@ -33,7 +33,7 @@ export const COMMANDS: readonly LateCommand[] = [
   },
   {
     name: 'key find',
-    summary: 'Finds whose key it is: a whole key from standard input, or by its first twelve characters.',
+    summary: 'Finds a key: by all of it, from standard input, or by its first twelve characters.',
     load: async () => (await import('./commands/key-find.ts')).keyFind,
   },
   {
@@ -43,7 +43,7 @@ export const COMMANDS: readonly LateCommand[] = [
   },
   {
     name: 'key revoke',
-    summary: 'Revokes a key: no later request with it is let through.',
+    summary: 'Revokes a key: its next request is refused.',
     load: async () => (await import('./commands/key-revoke.ts')).keyRevoke,
   },
   {
@@ -53,22 +53,22 @@ export const COMMANDS: readonly LateCommand[] = [
   },
   {
     name: 'glossary delete',
-    summary: 'Deletes a glossary of whichever team.',
+    summary: 'Deletes a glossary.',
     load: async () => (await import('./commands/glossary-delete.ts')).glossaryDelete,
   },
   {
     name: 'usage',
-    summary: 'Reports what a team has used of its current period.',
+    summary: "Shows a team's usage in its current period.",
     load: async () => (await import('./commands/usage.ts')).usage,
   },
   {
     name: 'usage export',
-    summary: 'Writes what teams have used, by day, month or in all: for invoices.',
+    summary: 'Exports the usage of teams by day, month or in total, for invoices.',
     load: async () => (await import('./commands/usage-export.ts')).usageExport,
   },
   {
     name: 'usage periods',
-    summary: "Shows a team's periods and what each came to.",
+    summary: "Shows a team's periods and the usage in each.",
     load: async () => (await import('./commands/usage-periods.ts')).usagePeriods,
   },
   {
@@ -78,22 +78,22 @@ export const COMMANDS: readonly LateCommand[] = [
   },
   {
     name: 'store backup',
-    summary: 'Writes a copy of the SQLite store into a file, while it serves.',
+    summary: 'Copies the SQLite store to a file, while gateways use it.',
     load: async () => (await import('./commands/store-backup.ts')).storeBackup,
   },
   {
     name: 'store check',
-    summary: 'Checks every invariant of the books, and says what is wrong.',
+    summary: 'Checks the store for inconsistent records.',
     load: async () => (await import('./commands/store-check.ts')).storeCheck,
   },
   {
     name: 'store copy',
-    summary: 'Copies a store into an empty one of any kind, and compares both.',
+    summary: 'Copies a store to an empty store of any kind, and compares both.',
     load: async () => (await import('./commands/store-copy.ts')).storeCopy,
   },
   {
     name: 'store migrate',
-    summary: 'Brings a store that an older version has written up to this one.',
+    summary: 'Migrates a store of an older version to this one.',
     load: async () => (await import('./commands/store-migrate.ts')).storeMigrate,
   },
   {
@@ -103,7 +103,7 @@ export const COMMANDS: readonly LateCommand[] = [
   },
   {
     name: 'memory clear',
-    summary: 'Drops the translations that are remembered.',
+    summary: 'Deletes cached translations.',
     load: async () => (await import('./commands/memory-clear.ts')).memoryClear,
   },
   {
@@ -113,17 +113,17 @@ export const COMMANDS: readonly LateCommand[] = [
   },
   {
     name: 'engine check',
-    summary: 'Has each replica of the engine translate one sentence, and says what is wrong where one cannot.',
+    summary: 'Has each replica translate one sentence, and says what is wrong with those that cannot.',
     load: async () => (await import('./commands/engine-check.ts')).engineCheck,
   },
   {
     name: 'engine route',
-    summary: 'Says which engine a request would get, and why.',
+    summary: 'Says which engine a request would go to, and why.',
     load: async () => (await import('./commands/engine-route.ts')).engineRoute,
   },
   {
     name: 'routes',
-    summary: 'Shows the steps that each route runs through, plugins included.',
+    summary: 'Shows the steps of each route, including those of plugins.',
     load: async () => (await import('./commands/routes.ts')).routes,
   },
   {

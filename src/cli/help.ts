@@ -1,4 +1,4 @@
-// Draws the help of lingate, of a group of commands, and of one command.
+// The help of lingate, of a group of commands, and of one command.
 import { COMMON_FLAGS } from './command.ts';
 import type { Command, Flags, LateCommand } from './command.ts';
 
@@ -9,15 +9,15 @@ type Listed = Pick<LateCommand, 'name' | 'summary'>;
 
 export function helpOfAll(commands: readonly Listed[]): string {
   return [
-    'Lingate meters a translation engine: keys, rates, quota and credit in front of it.',
+    'Lingate is a metering gateway in front of a translation engine: keys, rate limits, quota and credit.',
     '',
     'Usage: lingate COMMAND [FLAGS]',
     '',
     'Commands:',
     ...listed(commands),
     '',
-    'Every command takes --config FILE, --store URL, --json and --help; lingate --version prints the version, and that of the HTTP library in use.',
-    'A first try: lingate demo',
+    'Every command takes --config FILE, --store URL, --json and --help; lingate --version prints its version and that of the HTTP library.',
+    'To try it: lingate demo',
     '',
   ].join('\n');
 }

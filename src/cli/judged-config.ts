@@ -1,18 +1,18 @@
-// The configuration of a command that is about a gateway: refused with every fault at once, those of plugins, protocols and secrets included.
+// Loads the configuration for a command about the gateway. A wrong one is refused with all faults at once: also of plugins, protocols and secrets.
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
 import type { SoundSettings } from '../app/judge.ts';
 import type { Log } from '../ports/log.ts';
 import type { CommandContext } from './command.ts';
 
-/** Rejects with a `ConfigError`. The plugins are the caller's to close. */
+/** Rejects with a `ConfigError`. The caller must close the plugins. */
 export async function judgedConfig(context: CommandContext): Promise<SoundSettings> {
   const config = await soundConfig(context);
   const { judge } = await import('../app/judge.ts');
   return judge(config, SILENT, context.io.env);
 }
 
-/** As `context.config`, but a file that is refused is looked through to its end. */
+/** Like `context.config`, but checks the whole file and reports all its faults. */
 export async function soundConfig(context: CommandContext): Promise<Config> {
   try {
     return await context.config();

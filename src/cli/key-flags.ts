@@ -1,4 +1,4 @@
-// Limits of a key on the command line: their flags, how these are read, and how limits are written for people.
+// A key's limits on the command line: flags, parsing, and text for people.
 import { limitsReport } from '../admin/reports.ts';
 import { judgeLimits, LIMIT_NAMES } from '../domain/given-key-limits.ts';
 import type { LimitName } from '../domain/given-key-limits.ts';
@@ -16,21 +16,21 @@ const FLAGS: Readonly<Record<LimitName, string>> = {
 const NAMES = Object.keys(LIMIT_NAMES) as LimitName[];
 
 export const LIMIT_FLAGS: Flags = {
-  'expires-at': { kind: 'text', value: 'RFC3339', summary: 'from this moment on it is refused, such as 2027-01-31T18:00:00Z' },
-  'requests-per-second': { kind: 'text', value: 'N', summary: "a rate of its own, within the team's" },
-  characters: { kind: 'text', value: 'N', summary: "what it may use of the team's period" },
-  allow: { kind: 'texts', value: 'CIDR', summary: 'an address or range that it may be used from, IPv4 or IPv6; may be repeated' },
+  'expires-at': { kind: 'text', value: 'RFC3339', summary: 'when the key expires, for example 2027-01-31T18:00:00Z' },
+  'requests-per-second': { kind: 'text', value: 'N', summary: "the key's own rate, within the team's" },
+  characters: { kind: 'text', value: 'N', summary: "how many characters it may use in each of the team's periods" },
+  allow: { kind: 'texts', value: 'CIDR', summary: 'an IPv4 or IPv6 address or range from which the key may be used; may be repeated' },
 };
 
-/** What takes each of them away. */
+/** The flags that remove each limit. */
 export const NO_LIMIT_FLAGS: Flags = {
-  'no-expires-at': { kind: 'switch', summary: 'it does not expire' },
-  'no-requests-per-second': { kind: 'switch', summary: "only the team's rate holds for it" },
-  'no-characters': { kind: 'switch', summary: "only the team's quota or credit holds for it" },
-  'no-allow': { kind: 'switch', summary: 'it may be used from any address' },
+  'no-expires-at': { kind: 'switch', summary: 'remove the expiry' },
+  'no-requests-per-second': { kind: 'switch', summary: "remove the rate: only the team's applies" },
+  'no-characters': { kind: 'switch', summary: "remove the limit: only the team's quota or credit applies" },
+  'no-allow': { kind: 'switch', summary: 'allow every address' },
 };
 
-/** Those that are given. Throws a `UsageError` that names the flag and what would be right. */
+/** The limits that are given. Throws a `UsageError` that names the flag and what would be right. */
 export function readLimits(context: CommandContext): KeyLimits {
   const judged = judgeLimits(
     {
@@ -46,7 +46,7 @@ export function readLimits(context: CommandContext): KeyLimits {
   throw new UsageError(`--${FLAGS[name]} ${JSON.stringify(context.texts(FLAGS[name])![at])} ${fault}`);
 }
 
-/** With `null` for those that are to be taken away; `undefined` where nothing is said of any. */
+/** Limits to remove are `null`; `undefined` if no flag of a limit was given. */
 export function readLimitChange(context: CommandContext): KeyLimitChange | undefined {
   const limits = readLimits(context);
   const removed = NAMES.filter((name) => context.on(`no-${FLAGS[name]}`));
@@ -60,7 +60,7 @@ function wholeOf(text: string | undefined): number | string | undefined {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : text;
 }
 
-/** `until 2027-01-31T18:00:00Z, 5/s, 100000 characters, from 10.0.0.0/8`; a dash where the key has none. */
+/** `until 2027-01-31T18:00:00Z, 5/s, 100000 characters, from 10.0.0.0/8`; a dash if the key has none. */
 export function limitsText(limits: KeyLimits): string {
   const { expires_at: until, requests_per_second: rate, characters, allowed_addresses: from } = limitsReport(limits);
   const parts = [
@@ -72,15 +72,15 @@ export function limitsText(limits: KeyLimits): string {
   return parts.length === 0 ? '-' : parts.join(', ');
 }
 
-/** What people should know of a key that does not work, beside its status. */
+/** What to know about a key that does not work, besides its status. */
 export function statusNote({ status }: Pick<KeyRecord, 'status'>): string {
   switch (status) {
     case 'active':
       return '';
     case 'revoked':
-      return '\n\nIt is revoked, and nothing brings it back: create another one.';
+      return '\n\nIt is revoked, which is permanent: create another one.';
     case 'disabled':
-      return '\n\nIt is disabled: its next request is refused, until it is enabled again.';
+      return '\n\nIt is disabled: its requests are refused until it is enabled again.';
     case 'expired':
       return '\n\nIt has expired: give it a later --expires-at, or --no-expires-at.';
   }

@@ -1,4 +1,4 @@
-// Checks what people give as ids, names, amounts, reasons, days and keys.
+// Parses ids, names, amounts, reasons, days and keys given on the command line.
 import { matchesKeyPattern } from '../domain/api-key.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import { MINOR_MAX } from '../domain/money.ts';
@@ -24,12 +24,12 @@ export function readMinor(flag: string, value: string, least: number): number {
   throw new UsageError(`--${flag} ${JSON.stringify(value)} is not ${range}`);
 }
 
-/** An amount to be added, or a negative one to be taken. */
+/** An amount to add, or a negative one to deduct. */
 export function readMinorChange(flag: string, value: string): number {
   const taken = value.startsWith('-');
   const amount = readMinorOf(taken ? value.slice(1) : value);
   if (amount !== undefined && amount >= 1) return taken ? -amount : amount;
-  const range = `a whole number of minor units up to ${MINOR_MAX}, negative to take credit, and not 0`;
+  const range = `a whole number of minor units up to ${MINOR_MAX}, negative to deduct credit, and not 0`;
   throw new UsageError(`--${flag} ${JSON.stringify(value)} is not ${range}`);
 }
 
@@ -44,24 +44,25 @@ export function readReason(flag: string, value: string): string {
   return judged.reason;
 }
 
-/** A day of UTC's calendar, as the moment when it begins. */
+/** A UTC day, as the moment at which it begins. */
 export function readDay(flag: string, value: string): number {
   const day = dayOfDate(value);
-  if (day === undefined) throw new UsageError(`--${flag} ${JSON.stringify(value)} is not a day as YYYY-MM-DD, for example 2026-11-22`);
+  if (day === undefined)
+    throw new UsageError(`--${flag} ${JSON.stringify(value)} is not a day in the form YYYY-MM-DD, for example 2026-11-22`);
   return day * DAY_MS;
 }
 
-/** An id in its canonical form. `where` says how to find a right one. */
+/** An id in its canonical form. `where` says how to find a valid one. */
 export function readId(kind: 'team' | 'key' | 'glossary', value: string, where: string): string {
   const id = canonicalUlid(value);
   if (id === undefined) throw new CommandFailure(`${JSON.stringify(value)} is not a ${kind}'s id; ${where}`);
   return id;
 }
 
-/** A whole key from standard input. What is wrong with it is told without repeating it. */
+/** Reads a whole key from standard input. Errors do not repeat it. */
 export async function readKey({ io }: CommandContext): Promise<string> {
   const key = await io.secret('Key (it is not shown): ');
   if (matchesKeyPattern(key)) return key;
-  const wrong = key === '' ? 'standard input is empty' : 'standard input does not hold a key';
+  const wrong = key === '' ? 'standard input is empty' : 'standard input does not contain a key';
   throw new CommandFailure(`${wrong}: give one whole key, la_live_ or la_test_ and 40 letters and digits`);
 }

@@ -1,4 +1,4 @@
-// Compares a plan of this command's configuration with that of the gateways that run on the same store.
+// Compares a plan in this command's configuration with the same plan of the gateways that run on the store.
 import { planLimits } from '../admin/team-terms.ts';
 import { gatewaysWithOtherNumbers } from '../admin/plan-comparison.ts';
 import type { NumberChange, OtherNumbers } from '../admin/plan-comparison.ts';
@@ -8,8 +8,8 @@ import type { Store } from '../ports/store.ts';
 import type { CommandContext } from './command.ts';
 
 /**
- * One sentence that names both configurations and what differs; `undefined` when every gateway that ran within the last
- * minute has the same numbers, or none. A plan that this configuration has not got is for the command itself to refuse.
+ * One sentence that names both configurations and the difference; `undefined` if every gateway that ran within the last
+ * minute has the same numbers, or none. If this configuration does not have the plan, the command itself refuses it.
  */
 export async function otherNumbers(context: CommandContext, { gateways }: Store, plan: string): Promise<string | undefined> {
   const { plans, file } = await context.config();
@@ -19,19 +19,19 @@ export async function otherNumbers(context: CommandContext, { gateways }: Store,
   return first && sentence(plan, first, more.length, labelOf(file), first.file === file);
 }
 
-/** For a command that gives one team a plan's numbers: it does so, and says whose they are. */
+/** For commands that give one team a plan: only warns. */
 export async function warnOfOtherNumbers(context: CommandContext, store: Store, plan: string): Promise<void> {
   const differing = await otherNumbers(context, store, plan);
   if (differing === undefined) return;
-  context.io.err(`lingate ${context.command.name}: warning: ${differing}, and the team is given these\n`);
+  context.io.err(`lingate ${context.command.name}: warning: ${differing}; the team gets the latter\n`);
 }
 
 function sentence(plan: string, { host, file, differences }: OtherNumbers, more: number, ours: string, isSame: boolean): string {
   const theirs = differences.map(({ number, from }) => `${number} ${shownNumber(from)}`).join(', ');
   const our = differences.map(({ number, to }) => `${number} ${shownNumber(to)}`).join(', ');
-  const others = more === 0 ? '' : `, and ${more} more gateway${more === 1 ? '' : 's'} like it`;
+  const others = more === 0 ? '' : `, and ${more} more gateway${more === 1 ? '' : 's'} with the same numbers`;
   const here = isSame ? `${ours} has now` : `this command's ${ours} has`;
-  return `the gateway on ${host} runs by ${file}, in which plan ${plan} has ${theirs}${others}; ${here} ${our}`;
+  return `the gateway on ${host} uses ${file}, in which plan ${plan} has ${theirs}${others}; ${here} ${our}`;
 }
 
 function shownNumber(value: NumberChange['from']): string {

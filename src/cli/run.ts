@@ -1,4 +1,4 @@
-// From the words on the command line to a command, and from how it ended to an exit status.
+// Runs one command line: finds the command, and turns its result into an exit status.
 import process from 'node:process';
 import { versionOf } from '../app/version.ts';
 import { ConfigError } from '../config/config-error.ts';
@@ -17,22 +17,22 @@ const FAILED = 1;
 const WRONG_USAGE = 2;
 
 const KEY_IN_ARGUMENTS =
-  'there is a key on the command line, where the shell history keeps it and other users of this machine can read it; give it on ' +
-  'standard input: "lingate key find" tells whose it is, "lingate key revoke --stdin" revokes it.';
+  'there is a key on the command line, where the shell history keeps it and other users of this machine can read it; pass it on ' +
+  'standard input: "lingate key find" finds it, "lingate key revoke --stdin" revokes it.';
 
 const HELP = ['--help', '-h', 'help'];
-/** Errors whose message was written for an operator, wherever they come from. */
+/** Errors whose messages were written for operators, wherever they come from. */
 const TOLD = ['CommandFailure', 'StoreError', 'ListenError'];
 
-/** Runs one command line. Never rejects: what goes wrong is one line on standard error and a status. */
+/** Runs one command line. Never rejects: an error is one line on standard error and a status. */
 export function run(argv: readonly string[], io: Io): Promise<number> {
-  // What people read has its commands as they can type them here; what programs read is not touched.
+  // In text for people, commands are shown as they can be typed here; --json output is not changed.
   return runWords(argv, { ...io, err: (text) => io.err(typed(text, io.env)) });
 }
 
 async function runWords(argv: readonly string[], io: Io): Promise<number> {
   const [first = '', ...rest] = argv;
-  // Before anything else may repeat it.
+  // Checked first, so that nothing prints the key.
   if (argv.some(holdsKey)) {
     io.err(`lingate: ${KEY_IN_ARGUMENTS}\n`);
     return WRONG_USAGE;
@@ -60,7 +60,7 @@ async function findAndRun(argv: readonly string[], io: Io): Promise<number> {
   const found = group.find(({ name }) => name === `${first} ${second}`);
   if (found !== undefined) return runOne(found, argv.slice(2), io);
   const single = COMMANDS.find(({ name }) => name === first);
-  // Some words are both: `usage TEAM`, `usage export`.
+  // Some words are both a command and a group: `usage TEAM`, `usage export`.
   if (single !== undefined) {
     const meant = second.startsWith('-') ? undefined : nearest(second, wordsOf(first, group));
     if (meant === undefined) return runOne(single, argv.slice(1), io, group);
@@ -72,7 +72,7 @@ async function findAndRun(argv: readonly string[], io: Io): Promise<number> {
     return DONE;
   }
   const words = wordsOf(first, group);
-  const reason = second === '' ? `a command is missing; there are ${words.join(', ')}` : unknown(second, words);
+  const reason = second === '' ? `a command is missing; use one of ${words.join(', ')}` : unknown(second, words);
   return wrong(io, `lingate ${first}`, reason, `lingate ${first}`);
 }
 
@@ -112,7 +112,7 @@ function failed(error: unknown, title: string, io: Io): number {
   return FAILED;
 }
 
-/** One line that says what is wrong and where help is. */
+/** One line that says what is wrong, and where help is. */
 function wrong(io: Io, title: string, reason: string, helpFor: string): number {
   io.err(`${title}: ${reason}${reason.endsWith('?') ? '' : '.'} Run "${helpFor} --help".\n`);
   return WRONG_USAGE;
@@ -121,7 +121,7 @@ function wrong(io: Io, title: string, reason: string, helpFor: string): number {
 function unknown(word: string, known: readonly string[]): string {
   if (word.startsWith('-')) return `unknown flag ${word}; flags go after the command`;
   const meant = nearest(word, known);
-  return `unknown command ${JSON.stringify(word)}; ${meant === undefined ? `there are ${known.join(', ')}` : `did you mean ${meant}?`}`;
+  return `unknown command ${JSON.stringify(word)}; ${meant === undefined ? `the commands are ${known.join(', ')}` : `did you mean ${meant}?`}`;
 }
 
 function firstWords(): string[] {
@@ -130,7 +130,7 @@ function firstWords(): string[] {
 
 /** The HTTP libraries of the two listeners, with their versions. */
 async function libraries(): Promise<string> {
-  // Imported only now: the other commands need none of it.
+  // Imported late, because no other command needs it.
   const { describeUwsBuild } = await import('../app/http-library.ts');
   return `${await describeUwsBuild()}\nNode ${process.versions.node}`;
 }
@@ -153,7 +153,7 @@ export function contextOf(command: Command, { operands, values }: Arguments, io:
     texts: (flag) => values.get(flag),
     on: (flag) => values.has(flag),
     async config() {
-      // Loaded here: help and wrong flags need neither the schema nor the YAML parser.
+      // Imported late: help and wrong flags need neither the schema nor the YAML parser.
       const { loadConfig } = await import('../config/load.ts');
       const flags = {
         store: text('store'),

@@ -1,16 +1,16 @@
-// Reads a secret from standard input: all of it from a pipe or a file, and at a terminal one line that is not shown.
+// Reads a secret from standard input: all of a pipe or file, or one line at a terminal, without echo.
 import { constants } from 'node:os';
 import process from 'node:process';
 import type { ReadStream } from 'node:tty';
 
-/** Much more than a key; whoever pipes a file in by mistake is not waited for. */
+/** Much more than a key has, but reading stops here if someone pipes in a large file by mistake. */
 const CHARACTERS_MAX = 4096;
 const CONTROL_C = '\u0003';
 const CONTROL_D = '\u0004';
 const ENDS = ['\r', '\n', CONTROL_D];
 const BACKSPACES = ['\u007f', '\b'];
 
-/** Without white space around it. `write` goes to standard error: standard output is for what the command prints. */
+/** Returns the secret without surrounding white space. `write` goes to standard error: standard output is for results. */
 export async function readSecret(
   input: Pick<ReadStream, 'isTTY' | 'setRawMode' | 'destroy'> & AsyncIterable<unknown>,
   write: (text: string) => void,
@@ -18,7 +18,7 @@ export async function readSecret(
   interrupt: () => void = () => process.exit(128 + constants.signals.SIGINT),
 ): Promise<string> {
   if (!input.isTTY) return (await gathered(input)).trim();
-  // In raw mode a terminal repeats nothing of what is typed; before the prompt, so that not even a fast paste is shown.
+  // In raw mode the terminal does not echo. Set before the prompt, so that not even a fast paste is shown.
   input.setRawMode(true);
   try {
     write(prompt);
@@ -26,7 +26,7 @@ export async function readSecret(
   } finally {
     input.setRawMode(false);
     write('\n');
-    // A terminal that is still read keeps the process from ending.
+    // While a terminal is being read, the process does not exit.
     input.destroy();
   }
 }

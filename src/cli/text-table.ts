@@ -1,4 +1,4 @@
-// Text for people: aligned columns, and labelled lines.
+// Formats text for people: aligned columns, and labelled lines.
 
 /** Columns as wide as their widest cell; the last one is not padded. */
 export function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -25,10 +25,10 @@ function pad(cell: string, width: number): string {
   return cell + ' '.repeat(width - widthOf(cell));
 }
 
-/** Characters as people count them: `é` is one, however it is composed. */
+/** The number of characters that people see: `é` is one, however it is encoded. */
 function widthOf(cell: string): number {
   if (/^[ -~]*$/.test(cell)) return cell.length;
-  // Made for those who need it: it costs a command several milliseconds.
+  // Created only if needed: it takes several milliseconds.
   graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   let width = 0;
   for (const _ of graphemes.segment(cell)) width++;

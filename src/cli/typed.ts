@@ -1,7 +1,7 @@
-// Commands in hints as they are typed where they are printed: by npm in a checkout, by npx beside a package, else as they stand.
+// Rewrites commands in hints as the user would type them here: by npm in a checkout, by npx beside a package, otherwise unchanged.
 import type { Environment } from '../config/overrides.ts';
 
-/** In quotes or behind a colon: not the title of an error, which names the command that failed. */
+/** After a quote or a colon: not the prefix of an error message, which names the command that failed. */
 const HINT =
   /(?<="|: |^ {2})lingate (?=(?:serve|demo|team|key|usage|plan|audit|glossary|store|config|engine|routes|openapi|COMMAND)\b|--)/gm;
 
@@ -11,7 +11,7 @@ export function typed(text: string, env: Environment): string {
 }
 
 function startOf(env: Environment): string {
-  // npm says by which script, or that npx, has started us.
+  // npm sets the name of the script that started us, or that it was npx.
   if (env['npm_lifecycle_event'] === 'lingate') return 'npm run -s lingate --';
   return env['npm_command'] === 'exec' ? 'npx lingate' : 'lingate';
 }

@@ -1,4 +1,4 @@
-// Gives a command the configured store, or the operations on teams, keys and plans over it, whose refusals it puts into words.
+// Opens the configured store for a command, and turns refusals of its operations into error messages.
 import { hostname, userInfo } from 'node:os';
 import process from 'node:process';
 import { AdminOperations } from '../admin/admin-operations.ts';
@@ -14,7 +14,7 @@ import type { Store, StoreCreation, StoreMigration } from '../ports/store.ts';
 import { CommandFailure } from './command.ts';
 import type { CommandContext } from './command.ts';
 
-/** Rejects with a `StoreError` when there is no store to be had, or a `CommandFailure` when none was ever made there. */
+/** Rejects with a `StoreError` if the store cannot be opened, and with a `CommandFailure` if there is none. */
 export async function withStore(
   context: CommandContext,
   use: (store: Store, config: Config) => Promise<void>,
@@ -39,25 +39,25 @@ export async function withStore(
   }
 }
 
-/** What a command prints on standard error when it has made a store. */
+/** Printed on standard error when a command has created a store. */
 export function newStoreText(command: string, place: string): string {
   return `lingate ${command}: made a new database, ${place}\n`;
 }
 
 function migratedText(command: string, place: string, { from, to, copy }: StoreMigration): string {
-  return `lingate ${command}: migrated ${place} from schema ${from} to ${to}; it lies at ${copy} as it was before\n`;
+  return `lingate ${command}: migrated ${place} from schema ${from} to ${to}; a copy of the old file is at ${copy}\n`;
 }
 
-/** There is no database where a command needs one. */
+/** The message if a command needs a database that does not exist. */
 export function missingStore({ place }: NoStoreError, { sources }: Config): string {
   const origin = sources.store === 'the default' ? 'which is the default, because nothing names a store' : `which ${sources.store} names`;
-  return `there is no database at ${place}, ${origin}; name the right one by --store, LINGATE_STORE or the configuration, or make this one by "lingate team create" or "lingate serve"`;
+  return `there is no database at ${place}, ${origin}; name the right one by --store, LINGATE_STORE or the configuration, or create this one with "lingate team create" or "lingate serve"`;
 }
 
-/** A command reports a failure in its own line; what a store logs besides belongs into the gateway's log. */
+/** A command reports a failure in its own line; what a store logs is only for the gateway's log. */
 export const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** Rejects with a `StoreError` when there is no store to be had. */
+/** Rejects with a `StoreError` if the store cannot be opened. */
 export async function withAdmin(context: CommandContext, use: (admin: AdminOperations, store: Store) => Promise<void>): Promise<void> {
   await withStore(context, async (store, { plans }) => {
     const newId = ulidSource(() => context.io.nowMs());
@@ -65,7 +65,7 @@ export async function withAdmin(context: CommandContext, use: (admin: AdminOpera
   });
 }
 
-/** Who types commands, as the audit has it. */
+/** Who runs the command, as the audit records it. */
 export function commandActor(): string {
   return `cli:${userName()}@${hostname()}`;
 }
@@ -79,26 +79,26 @@ function userName(): string {
   }
 }
 
-/** Likewise, for glossaries. */
+/** The same for glossaries. */
 export async function withGlossaries(context: CommandContext, use: (glossaries: GlossaryOperations) => Promise<void>): Promise<void> {
   await withStore(context, ({ teams, glossaries }) => use(new GlossaryOperations({ teams, glossaries, actor: commandActor() })));
 }
 
-/** The value, or a `CommandFailure` or `StoreError` that says what to do. `creditFlag` is the one by which this command takes credit. */
+/** The value, or throws a `CommandFailure` or `StoreError` that says what to do. `creditFlag` is this command's flag for credit. */
 export function valueOf<T>(result: AdminResult<T>, creditFlag = '--credit-minor'): T {
   if (result.kind === 'done') return result.value;
   if (result.kind === 'unavailable') throw storeErrorOf(result);
   throw new CommandFailure(wordsOf(result, creditFlag));
 }
 
-/** What a command says to people, with a warning where a failover may undo what it did. */
+/** The text, with a warning if a failover may undo the change. */
 export function saying(text: string, result: AdminResult<unknown>): string {
   const warning = replicatedWarning(result);
   return warning === undefined ? text : `${text}\n\n${warning}`;
 }
 
 export const TEAMS_WHERE = '"lingate team list" shows the teams';
-/** A store that is not the gateway's knows none of its keys. */
+/** If --store is wrong, it has none of the gateway's keys. */
 export const NOBODYS_KEY = 'no team in this store has this key; check that --store and --config are those of the gateway';
 export const KEYS_WHERE = '"lingate key list --team TEAM" shows the ids of its keys';
 
@@ -113,27 +113,27 @@ function wordsOf(refusal: AdminRefusal, creditFlag: string): string {
     case 'no_such_glossary':
       return `there is no glossary with the id ${refusal.glossaryId}; ${GLOSSARIES_WHERE}`;
     case 'no_deletion':
-      return 'this store cannot delete that; see to it in the store itself';
+      return 'this store, from a plugin, cannot delete it; delete it in the store itself';
     case 'no_key_limits':
-      return 'this store, a plugin, keeps no limits of keys and cannot disable them';
+      return 'this store, from a plugin, does not support limits of keys and cannot disable keys';
     case 'no_such_plan': {
       const meant = nearest(refusal.plan, refusal.plans);
       const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
       return `the configuration has no plan ${JSON.stringify(refusal.plan)}; there are ${refusal.plans.join(', ')}${hint}`;
     }
     case 'no_history':
-      return 'this store keeps no history of usage: there are no days and periods to read';
+      return 'this store, from a plugin, does not keep usage by day and period';
     case 'plan_takes_no_credit':
       return `plan ${refusal.plan} has billing quota, which takes no credit; leave out ${creditFlag} or choose a credit plan`;
     case 'other_request':
-      return 'something else was done under this id before';
+      return 'another change has already used this id';
     case 'balance_too_large':
-      return `the balance would pass ${refusal.maxMinor} minor units, which is the most that a team can have; add less`;
+      return `the balance would exceed ${refusal.maxMinor} minor units, the most that a team can have; add less`;
     case 'credit_not_free':
-      return `at most ${refusal.freeMinor} minor units can be taken; open reservations hold the rest`;
+      return `at most ${refusal.freeMinor} minor units can be deducted; open reservations hold the rest`;
     case 'reason_missing':
-      return 'credit is taken only with a --reason, which the audit keeps';
+      return 'deducting credit requires a --reason, which the audit records';
     case 'no_audit':
-      return 'this store keeps no audit: there are no changes to list, and none can be told to gateways by it';
+      return 'this store, from a plugin, keeps no audit: there are no changes to list, and gateways cannot learn of any';
   }
 }

@@ -253,10 +253,10 @@ describe('the command line', () => {
 
   test.each([
     ['', 'standard input is empty'],
-    [`${NOBODYS}${NOBODYS}`, 'standard input does not hold a key'],
-    [`${NOBODYS} ${NOBODYS}`, 'standard input does not hold a key'],
-    [NOBODYS.slice(1), 'standard input does not hold a key'],
-    [displayOf(NOBODYS), 'standard input does not hold a key'],
+    [`${NOBODYS}${NOBODYS}`, 'standard input does not contain a key'],
+    [`${NOBODYS} ${NOBODYS}`, 'standard input does not contain a key'],
+    [NOBODYS.slice(1), 'standard input does not contain a key'],
+    [displayOf(NOBODYS), 'standard input does not contain a key'],
   ])('refuses what is no key without repeating it (%#)', async (stdin, words) => {
     for (const command of [
       ['key', 'find'],

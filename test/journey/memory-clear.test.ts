@@ -72,7 +72,7 @@ test('without a plugin that remembers, the command says so', async () => {
   const { status, stderr } = await inProcess(['memory', 'clear', '--store', 'sqlite:/nowhere/x.db']);
   expect([status, stderr]).toEqual([
     1,
-    'lingate memory clear: the configuration has no plugin that remembers anything, such as lingate/plugins/memory\n',
+    'lingate memory clear: the configuration has no plugin that caches translations, such as lingate/plugins/memory\n',
   ]);
 });
 

@@ -82,7 +82,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     expect([status, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(
       new RegExp(
-        `^lingate plan apply: nothing was changed: the gateway on ${hostname()} runs by (/\\S+), in which plan pro has requests_per_second 5000, max_glossaries 2; ` +
+        `^lingate plan apply: nothing was changed: the gateway on ${hostname()} uses (/\\S+), in which plan pro has requests_per_second 5000, max_glossaries 2; ` +
           `this command's ${file} has requests_per_second 50, max_glossaries 9; [^\\n]+--force[^\\n]+\\n$`,
       ),
     );
@@ -121,7 +121,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     const created = await run(['team', 'create', '--name', 'B', '--plan', 'pro'], SLOW);
     expect([created.status, created.stderr]).toEqual([
       0,
-      expect.stringMatching(/^lingate team create: warning: the gateway on [^\n]+, and the team is given these\n$/),
+      expect.stringMatching(/^lingate team create: warning: the gateway on [^\n]+; the team gets the latter\n$/),
     ]);
     const team = await teamOnPro(7);
     expect((await run(['team', 'update', team, '--name', 'C'], SLOW)).stderr).toBe('');

@@ -1,4 +1,4 @@
-// lingate audit list: what operators have changed, newest first, printed a page at a time however much there is.
+// lingate audit list: what operators have changed, newest first, read and printed a page at a time.
 import { auditEntryReport } from '../../admin/audit-report.ts';
 import type { AuditEntryReport } from '../../admin/audit-report.ts';
 import type { AdminOperations } from '../../admin/admin-operations.ts';
@@ -12,14 +12,14 @@ export const auditList: Command = {
   name: 'audit list',
   summary: 'Lists what operators have changed, newest first.',
   usage: '[--team TEAM] [--since DAY]',
-  about: 'Changes by command line, admin API and console are kept for history.days. A team that was deleted is named by its id.',
+  about: 'Changes by command line, admin API and console are kept for history.days. A deleted team appears with its id only.',
   flags: {
     team: { kind: 'text', value: 'TEAM', summary: 'only changes of the team with this id', fallback: 'all teams' },
     since: {
       kind: 'text',
       value: 'DAY',
-      summary: 'only changes from this day of UTC on, for example 2026-11-22',
-      fallback: 'all that are kept',
+      summary: 'only changes since this UTC day, for example 2026-11-22',
+      fallback: 'all entries',
     },
   },
   examples: ['lingate audit list --since 2026-11-01', 'lingate audit list --team 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC --json'],
@@ -37,7 +37,7 @@ export const auditList: Command = {
         io.out(start + (json ? page.map((entry) => JSON.stringify(entry)).join(',') : page.map((entry) => `${textOf(entry)}\n`).join('')));
       }
       if (json) io.out(`${first ? '{"entries":[' : ''}]}\n`);
-      else if (first) io.out('Nothing was changed.\n');
+      else if (first) io.out('There are no changes.\n');
     });
   },
 };

@@ -1,4 +1,4 @@
-// lingate config check: says whether a configuration is valid, and what follows from it.
+// lingate config check: whether a configuration is valid, and a summary of it.
 import type { Config } from '../../config/config.ts';
 import { formatNetworkAddress } from '../../config/network-address.ts';
 import { withoutCredentials } from '../../domain/store-url.ts';
@@ -12,7 +12,7 @@ export const configCheck: Command = {
   name: 'config check',
   summary: 'Checks the configuration and shows the result.',
   usage: '',
-  about: 'All faults are listed at once. Reads the files that it names and sets plugins up; opens neither store nor port.',
+  about: 'All faults are listed at once. Reads the files that it refers to and sets up plugins; opens neither the store nor a port.',
   flags: {},
   examples: ['lingate config check --config lingate.yaml'],
   async run(context) {
@@ -48,7 +48,7 @@ function summaryOf(config: Config) {
   };
 }
 
-/** Without the URL's query, which may be a token. */
+/** Without the query of the URL, which may contain a token. */
 function eventsSummaryOf({ events }: Config) {
   if (events === undefined) return { events: 'off' };
   const { origin, pathname } = new URL(events.url);
@@ -56,7 +56,7 @@ function eventsSummaryOf({ events }: Config) {
   return { events: `${origin}${pathname}`, event_thresholds: percents, event_credit_minor: creditMinor };
 }
 
-/** One engine in members of its own, several in a list. Of secrets only the names. */
+/** A single engine has members of its own, several are a list. Secrets appear only by name. */
 function enginesSummaryOf({ routing }: Config, engines: readonly EngineSettings[]) {
   const [only] = engines;
   if (only!.config.place === 'engine' && routing === undefined) {

@@ -1,4 +1,4 @@
-// lingate demo: the whole gateway with a built-in engine, a team and a key, and a line to paste into another shell.
+// lingate demo: the whole gateway with a built-in engine, a team, a key, and a command to paste into another shell.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
@@ -21,7 +21,7 @@ import { commandActor, withStore } from '../with-store.ts';
 const FOLDER = 'data';
 const KEY_FILE = join(FOLDER, 'demo.json');
 
-/** What is kept of the demo's team between runs, readable for its owner only. */
+/** The demo's team, kept between runs in a file that only its owner can read. */
 interface DemoTeam {
   readonly team_id: string;
   readonly key_id: string;
@@ -53,7 +53,7 @@ export const demo: Command = {
   },
 };
 
-/** The team of an earlier run while the store still has it, otherwise a new one. */
+/** The team of an earlier run if the store still has it, otherwise a new one. */
 async function demoTeam(teams: TeamRegistry, config: Config): Promise<DemoTeam> {
   const kept = await readKept();
   if (kept !== undefined) {
@@ -84,7 +84,7 @@ async function readKept(): Promise<DemoTeam | undefined> {
     if (typeof team_id !== 'string' || typeof key_id !== 'string' || typeof key !== 'string' || !matchesKeyPattern(key)) return undefined;
     return { team_id, key_id, key };
   } catch {
-    // There is no file yet, or it is not readable JSON: a new team is made.
+    // The file does not exist yet, or is not valid JSON: a new team is created.
     return undefined;
   }
 }
@@ -106,7 +106,7 @@ async function demoConfig(context: CommandContext, config: Config, engineUrl: st
   return { ...config, sources, listen, ops, engines: [builtIn], routing: undefined };
 }
 
-/** Any free port where the default one is busy. An address that was asked for is kept, and fails with a clear line. */
+/** Any free port if the default one is busy. An address that the user chose is kept, and fails with a clear message. */
 async function freeUnlessAsked(address: Address, asked: string | undefined): Promise<Address> {
   if (asked !== undefined && asked !== '') return address;
   const probe = createServer();

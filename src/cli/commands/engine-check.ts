@@ -1,19 +1,19 @@
-// lingate engine check: has each replica of the engine translate one sentence, and says what is wrong where one cannot.
+// lingate engine check: has each replica of the engine translate one sentence, and says what is wrong with those that cannot.
 import type { CheckedPair, ReplicaReport } from '../../app/check-replicas.ts';
 import type { Config } from '../../config/config.ts';
 import { Languages } from '../../domain/languages.ts';
 import { CommandFailure, ENGINE_FLAGS, UsageError } from '../command.ts';
 import type { Command, CommandContext } from '../command.ts';
 
-/** Of what the engine wrote, in the text for people. */
+/** How much of the engine's output is shown to people, in UTF-16 units. */
 const SHOWN_UNITS_MAX = 200;
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
 export const engineCheck: Command = {
   name: 'engine check',
-  summary: 'Has each replica of the engine translate one sentence, and says what is wrong where one cannot.',
+  summary: 'Has each replica translate one sentence, and says what is wrong with those that cannot.',
   usage: '[--from CODE] [--to CODE] [--engine-url URL]... [--engine-protocol NAME]',
-  about: 'Exits with 1 if one cannot. Asks the engine as a request would, once; needs neither store nor gateway.',
+  about: 'Exits with 1 if a replica cannot translate. Makes one attempt at each replica; needs neither store nor gateway.',
   flags: {
     from: { kind: 'text', value: 'CODE', summary: 'language of the sentence', fallback: 'EN' },
     to: { kind: 'text', value: 'CODE', summary: 'language to translate it to', fallback: 'DE' },
@@ -23,7 +23,7 @@ export const engineCheck: Command = {
   async run(context) {
     const config = await context.config();
     const pair = pairOf(context, config);
-    // Loaded late: it brings the engine client with it.
+    // Loaded late, because it loads the engine client.
     const { checkReplicas } = await import('../../app/check-replicas.ts');
     const replicas = await checkReplicas(config, context.io.env, pair);
     context.print({ replicas }, () =>
@@ -47,7 +47,7 @@ function pairOf(context: CommandContext, { languages: table }: Config): CheckedP
   return { sourceLang, targetLang };
 }
 
-/** A base code is the first of its variants. */
+/** For a base code, its first variant. */
 function targetOf(languages: Languages, code: string): string | undefined {
   return languages.target(code) ?? languages.targets.find((target) => target.code.startsWith(`${code.toUpperCase()}-`))?.code;
 }
@@ -66,7 +66,7 @@ function textOf(report: ReplicaReport): string {
   return `${report.url}: translates in ${report.ms} ms${id}: ${shown(report.text)}`;
 }
 
-/** Whatever the engine wrote, it must not move the cursor of a terminal. */
+/** The engine's text must not contain control sequences for the terminal. */
 function shown(text: string): string {
   return text.slice(0, SHOWN_UNITS_MAX).toWellFormed().replace(UNPRINTABLE, '\u{FFFD}');
 }

@@ -1,4 +1,4 @@
-// lingate engine route: which engine a request of a plan, a pair and a formality would get, and why.
+// lingate engine route: which engine a request with a plan, a pair and a formality would go to, and why.
 import type { RouteQuestion, RouteReport } from '../../app/explain-route.ts';
 import type { Config } from '../../config/config.ts';
 import type { ExplainedEngine } from '../../domain/engine-offer.ts';
@@ -14,22 +14,22 @@ const FORMATS: readonly TextFormat[] = ['text', 'html', 'xml'];
 
 const REASONS: Readonly<Record<NonNullable<ExplainedEngine['because']>, string>> = {
   rule: 'left out: the rule does not name it',
-  behind: 'not reached: two before it have the attempts',
+  behind: 'not reached: the two attempts go to engines before it',
   pair: 'left out: does not offer the pair',
-  formality: 'left out: has no formality',
+  formality: 'left out: does not support formality',
   glossary: 'left out: takes no glossaries',
-  html: 'left out: does not take html',
-  xml: 'left out: does not take xml',
+  html: 'left out: does not support html',
+  xml: 'left out: does not support xml',
 };
 
 export const engineRoute: Command = {
   name: 'engine route',
-  summary: 'Says which engine a request would get, and why.',
+  summary: 'Says which engine a request would go to, and why.',
   usage: '--to CODE [--from CODE] [--plan PLAN] [--formality VALUE] [--format FORMAT] [--glossary]',
-  about: 'Exits with 1 if no engine would get it. Asks the engines that tell their pairs; needs neither store nor gateway.',
+  about: 'Exits with 1 if there is none. Asks the engines that can report their pairs; needs neither store nor gateway.',
   flags: {
     to: { kind: 'text', value: 'CODE', summary: 'target language', required: true },
-    from: { kind: 'text', value: 'CODE', summary: 'source language', fallback: 'a request that does not name it' },
+    from: { kind: 'text', value: 'CODE', summary: 'source language', fallback: 'none' },
     plan: { kind: 'text', value: 'PLAN', summary: "the team's plan", fallback: 'one that no rule names' },
     formality: { kind: 'text', value: 'VALUE', summary: FORMALITIES.join(', ') },
     format: { kind: 'text', value: 'FORMAT', summary: FORMATS.join(', '), fallback: 'text' },
@@ -39,7 +39,7 @@ export const engineRoute: Command = {
   async run(context) {
     const config = await context.config();
     const question = questionOf(context, config);
-    // Loaded late: it brings the engine client with it.
+    // Loaded late, because it loads the engine client.
     const { reportRoute } = await import('../../app/explain-route.ts');
     const report = await reportRoute(config, context.io.env, question);
     const { sourceLang, targetLang, formality, format } = question.options;
@@ -55,7 +55,7 @@ export const engineRoute: Command = {
       because === undefined ? { engine, chosen: true, attempt } : { engine, chosen: false, because },
     );
     context.print({ ...asked, rule: report.rule ?? null, engines, silent: report.silent }, () => textOf(report, config));
-    if (!report.engines.some(({ attempt }) => attempt === 1)) throw new CommandFailure('no engine gets it: callers are told so with a 400');
+    if (!report.engines.some(({ attempt }) => attempt === 1)) throw new CommandFailure('no engine can handle it: callers get a 400');
   },
 };
 
@@ -77,7 +77,7 @@ function questionOf(context: CommandContext, config: Config): RouteQuestion {
   const format = oneOf(context, 'format', FORMATS) ?? 'text';
   return {
     plan,
-    // A `prefer_` form, and `default`, leave no engine out.
+    // The `prefer_` values and `default` exclude no engine.
     options: { ...NOTHING_CHOSEN, sourceLang, targetLang, formality: formality === 'default' ? undefined : formality, format },
     hasGlossary: context.on('glossary'),
   };
@@ -97,12 +97,12 @@ function textOf({ rule, engines, silent }: RouteReport, { routing }: Config): st
       ? `attempt ${attempt}${alone(engines) ? ', and 2 at another replica of it, if it has one' : ''}`
       : REASONS[because],
   ]);
-  const unknown = silent.map((name) => `${name} did not tell its pairs: all are taken for its own until it does.`);
+  const unknown = silent.map((name) => `${name} did not report its pairs: until it does, every pair is allowed.`);
   return [which, textTable(['ENGINE', ''], rows), ...unknown].join('\n');
 }
 
 function ruleText(rule: number | undefined): string {
-  return rule === undefined ? 'No rule fits.' : `The rule routing.${rule} fits.`;
+  return rule === undefined ? 'No rule matches.' : `The rule routing.${rule} matches.`;
 }
 
 function alone(engines: RouteReport['engines']): boolean {

@@ -6,9 +6,9 @@ import { GLOSSARIES_WHERE, saying, valueOf, withGlossaries } from '../with-store
 
 export const glossaryDelete: Command = {
   name: 'glossary delete',
-  summary: 'Deletes a glossary of whichever team.',
+  summary: 'Deletes a glossary.',
   usage: 'GLOSSARY',
-  about: 'Its entries are gone, and requests that name it are refused from the next one on.',
+  about: 'Its entries are deleted, and the next request that names it is refused.',
   operands: ['GLOSSARY'],
   flags: {},
   examples: ['lingate glossary delete 01JD3QB5W1T9C4E8S7X2G6V0PA'],

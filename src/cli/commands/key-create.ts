@@ -1,4 +1,4 @@
-// lingate key create: makes a key and shows it, once.
+// lingate key create: creates a key and shows it once.
 import type { KeyMode } from '../../domain/api-key.ts';
 import { hasLimits } from '../../domain/key-limits.ts';
 import type { Command } from '../command.ts';
@@ -15,7 +15,7 @@ export const keyCreate: Command = {
   about: 'Only a digest of the key is kept. Both modes work alike; the mode is a label in usage reports.',
   flags: {
     team: { kind: 'text', value: 'TEAM', summary: 'the id of the team', required: true },
-    mode: { kind: 'text', value: 'live|test', summary: 'what the key is marked as', required: true },
+    mode: { kind: 'text', value: 'live|test', summary: 'a label in usage reports', required: true },
     label: { kind: 'text', value: 'LABEL', summary: 'what the key is for', fallback: 'no label' },
     ...LIMIT_FLAGS,
   },

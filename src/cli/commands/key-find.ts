@@ -1,4 +1,4 @@
-// lingate key find: whose key it is, by the whole key from standard input or by its first twelve characters.
+// lingate key find: finds a key by all of it, from standard input, or by its first twelve characters.
 import { foundKeyReport } from '../../admin/reports.ts';
 import { matchesDisplay } from '../../domain/api-key.ts';
 import { hasLimits } from '../../domain/key-limits.ts';
@@ -13,11 +13,11 @@ import { lastUse } from './key-list.ts';
 
 export const keyFind: Command = {
   name: 'key find',
-  summary: 'Finds whose key it is: a whole key from standard input, or by its first twelve characters.',
+  summary: 'Finds a key: by all of it, from standard input, or by its first twelve characters.',
   usage: '[--display la_live_Ab3d]',
   about:
-    'At a terminal the key is asked for and not shown. It is never taken from the command line, which the history of the shell ' +
-    'and other users of the machine can read. Several keys may share their first twelve characters. The exit status is 1 when there is none.',
+    'At a terminal you are prompted for the key, and it is not shown. It is never accepted on the command line, which the shell history ' +
+    'keeps and other users can read. Several keys may have the same first twelve characters. The exit status is 1 if there is no such key.',
   flags: {
     display: { kind: 'text', value: 'la_live_Ab3d', summary: 'the first twelve characters', fallback: 'a whole key from standard input' },
   },

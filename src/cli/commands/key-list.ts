@@ -42,7 +42,7 @@ function keyTable(keys: readonly KeyRecord[], teamId: string, nowMs: number): st
   return textTable(limited ? [...head, 'LIMITS'] : head, rows);
 }
 
-/** `3 minutes ago (…)`: for reading, and the exact moment, because a rotation waits until it does not change any more. */
+/** `3 minutes ago (…)`: with the exact time, because a rotation waits until it stops changing. */
 export function lastUse(lastUsedAtMs: number | undefined, nowMs: number): string {
   return lastUsedAtMs === undefined ? 'never' : `${ago(lastUsedAtMs, nowMs)} (${rfc3339(lastUsedAtMs)})`;
 }
@@ -54,7 +54,7 @@ const UNITS = [
   ['second', 1000],
 ] as const;
 
-/** `3 minutes ago`. A moment in the future, by a clock that runs behind, counts as now. */
+/** `3 minutes ago`. A time in the future, because of a slow clock, counts as now. */
 function ago(thenMs: number, nowMs: number): string {
   const elapsed = nowMs - thenMs;
   for (const [unit, lengthMs] of UNITS) {

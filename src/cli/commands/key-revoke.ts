@@ -1,4 +1,4 @@
-// lingate key revoke: takes a key out of use, at once and for good.
+// lingate key revoke: revokes a key, at once and permanently.
 import type { AdminOperations } from '../../admin/admin-operations.ts';
 import { replicatedMember } from '../../admin/admin-result.ts';
 import type { Command } from '../command.ts';
@@ -8,14 +8,14 @@ import { KEYS_WHERE, NOBODYS_KEY, saying, valueOf, withAdmin } from '../with-sto
 
 export const keyRevoke: Command = {
   name: 'key revoke',
-  summary: 'Revokes a key: no later request with it is let through.',
+  summary: 'Revokes a key: its next request is refused.',
   usage: 'KEY_ID | --stdin',
   about:
-    'This cannot be undone. To change keys without a gap, create the new one first and watch the last use of the old one. ' +
-    'For a key that has leaked, --stdin takes the whole key from standard input; at a terminal it is asked for and not shown.',
+    'This cannot be undone. To rotate keys without downtime, create and deploy the new one first, and watch the last use of the old one. ' +
+    'For a leaked key, --stdin reads the whole key from standard input; at a terminal you are prompted for it, and it is not shown.',
   operands: ['KEY_ID'],
   insteadOfOperands: 'stdin',
-  flags: { stdin: { kind: 'switch', summary: 'take the whole key from standard input, in place of KEY_ID' } },
+  flags: { stdin: { kind: 'switch', summary: 'read the whole key from standard input, instead of KEY_ID' } },
   examples: ['lingate key revoke 01JD3QB5W1T9C4E8S7X2G6V0PA', 'lingate key revoke --stdin < leaked.txt'],
   async run(context) {
     const [operand] = context.operands;

@@ -15,14 +15,14 @@ export const keyUpdate: Command = {
   summary: "Changes a key's label or limits, disables it, or enables it again.",
   usage: 'KEY_ID [--label LABEL] [--disable | --enable]',
   about:
-    'It holds from the next request on, everywhere; what is not given stays as it is. ' +
-    '--allow replaces all addresses that were allowed before. A disabled key can be enabled again, a revoked one cannot.',
+    'The change takes effect at the next request, everywhere; what is not given stays as it is. ' +
+    '--allow replaces all addresses that were allowed before. A disabled key can be enabled again; a revoked key cannot.',
   operands: ['KEY_ID'],
   flags: {
     ...LIMIT_FLAGS,
     ...NO_LIMIT_FLAGS,
     label: { kind: 'text', value: 'LABEL', summary: 'what the key is for' },
-    'no-label': { kind: 'switch', summary: 'it has no label' },
+    'no-label': { kind: 'switch', summary: 'remove the label' },
     disable: { kind: 'switch', summary: 'refuse the key until it is enabled again' },
     enable: { kind: 'switch', summary: 'let a disabled key work again' },
   },

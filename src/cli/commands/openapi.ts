@@ -1,4 +1,4 @@
-// lingate openapi: the API's description, for client generators and gateways in front.
+// lingate openapi: the API's OpenAPI document, for client generators and proxies.
 import { describeApis } from '../../app/api-description.ts';
 import { CommandFailure } from '../command.ts';
 import type { Command } from '../command.ts';
@@ -8,8 +8,8 @@ export const openapi: Command = {
   summary: 'Prints the OpenAPI 3.1 document of the API.',
   usage: '[--plugin NAME]',
   about:
-    'The same as /openapi.json of a running gateway, or as /openapi/NAME.json for a plugin that has a document of its own. ' +
-    'Server and documentation URLs are those of the configuration.',
+    'The same as /openapi.json of a running gateway, or as /openapi/NAME.json for a plugin with its own document. ' +
+    'Server and documentation URLs come from the configuration.',
   flags: { plugin: { kind: 'text', value: 'NAME', summary: "print a plugin's own document instead" } },
   examples: ['lingate openapi > openapi.json', 'lingate openapi --plugin libretranslate'],
   async run(context) {
@@ -23,6 +23,6 @@ export const openapi: Command = {
 };
 
 function noDocument(plugin: string, names: readonly string[]): string {
-  const there = names.length === 0 ? 'no plugin of this configuration has one' : `there are those of ${names.join(', ')}`;
+  const there = names.length === 0 ? 'no plugin of this configuration has one' : `the plugins with one are ${names.join(', ')}`;
   return `plugin "${plugin}" has no document of its own; ${there}.`;
 }

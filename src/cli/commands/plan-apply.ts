@@ -1,4 +1,4 @@
-// lingate plan apply: brings a plan's changed numbers to its teams, unless a gateway that runs has others for it.
+// lingate plan apply: copies a plan's changed numbers to its teams, unless a running gateway has other numbers for it.
 import type { PlanApplied } from '../../admin/admin-operations.ts';
 import { replicatedMember } from '../../admin/admin-result.ts';
 import type { Command, CommandContext } from '../command.ts';
@@ -8,14 +8,14 @@ import { textTable } from '../text-table.ts';
 import { saying, valueOf, withAdmin } from '../with-store.ts';
 
 const WHAT_TO_DO =
-  'name the right file by --config or LINGATE_CONFIG, or let the gateway read the new one first (SIGHUP or a restart); --force applies it anyway';
+  'name the right file by --config or LINGATE_CONFIG, or have the gateway read the new one first (SIGHUP or a restart); --force applies it anyway';
 
 export const planApply: Command = {
   name: 'plan apply',
   summary: "Copies a plan's numbers to all of its teams.",
   usage: 'NAME [--dry-run] [--force]',
   about:
-    'The new numbers apply to each team from its next request on. Run twice, it does nothing the second time. Where a gateway ' +
+    "The new numbers take effect at each team's next request. Run twice, it does nothing the second time. If a gateway " +
     'that ran within the last minute has other numbers for the plan, nothing is changed.',
   operands: ['NAME'],
   flags: {

@@ -1,4 +1,4 @@
-// lingate routes: the final order of steps of every route, plugins included, and the rules that lead to several engines.
+// lingate routes: the steps of every route in their final order, including those of plugins, and the rules for several engines.
 import { describeRoutes } from '../../app/route-rows.ts';
 import type { Command } from '../command.ts';
 import type { RoutingRule } from '../../domain/engine-routing.ts';
@@ -6,7 +6,7 @@ import { textTable } from '../text-table.ts';
 
 export const routes: Command = {
   name: 'routes',
-  summary: 'Shows the steps that each route runs through, plugins included.',
+  summary: 'Shows the steps of each route, including those of plugins.',
   usage: '',
   flags: {},
   examples: ['lingate routes'],
@@ -20,7 +20,7 @@ export const routes: Command = {
       ['ROUTE', 'STEPS'],
       described.map((one) => [one.route, one.steps.join(' > ')]),
     );
-    // Which engine the step `translate` goes to.
+    // Which engines the step `translate` uses.
     const table = textTable(
       ['PLANS', 'PAIRS', 'ENGINES'],
       rules.map((rule) => [rule.plans?.join(' ') ?? 'all', rule.pairs?.join(' ') ?? 'all', rule.engines.join(' > ')]),

@@ -1,4 +1,4 @@
-// lingate serve: runs the gateway, on one process or several, until a signal asks it to stop.
+// lingate serve: runs the gateway, in one process or several, until it gets a signal to stop.
 import { startApp } from '../../app/app.ts';
 import { ENGINE_FLAGS, UsageError } from '../command.ts';
 import type { Command, CommandContext, Flags } from '../command.ts';
@@ -31,8 +31,8 @@ export const serve: Command = {
   summary: 'Runs the gateway.',
   usage: '[--listen HOST:PORT] [--ops HOST:PORT] [--engine-url URL]... [--engine-protocol NAME] [--workers N]',
   about:
-    'Prints one line with both addresses when it is ready. SIGTERM and SIGINT let requests in flight end first. SIGHUP reads ' +
-    'languages, engine URLs, pairs, routing, plans and TLS files again.',
+    'Prints one line with both addresses when it is ready. After SIGTERM or SIGINT, requests in flight are finished first. SIGHUP ' +
+    'reloads languages, engine URLs, pairs, routing, plans, operators and TLS files.',
   flags: {
     ...LISTEN_FLAGS,
     ...ENGINE_FLAGS,
@@ -46,7 +46,7 @@ export const serve: Command = {
   async run(context) {
     const tell = (place: string): void => context.io.err(newStoreText('serve', place));
     if (isWorker(context.io.env)) return runAsWorker(tell);
-    // Told when all is ready: a gateway that does not start says only why. The log has it in either case.
+    // Printed only once everything is ready, so that a gateway that does not start prints only the reason. The log has it in either case.
     const made: string[] = [];
     const onNewStore = (place: string): void => void made.push(place);
     const workers = workersOf(context);
@@ -60,7 +60,7 @@ export const serve: Command = {
   },
 };
 
-/** Reads the secrets too, so that a missing one is reported now and not at the next start. */
+/** Also reads the secrets, so that a missing one is reported now and not at the next start. */
 async function checkedConfig(context: CommandContext): Promise<Config> {
   const config = await context.config();
   await checkEngines(config, context.io.env);

@@ -1,4 +1,4 @@
-// lingate store backup: a copy of the SQLite file, while gateways serve it.
+// lingate store backup: copies the SQLite file, while gateways use it.
 import { NoStoreError } from '../../domain/store-unavailable.ts';
 import { CommandFailure } from '../command.ts';
 import type { Command } from '../command.ts';
@@ -6,11 +6,11 @@ import { missingStore } from '../with-store.ts';
 
 export const storeBackup: Command = {
   name: 'store backup',
-  summary: 'Writes a copy of the SQLite store into a file, while it serves.',
+  summary: 'Copies the SQLite store to a file, while gateways use it.',
   usage: 'FILE',
   about:
-    'The copy holds the store as it stood at one moment, and is on the disk when the command ends. FILE must not exist. Callers do ' +
-    'not wait for it. A Redis store is backed up by Redis itself.',
+    'The copy has the store as it was at one moment, and is on disk when the command ends. FILE must not exist. Callers do ' +
+    'not wait for it. For a Redis store, use the backups of Redis itself.',
   operands: ['FILE'],
   flags: {},
   examples: [

@@ -1,4 +1,4 @@
-// lingate store check: whether the books of a store are right, while it serves.
+// lingate store check: whether the records of a store are consistent, while gateways use it.
 import type { StoreFinding } from '../../ports/store-contents.ts';
 import { NoStoreError } from '../../domain/store-unavailable.ts';
 import { withoutCredentials } from '../../domain/store-url.ts';
@@ -6,17 +6,17 @@ import { CommandFailure } from '../command.ts';
 import type { Command } from '../command.ts';
 import { missingStore } from '../with-store.ts';
 
-/** More are counted, not printed. */
+/** Any more are only counted. */
 const PRINTED_MAX = 1000;
 const TELL_EVERY_TEAMS = 1000;
 
 export const storeCheck: Command = {
   name: 'store check',
-  summary: 'Checks every invariant of the books, and says what is wrong.',
+  summary: 'Checks the store for inconsistent records.',
   usage: '',
   about:
-    'Reads only, and may run while gateways serve: what looks wrong is looked at again before it is told. The exit status is 1 if ' +
-    'anything is wrong; each fault is one line that names its team and key.',
+    'It only reads, and can run while gateways use the store: a fault is checked twice before it is reported. The exit status is 1 if ' +
+    'there is a fault; each fault is one line with its team and key.',
   flags: {},
   examples: ['lingate store check', 'lingate store check --store redis://127.0.0.1:6379 --json'],
   async run(context) {

@@ -1,4 +1,4 @@
-// lingate store copy: all that a store holds into an empty one of any kind, compared at the end.
+// lingate store copy: copies everything in a store to an empty one of any kind, and compares both at the end.
 import { minorRoundedDown } from '../../domain/money.ts';
 import { NoStoreError } from '../../domain/store-unavailable.ts';
 import { withoutCredentials } from '../../domain/store-url.ts';
@@ -10,15 +10,15 @@ const TELL_EVERY_TEAMS = 1000;
 
 export const storeCopy: Command = {
   name: 'store copy',
-  summary: 'Copies a store into an empty one of any kind, and compares both.',
+  summary: 'Copies a store to an empty store of any kind, and compares both.',
   usage: '--from URL --to URL [--restart]',
   about:
-    'From SQLite to Redis, from Redis to SQLite, and between two of a kind. No gateway may serve from either. Until the copy has ' +
-    'ended and been compared the target says that it is half-written, and nothing serves from it. The source is only read.',
+    'From SQLite to Redis, from Redis to SQLite, and between two of a kind. No gateway may use either store. Until the copy is ' +
+    'complete and compared, the target is marked as incomplete, and nothing uses it. The source is only read.',
   flags: {
     from: { kind: 'text', value: 'URL', summary: 'the store to copy', required: true },
-    to: { kind: 'text', value: 'URL', summary: 'the store to copy into, which holds nothing', required: true },
-    restart: { kind: 'switch', summary: 'begin again where a copy into the target has not ended' },
+    to: { kind: 'text', value: 'URL', summary: 'the store to copy to, which must be empty', required: true },
+    restart: { kind: 'switch', summary: 'clear the target if an earlier copy to it was not completed' },
   },
   examples: [
     'lingate store copy --from sqlite:data/lingate.db --to redis://127.0.0.1:6379',
@@ -61,7 +61,7 @@ export const storeCopy: Command = {
     context.print({ ...shown, teams, keys, glossaries, periods, days, ...sums, seconds }, () =>
       [
         `Copied ${shown.from} to ${shown.to} in ${seconds} s. Both hold the same:`,
-        `${teams} teams, ${keys} keys, ${glossaries} glossaries, ${periods} periods that were left, ${characters} characters in all periods,`,
+        `${teams} teams, ${keys} keys, ${glossaries} glossaries, ${periods} past periods, ${characters} characters in all periods,`,
         `${sums.balance_minor} minor units of credit, ${openReservations} open reservations.`,
       ].join('\n'),
     );

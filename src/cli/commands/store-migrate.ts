@@ -1,4 +1,4 @@
-// lingate store migrate: brings the data of an older version up to this one, after a copy of it.
+// lingate store migrate: migrates the data of an older version, after copying it.
 import type { StoreMigration } from '../../ports/store.ts';
 import { withoutCredentials } from '../../domain/store-url.ts';
 import type { Command } from '../command.ts';
@@ -7,10 +7,10 @@ import { withStore } from '../with-store.ts';
 export const storeMigrate: Command = {
   name: 'store migrate',
   migratesStore: true,
-  summary: 'Brings a store that an older version has written up to this one.',
+  summary: 'Migrates a store of an older version to this one.',
   usage: '',
   about:
-    'A SQLite file is copied first: FILE.before-N lies beside it, N being the schema that it gets. "lingate serve" does the same ' +
+    'A SQLite file is first copied to FILE.before-N beside it; N is the new schema number. "lingate serve" does the same ' +
     'when it starts. Run twice, it does nothing the second time.',
   flags: {},
   examples: ['lingate store migrate', 'lingate store migrate --store sqlite:data/lingate.db --json'],
@@ -30,5 +30,5 @@ export const storeMigrate: Command = {
 
 function textOf(store: string, done: StoreMigration | undefined): string {
   if (done === undefined) return `${store} is of this version already.`;
-  return `Migrated ${store} from schema ${done.from} to ${done.to}. It lies at ${done.copy} as it was before.`;
+  return `Migrated ${store} from schema ${done.from} to ${done.to}. A copy of the old file is at ${done.copy}.`;
 }

@@ -1,4 +1,4 @@
-// lingate team create: makes a team on a plan.
+// lingate team create: creates a team on a plan.
 import { judgeNewTeam } from '../../admin/team-terms.ts';
 import { replicatedMember } from '../../admin/admin-result.ts';
 import { teamReport } from '../../admin/reports.ts';
@@ -14,7 +14,7 @@ export const teamCreate: Command = {
   makesStore: true,
   summary: 'Creates a team on a plan.',
   usage: '--name NAME --plan PLAN [--credit-minor N]',
-  about: 'The plan\'s numbers are copied into the team\'s record; later changes of the plan reach it by "lingate plan apply".',
+  about: 'The plan\'s numbers are copied into the team\'s record; "lingate plan apply" applies later changes of the plan to it.',
   flags: {
     name: { kind: 'text', value: 'NAME', summary: 'the name of the team', required: true },
     plan: { kind: 'text', value: 'PLAN', summary: 'a plan of the configuration', required: true },
@@ -26,7 +26,7 @@ export const teamCreate: Command = {
     const plan = context.required('plan');
     const credit = context.text('credit-minor');
     const creditMinor = credit === undefined ? undefined : readMinor('credit-minor', credit, 0);
-    // Judged before the store is opened: a refused command leaves no new database behind.
+    // Checked before the store is opened, so that a refused command does not create a database.
     valueOf(judgeNewTeam((await context.config()).plans, { plan, creditMinor }));
     await withAdmin(context, async (admin, store) => {
       await warnOfOtherNumbers(context, store, plan);

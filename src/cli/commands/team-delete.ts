@@ -1,4 +1,4 @@
-// lingate team delete: erases a team, after its name was typed where somebody can type it.
+// lingate team delete: deletes a team; at a terminal, only after its name was typed.
 import { replicatedMember } from '../../admin/admin-result.ts';
 import type { Team } from '../../ports/team-registry.ts';
 import type { Command, CommandContext } from '../command.ts';
@@ -8,12 +8,12 @@ import { SILENT, TEAMS_WHERE, saying, valueOf, withAdmin } from '../with-store.t
 
 export const teamDelete: Command = {
   name: 'team delete',
-  summary: 'Deletes a team with all that it has.',
+  summary: 'Deletes a team with all its data.',
   usage: 'TEAM [--keep-usage] [--yes]',
   about:
-    'Its keys, glossaries and history are gone from the store, and its keys are refused from their next request on, on every node. ' +
-    'This cannot be undone. At a terminal the name of the team has to be typed. A deletion that was interrupted is ended by repeating it. ' +
-    'Without --keep-usage it also deletes what an earlier deletion has kept.',
+    'Deletes its keys, glossaries and history from the store; its keys are refused at their next request, on every node. ' +
+    'This cannot be undone. At a terminal you must type the name of the team. If a deletion was interrupted, repeat it. ' +
+    'Without --keep-usage it also deletes the usage that an earlier deletion kept.',
   operands: ['TEAM'],
   flags: {
     'keep-usage': { kind: 'switch', summary: 'keep its days and periods, without names and labels' },
@@ -29,14 +29,16 @@ export const teamDelete: Command = {
     const keepUsage = context.on('keep-usage');
     await withAdmin(context, async (admin) => {
       const team = await admin.showTeam(teamId);
-      // One that is no team any more may have left something.
+      // A team that is already deleted may have left data behind.
       if (team.kind === 'done' && !context.on('yes')) await confirm(context, team.value);
       const result = await admin.deleteTeam(teamId, keepUsage);
       valueOf(result);
-      // Gateways that run drop what they remember by themselves; this is for what they share, should none be running.
+      // Running gateways clear their caches themselves; this clears the shared one in case none is running.
       const { forgetInPlugins } = await import('../../app/forget-team.ts');
       for (const { plugin } of (await forgetInPlugins(await context.config(), SILENT, teamId)).filter(({ failed }) => failed)) {
-        context.io.err(`lingate team delete: what plugin ${plugin} remembers of the team could not be reached; it goes when it expires\n`);
+        context.io.err(
+          `lingate team delete: the data that plugin ${plugin} stores of the team could not be reached; it is deleted when it expires\n`,
+        );
       }
       context.print({ team_id: teamId, status: 'deleted', kept_usage: keepUsage, ...replicatedMember(result) }, () =>
         saying(`Team ${teamId} is deleted${keepUsage ? '; its days and periods are kept' : ''}.`, result),
@@ -47,6 +49,6 @@ export const teamDelete: Command = {
 
 /** Programs, which have no terminal, are not asked. */
 async function confirm({ io }: CommandContext, { name }: Team): Promise<void> {
-  const typed = await io.line(`This deletes the team ${JSON.stringify(name)} for good. Type its name to go on: `);
+  const typed = await io.line(`This deletes the team ${JSON.stringify(name)} permanently. Type its name to continue: `);
   if (typed !== undefined && typed !== name) throw new CommandFailure('this is not the name of the team; nothing was deleted');
 }

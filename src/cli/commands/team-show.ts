@@ -1,4 +1,4 @@
-// lingate team show: one team and the numbers it is held to.
+// lingate team show: a team and its limits.
 import { teamReport } from '../../admin/reports.ts';
 import type { Command } from '../command.ts';
 import { readId } from '../operand.ts';

@@ -1,4 +1,4 @@
-// lingate team update: gives a team another name or plan, adds credit or takes it, or all of it at once.
+// lingate team update: changes a team's name or plan, and adds or deducts credit.
 import { replicatedMember } from '../../admin/admin-result.ts';
 import { teamReport } from '../../admin/reports.ts';
 import type { Command } from '../command.ts';
@@ -10,19 +10,19 @@ import { TEAMS_WHERE, saying, valueOf, withAdmin } from '../with-store.ts';
 
 export const teamUpdate: Command = {
   name: 'team update',
-  summary: "Changes a team's plan or name, or adds to its credit or takes of it.",
+  summary: "Changes a team's plan or name, or adds or deducts credit.",
   usage: 'TEAM [--plan PLAN] [--name NAME] [--add-credit-minor N] [--reason TEXT]',
-  about: 'It holds from the next request on. A plan with another period length starts a new period.',
+  about: 'The change takes effect at the next request. A plan with another period length starts a new period.',
   operands: ['TEAM'],
   flags: {
-    plan: { kind: 'text', value: 'PLAN', summary: 'a plan of the configuration', fallback: 'stays as it is' },
-    name: { kind: 'text', value: 'NAME', summary: 'another name for the team', fallback: 'stays as it is' },
+    plan: { kind: 'text', value: 'PLAN', summary: 'a plan of the configuration', fallback: 'unchanged' },
+    name: { kind: 'text', value: 'NAME', summary: 'another name for the team', fallback: 'unchanged' },
     'add-credit-minor': {
       kind: 'text',
       value: 'N',
-      summary: 'credit to add, in minor units (cents), negative to take it; only with a credit plan',
+      summary: 'credit to add, in minor units (cents); negative to deduct it; only with a credit plan',
     },
-    reason: { kind: 'text', value: 'TEXT', summary: 'why; kept in the audit, and required for credit that is taken' },
+    reason: { kind: 'text', value: 'TEXT', summary: 'why, for the audit; required to deduct credit' },
   },
   examples: [
     'lingate team update 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC --plan pro',
@@ -42,7 +42,7 @@ export const teamUpdate: Command = {
     const why = context.text('reason');
     const reason = why === undefined ? undefined : readReason('reason', why);
     if (addCreditMinor !== undefined && addCreditMinor < 0 && reason === undefined) {
-      throw new UsageError('--reason is missing: credit is taken only with one, which the audit keeps');
+      throw new UsageError('--reason is missing: it is required to deduct credit, and recorded in the audit');
     }
     const teamId = readId('team', context.operands[0]!, TEAMS_WHERE);
     await withAdmin(context, async (admin, store) => {

@@ -1,4 +1,4 @@
-// lingate usage export: what all teams have used, by day, month or in all; written while it is read, whatever there is.
+// lingate usage export: the usage of all teams by day, month or in total; streamed, so that the amount does not matter.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { usageCsv } from '../../admin/usage-csv.ts';
 import { isSpan } from '../../admin/usage-question.ts';
@@ -12,18 +12,18 @@ import { TEAMS_WHERE, valueOf, withStore } from '../with-store.ts';
 
 export const usageExport: Command = {
   name: 'usage export',
-  summary: 'Writes what teams have used, by day, month or in all: for invoices.',
+  summary: 'Exports the usage of teams by day, month or in total, for invoices.',
   usage: '--from D --to D [--by day|month|total] [--keys] [--team TEAM] [--csv]',
   about:
-    'Days are UTC, both ends are included, at most 400 in all; where nothing was used, there is no line. Cells of CSV that a ' +
-    'spreadsheet would run begin with an apostrophe.',
+    'Days are UTC; first and last are included, at most 400 days. There are no lines without usage. CSV cells that a ' +
+    'spreadsheet would run as formulas get an apostrophe in front.',
   flags: {
-    from: { kind: 'text', value: 'D', summary: 'the first day, as 2026-11-01', required: true },
-    to: { kind: 'text', value: 'D', summary: 'the last day, which is included', required: true },
-    by: { kind: 'text', value: 'SPAN', summary: `what a line adds up: ${USAGE_SPANS.join(', ')}`, fallback: 'day' },
-    keys: { kind: 'switch', summary: 'a line for each key' },
+    from: { kind: 'text', value: 'D', summary: 'the first day, for example 2026-11-01', required: true },
+    to: { kind: 'text', value: 'D', summary: 'the last day (inclusive)', required: true },
+    by: { kind: 'text', value: 'SPAN', summary: `the span of one line: ${USAGE_SPANS.join(', ')}`, fallback: 'day' },
+    keys: { kind: 'switch', summary: 'one line for each key' },
     team: { kind: 'text', value: 'TEAM', summary: 'only this team', fallback: 'all teams' },
-    csv: { kind: 'switch', summary: 'write CSV with a line of names' },
+    csv: { kind: 'switch', summary: 'write CSV with a header line' },
   },
   examples: [
     'lingate usage export --from 2026-11-01 --to 2026-11-30 --by total',
@@ -39,13 +39,13 @@ export const usageExport: Command = {
       try {
         for await (const result of new UsageReading(history).walk(question)) {
           const part = valueOf(result);
-          // Not before: what cannot be read at all leaves standard output empty.
+          // Not before the first result: if nothing can be read, standard output stays empty.
           if (!began) context.io.out(form.head);
           began = true;
           if (part.rows.length > 0) context.io.out(form.lines(part.rows));
           rows += part.rows.length;
           progress.show(part.teams);
-          // Whoever read it has left, which is known only a moment after it was written.
+          // Whether the reader has closed the output is only known a moment after writing.
           await nextTurn();
           if (context.io.abandoned()) return;
         }
@@ -69,7 +69,7 @@ function questionOf(context: CommandContext): UsageQuestion {
   return { range, by, keys: context.on('keys'), teamId: team === undefined ? undefined : readId('team', team, TEAMS_WHERE) };
 }
 
-/** How rows are written: whole lines at a time, so that whoever reads them never sees a part of one for long. */
+/** Writes rows as whole lines, so that a reader never sees a partial line for long. */
 interface RowWriter {
   readonly head: string;
   lines(rows: readonly UsageRow[]): string;
@@ -95,7 +95,7 @@ function jsonForm(): RowWriter {
   };
 }
 
-/** Columns whose width is known come first: the rows to come are not. */
+/** Columns of known width come first, because the widths of later rows are not known yet. */
 function textForm({ by, keys }: UsageQuestion): RowWriter {
   const date = { day: 'DAY'.padEnd(12), month: 'MONTH'.padEnd(9), total: '' }[by];
   const columns = `${date}${'CHARACTERS'.padStart(15)}  ${'REQUESTS'.padStart(11)}  ${'TEAM'.padEnd(26)}  ${'PLAN'.padEnd(12)}`;
@@ -118,7 +118,7 @@ function lineOf({ team_id: id, name, plan, date, character_count: characters, re
 const LINE_TEAMS = 25_000;
 const TERMINAL_MS = 200;
 
-/** On standard error: at a terminal that shows nothing else a count that goes up, in a log a line now and then. */
+/** Progress on standard error: a counter at a terminal that shows nothing else, otherwise a line now and then. */
 class Progress {
   readonly #io: Io;
   #shownAtMs: number;
@@ -135,7 +135,7 @@ class Progress {
     else this.#line(teams);
   }
 
-  /** The count has done its work. */
+  /** Clears the counter. */
   end(): void {
     if (this.#counted !== '') this.#io.err(`\r${' '.repeat(this.#counted.length)}\r`);
   }

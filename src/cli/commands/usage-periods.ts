@@ -1,4 +1,4 @@
-// lingate usage periods: what each period of a team came to, newest first.
+// lingate usage periods: a team's periods and the usage in each, newest first.
 import { periodsReport } from '../../admin/usage-handlers.ts';
 import { UsageReading } from '../../admin/usage-reading.ts';
 import type { PeriodReport } from '../../domain/usage-report.ts';
@@ -9,9 +9,9 @@ import { TEAMS_WHERE, valueOf, withStore } from '../with-store.ts';
 
 export const usagePeriods: Command = {
   name: 'usage periods',
-  summary: "Shows a team's periods and what each came to.",
+  summary: "Shows a team's periods and the usage in each.",
   usage: 'TEAM',
-  about: 'Newest first, the running one included. A closed period never changes again.',
+  about: 'Newest first, including the current one. A closed period never changes.',
   operands: ['TEAM'],
   flags: {},
   examples: ['lingate usage periods 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC'],
@@ -25,7 +25,7 @@ export const usagePeriods: Command = {
 };
 
 function periodTable(periods: readonly PeriodReport[]): string {
-  if (periods.length === 0) return 'This team has used nothing yet.';
+  if (periods.length === 0) return 'This team has no usage yet.';
   const rows = periods.map((period) => [
     period.period_start,
     period.period_end,

@@ -1,4 +1,4 @@
-// lingate usage: what a team has used of its current period, as its callers see it.
+// lingate usage: a team's usage in its current period, as its callers see it.
 import type { UsageReport } from '../../domain/usage-report.ts';
 import type { Usage } from '../../ports/team-registry.ts';
 import type { Command } from '../command.ts';
@@ -9,9 +9,9 @@ import { TEAMS_WHERE, valueOf, withAdmin } from '../with-store.ts';
 
 export const usage: Command = {
   name: 'usage',
-  summary: 'Reports what a team has used of its current period.',
+  summary: "Shows a team's usage in its current period.",
   usage: 'TEAM',
-  about: 'With --json, exactly what GET /v1/usage answers. Only settled requests count, not those in progress.',
+  about: 'With --json, exactly what GET /v1/usage answers. Includes only settled requests, not those in progress.',
   operands: ['TEAM'],
   flags: {},
   examples: ['lingate usage 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC'],

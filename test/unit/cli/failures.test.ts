@@ -51,7 +51,7 @@ test('what is not there is named, with what to do, and nothing is changed', asyn
     ],
     [
       ['team', 'update', full, '--add-credit-minor', '1'],
-      'lingate team update: the balance would pass 9007199254 minor units, which is the most that a team can have; add less',
+      'lingate team update: the balance would exceed 9007199254 minor units, the most that a team can have; add less',
     ],
   ];
   const before = await inProcess(['team', 'list', '--json'], env);

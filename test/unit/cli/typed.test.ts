@@ -17,11 +17,11 @@ describe.each<[what: string, env: Readonly<Record<string, string>>, start: strin
     expect(wrong.stderr).toBe(`lingate team: unknown command "crate"; did you mean create? Run "${start} team --help".\n`);
     const missing = await inProcess(['team', 'list', '--store', `sqlite:${folder.path}/none.db`], env);
     expect(missing.stderr).toMatch(/^lingate team list: there is no database at /);
-    expect(missing.stderr).toContain(`make this one by "${start} team create" or "${start} serve"`);
+    expect(missing.stderr).toContain(`or create this one with "${start} team create" or "${start} serve"`);
     expect((await inProcess(['team', 'create', '--help'], env)).stdout).toContain(
       `\n  ${start} team create --name "Web shop" --plan pro\n`,
     );
-    expect((await inProcess(['--help'], env)).stdout).toContain(`A first try: ${start} demo\n`);
+    expect((await inProcess(['--help'], env)).stdout).toContain(`To try it: ${start} demo\n`);
     const made = await inProcess(
       ['team', 'create', '--name', 'A', '--plan', 'free', '--store', `sqlite:${join(folder.path, 'a.db')}`],
       env,

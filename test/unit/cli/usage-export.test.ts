@@ -118,7 +118,7 @@ describe('usage export', () => {
     ['401 days', ['--from', dateOf(TODAY - 400), '--to', TO], 2, /: --to "[\d-]+" ends a range of 401 days; the maximum is 400/],
     ['another span', [...RANGE, '--by', 'week'], 2, /: --by "week" must be one of day, month, total\. /],
     ['two forms', [...RANGE, '--csv', '--json'], 2, /: --csv and --json exclude each other/],
-    ['an operand', [...RANGE, 'x'], 2, /: "x" is too much; only flags are taken\. /],
+    ['an operand', [...RANGE, 'x'], 2, /: "x" is one argument too many; this command takes only flags\. /],
     ['a team that is none', [...RANGE, '--team', 'acme'], 1, /: "acme" is not a team's id; /],
     ['an unknown team', [...RANGE, '--team', '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC', '--csv'], 1, /: there is no team 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC; /],
   ])('%s is one line, and nothing is written', async (_what, words, status, line) => {
@@ -235,7 +235,7 @@ test('a store that keeps no history is one line for each of them, and usage TEAM
   const file = join(folder.path, 'plugin.yaml');
   writeFileSync(file, JSON.stringify({ store: 'bare:here', plugins: [{ module }] }));
   const where = ['--config', file];
-  const none = 'this store keeps no history of usage: there are no days and periods to read\n';
+  const none = 'this store, from a plugin, does not keep usage by day and period\n';
   expect(await inProcess(['usage', 'export', ...RANGE, '--csv', ...where])).toEqual({
     status: 1,
     stdout: '',

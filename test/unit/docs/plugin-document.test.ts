@@ -72,6 +72,6 @@ describe("a plugin's own document", () => {
     const printed = parsed(await inProcess(['openapi', '--json', '--plugin', 'described', '--config', file], env));
     expect({ ...(printed as object), externalDocs: undefined }).toEqual({ ...document, externalDocs: undefined });
     const wrong = await inProcess(['openapi', '--plugin', 'x', '--config', file]);
-    expect([wrong.status, wrong.stderr]).toEqual([1, expect.stringContaining('there are those of described')]);
+    expect([wrong.status, wrong.stderr]).toEqual([1, expect.stringContaining('the plugins with one are described')]);
   });
 });
