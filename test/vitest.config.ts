@@ -53,7 +53,7 @@ export const COMMON = {
 };
 
 export default defineConfig({
-  plugins: [suiteLimit(10)],
+  plugins: [suiteLimit(15)],
   test: {
     ...COMMON,
     env: startsFor('test'),

@@ -191,7 +191,7 @@ onEveryGateway({ listeners: ['node'], config: CONFIG }, (setting) => {
   test.each<[string, object, string]>([
     ['a moment without a zone', { expires_at: '2099-01-01T00:00:00' }, 'expires_at: is not an RFC 3339 time'],
     ['a moment that has passed', { expires_at: '2020-01-01T00:00:00Z' }, 'expires_at: is in the past: it is 20'],
-    ['a moment as a number', { expires_at: 4_070_908_800 }, 'expires_at: is not a moment'],
+    ['a moment as a number', { expires_at: 4_070_908_800 }, 'expires_at: is not an RFC 3339 time'],
     ['a rate of 0', { requests_per_second: 0 }, 'requests_per_second: is not a whole number from 1 to 100000.'],
     ['a rate in a string', { requests_per_second: '5' }, 'requests_per_second: is not a whole number from 1 to 100000.'],
     ['half a character', { characters: 1.5 }, 'characters: is not a whole number from 1 to 1000000000000.'],
