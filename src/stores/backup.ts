@@ -15,7 +15,7 @@ export interface StoreBackup {
 export async function backUpStore(url: string, file: string): Promise<StoreBackup> {
   switch (storeKindOf(url)) {
     case 'sqlite': {
-      const { backUp } = await import('./sqlite/sqlite-backup.ts');
+      const { backUp } = await import('./sqlite/file-copy.ts');
       const location = resolve(sqlitePathOf(url));
       if (!existsSync(location)) throw new NoStoreError(`${url} (${location})`);
       return { file: resolve(file), bytes: await backUp(sqlitePathOf(url), resolve(file)) };

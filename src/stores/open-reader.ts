@@ -9,7 +9,7 @@ import type { StoreReader, StoreWriter } from '../ports/store-contents.ts';
 export async function openReader(url: string): Promise<StoreReader> {
   switch (storeKindOf(url)) {
     case 'sqlite': {
-      const { openSqliteReader } = await import('./sqlite/sqlite-reader.ts');
+      const { openSqliteReader } = await import('./sqlite/whole-file.ts');
       return openSqliteReader(sqlitePathOf(url));
     }
     case 'redis': {
@@ -33,7 +33,7 @@ export interface CopySource {
 export async function openSource(url: string): Promise<CopySource> {
   switch (storeKindOf(url)) {
     case 'sqlite': {
-      const { openSqliteSource } = await import('./sqlite/sqlite-reader.ts');
+      const { openSqliteSource } = await import('./sqlite/whole-file.ts');
       return { reader: await openSqliteSource(sqlitePathOf(url)), stillAlone: () => Promise.resolve() };
     }
     case 'redis': {
@@ -50,7 +50,7 @@ export async function openSource(url: string): Promise<CopySource> {
 export async function openWriter(url: string, restart: boolean): Promise<StoreWriter> {
   switch (storeKindOf(url)) {
     case 'sqlite': {
-      const { openSqliteWriter } = await import('./sqlite/sqlite-writer.ts');
+      const { openSqliteWriter } = await import('./sqlite/whole-file.ts');
       return openSqliteWriter(sqlitePathOf(url), restart);
     }
     case 'redis': {

@@ -1,5 +1,5 @@
 // The admission: judged in the order that the port gives, by the same rules of a plan as stores/redis/lua/plan.lua, and only then written.
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { dictionaryFor } from '../../domain/dictionary-choice.ts';
 import { costMicro, minorRoundedDown, minorRoundedUp } from '../../domain/money.ts';
 import type { Micro } from '../../domain/money.ts';
@@ -18,21 +18,29 @@ import type { Books } from './books.ts';
 import type { Expiry } from './expiry.ts';
 import type { RequestIds } from './request-ids.ts';
 import { OPEN } from './sqlite-schema.ts';
+import { named, prepared, objects } from './statements.ts';
+import type { Statements } from './statements.ts';
 import type { KeyBooks, TeamBooks } from './team-books.ts';
+
+const SQL = {
+  // A glossary without dictionaries gives one row of nulls.
+  dictionaries: objects<
+    DictionaryRecord | { readonly dictionaryId: null }
+  >(`SELECT ${named('d', 'sourceLang', 'targetLang', 'dictionaryId')}
+    FROM glossaries g LEFT JOIN dictionaries d ON d.glossary = g.no WHERE g.glossary_id = ? AND g.team = ? ORDER BY d.place`),
+};
 
 export class Admissions {
   readonly #books: Books;
   readonly #expiry: Expiry;
   readonly #ids: RequestIds;
-  readonly #dictionaries: StatementSync;
+  readonly #sql: Statements<typeof SQL>;
 
   constructor(database: DatabaseSync, books: Books, expiry: Expiry, ids: RequestIds) {
     this.#books = books;
     this.#expiry = expiry;
     this.#ids = ids;
-    // A glossary without dictionaries gives one row of nulls.
-    this.#dictionaries = database.prepare(`SELECT d.source_lang AS sourceLang, d.target_lang AS targetLang, d.dictionary_id AS dictionaryId
-      FROM glossaries g LEFT JOIN dictionaries d ON d.glossary = g.no WHERE g.glossary_id = ? AND g.team = ? ORDER BY d.place`);
+    this.#sql = prepared(database, SQL);
   }
 
   /** To be run inside a transaction; `nowMs` is the operation's one reading of the clock. */
@@ -157,9 +165,9 @@ export class Admissions {
 
   /** The id of the dictionary that serves, or the refusal. */
   #dictionary(team: number, glossary: GlossaryReference): string | Placed {
-    const rows = this.#dictionaries.all(glossary.glossaryId, team);
-    if (rows.length === 0) return { kind: 'glossary_missing' };
-    const held = rows.filter(({ dictionaryId }) => dictionaryId !== null) as unknown as readonly DictionaryRecord[];
+    const found = this.#sql.dictionaries.all(glossary.glossaryId, team);
+    if (found.length === 0) return { kind: 'glossary_missing' };
+    const held = found.filter((row) => row.dictionaryId !== null);
     return dictionaryFor(held, glossary)?.dictionaryId ?? { kind: 'glossary_mismatch' };
   }
 }

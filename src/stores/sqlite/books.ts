@@ -1,11 +1,11 @@
 // Every team that a transaction touches is read once and written once: between that, its operations work in memory.
-import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { TeamLimits } from '../../domain/plan.ts';
-import { assigned, named, selected, valuesOf } from './columns.ts';
-import type { Numbers } from './columns.ts';
 import { GUARD_COLUMNS, KeyGuard } from './key-guard.ts';
 import { RateWindow } from './rate-window.ts';
 import { LIMITS, NOT_ERASED, OPEN } from './sqlite-schema.ts';
+import { assigned, membersOf, prepared, selected, tuples, valuesOf } from './statements.ts';
+import type { Numbers, Statements } from './statements.ts';
 import { BOOKS, KEY_BOOKS, KeyBooks, TeamBooks } from './team-books.ts';
 
 /** Written where a period or a day begins: each has a foreign key or an index, which cost look-ups whenever they are set. */
@@ -23,17 +23,23 @@ const TEAM = `t.no, (SELECT min(o.until_ms) FROM operations o WHERE o.team = t.n
 const [BOOKS_AT, LIMITS_AT] = [4, 4 + Object.keys(BOOKS).length];
 const KEY_AT = LIMITS_AT + Object.keys(LIMITS).length;
 
+const SQL = {
+  dataVersion: tuples<[SQLOutputValue]>('PRAGMA data_version'),
+  team: tuples<SQLOutputValue[]>(`SELECT ${TEAM}, ${KEY} FROM teams t JOIN books b ON b.team = t.no
+    LEFT JOIN keys k ON k.key_id = ? AND k.team = t.no LEFT JOIN key_books u ON ${OF_KEY}
+    WHERE t.team_id = ? AND t.erasure = ${NOT_ERASED}`),
+  key: tuples<SQLOutputValue[]>(`SELECT ${KEY} FROM keys k JOIN key_books u ON ${OF_KEY} WHERE k.key_id = ? AND k.team = ?`),
+  plan: tuples<[string]>('SELECT plan FROM teams WHERE no = ?'),
+  keyByNumber: tuples<SQLOutputValue[]>(`SELECT ${KEY} FROM keys k JOIN key_books u ON ${OF_KEY} WHERE k.no = ?`),
+  guard: `SELECT ${GUARD_COLUMNS} FROM key_limits l WHERE l.key = ?`,
+  guarded: 'SELECT 1 FROM key_limits WHERE team = ? AND characters IS NOT NULL LIMIT 1',
+  write: `UPDATE books SET ${assigned(WRITTEN)}, window_newest_ms = ?, window = ? WHERE team = ?`,
+  writeKey: `UPDATE key_books SET ${assigned(KEY_BOOKS)} WHERE team = ? AND key = ?`,
+  writeGuard: 'UPDATE key_limits SET held_period_no = ?, held_characters = ?, window_newest_ms = ?, window = ? WHERE key = ?',
+};
+
 export class Books {
-  readonly #dataVersion: StatementSync;
-  readonly #team: StatementSync;
-  readonly #key: StatementSync;
-  readonly #plan: StatementSync;
-  readonly #keyByNumber: StatementSync;
-  readonly #guard: StatementSync;
-  readonly #guarded: StatementSync;
-  readonly #write: StatementSync;
-  readonly #writeKey: StatementSync;
-  readonly #writeGuard: StatementSync;
+  readonly #sql: Statements<typeof SQL>;
   readonly #teams = new Map<string, TeamBooks>();
   readonly #changed: TeamBooks[] = [];
   readonly #changedKeys: KeyBooks[] = [];
@@ -41,30 +47,12 @@ export class Books {
   #version: SQLOutputValue = null;
 
   constructor(database: DatabaseSync) {
-    const arrays = (sql: string) => {
-      const statement = database.prepare(sql);
-      // The driver's own row objects cost more than the query at this width (measured: 6 microseconds against 2).
-      statement.setReturnArrays(true);
-      return statement;
-    };
-    this.#dataVersion = arrays('PRAGMA data_version');
-    this.#team = arrays(`SELECT ${TEAM}, ${KEY} FROM teams t JOIN books b ON b.team = t.no
-      LEFT JOIN keys k ON k.key_id = ? AND k.team = t.no LEFT JOIN key_books u ON ${OF_KEY}
-      WHERE t.team_id = ? AND t.erasure = ${NOT_ERASED}`);
-    this.#key = arrays(`SELECT ${KEY} FROM keys k JOIN key_books u ON ${OF_KEY} WHERE k.key_id = ? AND k.team = ?`);
-    this.#plan = arrays('SELECT plan FROM teams WHERE no = ?');
-    this.#keyByNumber = arrays(`SELECT ${KEY} FROM keys k JOIN key_books u ON ${OF_KEY} WHERE k.no = ?`);
-    this.#guard = database.prepare(`SELECT ${GUARD_COLUMNS} FROM key_limits l WHERE l.key = ?`);
-    this.#guarded = arrays('SELECT 1 FROM key_limits WHERE team = ? AND characters IS NOT NULL LIMIT 1');
-    this.#write = database.prepare(`UPDATE books SET ${assigned(WRITTEN)}, window_newest_ms = ?, window = ? WHERE team = ?`);
-    this.#writeKey = database.prepare(`UPDATE key_books SET ${assigned(KEY_BOOKS)} WHERE team = ? AND key = ?`);
-    this.#writeGuard = database.prepare(`UPDATE key_limits SET held_period_no = ?, held_characters = ?, window_newest_ms = ?, window = ?
-      WHERE key = ?`);
+    this.#sql = prepared(database, SQL);
   }
 
   /** At the start of a transaction: forgets what other connections may have changed since the last one. */
   begin(): void {
-    const version = (this.#dataVersion.get() as unknown as SQLOutputValue[])[0]!;
+    const version = this.#sql.dataVersion.get()![0];
     if (version !== this.#version || this.#teams.size > TEAMS_MAX) this.forget();
     this.#version = version;
   }
@@ -73,7 +61,7 @@ export class Books {
   team(teamId: string, keyId = ''): TeamBooks | undefined {
     const known = this.#teams.get(teamId);
     if (known !== undefined) return known;
-    const row = this.#team.get(keyId, teamId) as unknown as SQLOutputValue[] | undefined;
+    const row = this.#sql.team.get(keyId, teamId);
     if (row === undefined) return undefined;
     const team = teamOf(teamId, row);
     if (row[KEY_AT] !== null) team.add(this.#guarding(new KeyBooks(team, row, KEY_AT)));
@@ -85,23 +73,23 @@ export class Books {
   key(team: TeamBooks, keyId: string): KeyBooks | undefined {
     const known = team.keys.get(keyId);
     if (known !== undefined) return known;
-    const row = this.#key.get(keyId, team.no) as unknown as SQLOutputValue[] | undefined;
+    const row = this.#sql.key.get(keyId, team.no);
     return row === undefined ? undefined : team.add(this.#guarding(new KeyBooks(team, row, 0)));
   }
 
   /** Name of the team's plan. Read when it is first asked for: most gateways never ask. */
   planOf(team: TeamBooks): string {
-    return (team.planName ??= (this.#plan.get(team.no) as unknown as [string])[0]);
+    return (team.planName ??= this.#sql.plan.get(team.no)![0]);
   }
 
   /** Of a reservation: its key exists. */
   keyOf(team: TeamBooks, no: number): KeyBooks {
-    return team.keys.get(no) ?? team.add(this.#guarding(new KeyBooks(team, this.#keyByNumber.get(no) as unknown as SQLOutputValue[], 0)));
+    return team.keys.get(no) ?? team.add(this.#guarding(new KeyBooks(team, this.#sql.keyByNumber.get(no)!, 0)));
   }
 
   /** Whether any key of the team has a limit of characters. */
   limitsKeys(team: TeamBooks): boolean {
-    return this.#guarded.get(team.no) !== undefined;
+    return this.#sql.guarded.get(team.no) !== undefined;
   }
 
   /** What a reservation of the key holds from now on, or with less than nothing no longer holds. */
@@ -132,18 +120,18 @@ export class Books {
     // `get` because `run` makes an object to tell what has changed, a quarter of a microsecond each.
     for (const team of this.#changed) {
       const { counts, window, no } = team;
-      this.#write.get(...valuesOf(WRITTEN, counts), window.newestMs, window.packed(), no);
+      this.#sql.write.get(...valuesOf(WRITTEN, counts), window.newestMs, window.packed(), no);
       team.changed = false;
     }
     this.#changed.length = 0;
     for (const key of this.#changedKeys) {
-      this.#writeKey.get(...valuesOf(KEY_BOOKS, key.counts), key.team.no, key.no);
+      this.#sql.writeKey.get(...valuesOf(KEY_BOOKS, key.counts), key.team.no, key.no);
       key.changed = false;
     }
     this.#changedKeys.length = 0;
     for (const { guard, no } of this.#changedGuards) {
       const { heldPeriodNo, heldCharacters, window } = guard!;
-      this.#writeGuard.run(heldPeriodNo, heldCharacters, window.newestMs, window.packed(), no);
+      this.#sql.writeGuard.run(heldPeriodNo, heldCharacters, window.newestMs, window.packed(), no);
       guard!.changed = false;
     }
     this.#changedGuards.length = 0;
@@ -158,7 +146,7 @@ export class Books {
   }
 
   #guarding(key: KeyBooks): KeyBooks {
-    const row = key.isGuarded ? this.#guard.get(key.no) : undefined;
+    const row = key.isGuarded ? this.#sql.guard.get(key.no) : undefined;
     if (row !== undefined) key.guard = new KeyGuard(row);
     return key;
   }
@@ -166,7 +154,7 @@ export class Books {
 
 function teamOf(teamId: string, row: readonly SQLOutputValue[]): TeamBooks {
   const [no, leaseDueMs, newestMs, packed] = row as unknown as [number, number | null, number, Uint8Array];
-  const counts = named(BOOKS, row, BOOKS_AT) as Numbers<typeof BOOKS>;
-  const limits = named(LIMITS, row, LIMITS_AT) as unknown as TeamLimits;
+  const counts = membersOf(BOOKS, row, BOOKS_AT) as Numbers<typeof BOOKS>;
+  const limits = membersOf(LIMITS, row, LIMITS_AT) as unknown as TeamLimits;
   return new TeamBooks(teamId, { no, leaseDueMs }, limits, counts, new RateWindow(packed, newestMs));
 }

@@ -1,31 +1,32 @@
 // What changes in a team's counts by time alone: leases end, and a new period begins.
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
 import type { Books } from './books.ts';
 import type { Periods } from './periods.ts';
 import { EXPIRED, OPEN } from './sqlite-schema.ts';
+import { prepared, tuples } from './statements.ts';
+import type { Statements } from './statements.ts';
 import type { TeamBooks } from './team-books.ts';
 
 const ALL = -1;
 
-type Ended = [periodNo: number, characters: number, priceMicro: number, key: number];
+const SQL = {
+  expire: tuples<[periodNo: number, characters: number, priceMicro: number, key: number]>(`
+    UPDATE operations SET state = ${EXPIRED}, until_ms = until_ms + ${REMEMBER_MS} WHERE (request_id, team) IN
+      (SELECT request_id, team FROM operations WHERE team = ? AND state = ${OPEN} AND until_ms <= ? ORDER BY until_ms LIMIT ?)
+    RETURNING period_no, characters, price_micro, key`),
+  nextEnd: tuples<[number | null]>(`SELECT min(until_ms) FROM operations WHERE team = ? AND state = ${OPEN}`),
+};
 
 export class Expiry {
   readonly #books: Books;
   readonly #periods: Periods;
-  readonly #expire: StatementSync;
-  readonly #nextEnd: StatementSync;
+  readonly #sql: Statements<typeof SQL>;
 
   constructor(database: DatabaseSync, books: Books, periods: Periods) {
     this.#books = books;
     this.#periods = periods;
-    this.#expire = database.prepare(`UPDATE operations SET state = ${EXPIRED}, until_ms = until_ms + ${REMEMBER_MS}
-      WHERE (request_id, team) IN
-        (SELECT request_id, team FROM operations WHERE team = ? AND state = ${OPEN} AND until_ms <= ? ORDER BY until_ms LIMIT ?)
-      RETURNING period_no, characters, price_micro, key`);
-    this.#expire.setReturnArrays(true);
-    this.#nextEnd = database.prepare(`SELECT min(until_ms) FROM operations WHERE team = ? AND state = ${OPEN}`);
-    this.#nextEnd.setReturnArrays(true);
+    this.#sql = prepared(database, SQL);
   }
 
   /** Brings a team up to this moment; to be called before its counts are read or changed. */
@@ -36,7 +37,7 @@ export class Expiry {
 
   /** Releases what ended leases hold: `rowsMax` of them, the longest ended first. */
   endLeases(team: TeamBooks, nowMs: number, rowsMax: number): void {
-    const ended = this.#expire.all(team.no, nowMs, rowsMax) as unknown as Ended[];
+    const ended = this.#sql.expire.all(team.no, nowMs, rowsMax);
     const limitsKeys = ended.length > 0 && this.#books.limitsKeys(team);
     for (const [periodNo, characters, priceMicro, key] of ended) {
       if (limitsKeys) this.#books.hold(this.#books.keyOf(team, key), -characters, periodNo);
@@ -47,7 +48,7 @@ export class Expiry {
     }
     // Some of these have ended: from now on they are looked up in the file.
     team.held.clear();
-    const [nextMs] = this.#nextEnd.get(team.no) as unknown as [number | null];
+    const [nextMs] = this.#sql.nextEnd.get(team.no)!;
     team.leaseDueMs = nextMs ?? Infinity;
   }
 }

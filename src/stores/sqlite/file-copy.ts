@@ -3,7 +3,8 @@ import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, statfsSyn
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../../domain/store-unavailable.ts';
-import { databaseFaultOf, storeName } from './store-fault.ts';
+import { assertOurs, isEmpty } from './migrate.ts';
+import { databaseFaultOf, storeFault, storeName } from './store-fault.ts';
 
 export interface CopyOptions {
   /** Room that has to be left beside the copy, as a multiple of its size. */
@@ -42,6 +43,36 @@ export function writeCopy(location: string, file: string, options: CopyOptions =
     throw error instanceof StoreError
       ? error
       : new StoreError(`the copy ${shown(file)} could not be written (${reasonOf(error)}): ${adviceOn(error)}`);
+  }
+}
+
+/** A backup: the database at `path`, also one of an older version, in `file`, and looked over before it counts as one. Returns its bytes. */
+export async function backUp(path: string, file: string): Promise<number> {
+  look(path, (database) => {
+    assertOurs(database, storeName(path));
+    if (isEmpty(database)) throw new StoreError(`${storeName(path)} is empty: there is nothing to back up.`);
+  });
+  const bytes = writeCopy(path, file);
+  try {
+    look(file, (database) => {
+      if (database.prepare('PRAGMA integrity_check(1)').get()?.['integrity_check'] !== 'ok') throw storeFault(path, 'corrupt');
+    });
+  } catch (error) {
+    rmSync(file, { force: true });
+    throw error;
+  }
+  return bytes;
+}
+
+function look(path: string, at: (database: DatabaseSync) => void): void {
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(path, { timeout: 5000 });
+    at(database);
+  } catch (error) {
+    throw error instanceof StoreError ? error : storeFault(path, databaseFaultOf(error) ?? 'cannot_open', error);
+  } finally {
+    database?.close();
   }
 }
 

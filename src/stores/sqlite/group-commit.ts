@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { SETTLE_LINGER_MS } from '../../domain/reservation.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import { GroupTransaction, PromisedOperation } from './group-transaction.ts';
 import type { QueuedOperation, WriteBehind } from './group-transaction.ts';
@@ -29,6 +30,15 @@ export interface GroupCommitOptions {
   readonly behind?: WriteBehind;
   /** How long the first of a group may wait for more at most. */
   readonly gatherMsMax?: number;
+}
+
+/** What whoever works on an open file has. */
+export interface StoreParts {
+  readonly database: DatabaseSync;
+  /** The file, for messages to operators. */
+  readonly path: string;
+  readonly clock: Clock;
+  readonly group: GroupCommit;
 }
 
 export class GroupCommit {

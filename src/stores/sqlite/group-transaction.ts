@@ -1,7 +1,9 @@
 // One transaction for a group of operations: a bug fails only its own operation, a fault of the database fails all of them.
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Log } from '../../ports/log.ts';
+import { prepared } from './statements.ts';
+import type { Statements } from './statements.ts';
 import { databaseFaultOf } from './store-fault.ts';
 import type { Cause } from './store-fault.ts';
 
@@ -15,28 +17,28 @@ export interface WriteBehind {
   forget(): void;
 }
 
+// IMMEDIATE: a transaction that reads first and writes later fails half-way if another process commits in between.
+const SQL = { begin: 'BEGIN IMMEDIATE', commit: 'COMMIT' };
+
 const NOTHING_BEHIND: WriteBehind = { begin: () => undefined, flush: () => undefined, forget: () => undefined };
 
 export class GroupTransaction {
   readonly #database: DatabaseSync;
   readonly #behind: WriteBehind;
   readonly #log: Log;
-  readonly #begin: StatementSync;
-  readonly #commit: StatementSync;
+  readonly #sql: Statements<typeof SQL>;
 
   constructor(database: DatabaseSync, log: Log, behind: WriteBehind = NOTHING_BEHIND) {
     this.#database = database;
     this.#behind = behind;
     this.#log = log;
-    // IMMEDIATE: a transaction that reads first and writes later fails half-way if another process commits in between.
-    this.#begin = database.prepare('BEGIN IMMEDIATE');
-    this.#commit = database.prepare('COMMIT');
+    this.#sql = prepared(database, SQL);
   }
 
   /** `busy`: nothing was begun, and a later try may find the lock free. */
   begin(): Cause | undefined {
     try {
-      this.#begin.run();
+      this.#sql.begin.run();
       this.#behind.begin();
       return undefined;
     } catch (error) {
@@ -50,7 +52,7 @@ export class GroupTransaction {
     try {
       for (const entry of group) entry.run();
       this.#behind.flush();
-      this.#commit.run();
+      this.#sql.commit.run();
       return undefined;
     } catch (error) {
       this.#rollback();
@@ -78,7 +80,7 @@ export class GroupTransaction {
         }
         this.#database.exec('RELEASE operation');
       }
-      this.#commit.run();
+      this.#sql.commit.run();
       return undefined;
     } catch (error) {
       this.#rollback();

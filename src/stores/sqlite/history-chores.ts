@@ -1,11 +1,12 @@
 // The janitor's work on the usage history: days and periods that are over in teams without requests, and what is kept no longer.
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { DAY_MS, dayOf } from '../../domain/period.ts';
 import type { Books } from './books.ts';
 import type { Expiry } from './expiry.ts';
-import type { Periods } from './periods.ts';
-import type { DayCounts } from './day-counts.ts';
-import { ERASE_USELESS } from './schema-erasure.ts';
+import type { DayCounts, Periods } from './periods.ts';
+import { prepared, tuples } from './statements.ts';
+import type { Statements } from './statements.ts';
+import { ERASE_USELESS } from './team-erasure.ts';
 
 /** Teams of each kind in one piece: some milliseconds, while callers wait. */
 const TEAMS_MAX = 48;
@@ -24,6 +25,28 @@ export interface HistoryChoresParts {
 
 type Unclosed = [team: number, periodNo: number, teamId: string];
 
+const NAMED = 'SELECT t.team_id FROM books b JOIN teams t ON t.no = b.team WHERE';
+
+const SQL = {
+  daysOver: tuples<[teamId: string]>(`${NAMED} b.day > 0 AND b.day < ? LIMIT ${TEAMS_MAX}`),
+  periodsOver: tuples<[teamId: string]>(`${NAMED} b.period_end_ms <= ? ORDER BY b.period_end_ms LIMIT ${TEAMS_MAX}`),
+  unclosed: tuples<Unclosed>(`SELECT p.team, p.no, t.team_id FROM periods p JOIN teams t ON t.no = p.team
+    WHERE p.left_ms IS NOT NULL AND p.closed_characters IS NULL AND (p.team, p.no) > (?, ?) ORDER BY p.team, p.no LIMIT ${TEAMS_MAX}`),
+  lastOf: tuples<[number | null]>(`SELECT max(no) FROM (SELECT no FROM teams WHERE no > ? ORDER BY no LIMIT ${LOOKED_AT_MAX})`),
+  // Two look-ups a team: of its first day, and of its first period.
+  old: tuples<[team: number]>(`SELECT t.no FROM teams t LEFT JOIN books b ON b.team = t.no WHERE t.no > $after AND t.no <= $last AND (
+      (SELECT d.day FROM usage_days d WHERE d.team = t.no ORDER BY d.day LIMIT 1) < $day
+      OR (SELECT p.no < coalesce(b.period_no, p.no + 1) AND coalesce(p.left_ms, p.end_ms) < $endMs FROM periods p WHERE p.team = t.no ORDER BY p.no LIMIT 1)
+    ) ORDER BY t.no LIMIT 1`),
+  dropDays: `DELETE FROM usage_days WHERE (team, day, key) IN
+    (SELECT team, day, key FROM usage_days WHERE team = ? AND day < ? ORDER BY day, key LIMIT ${ROWS_MAX})`,
+  oldPeriods: tuples<[no: number]>(`SELECT p.no FROM periods p LEFT JOIN books b ON b.team = p.team
+    WHERE p.team = ? AND p.no < coalesce(b.period_no, p.no + 1) AND coalesce(p.left_ms, p.end_ms) < ? ORDER BY p.no LIMIT ${ROWS_MAX}`),
+  dropUsage: 'DELETE FROM usage WHERE team = ? AND period_no = ?',
+  dropPeriod: 'DELETE FROM periods WHERE team = ? AND no = ?',
+  eraseUseless: ERASE_USELESS,
+};
+
 interface Due {
   readonly teamIds: readonly string[];
   readonly closable: readonly Unclosed[];
@@ -32,16 +55,7 @@ interface Due {
 
 export class HistoryChores {
   readonly #parts: HistoryChoresParts;
-  readonly #daysOver: StatementSync;
-  readonly #periodsOver: StatementSync;
-  readonly #unclosed: StatementSync;
-  readonly #lastOf: StatementSync;
-  readonly #old: StatementSync;
-  readonly #dropDays: StatementSync;
-  readonly #oldPeriods: StatementSync;
-  readonly #dropUsage: StatementSync;
-  readonly #dropPeriod: StatementSync;
-  readonly #eraseUseless: StatementSync;
+  readonly #sql: Statements<typeof SQL>;
   /** What the last look has found. */
   #due: Due = { teamIds: [], closable: [], old: undefined };
   #hasMore = false;
@@ -52,29 +66,7 @@ export class HistoryChores {
 
   constructor(parts: HistoryChoresParts) {
     this.#parts = parts;
-    const arrays = (sql: string) => {
-      const statement = parts.database.prepare(sql);
-      statement.setReturnArrays(true);
-      return statement;
-    };
-    const named = 'SELECT t.team_id FROM books b JOIN teams t ON t.no = b.team WHERE';
-    this.#daysOver = arrays(`${named} b.day > 0 AND b.day < ? LIMIT ${TEAMS_MAX}`);
-    this.#periodsOver = arrays(`${named} b.period_end_ms <= ? ORDER BY b.period_end_ms LIMIT ${TEAMS_MAX}`);
-    this.#unclosed = arrays(`SELECT p.team, p.no, t.team_id FROM periods p JOIN teams t ON t.no = p.team
-      WHERE p.left_ms IS NOT NULL AND p.closed_characters IS NULL AND (p.team, p.no) > (?, ?) ORDER BY p.team, p.no LIMIT ${TEAMS_MAX}`);
-    this.#lastOf = arrays(`SELECT max(no) FROM (SELECT no FROM teams WHERE no > ? ORDER BY no LIMIT ${LOOKED_AT_MAX})`);
-    // Two look-ups a team: of its first day, and of its first period.
-    this.#old = arrays(`SELECT t.no FROM teams t LEFT JOIN books b ON b.team = t.no WHERE t.no > $after AND t.no <= $last AND (
-        (SELECT d.day FROM usage_days d WHERE d.team = t.no ORDER BY d.day LIMIT 1) < $day
-        OR (SELECT p.no < coalesce(b.period_no, p.no + 1) AND coalesce(p.left_ms, p.end_ms) < $endMs FROM periods p WHERE p.team = t.no ORDER BY p.no LIMIT 1)
-      ) ORDER BY t.no LIMIT 1`);
-    this.#dropDays = parts.database.prepare(`DELETE FROM usage_days WHERE (team, day, key) IN
-      (SELECT team, day, key FROM usage_days WHERE team = ? AND day < ? ORDER BY day, key LIMIT ${ROWS_MAX})`);
-    this.#oldPeriods = arrays(`SELECT p.no FROM periods p LEFT JOIN books b ON b.team = p.team
-      WHERE p.team = ? AND p.no < coalesce(b.period_no, p.no + 1) AND coalesce(p.left_ms, p.end_ms) < ? ORDER BY p.no LIMIT ${ROWS_MAX}`);
-    this.#dropUsage = parts.database.prepare('DELETE FROM usage WHERE team = ? AND period_no = ?');
-    this.#dropPeriod = parts.database.prepare('DELETE FROM periods WHERE team = ? AND no = ?');
-    this.#eraseUseless = parts.database.prepare(ERASE_USELESS);
+    this.#sql = prepared(parts.database, SQL);
   }
 
   /** Whether the next piece should follow soon. */
@@ -85,8 +77,8 @@ export class HistoryChores {
   /** Whether there is anything to do; reads only. */
   look(nowMs: number): boolean {
     const today = dayOf(nowMs);
-    const daysOver = this.#daysOver.all(today) as unknown as [teamId: string][];
-    const periodsOver = this.#periodsOver.all(nowMs) as unknown as [teamId: string][];
+    const daysOver = this.#sql.daysOver.all(today);
+    const periodsOver = this.#sql.periodsOver.all(nowMs);
     const unclosed = this.#nextUnclosed();
     const old = this.#nextOld(nowMs);
     const closable = unclosed.filter(([team, periodNo]) => !this.#parts.periods.isOpen(team, periodNo));
@@ -114,7 +106,7 @@ export class HistoryChores {
   }
 
   #nextUnclosed(): readonly Unclosed[] {
-    const found = this.#unclosed.all(...this.#cursor) as unknown as Unclosed[];
+    const found = this.#sql.unclosed.all(...this.#cursor);
     const last = found.length < TEAMS_MAX ? undefined : found.at(-1);
     this.#cursor = last === undefined ? [0, 0] : [last[0], last[1]];
     return found;
@@ -126,23 +118,22 @@ export class HistoryChores {
     if (this.#pass.day !== today) this.#pass = { day: today, after: 0, isDone: false };
     if (this.#pass.isDone) return undefined;
     const { after } = this.#pass;
-    const [last] = this.#lastOf.get(after) as unknown as [number | null];
+    const [last] = this.#sql.lastOf.get(after)!;
     this.#pass.isDone = last === null;
     const bounds = { $after: after, $last: last, $day: today - this.#parts.historyDays, $endMs: this.#keptFromMs(nowMs) };
-    const found = last === null ? undefined : (this.#old.get(bounds) as unknown as [team: number] | undefined)?.[0];
+    const found = last === null ? undefined : this.#sql.old.get(bounds)?.[0];
     // It is looked at again until nothing old is left of it.
     this.#pass.after = found === undefined ? (last ?? after) : found - 1;
     return found;
   }
 
   #drop(team: number, nowMs: number): void {
-    this.#dropDays.run(team, dayOf(nowMs) - this.#parts.historyDays);
-    const periods = this.#oldPeriods.all(team, this.#keptFromMs(nowMs)) as unknown as [no: number][];
-    for (const [no] of periods) {
-      this.#dropUsage.run(team, no);
-      this.#dropPeriod.run(team, no);
+    this.#sql.dropDays.run(team, dayOf(nowMs) - this.#parts.historyDays);
+    for (const [no] of this.#sql.oldPeriods.all(team, this.#keptFromMs(nowMs))) {
+      this.#sql.dropUsage.run(team, no);
+      this.#sql.dropPeriod.run(team, no);
     }
-    this.#eraseUseless.run(team);
+    this.#sql.eraseUseless.run(team);
   }
 
   #keptFromMs(nowMs: number): number {

@@ -1,15 +1,15 @@
 // Clears up, a few rows at a time: ended leases, forgotten ids, what is over of the usage of teams without requests, what of the audit is too old, and what an interrupted deletion has left.
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
-import type { AuditRows } from './audit-rows.ts';
 import type { Books } from './books.ts';
 import type { DictionaryPieces } from './dictionary-pieces.ts';
 import type { Expiry } from './expiry.ts';
-import type { GroupCommit } from './group-commit.ts';
+import type { StoreParts } from './group-commit.ts';
 import type { HistoryChores } from './history-chores.ts';
 import type { RequestIds } from './request-ids.ts';
+import type { AuditRows } from './sqlite-audit-log.ts';
 import { NOT_ERASED, OPEN } from './sqlite-schema.ts';
+import { prepared, tuples } from './statements.ts';
+import type { Statements } from './statements.ts';
 import type { TeamErasure } from './team-erasure.ts';
 
 /** How often does not matter for correctness: what is due counts as ended from its millisecond on. */
@@ -25,11 +25,15 @@ const LEASES_MAX = 64;
 const IDS_MAX = 1024;
 const AUDIT_MAX = 1024;
 
-export interface JanitorParts {
-  readonly database: DatabaseSync;
-  readonly clock: Clock;
+const SQL = {
+  // One step in the index: the next team that has an open lease, with the earliest end among its leases.
+  nextTeam: tuples<[team: number, untilMs: number, teamId: string]>(`SELECT o.team, o.until_ms, t.team_id
+    FROM operations o JOIN teams t ON t.no = o.team AND t.erasure = ${NOT_ERASED}
+    WHERE o.state = ${OPEN} AND o.team > ? ORDER BY o.team, o.until_ms LIMIT 1`),
+};
+
+export interface JanitorParts extends Omit<StoreParts, 'path'> {
   readonly log: Log;
-  readonly group: GroupCommit;
   readonly books: Books;
   readonly expiry: Expiry;
   readonly ids: RequestIds;
@@ -41,7 +45,7 @@ export interface JanitorParts {
 
 export class Janitor {
   readonly #parts: JanitorParts;
-  readonly #nextTeam: StatementSync;
+  readonly #sql: Statements<typeof SQL>;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
   /** The last team that was looked at. */
@@ -49,12 +53,7 @@ export class Janitor {
 
   constructor(parts: JanitorParts) {
     this.#parts = parts;
-    // One step in the index: the next team that has an open lease, with the earliest end among its leases.
-    this.#nextTeam = parts.database.prepare(
-      `SELECT o.team, o.until_ms, t.team_id FROM operations o JOIN teams t ON t.no = o.team AND t.erasure = ${NOT_ERASED}
-       WHERE o.state = ${OPEN} AND o.team > ? ORDER BY o.team, o.until_ms LIMIT 1`,
-    );
-    this.#nextTeam.setReturnArrays(true);
+    this.#sql = prepared(parts.database, SQL);
     this.#schedule(SWEEP_EVERY_MS);
   }
 
@@ -107,7 +106,7 @@ export class Janitor {
   #dueTeams(nowMs: number): string[] {
     const due: string[] = [];
     for (let looked = 0; looked < TEAMS_MAX && due.length < DUE_TEAMS_MAX; looked++) {
-      const row = this.#nextTeam.get(this.#cursor) as unknown as [team: number, untilMs: number, teamId: string] | undefined;
+      const row = this.#sql.nextTeam.get(this.#cursor);
       this.#cursor = row?.[0] ?? 0;
       if (row === undefined) break;
       if (row[1] <= nowMs) due.push(row[2]);

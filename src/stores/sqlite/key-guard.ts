@@ -3,8 +3,8 @@ import type { SQLOutputValue } from 'node:sqlite';
 import { addressBytes, holdsAddress, parseRange } from '../../domain/key-limits.ts';
 import type { AddressRange, KeyLimits } from '../../domain/key-limits.ts';
 import type { CallerRefusal, RateStanding } from '../../ports/ledger.ts';
-import type { SqlRow } from './columns.ts';
 import { RateWindow } from './rate-window.ts';
+import type { SqlRow } from './statements.ts';
 import type { TeamBooks } from './team-books.ts';
 
 /** The columns of `key_limits` by which limits are shown, under names that no other table has. */

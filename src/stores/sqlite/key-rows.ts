@@ -1,13 +1,14 @@
 // Keys as rows. Digests are looked up and never read back.
-import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { KeyDigest, KeyMode, KeyOwner } from '../../domain/api-key.ts';
 import { hasLimits, keyStatus } from '../../domain/key-limits.ts';
 import type { KeyLimits } from '../../domain/key-limits.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { FoundKey, KeyRecord, KeyUsage, NewKey, TeamSummary } from '../../ports/team-registry.ts';
-import type { SqlRow } from './columns.ts';
 import { LIMIT_COLUMNS, limitsOfRow } from './key-guard.ts';
 import { NOT_ERASED, OPEN } from './sqlite-schema.ts';
+import { prepared, tuples } from './statements.ts';
+import type { SqlRow, Statements } from './statements.ts';
 
 const SELECT = `SELECT k.*, ${LIMIT_COLUMNS}, t.team_id, u.last_used_at_ms, iif(u.period_no = b.period_no, u.characters, 0) AS characters,
     iif(u.period_no = b.period_no, u.requests, 0) AS requests
@@ -24,6 +25,45 @@ const MOMENT_DIGITS = 16;
 /** Neither revoked, nor disabled, nor expired. */
 const IS_ACTIVE = 'k.revoked_at_ms IS NULL AND coalesce(l.disabled, 0) = 0 AND coalesce(l.expires_at_ms > $now, 1)';
 
+const SQL = {
+  insert: tuples<[no: number]>(`INSERT INTO keys (key_id, team, digest, display, label, mode, created_at_ms)
+    VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING no`),
+  insertBooks: 'INSERT INTO key_books (team, key) VALUES (?, ?)',
+  owner: tuples<
+    [keyId: string, teamId: string, mode: KeyMode]
+  >(`SELECT k.key_id, t.team_id, k.mode FROM keys k JOIN teams t ON t.no = k.team
+    WHERE k.digest = ? AND t.erasure = ${NOT_ERASED}`),
+  one: `${SELECT} WHERE k.key_id = ?`,
+  ofTeam: `${SELECT} WHERE k.team = ? ORDER BY k.no`,
+  numbered: `SELECT k.*, ${LIMIT_COLUMNS}, t.team_id, u.last_used_at_ms FROM keys k JOIN teams t ON t.no = k.team
+    LEFT JOIN key_books u ON u.team = k.team AND u.key = k.no LEFT JOIN key_limits l ON l.key = k.no WHERE k.team = ? ORDER BY k.no`,
+  // The smallest text of moment and id is the oldest moment, with the key that it belongs to.
+  summary: tuples<[active: number, lastUsed: number | null, idlest: string | null]>(`SELECT count(*) FILTER (WHERE ${IS_ACTIVE}),
+      max(u.last_used_at_ms),
+      min(printf('%016d%s', iif(u.last_used_at_ms = 0, k.created_at_ms, u.last_used_at_ms), k.key_id)) FILTER (WHERE ${IS_ACTIVE})
+    FROM keys k JOIN key_books u ON u.team = k.team AND u.key = k.no LEFT JOIN key_limits l ON l.key = k.no WHERE k.team = $team`),
+  // A repeated revocation keeps the first one's moment.
+  revoke: 'UPDATE keys SET revoked_at_ms = ? WHERE key_id = ? AND revoked_at_ms IS NULL',
+  found: `${FOUND} WHERE k.digest = ?`,
+  last: tuples<[no: number]>('SELECT coalesce(max(no), 0) FROM keys'),
+  // Without an index, which every key would have to pay for: looked for this way, a key is found within a second among millions.
+  shown: `${FOUND} WHERE k.no > ? AND k.no <= ? AND k.display = ?`,
+  setLabel: 'UPDATE keys SET label = ? WHERE key_id = ?',
+  setGuarded: 'UPDATE keys SET guarded = ? WHERE no = ?',
+  dropLimits: 'DELETE FROM key_limits WHERE key = ?',
+  // What is held is counted anew, so that reservations made before there was a limit are in it; without a rate no window is kept.
+  setLimits: `INSERT INTO key_limits
+      (key, team, disabled, expires_at_ms, requests_per_second, characters, addresses, held_period_no, held_characters)
+    SELECT k.no, k.team, $disabled, $expires, $rate, $characters, $addresses, b.period_no, iif($characters IS NULL, 0, (
+        SELECT coalesce(sum(o.characters), 0) FROM operations o
+        WHERE o.team = k.team AND o.state = ${OPEN} AND o.key = k.no AND o.period_no = b.period_no))
+      FROM keys k JOIN books b ON b.team = k.team WHERE k.no = $key
+    ON CONFLICT (key) DO UPDATE SET disabled = excluded.disabled, expires_at_ms = excluded.expires_at_ms,
+      requests_per_second = excluded.requests_per_second, characters = excluded.characters, addresses = excluded.addresses,
+      held_period_no = excluded.held_period_no, held_characters = excluded.held_characters,
+      window = iif(excluded.requests_per_second IS NULL, x'', window)`,
+};
+
 /** What of a key can be changed. */
 export interface ChangeableRow {
   readonly label: string;
@@ -33,143 +73,93 @@ export interface ChangeableRow {
 
 export class KeyRows {
   readonly #clock: Clock;
-  readonly #insert: StatementSync;
-  readonly #insertBooks: StatementSync;
-  readonly #owner: StatementSync;
-  readonly #one: StatementSync;
-  readonly #ofTeam: StatementSync;
-  readonly #numbered: StatementSync;
-  readonly #summary: StatementSync;
-  readonly #revoke: StatementSync;
-  readonly #found: StatementSync;
-  readonly #last: StatementSync;
-  readonly #shown: StatementSync;
-  readonly #setLabel: StatementSync;
-  readonly #setGuarded: StatementSync;
-  readonly #dropLimits: StatementSync;
-  readonly #setLimits: StatementSync;
+  readonly #sql: Statements<typeof SQL>;
 
   /** By the clock it is told which keys have expired. */
   constructor(database: DatabaseSync, clock: Clock) {
     this.#clock = clock;
-    this.#insert = database.prepare(`INSERT INTO keys (key_id, team, digest, display, label, mode, created_at_ms)
-      VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING no`);
-    this.#insertBooks = database.prepare('INSERT INTO key_books (team, key) VALUES (?, ?)');
-    this.#owner = database.prepare(`SELECT k.key_id, t.team_id, k.mode FROM keys k JOIN teams t ON t.no = k.team
-      WHERE k.digest = ? AND t.erasure = ${NOT_ERASED}`);
-    this.#owner.setReturnArrays(true);
-    this.#one = database.prepare(`${SELECT} WHERE k.key_id = ?`);
-    this.#ofTeam = database.prepare(`${SELECT} WHERE k.team = ? ORDER BY k.no`);
-    this.#numbered = database.prepare(`SELECT k.*, ${LIMIT_COLUMNS}, t.team_id, u.last_used_at_ms FROM keys k JOIN teams t ON t.no = k.team
-      LEFT JOIN key_books u ON u.team = k.team AND u.key = k.no LEFT JOIN key_limits l ON l.key = k.no WHERE k.team = ? ORDER BY k.no`);
-    // The smallest text of moment and id is the oldest moment, with the key that it belongs to.
-    this.#summary = database.prepare(`SELECT count(*) FILTER (WHERE ${IS_ACTIVE}) AS active, max(u.last_used_at_ms) AS last_used,
-        min(printf('%016d%s', iif(u.last_used_at_ms = 0, k.created_at_ms, u.last_used_at_ms), k.key_id))
-          FILTER (WHERE ${IS_ACTIVE}) AS idlest
-      FROM keys k JOIN key_books u ON u.team = k.team AND u.key = k.no LEFT JOIN key_limits l ON l.key = k.no WHERE k.team = $team`);
-    // A repeated revocation keeps the first one's moment.
-    this.#revoke = database.prepare('UPDATE keys SET revoked_at_ms = ? WHERE key_id = ? AND revoked_at_ms IS NULL');
-    this.#found = database.prepare(`${FOUND} WHERE k.digest = ?`);
-    this.#last = database.prepare('SELECT coalesce(max(no), 0) AS no FROM keys');
-    // Without an index, which every key would have to pay for: looked for this way, a key is found within a second among millions.
-    this.#shown = database.prepare(`${FOUND} WHERE k.no > ? AND k.no <= ? AND k.display = ?`);
-    this.#setLabel = database.prepare('UPDATE keys SET label = ? WHERE key_id = ?');
-    this.#setGuarded = database.prepare('UPDATE keys SET guarded = ? WHERE no = ?');
-    this.#dropLimits = database.prepare('DELETE FROM key_limits WHERE key = ?');
-    // What is held is counted anew, so that reservations made before there was a limit are in it; without a rate no window is kept.
-    this.#setLimits = database.prepare(`INSERT INTO key_limits
-        (key, team, disabled, expires_at_ms, requests_per_second, characters, addresses, held_period_no, held_characters)
-      SELECT k.no, k.team, $disabled, $expires, $rate, $characters, $addresses, b.period_no, iif($characters IS NULL, 0, (
-          SELECT coalesce(sum(o.characters), 0) FROM operations o
-          WHERE o.team = k.team AND o.state = ${OPEN} AND o.key = k.no AND o.period_no = b.period_no))
-        FROM keys k JOIN books b ON b.team = k.team WHERE k.no = $key
-      ON CONFLICT (key) DO UPDATE SET disabled = excluded.disabled, expires_at_ms = excluded.expires_at_ms,
-        requests_per_second = excluded.requests_per_second, characters = excluded.characters, addresses = excluded.addresses,
-        held_period_no = excluded.held_period_no, held_characters = excluded.held_characters,
-        window = iif(excluded.requests_per_second IS NULL, x'', window)`);
+    this.#sql = prepared(database, SQL);
   }
 
   /** With its team's name. */
   byDigest(digest: KeyDigest): FoundKey[] {
-    return this.#found.all(digest).map((row) => this.#foundKeyOf(row));
+    return this.#sql.found.all(digest).map((row) => this.#foundKeyOf(row));
   }
 
   /** The highest number. */
   last(): number {
-    return Number(this.#last.get()?.['no']);
+    return this.#sql.last.get()![0];
   }
 
   /** Of the keys with numbers above `after`, up to `last`. */
   byDisplay(display: string, after: number, last: number): FoundKey[] {
-    return this.#shown.all(after, last, display).map((row) => this.#foundKeyOf(row));
+    return this.#sql.shown.all(after, last, display).map((row) => this.#foundKeyOf(row));
   }
 
   insert(team: number, { keyId, digest, display, label, mode, limits = {} }: NewKey, createdAtMs: number): void {
-    const row = this.#insert.get(keyId, team, digest, display, label, mode, createdAtMs);
-    this.#insertBooks.run(team, Number(row?.['no']));
-    if (hasLimits(limits)) this.#limit(Number(row?.['no']), { disabled: false, limits });
+    const [no] = this.#sql.insert.get(keyId, team, digest, display, label, mode, createdAtMs)!;
+    this.#sql.insertBooks.run(team, no);
+    if (hasLimits(limits)) this.#limit(no, { disabled: false, limits });
   }
 
   owner(digest: KeyDigest): KeyOwner | undefined {
-    const row = this.#owner.get(digest) as unknown as [keyId: string, teamId: string, mode: KeyMode] | undefined;
+    const row = this.#sql.owner.get(digest);
     return row === undefined ? undefined : { keyId: row[0], teamId: row[1], mode: row[2] };
   }
 
   get(keyId: string): KeyRecord | undefined {
-    const columns = this.#one.get(keyId);
+    const columns = this.#sql.one.get(keyId);
     return columns === undefined ? undefined : keyRecordOf(columns, this.#clock.nowMs());
   }
 
   ofTeam(team: number): KeyRecord[] {
     const nowMs = this.#clock.nowMs();
-    return this.#ofTeam.all(team).map((row) => keyRecordOf(row, nowMs));
+    return this.#sql.ofTeam.all(team).map((row) => keyRecordOf(row, nowMs));
   }
 
   /** With the numbers that rows of usage name them by; also of a team of which only its usage is left. */
   numbered(team: number): [no: number, key: KeyRecord][] {
     const nowMs = this.#clock.nowMs();
-    return this.#numbered.all(team).map((columns) => [Number(columns['no']), keyRecordOf(columns, nowMs)]);
+    return this.#sql.numbered.all(team).map((columns) => [Number(columns['no']), keyRecordOf(columns, nowMs)]);
   }
 
   changeable(keyId: string): ChangeableRow | undefined {
-    const row = this.#one.get(keyId);
+    const row = this.#sql.one.get(keyId);
     return row === undefined
       ? undefined
       : { label: String(row['label']), disabled: Number(row['disabled']) === 1, limits: limitsOfRow(row) };
   }
 
   change(keyId: string, changed: ChangeableRow): void {
-    this.#setLabel.run(changed.label, keyId);
-    this.#limit(Number(this.#one.get(keyId)?.['no']), changed);
+    this.#sql.setLabel.run(changed.label, keyId);
+    this.#limit(Number(this.#sql.one.get(keyId)?.['no']), changed);
   }
 
   #limit(no: number, { disabled, limits }: Omit<ChangeableRow, 'label'>): void {
     const isGuarded = disabled || hasLimits(limits);
-    this.#setGuarded.run(Number(isGuarded), no);
-    if (!isGuarded) return void this.#dropLimits.run(no);
+    this.#sql.setGuarded.run(Number(isGuarded), no);
+    if (!isGuarded) return void this.#sql.dropLimits.run(no);
     const { expiresAtMs, requestsPerSecond, characters, allowedAddresses } = limits;
-    const columns: Record<string, SQLInputValue> = {
+    this.#sql.setLimits.run({
       $key: no,
       $disabled: Number(disabled),
       $expires: expiresAtMs ?? null,
       $rate: requestsPerSecond ?? null,
       $characters: characters ?? null,
       $addresses: allowedAddresses === undefined ? null : JSON.stringify(allowedAddresses),
-    };
-    this.#setLimits.run(columns);
+    });
   }
 
   /** False where there is no such key, or one that is revoked already. */
   revoke(keyId: string, nowMs: number): boolean {
-    return this.#revoke.run(nowMs, keyId).changes > 0;
+    return this.#sql.revoke.run(nowMs, keyId).changes > 0;
   }
 
   summary(team: number): Omit<TeamSummary, 'team' | 'characters'> {
-    const columns = this.#summary.get({ $team: team, $now: this.#clock.nowMs() })!;
-    const idlest = columns['idlest'] as string | null;
+    const [activeKeys, lastUsed, idlest] = this.#sql.summary.get({ $team: team, $now: this.#clock.nowMs() })!;
     return {
-      activeKeys: Number(columns['active']),
-      lastUsedAtMs: usedAt(columns['last_used']),
+      activeKeys,
+      lastUsedAtMs: usedAt(lastUsed),
       idlestKey: idlest === null ? undefined : { keyId: idlest.slice(MOMENT_DIGITS), sinceMs: Number(idlest.slice(0, MOMENT_DIGITS)) },
     };
   }
@@ -177,7 +167,7 @@ export class KeyRows {
   /** Of the team's current period. */
   usage(team: number): KeyUsage[] {
     const nowMs = this.#clock.nowMs();
-    return this.#ofTeam.all(team).map((columns) => ({
+    return this.#sql.ofTeam.all(team).map((columns) => ({
       ...keyRecordOf(columns, nowMs),
       characters: Number(columns['characters']),
       requests: Number(columns['requests']),

@@ -2,8 +2,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { HALF_WRITTEN_SCHEMA, halfWritten, StoreError } from '../../domain/store-unavailable.ts';
 import type { StoreMigration } from '../../ports/store.ts';
-import { APPLICATION_ID, MIGRATIONS, missingNumbers, strangeNumbers } from './sqlite-schema.ts';
-import type { SchemaStep } from './sqlite-schema.ts';
+import { APPLICATION_ID, OLDEST_SCHEMA } from './schema-first.ts';
+import { MIGRATIONS, SCHEMA } from './schema-steps.ts';
+import type { SchemaStep } from './schema-steps.ts';
+import { missingNumbers, strangeNumbers } from './sqlite-schema.ts';
 
 /** Throws a `StoreError` for a database of another program, of a newer Lingate, or that is not complete. Writes nothing. */
 export function assertOurs(database: DatabaseSync, storeName: string): void {
@@ -14,7 +16,7 @@ export function assertOurs(database: DatabaseSync, storeName: string): void {
   const version = versionOf(database);
   if (version === HALF_WRITTEN_SCHEMA) throw halfWritten(storeName);
   assertKnown(version, storeName);
-  const strange = version === MIGRATIONS.length ? strangeNumbers(database) : [];
+  const strange = version === SCHEMA ? strangeNumbers(database) : [];
   if (strange.length > 0) {
     throw new StoreError(
       `${storeName} was written by a newer Lingate (its teams are held to ${strange.join(', ')}, unknown to this one); run that version, or restore a backup.`,
@@ -30,14 +32,14 @@ export function isEmpty(database: DatabaseSync): boolean {
 /** An older version has written it: `migrate` would change it. */
 export function isOutdated(database: DatabaseSync): boolean {
   const version = versionOf(database);
-  return version > 0 && (version < MIGRATIONS.length || missingNumbers(database).length > 0);
+  return version > 0 && (version < SCHEMA || missingNumbers(database).length > 0);
 }
 
 /** For whoever may not migrate. Throws a `StoreError` that says who may. */
 export function assertCurrent(database: DatabaseSync, storeName: string): void {
   if (!isOutdated(database)) return;
   throw new StoreError(
-    `${storeName} was written by an older Lingate (schema ${versionOf(database)}, this one has ${MIGRATIONS.length}): run "lingate store migrate" or "lingate serve", which copy it before they change it.`,
+    `${storeName} was written by an older Lingate (schema ${versionOf(database)}, this one has ${SCHEMA}): run "lingate store migrate" or "lingate serve", which copy it before they change it.`,
   );
 }
 
@@ -56,20 +58,21 @@ export function migrate(
   storeName: string,
   { steps = MIGRATIONS, copy }: MigrateOptions = {},
 ): StoreMigration | undefined {
-  const isDue = (): boolean => versionOf(database) < steps.length || (steps === MIGRATIONS && missingNumbers(database).length > 0);
+  const to = OLDEST_SCHEMA + steps.length - 1;
+  const isDue = (): boolean => versionOf(database) < to || (steps === MIGRATIONS && missingNumbers(database).length > 0);
   if (!isDue()) return undefined;
   return locked(database, () => {
     if (!isDue()) return undefined;
     const from = versionOf(database);
-    assertKnown(from, storeName, steps.length);
-    const copied = from === 0 ? undefined : copy?.(steps.length);
-    for (const step of steps.slice(from)) {
+    assertKnown(from, storeName, to);
+    const copied = from === 0 ? undefined : copy?.(to);
+    for (const step of steps.slice(from === 0 ? 0 : from - OLDEST_SCHEMA + 1)) {
       if (typeof step === 'string') database.exec(step);
       else step(database);
     }
     if (steps === MIGRATIONS) for (const statement of missingNumbers(database)) database.exec(statement);
-    database.exec(`PRAGMA user_version = ${steps.length}`);
-    return { from, to: steps.length, copy: copied };
+    database.exec(`PRAGMA user_version = ${to}`);
+    return { from, to, copy: copied };
   });
 }
 
@@ -85,7 +88,12 @@ function locked<T>(database: DatabaseSync, work: () => T): T {
   }
 }
 
-function assertKnown(version: number, storeName: string, newest = MIGRATIONS.length): void {
+function assertKnown(version: number, storeName: string, newest = SCHEMA): void {
+  if (version > 0 && version < OLDEST_SCHEMA) {
+    throw new StoreError(
+      `${storeName} was written by a Lingate too old for this one (schema ${version}, the oldest that is read is ${OLDEST_SCHEMA}): migrate it with a version in between first.`,
+    );
+  }
   if (version <= newest) return;
   throw new StoreError(
     `${storeName} was written by a newer Lingate (schema ${version}, this one knows ${newest}); run that version, or restore a backup.`,

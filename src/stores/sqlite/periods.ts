@@ -1,62 +1,72 @@
-// A team's periods as rows: how one is left for the next, and closed when nothing that was reserved in it is open any more.
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+// A team's periods and days as rows: how one is left for the next, and closed when nothing that was reserved in it is open any more.
+import type { DatabaseSync } from 'node:sqlite';
+import type { Micro } from '../../domain/money.ts';
+import { dayOf } from '../../domain/period.ts';
 import { periodBy } from '../../domain/period-rule.ts';
 import type { Books } from './books.ts';
-import type { HistoryHooks } from './history-hooks.ts';
 import { LIMITS, OPEN } from './sqlite-schema.ts';
-import type { TeamBooks } from './team-books.ts';
+import { prepared, tuples } from './statements.ts';
+import type { Statements } from './statements.ts';
+import type { KeyBooks, TeamBooks } from './team-books.ts';
+
+/** What the ledger tells while it happens, inside the transaction: rows that are written then are kept, or lost, with it. */
+export interface HistoryHooks {
+  /** A charge is in the team's counts of its current period. Called for every commit: compare numbers, and no more. */
+  charged(team: TeamBooks, priceMicro: Micro, nowMs: number): void;
+  /**
+   * A day of the team is over and in `usage_days`, with all that was committed in it. If the clock has stepped back since,
+   * more may be added, and the day is told again when that is over.
+   */
+  dayFinished(team: TeamBooks, day: number, nowMs: number): void;
+  /** Nothing of the period can change any more; its row in `periods` has all of it. Not called for one without use. */
+  periodClosed(team: TeamBooks, periodNo: number, nowMs: number): void;
+}
+
+const nothing = (): void => undefined;
+export const NO_HOOKS: HistoryHooks = { charged: nothing, dayFinished: nothing, periodClosed: nothing };
 
 /** A team's limits as one JSON object, by their names. */
 const LIMITS_JSON = `json_object(${Object.entries(LIMITS)
   .map(([name, column]) => `'${name}', t.${column}`)
   .join(', ')})`;
+/** Added to what is there: of a period that was charged late, and where the clock has stepped back to a day that was written away. */
+export const ADDED = 'DO UPDATE SET characters = characters + excluded.characters, requests = requests + excluded.requests';
+
+const SQL = {
+  anchor: tuples<[number]>(`SELECT coalesce(p.anchor_ms, t.created_at_ms) FROM teams t
+    LEFT JOIN periods p ON p.team = t.no AND p.no = ? WHERE t.no = ?`),
+  leave: `UPDATE periods SET (left_ms, plan, limits) =
+      (SELECT max(periods.start_ms, min(periods.end_ms, ?)), t.plan, ${LIMITS_JSON} FROM teams t WHERE t.no = periods.team)
+    WHERE team = ? AND no = ? AND left_ms IS NULL`,
+  add: 'INSERT INTO periods (team, no, start_ms, end_ms, anchor_ms) VALUES (?, ?, ?, ?, ?)',
+  enter: 'UPDATE books SET period_no = ?, period_end_ms = ? WHERE team = ?',
+  unclosed: tuples<[no: number]>('SELECT no FROM periods WHERE team = ? AND left_ms IS NOT NULL AND closed_characters IS NULL ORDER BY no'),
+  open: `SELECT 1 FROM operations WHERE team = ? AND state = ${OPEN} AND period_no = ? LIMIT 1`,
+  keep: `INSERT INTO usage (team, period_no, key, characters, requests)
+    SELECT team, period_no, key, characters, requests FROM key_books WHERE team = ? AND period_no = ? AND requests > 0
+    ON CONFLICT (team, period_no, key) ${ADDED}`,
+  reset: 'UPDATE key_books SET characters = 0, requests = 0 WHERE team = ? AND period_no = ?',
+  close: tuples<[characters: number | null]>(`UPDATE periods SET closed_characters =
+      (SELECT nullif(sum(characters), 0) FROM usage u WHERE u.team = periods.team AND u.period_no = periods.no)
+    WHERE team = ? AND no = ? AND left_ms IS NOT NULL AND closed_characters IS NULL RETURNING closed_characters`),
+  removeUsage: 'DELETE FROM usage WHERE team = ? AND period_no = ?',
+  remove: 'DELETE FROM periods WHERE team = ? AND no = ?',
+};
 
 export class Periods {
   readonly #books: Books;
   readonly #hooks: HistoryHooks;
-  readonly #anchor: StatementSync;
-  readonly #leave: StatementSync;
-  readonly #add: StatementSync;
-  readonly #enter: StatementSync;
-  readonly #unclosed: StatementSync;
-  readonly #open: StatementSync;
-  readonly #keep: StatementSync;
-  readonly #reset: StatementSync;
-  readonly #close: StatementSync;
-  readonly #removeUsage: StatementSync;
-  readonly #remove: StatementSync;
+  readonly #sql: Statements<typeof SQL>;
 
   constructor(database: DatabaseSync, books: Books, hooks: HistoryHooks) {
     this.#books = books;
     this.#hooks = hooks;
-    const arrays = (sql: string) => {
-      const statement = database.prepare(sql);
-      statement.setReturnArrays(true);
-      return statement;
-    };
-    this.#anchor = arrays(`SELECT coalesce(p.anchor_ms, t.created_at_ms) FROM teams t
-      LEFT JOIN periods p ON p.team = t.no AND p.no = ? WHERE t.no = ?`);
-    this.#leave = database.prepare(`UPDATE periods SET (left_ms, plan, limits) =
-        (SELECT max(periods.start_ms, min(periods.end_ms, ?)), t.plan, ${LIMITS_JSON} FROM teams t WHERE t.no = periods.team)
-      WHERE team = ? AND no = ? AND left_ms IS NULL`);
-    this.#add = database.prepare('INSERT INTO periods (team, no, start_ms, end_ms, anchor_ms) VALUES (?, ?, ?, ?, ?)');
-    this.#enter = database.prepare('UPDATE books SET period_no = ?, period_end_ms = ? WHERE team = ?');
-    this.#unclosed = arrays('SELECT no FROM periods WHERE team = ? AND left_ms IS NOT NULL AND closed_characters IS NULL ORDER BY no');
-    this.#open = database.prepare(`SELECT 1 FROM operations WHERE team = ? AND state = ${OPEN} AND period_no = ? LIMIT 1`);
-    this.#keep = database.prepare(`INSERT INTO usage (team, period_no, key, characters, requests)
-      SELECT team, period_no, key, characters, requests FROM key_books WHERE team = ? AND period_no = ? AND requests > 0
-      ON CONFLICT (team, period_no, key) DO UPDATE SET characters = characters + excluded.characters, requests = requests + excluded.requests`);
-    this.#reset = database.prepare('UPDATE key_books SET characters = 0, requests = 0 WHERE team = ? AND period_no = ?');
-    this.#close = arrays(`UPDATE periods SET closed_characters =
-        (SELECT nullif(sum(characters), 0) FROM usage u WHERE u.team = periods.team AND u.period_no = periods.no)
-      WHERE team = ? AND no = ? AND left_ms IS NOT NULL AND closed_characters IS NULL RETURNING closed_characters`);
-    this.#removeUsage = database.prepare('DELETE FROM usage WHERE team = ? AND period_no = ?');
-    this.#remove = database.prepare('DELETE FROM periods WHERE team = ? AND no = ?');
+    this.#sql = prepared(database, SQL);
   }
 
   /** Notes until when the team's period held, and under which plan; to be called before the plan is changed. */
   leave(team: number, periodNo: number, nowMs: number): void {
-    this.#leave.run(nowMs, team, periodNo);
+    this.#sql.leave.run(nowMs, team, periodNo);
   }
 
   /**
@@ -65,15 +75,15 @@ export class Periods {
    */
   start(team: TeamBooks, nowMs: number, fromMs?: number): void {
     const before = team.counts.periodNo;
-    const [anchorMs] = fromMs === undefined ? (this.#anchor.get(before, team.no) as unknown as [number]) : [fromMs];
+    const [anchorMs] = fromMs === undefined ? this.#sql.anchor.get(before, team.no)! : [fromMs];
     const period = periodBy(team.limits.period, anchorMs, nowMs);
     const { endMs } = period;
     // By the calendar it may have begun before the team's ended, if that one was still counted otherwise.
     const startMs = Math.max(period.startMs, fromMs ?? team.counts.periodEndMs);
     const periodNo = before + 1;
     this.leave(team.no, before, nowMs);
-    this.#add.run(team.no, periodNo, startMs, endMs, anchorMs);
-    this.#enter.run(periodNo, endMs, team.no);
+    this.#sql.add.run(team.no, periodNo, startMs, endMs, anchorMs);
+    this.#sql.enter.run(periodNo, endMs, team.no);
     Object.assign(team.counts, { periodNo, periodEndMs: endMs, usedCharacters: 0, heldCharacters: 0 });
     this.#books.touch(team);
     if (before > 0) this.close(team, before, nowMs);
@@ -81,13 +91,12 @@ export class Periods {
 
   /** Closes those of a team that have been left, as far as nothing is open in them. */
   closeAll(team: TeamBooks, nowMs: number): void {
-    const rows = this.#unclosed.all(team.no) as unknown as [no: number][];
-    for (const [periodNo] of rows) this.close(team, periodNo, nowMs);
+    for (const [periodNo] of this.#sql.unclosed.all(team.no)) this.close(team, periodNo, nowMs);
   }
 
   /** Whether a reservation that was made in it is open. */
   isOpen(team: number, periodNo: number): boolean {
-    return this.#open.get(team, periodNo) !== undefined;
+    return this.#sql.open.get(team, periodNo) !== undefined;
   }
 
   /**
@@ -97,16 +106,73 @@ export class Periods {
   close(team: TeamBooks, periodNo: number, nowMs: number): void {
     if (this.isOpen(team.no, periodNo)) return;
     this.#books.flush();
-    this.#keep.run(team.no, periodNo);
-    this.#reset.run(team.no, periodNo);
+    this.#sql.keep.run(team.no, periodNo);
+    this.#sql.reset.run(team.no, periodNo);
     for (const { counts } of team.keys.values()) {
       if (counts.periodNo === periodNo) Object.assign(counts, { characters: 0, requests: 0 });
     }
-    const closed = this.#close.get(team.no, periodNo) as unknown as [characters: number | null] | undefined;
+    const closed = this.#sql.close.get(team.no, periodNo);
     // Another process has been faster.
     if (closed === undefined) return;
     if (closed[0] !== null) return this.#hooks.periodClosed(team, periodNo, nowMs);
-    this.#removeUsage.run(team.no, periodNo);
-    this.#remove.run(team.no, periodNo);
+    this.#sql.removeUsage.run(team.no, periodNo);
+    this.#sql.remove.run(team.no, periodNo);
+  }
+}
+
+/** No day is being counted. */
+const NONE = 0;
+
+const DAY_SQL = {
+  keep: `INSERT INTO usage_days (team, day, key, characters, requests)
+    SELECT team, ?, key, day_characters, day_requests FROM key_books WHERE team = ? AND day_requests > 0
+    ON CONFLICT (team, day, key) ${ADDED}`,
+  reset: 'UPDATE key_books SET day_characters = 0, day_requests = 0 WHERE team = ? AND day_requests > 0',
+  enter: 'UPDATE books SET day = ? WHERE team = ?',
+};
+
+/** Charges by UTC day: the running day stands in the keys' own rows, which a commit writes anyway; a day that is over has rows of its own. */
+export class DayCounts {
+  readonly #books: Books;
+  readonly #hooks: HistoryHooks;
+  readonly #sql: Statements<typeof DAY_SQL>;
+
+  constructor(database: DatabaseSync, books: Books, hooks: HistoryHooks) {
+    this.#books = books;
+    this.#hooks = hooks;
+    this.#sql = prepared(database, DAY_SQL);
+  }
+
+  /** Counts a charge. The caller has the key's row written. */
+  count({ team, counts }: KeyBooks, characters: number, nowMs: number): void {
+    const day = dayOf(nowMs);
+    if (day !== team.counts.day) this.#turn(team, day, nowMs);
+    counts.dayCharacters += characters;
+    counts.dayRequests++;
+  }
+
+  /** Writes a team's day away if it is over. */
+  finish(team: TeamBooks, nowMs: number): void {
+    const { day } = team.counts;
+    if (day !== NONE && day < dayOf(nowMs)) this.#turn(team, NONE, nowMs);
+  }
+
+  /** Writes a team's day away, over or not: the team is deleted, and its usage stays. */
+  leave(team: TeamBooks, nowMs: number): void {
+    if (team.counts.day !== NONE) this.#turn(team, NONE, nowMs);
+  }
+
+  /** From one day to the next, or, with a clock that has stepped back, to an earlier one: nothing that was counted is lost. */
+  #turn(team: TeamBooks, day: number, nowMs: number): void {
+    const before = team.counts.day;
+    if (before !== NONE) {
+      this.#books.flush();
+      this.#sql.keep.run(before, team.no);
+      this.#sql.reset.run(team.no);
+      for (const { counts } of team.keys.values()) Object.assign(counts, { dayCharacters: 0, dayRequests: 0 });
+    }
+    this.#sql.enter.run(day, team.no);
+    team.counts.day = day;
+    if (before !== NONE && before < dayOf(nowMs)) this.#hooks.dayFinished(team, before, nowMs);
   }
 }

@@ -1,9 +1,11 @@
 // Ids of requests: open, resolved, and cleared away in small batches when they are no longer remembered.
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
 import type { Held } from './held-reservations.ts';
 import { constraintViolationOf } from './store-fault.ts';
 import { OPEN, RELEASED } from './sqlite-schema.ts';
+import { prepared, tuples } from './statements.ts';
+import type { Statement, Statements } from './statements.ts';
 import type { TeamBooks } from './team-books.ts';
 
 /** An expired id counts as never seen when it is read. After every so many new ids, rows are cleared away, twice as many at a time. */
@@ -23,64 +25,54 @@ export interface NewReservation {
   readonly priceMicro: number;
 }
 
-type HeldRow = [key: number, characters: number, priceMicro: number, periodNo: number];
-
 const OPENED = `INTO operations (request_id, team, state, until_ms, key, characters, price_micro, period_no)
   VALUES (?, ?, ${OPEN}, ?, ?, ?, ?, ?)`;
 const CLOSED = `INTO operations (request_id, team, state, until_ms, characters, price_micro) VALUES (?, ?, ${RELEASED}, ?, 0, 0)`;
 const RANGE = '(request_id, team) > (?, ?) AND (request_id, team) <= (?, ?)';
 const FIRST: readonly [string, number] = ['', -1];
+const RESOLVED = `UPDATE operations SET state = ?, until_ms = ? WHERE request_id = ? AND team = ? AND state = ${OPEN}`;
+
+const SQL = {
+  find: tuples<[state: number, untilMs: number, characters: number]>(
+    'SELECT state, until_ms, characters FROM operations WHERE request_id = ? AND team = ?',
+  ),
+  open: `INSERT ${OPENED}`,
+  close: `INSERT ${CLOSED}`,
+  // An expired row of the id that was not cleared away yet is replaced.
+  openOver: `INSERT OR REPLACE ${OPENED}`,
+  closeOver: `INSERT OR REPLACE ${CLOSED}`,
+  resolve: tuples<[key: number, characters: number, priceMicro: number, periodNo: number]>(
+    `${RESOLVED} RETURNING key, characters, price_micro, period_no`,
+  ),
+  resolveHeld: RESOLVED,
+  rangeEnd: tuples<[string, number]>(`SELECT request_id, team FROM operations WHERE (request_id, team) > (?, ?)
+    ORDER BY request_id, team LIMIT 1 OFFSET ?`),
+  last: tuples<[string, number]>('SELECT request_id, team FROM operations ORDER BY request_id DESC, team DESC LIMIT 1'),
+  clear: `DELETE FROM operations WHERE ${RANGE} AND state > ${OPEN} AND until_ms <= ?`,
+  later: `SELECT 1 FROM operations WHERE ${RANGE} AND state > ${OPEN} LIMIT 1`,
+  firstResolved: tuples<[untilMs: number]>(`SELECT until_ms FROM operations WHERE state > ${OPEN} ORDER BY request_id, team LIMIT 1`),
+};
 
 export class RequestIds {
-  readonly #find: StatementSync;
-  readonly #open: StatementSync;
-  readonly #openOver: StatementSync;
-  readonly #close: StatementSync;
-  readonly #closeOver: StatementSync;
-  readonly #resolve: StatementSync;
-  readonly #resolveHeld: StatementSync;
-  readonly #rangeEnd: StatementSync;
-  readonly #last: StatementSync;
-  readonly #clear: StatementSync;
-  readonly #later: StatementSync;
-  readonly #firstResolved: StatementSync;
+  readonly #sql: Statements<typeof SQL>;
   #sinceCleared = 0;
   /** The id after which clearing goes on. */
   #cursor = FIRST;
 
   constructor(database: DatabaseSync) {
-    const arrays = (sql: string) => {
-      const statement = database.prepare(sql);
-      statement.setReturnArrays(true);
-      return statement;
-    };
-    this.#find = arrays('SELECT state, until_ms, characters FROM operations WHERE request_id = ? AND team = ?');
-    this.#open = database.prepare(`INSERT ${OPENED}`);
-    this.#close = database.prepare(`INSERT ${CLOSED}`);
-    // An expired row of the id that was not cleared away yet is replaced.
-    this.#openOver = database.prepare(`INSERT OR REPLACE ${OPENED}`);
-    this.#closeOver = database.prepare(`INSERT OR REPLACE ${CLOSED}`);
-    const resolve = `UPDATE operations SET state = ?, until_ms = ? WHERE request_id = ? AND team = ? AND state = ${OPEN}`;
-    this.#resolve = arrays(`${resolve} RETURNING key, characters, price_micro, period_no`);
-    this.#resolveHeld = database.prepare(resolve);
-    this.#rangeEnd = arrays(`SELECT request_id, team FROM operations WHERE (request_id, team) > (?, ?)
-      ORDER BY request_id, team LIMIT 1 OFFSET ?`);
-    this.#last = arrays('SELECT request_id, team FROM operations ORDER BY request_id DESC, team DESC LIMIT 1');
-    this.#clear = database.prepare(`DELETE FROM operations WHERE ${RANGE} AND state > ${OPEN} AND until_ms <= ?`);
-    this.#later = database.prepare(`SELECT 1 FROM operations WHERE ${RANGE} AND state > ${OPEN} LIMIT 1`);
-    this.#firstResolved = arrays(`SELECT until_ms FROM operations WHERE state > ${OPEN} ORDER BY request_id, team LIMIT 1`);
+    this.#sql = prepared(database, SQL);
   }
 
   /** `undefined` when the id was never seen, or is remembered no longer. */
   find(team: number, requestId: string, nowMs: number): KnownId | undefined {
-    const row = this.#find.get(requestId, team) as unknown as [state: number, untilMs: number, characters: number] | undefined;
+    const row = this.#sql.find.get(requestId, team);
     return row === undefined || nowMs >= row[1] ? undefined : { state: row[0], untilMs: row[1], characters: row[2] };
   }
 
   /** False when there is a row of it already; that is left as it is unless `over` is set. */
   addOpen(team: TeamBooks, key: number, reservation: NewReservation, nowMs: number, over: boolean): boolean {
     const { requestId, untilMs, characters, priceMicro } = reservation;
-    const statement = over ? this.#openOver : this.#open;
+    const statement = over ? this.#sql.openOver : this.#sql.open;
     const { periodNo } = team.counts;
     if (!isAdded(statement, requestId, team.no, untilMs, key, characters, priceMicro, periodNo)) return false;
     team.held.add(requestId, { key, characters, priceMicro, periodNo });
@@ -90,7 +82,7 @@ export class RequestIds {
 
   /** Adds an id that holds nothing: its state is released from now on. */
   addReleased(team: number, requestId: string, nowMs: number, over: boolean): boolean {
-    const statement = over ? this.#closeOver : this.#close;
+    const statement = over ? this.#sql.closeOver : this.#sql.close;
     if (!isAdded(statement, requestId, team, nowMs + REMEMBER_MS)) return false;
     this.#tick(nowMs);
     return true;
@@ -101,9 +93,9 @@ export class RequestIds {
     const held = team.held.take(requestId);
     if (held !== undefined) {
       // Not by RETURNING, which takes as long as the change itself.
-      return this.#resolveHeld.run(state, nowMs + REMEMBER_MS, requestId, team.no).changes === 0 ? undefined : held;
+      return this.#sql.resolveHeld.run(state, nowMs + REMEMBER_MS, requestId, team.no).changes === 0 ? undefined : held;
     }
-    const row = this.#resolve.get(state, nowMs + REMEMBER_MS, requestId, team.no) as unknown as HeldRow | undefined;
+    const row = this.#sql.resolve.get(state, nowMs + REMEMBER_MS, requestId, team.no);
     return row === undefined ? undefined : { key: row[0], characters: row[1], priceMicro: row[2], periodNo: row[3] };
   }
 
@@ -113,16 +105,16 @@ export class RequestIds {
    * many there are.
    */
   clear(nowMs: number, rowsMax: number): void {
-    const end = (this.#rangeEnd.get(...this.#cursor, rowsMax - 1) ?? this.#last.get()) as unknown as [string, number] | undefined;
+    const end = this.#sql.rangeEnd.get(...this.#cursor, rowsMax - 1) ?? this.#sql.last.get();
     if (end === undefined) return;
-    this.#clear.run(...this.#cursor, ...end, nowMs);
-    const isLast = this.#rangeEnd.get(...end, 0) === undefined;
-    this.#cursor = isLast || this.#later.get(...this.#cursor, ...end) !== undefined ? FIRST : end;
+    this.#sql.clear.run(...this.#cursor, ...end, nowMs);
+    const isLast = this.#sql.rangeEnd.get(...end, 0) === undefined;
+    this.#cursor = isLast || this.#sql.later.get(...this.#cursor, ...end) !== undefined ? FIRST : end;
   }
 
   /** Whether clearing is worth asking for the write lock. */
   isDue(nowMs: number): boolean {
-    const row = this.#firstResolved.get() as unknown as [untilMs: number] | undefined;
+    const row = this.#sql.firstResolved.get();
     return row !== undefined && row[0] <= nowMs;
   }
 
@@ -135,7 +127,7 @@ export class RequestIds {
 }
 
 /** False when there is such a row. Ids come twice so seldom that an error for it costs less than counting changes each time. */
-function isAdded(statement: StatementSync, ...values: SQLInputValue[]): boolean {
+function isAdded(statement: Statement<unknown>, ...values: SQLInputValue[]): boolean {
   try {
     statement.get(...values);
     return true;

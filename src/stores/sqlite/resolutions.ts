@@ -1,14 +1,22 @@
 // The resolution of a reservation: committed or released once; a repetition is answered with the id's state.
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { AskedResolution, Resolution, Verdict } from '../../ports/ledger.ts';
 import type { Books } from './books.ts';
 import type { Expiry } from './expiry.ts';
-import type { HistoryHooks } from './history-hooks.ts';
+import { ADDED } from './periods.ts';
+import type { DayCounts, HistoryHooks } from './periods.ts';
+import type { Held } from './held-reservations.ts';
 import type { RequestIds } from './request-ids.ts';
 import { COMMITTED, EXPIRED, RELEASED } from './sqlite-schema.ts';
+import { prepared } from './statements.ts';
+import type { Statements } from './statements.ts';
 import type { KeyBooks, TeamBooks } from './team-books.ts';
-import type { Held } from './held-reservations.ts';
-import type { DayCounts } from './day-counts.ts';
+
+const SQL = {
+  // A period of long ago may have been cleared away.
+  addUsage: `INSERT INTO usage (team, period_no, key, characters, requests)
+    SELECT team, no, ?, ?, ? FROM periods WHERE team = ? AND no = ? ON CONFLICT (team, period_no, key) ${ADDED}`,
+};
 
 export interface ResolutionParts {
   readonly database: DatabaseSync;
@@ -27,7 +35,7 @@ export class Resolutions {
   readonly #ids: RequestIds;
   readonly #days: DayCounts;
   readonly #hooks: HistoryHooks;
-  readonly #addUsage: StatementSync;
+  readonly #sql: Statements<typeof SQL>;
 
   constructor({ database, books, expiry, ids, days, hooks }: ResolutionParts) {
     this.#books = books;
@@ -35,10 +43,7 @@ export class Resolutions {
     this.#ids = ids;
     this.#days = days;
     this.#hooks = hooks;
-    // A period of long ago may have been cleared away.
-    this.#addUsage = database.prepare(`INSERT INTO usage (team, period_no, key, characters, requests)
-      SELECT team, no, ?, ?, ? FROM periods WHERE team = ? AND no = ?
-      ON CONFLICT (team, period_no, key) DO UPDATE SET characters = characters + excluded.characters, requests = requests + excluded.requests`);
+    this.#sql = prepared(database, SQL);
   }
 
   /** To be run inside a transaction; `nowMs` is the operation's one reading of the clock. */
@@ -76,11 +81,11 @@ export class Resolutions {
   #count(key: KeyBooks, { periodNo, characters }: Held): void {
     const { team, no, counts } = key;
     if (periodNo < counts.periodNo) {
-      this.#addUsage.run(no, characters, 1, team.no, periodNo);
+      this.#sql.addUsage.run(no, characters, 1, team.no, periodNo);
       return;
     }
     if (periodNo > counts.periodNo) {
-      if (counts.requests > 0) this.#addUsage.run(no, counts.characters, counts.requests, team.no, counts.periodNo);
+      if (counts.requests > 0) this.#sql.addUsage.run(no, counts.characters, counts.requests, team.no, counts.periodNo);
       Object.assign(counts, { periodNo, characters: 0, requests: 0 });
     }
     counts.characters += characters;

@@ -1,88 +1,130 @@
-// The audit as operators read it: pages of rows, newest first, each in one operation of the group commit.
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+// The audit as rows: an entry is written in the transaction of the change that it tells of, and read in pages, newest first.
+import type { DatabaseSync } from 'node:sqlite';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { AuditEntry } from '../../domain/audit-entry.ts';
+import { idBefore, momentOf, nextId, withoutNames } from '../../domain/audit-entry.ts';
+import type { AuditDifference, AuditEntry, Audited, AuditRecord } from '../../domain/audit-entry.ts';
 import type { AuditLog, AuditPage } from '../../ports/audit-log.ts';
-import type { Clock } from '../../ports/clock.ts';
-import { idBefore, momentOf, withoutNames } from '../../domain/audit-entry.ts';
-import type { AuditRecord } from '../../domain/audit-entry.ts';
-import type { AuditRows } from './audit-rows.ts';
-import type { SqlRow } from './columns.ts';
-import type { GroupCommit } from './group-commit.ts';
+import type { StoreParts } from './group-commit.ts';
+import { prepared, objects, tuples } from './statements.ts';
+import type { Statements } from './statements.ts';
 
 /** Entries that are changed in one transaction: some milliseconds. */
 const PIECE = 1000;
 /** Greater than every id. */
 const END = ':';
 
-export interface SqliteAuditParts {
-  readonly database: DatabaseSync;
-  readonly clock: Clock;
-  readonly group: GroupCommit;
-  readonly rows: AuditRows;
+interface AuditRow {
+  readonly id: string;
+  readonly team_id: string | null;
+  /** JSON. */
+  readonly record: string;
 }
 
-export class SqliteAuditLog implements AuditLog {
-  readonly #parts: SqliteAuditParts;
-  readonly #page: StatementSync;
-  readonly #pageOfTeam: StatementSync;
-  readonly #ofTeam: StatementSync;
-  readonly #replace: StatementSync;
+const pageOf = (where: string) =>
+  objects<AuditRow>(`SELECT id, team_id, record FROM audit WHERE ${where} id >= ? AND id < ? ORDER BY id DESC LIMIT ?`);
 
-  constructor(parts: SqliteAuditParts) {
+const SQL = {
+  last: tuples<[string | null]>('SELECT max(id) FROM audit WHERE id < ?'),
+  insert: 'INSERT OR IGNORE INTO audit (id, team_id, record) VALUES (?, ?, ?)',
+  oldest: tuples<[string | null]>('SELECT min(id) FROM audit'),
+  forget: 'DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE id < ? ORDER BY id LIMIT ?)',
+  page: pageOf(''),
+  pageOfTeam: pageOf('team_id = ? AND'),
+  ofTeam: objects<AuditRow>('SELECT id, record FROM audit WHERE team_id = ? AND id > ? ORDER BY id LIMIT ?'),
+  replace: 'UPDATE audit SET record = ? WHERE id = ?',
+};
+
+export interface AuditedChange extends AuditDifference {
+  readonly teamId?: string;
+  readonly keyId?: string;
+}
+
+/** What is done with entries inside other transactions. */
+export class AuditRows {
+  readonly sql: Statements<typeof SQL>;
+  readonly #keptMs: number;
+
+  constructor(database: DatabaseSync, keptMs: number) {
+    this.#keptMs = keptMs;
+    this.sql = prepared(database, SQL);
+  }
+
+  /** Inside the transaction of the change. */
+  add({ actor, action, reason }: Audited, { teamId, keyId, before, after }: AuditedChange, nowMs: number): void {
+    const [last] = this.sql.last.get(idBefore(nowMs + 1))!;
+    const record: AuditRecord = { actor, action, ...(reason === undefined ? {} : { reason }), keyId, before, after };
+    this.put(nextId(nowMs, last ?? undefined), teamId, record);
+  }
+
+  put(id: AuditEntry['id'], teamId: AuditEntry['teamId'], record: AuditRecord): void {
+    this.sql.insert.run(id, teamId ?? null, JSON.stringify(record));
+  }
+
+  /** Entries with lesser ids are too old. */
+  keptFrom(nowMs: number): string {
+    return idBefore(nowMs - this.#keptMs);
+  }
+
+  isDue(nowMs: number): boolean {
+    const [oldest] = this.sql.oldest.get()!;
+    return oldest !== null && oldest < this.keptFrom(nowMs);
+  }
+
+  /** Forgets what is too old, `most` entries at most. */
+  clear(nowMs: number, most: number): void {
+    this.sql.forget.run(this.keptFrom(nowMs), most);
+  }
+}
+
+/** As operators read it: each page is an operation of the group commit. */
+export class SqliteAuditLog implements AuditLog {
+  readonly #parts: Pick<StoreParts, 'clock' | 'group'>;
+  readonly #rows: AuditRows;
+
+  constructor(parts: Pick<StoreParts, 'clock' | 'group'>, audit: AuditRows) {
     this.#parts = parts;
-    const { database } = parts;
-    const page = (where: string): StatementSync =>
-      database.prepare(`SELECT id, team_id, record FROM audit WHERE ${where} id >= ? AND id < ? ORDER BY id DESC LIMIT ?`);
-    this.#page = page('');
-    this.#pageOfTeam = page('team_id = ? AND');
-    this.#ofTeam = database.prepare('SELECT id, record FROM audit WHERE team_id = ? AND id > ? ORDER BY id LIMIT ?');
-    this.#replace = database.prepare('UPDATE audit SET record = ? WHERE id = ?');
+    this.#rows = audit;
   }
 
   page({ teamId, after = END, sinceMs, limit }: AuditPage): Promise<readonly AuditEntry[] | StoreUnavailable> {
-    const { group, clock, rows } = this.#parts;
+    const { group, clock } = this.#parts;
+    const { page, pageOfTeam } = this.#rows.sql;
     return group.run(() => {
-      const kept = rows.keptFrom(clock.nowMs());
+      const kept = this.#rows.keptFrom(clock.nowMs());
       const wanted = sinceMs === undefined ? kept : idBefore(sinceMs);
       const from = wanted > kept ? wanted : kept;
-      const found = teamId === undefined ? this.#page.all(from, after, limit) : this.#pageOfTeam.all(teamId, from, after, limit);
+      const found = teamId === undefined ? page.all(from, after, limit) : pageOfTeam.all(teamId, from, after, limit);
       return found.map(entryOf);
     });
   }
 
   async forgetNames(teamId: string): Promise<StoreUnavailable | undefined> {
-    let last: string | undefined = '';
-    while (last !== undefined) {
+    for (let last: string | undefined = ''; last !== undefined;) {
       const after: string = last;
-      const next: { readonly last: string | undefined } | StoreUnavailable = await this.#parts.group.run(() =>
-        this.#forgetSome(teamId, after),
-      );
+      const next = await this.#parts.group.run(() => ({ last: this.#forgetSome(teamId, after) }));
       if ('kind' in next) return next;
-      last = next.last;
+      ({ last } = next);
     }
     return undefined;
   }
 
-  /** Tells the last entry that was gone through, while there may be more. */
-  #forgetSome(teamId: string, after: string): { readonly last: string | undefined } {
-    const found = this.#ofTeam.all(teamId, after, PIECE);
-    for (const { id, record } of found) {
-      this.#replace.run(JSON.stringify(withoutNames(JSON.parse(String(record)) as AuditRecord)), String(id));
-    }
-    return { last: found.length < PIECE ? undefined : String(found.at(-1)!['id']) };
+  /** Returns the last entry that was gone through, while there may be more. */
+  #forgetSome(teamId: string, after: string): string | undefined {
+    const { ofTeam, replace } = this.#rows.sql;
+    const found = ofTeam.all(teamId, after, PIECE);
+    for (const { id, record } of found) replace.run(JSON.stringify(withoutNames(JSON.parse(record) as AuditRecord)), id);
+    return found.length < PIECE ? undefined : found.at(-1)!.id;
   }
 
   restore(entries: readonly AuditEntry[]): Promise<StoreUnavailable | undefined> {
     return this.#parts.group.run(() => {
-      for (const { id, atMs: _atMs, teamId, ...record } of entries) this.#parts.rows.put(id, teamId, record);
+      for (const { id, atMs: _atMs, teamId, ...record } of entries) this.#rows.put(id, teamId, record);
       return undefined;
     });
   }
 }
 
-function entryOf({ id, team_id, record }: SqlRow): AuditEntry {
-  const { keyId, ...rest } = JSON.parse(String(record)) as AuditRecord;
-  const name = String(id);
-  return { id: name, atMs: momentOf(name), teamId: team_id === null ? undefined : String(team_id), keyId, ...rest };
+function entryOf({ id, team_id, record }: AuditRow): AuditEntry {
+  const { keyId, ...rest } = JSON.parse(record) as AuditRecord;
+  return { id, atMs: momentOf(id), teamId: team_id ?? undefined, keyId, ...rest };
 }

@@ -1,15 +1,26 @@
 // Keeps events in the outbox, inside the transactions of what they tell.
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { eventIds } from '../../domain/event-rules.ts';
-import { creditReached, nextCharacters, percentsReached } from '../../domain/event-rules.ts';
+import type { DatabaseSync } from 'node:sqlite';
+import { creditReached, eventIds, nextCharacters, percentsReached } from '../../domain/event-rules.ts';
 import type { EventRules } from '../../domain/event-rules.ts';
 import type { Micro } from '../../domain/money.ts';
 import type { EventFacts } from '../../ports/outbox.ts';
 import type { KeyRecord, Team, Usage } from '../../ports/team-registry.ts';
 import type { Books } from './books.ts';
-import type { HistoryHooks } from './history-hooks.ts';
-import type { TeamBooks } from './team-books.ts';
+import type { HistoryHooks } from './periods.ts';
 import type { PeriodUsage } from './period-usage.ts';
+import { prepared, tuples } from './statements.ts';
+import type { Statements } from './statements.ts';
+import type { TeamBooks } from './team-books.ts';
+
+const SQL = {
+  keep: 'INSERT OR REPLACE INTO outbox (event_id, team_id, at_ms, due_ms, facts) VALUES (?, ?, ?, ?, ?)',
+  told: tuples<[percent: number]>('SELECT percent FROM told_percents WHERE team = ? AND period_no = ?'),
+  tell: 'INSERT OR REPLACE INTO told_percents (team, period_no, percent) VALUES (?, ?, ?)',
+  forgetTold: 'DELETE FROM told_percents WHERE team = ? AND period_no <= ?',
+  day: tuples<[characters: number, requests: number]>(
+    'SELECT coalesce(sum(characters), 0), coalesce(sum(requests), 0) FROM usage_days WHERE team = ? AND day = ?',
+  ),
+};
 
 /** From how many characters on there is something to tell, in this period. */
 export interface ToldMark {
@@ -26,22 +37,11 @@ export interface SqliteEventsParts {
 
 export class SqliteEvents implements HistoryHooks {
   readonly #parts: SqliteEventsParts;
-  readonly #keep: StatementSync;
-  readonly #told: StatementSync;
-  readonly #tell: StatementSync;
-  readonly #forgetTold: StatementSync;
-  readonly #day: StatementSync;
+  readonly #sql: Statements<typeof SQL>;
 
   constructor(parts: SqliteEventsParts) {
     this.#parts = parts;
-    const { database } = parts;
-    this.#keep = database.prepare('INSERT OR REPLACE INTO outbox (event_id, team_id, at_ms, due_ms, facts) VALUES (?, ?, ?, ?, ?)');
-    this.#told = database.prepare('SELECT percent FROM told_percents WHERE team = ? AND period_no = ?');
-    this.#tell = database.prepare('INSERT OR REPLACE INTO told_percents (team, period_no, percent) VALUES (?, ?, ?)');
-    this.#forgetTold = database.prepare('DELETE FROM told_percents WHERE team = ? AND period_no <= ?');
-    this.#day = database.prepare(
-      'SELECT sum(characters) AS characters, sum(requests) AS requests FROM usage_days WHERE team = ? AND day = ?',
-    );
+    this.#sql = prepared(parts.database, SQL);
   }
 
   /** A charge of this price is in the team's counts: a few comparisons, mostly. */
@@ -56,8 +56,7 @@ export class SqliteEvents implements HistoryHooks {
   }
 
   dayFinished({ no, teamId }: TeamBooks, day: number, nowMs: number): void {
-    const sums = this.#day.get(no, day);
-    const [characters, requests] = [Number(sums?.['characters']), Number(sums?.['requests'])];
+    const [characters, requests] = this.#sql.day.get(no, day)!;
     this.keep(eventIds.day(teamId, day, requests), teamId, nowMs, { kind: 'usage_day', day, characters, requests });
   }
 
@@ -65,7 +64,7 @@ export class SqliteEvents implements HistoryHooks {
     const { period, usage } = this.#parts.usage.closed(no, periodNo);
     // Reached by what was reserved in the period and committed after it.
     if (period.limits.billing === 'quota') this.#tellReached(no, periodNo, usage, nowMs);
-    this.#forgetTold.run(no, periodNo);
+    this.#sql.forgetTold.run(no, periodNo);
     this.keep(eventIds.period(teamId, period.startMs), teamId, nowMs, { kind: 'period_closed', period });
   }
 
@@ -94,7 +93,7 @@ export class SqliteEvents implements HistoryHooks {
   }
 
   keep(id: string, teamId: string, nowMs: number, facts: EventFacts): void {
-    this.#keep.run(id, teamId, nowMs, nowMs, JSON.stringify(facts));
+    this.#sql.keep.run(id, teamId, nowMs, nowMs, JSON.stringify(facts));
   }
 
   #quota(team: TeamBooks, nowMs: number): void {
@@ -109,7 +108,7 @@ export class SqliteEvents implements HistoryHooks {
     const { teamId, limits } = usage.team;
     for (const percent of percentsReached(this.#parts.rules, limits.characterLimit, this.#toldOf(no, periodNo), usage.characters)) {
       this.keep(eventIds.quota(teamId, usage.periodStartMs, percent), teamId, nowMs, { kind: 'quota_threshold', percent, usage });
-      this.#tell.run(no, periodNo, percent);
+      this.#sql.tell.run(no, periodNo, percent);
     }
   }
 
@@ -118,6 +117,6 @@ export class SqliteEvents implements HistoryHooks {
   }
 
   #toldOf(team: number, periodNo: number): number {
-    return Number(this.#told.get(team, periodNo)?.['percent'] ?? 0);
+    return this.#sql.told.get(team, periodNo)?.[0] ?? 0;
   }
 }

@@ -1,104 +1,87 @@
 // The outbox as rows of the file.
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { EventRules } from '../../domain/event-rules.ts';
+import type { DatabaseSync } from 'node:sqlite';
 import { RULES_FOLLOWED_MS } from '../../domain/event-rules.ts';
+import type { EventRules } from '../../domain/event-rules.ts';
 import { withLimits } from '../../domain/key-limits.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { Clock } from '../../ports/clock.ts';
 import type { DueEvent, EventFacts, KeptEvent, Outbox } from '../../ports/outbox.ts';
-import type { GroupCommit } from './group-commit.ts';
-import { databaseFaultOf, unavailable } from './store-fault.ts';
+import type { StoreParts } from './group-commit.ts';
+import { prepared, objects, tuples } from './statements.ts';
+import type { Statements } from './statements.ts';
+import { looked } from './store-fault.ts';
 
-export interface SqliteOutboxParts {
-  readonly database: DatabaseSync;
-  readonly clock: Clock;
-  readonly group: GroupCommit;
-  /** For messages to operators. */
-  readonly path: string;
-  readonly rules: EventRules;
+/** An event as it is kept; `facts` is JSON. */
+export interface EventRow {
+  readonly event_id: string;
+  readonly team_id: string;
+  readonly at_ms: number;
+  readonly due_ms: number;
+  readonly tries: number;
+  readonly facts: string;
 }
 
-export class SqliteOutbox implements Outbox {
-  readonly #parts: SqliteOutboxParts;
-  readonly #rules: string;
-  readonly #count: StatementSync;
-  readonly #due: StatementSync;
-  readonly #read: StatementSync;
-  readonly #remove: StatementSync;
-  readonly #postpone: StatementSync;
-  readonly #lease: StatementSync;
-  readonly #release: StatementSync;
+const SQL = {
+  count: tuples<[number]>('SELECT count(*) FROM outbox'),
+  due: objects<DueEvent>('SELECT event_id AS id, team_id AS teamId, tries FROM outbox WHERE due_ms <= ? ORDER BY due_ms, no LIMIT ?'),
+  read: objects<EventRow>('SELECT * FROM outbox WHERE event_id = ?'),
+  remove: 'DELETE FROM outbox WHERE event_id = ?',
+  postpone: 'UPDATE outbox SET tries = ?, due_ms = ? WHERE event_id = ?',
+  lease: `INSERT INTO outbox_lease (no, holder, until_ms, rules) VALUES (1, $holder, $until, $rules)
+    ON CONFLICT (no) DO UPDATE SET holder = excluded.holder, until_ms = excluded.until_ms, rules = excluded.rules
+    WHERE holder = $holder OR until_ms <= $now RETURNING no`,
+  release: 'UPDATE outbox_lease SET until_ms = ? WHERE holder = ? AND until_ms > ?',
+};
 
-  constructor(parts: SqliteOutboxParts) {
+export class SqliteOutbox implements Outbox {
+  readonly #parts: StoreParts;
+  readonly #rules: string;
+  readonly #sql: Statements<typeof SQL>;
+
+  constructor(parts: StoreParts, rules: EventRules) {
     this.#parts = parts;
-    const { database, rules } = parts;
     this.#rules = JSON.stringify(rules);
-    this.#count = database.prepare('SELECT count(*) AS pending FROM outbox');
-    this.#due = database.prepare('SELECT event_id, team_id, tries FROM outbox WHERE due_ms <= ? ORDER BY due_ms, no LIMIT ?');
-    this.#read = database.prepare('SELECT team_id, at_ms, facts FROM outbox WHERE event_id = ?');
-    this.#remove = database.prepare('DELETE FROM outbox WHERE event_id = ?');
-    this.#postpone = database.prepare('UPDATE outbox SET tries = ?, due_ms = ? WHERE event_id = ?');
-    this.#lease = database.prepare(`INSERT INTO outbox_lease (no, holder, until_ms, rules) VALUES (1, $holder, $until, $rules)
-      ON CONFLICT (no) DO UPDATE SET holder = excluded.holder, until_ms = excluded.until_ms, rules = excluded.rules
-      WHERE holder = $holder OR until_ms <= $now RETURNING no`);
-    this.#release = database.prepare('UPDATE outbox_lease SET until_ms = ? WHERE holder = ? AND until_ms > ?');
+    this.#sql = prepared(parts.database, SQL);
   }
 
   async pending(): Promise<number | StoreUnavailable> {
-    return this.#look(() => Number(this.#count.get()?.['pending']));
+    return looked(this.#parts.path, () => this.#sql.count.get()![0]);
   }
 
   async due(limit: number): Promise<readonly DueEvent[] | StoreUnavailable> {
-    return this.#look(() => {
-      const rows = this.#due.all(this.#parts.clock.nowMs(), limit);
-      return rows.map((row) => ({ id: String(row['event_id']), teamId: String(row['team_id']), tries: Number(row['tries']) }));
-    });
+    return looked(this.#parts.path, () => this.#sql.due.all(this.#parts.clock.nowMs(), limit));
   }
 
   async read({ id }: DueEvent): Promise<KeptEvent | undefined | StoreUnavailable> {
-    return this.#look(() => {
-      const row = this.#read.get(id);
-      if (row === undefined) return undefined;
-      const facts = withLimits(JSON.parse(String(row['facts'])) as EventFacts);
-      return { id, teamId: String(row['team_id']), atMs: Number(row['at_ms']), facts };
-    });
+    const row = looked(this.#parts.path, () => this.#sql.read.get(id));
+    return row === undefined || 'kind' in row ? row : eventOf(row);
   }
 
   remove({ id }: DueEvent): Promise<StoreUnavailable | undefined> {
-    return this.#parts.group.run(() => void this.#remove.run(id));
+    return this.#parts.group.run(() => void this.#sql.remove.run(id));
   }
 
   postpone({ id, tries }: DueEvent, delayMs: number): Promise<StoreUnavailable | undefined> {
-    return this.#parts.group.run(() => void this.#postpone.run(tries + 1, this.#parts.clock.nowMs() + delayMs, id));
+    return this.#parts.group.run(() => void this.#sql.postpone.run(tries + 1, this.#parts.clock.nowMs() + delayMs, id));
   }
 
   lease(holder: string, forMs: number): Promise<boolean | StoreUnavailable> {
     return this.#parts.group.run(() => {
       const $now = this.#parts.clock.nowMs();
-      return this.#lease.get({ $holder: holder, $until: $now + forMs, $now, $rules: this.#rules }) !== undefined;
+      return this.#sql.lease.get({ $holder: holder, $until: $now + forMs, $now, $rules: this.#rules }) !== undefined;
     });
   }
 
   release(holder: string): Promise<StoreUnavailable | undefined> {
     return this.#parts.group.run(() => {
       const nowMs = this.#parts.clock.nowMs();
-      this.#release.run(nowMs, holder, nowMs);
+      this.#sql.release.run(nowMs, holder, nowMs);
       return undefined;
     });
   }
+}
 
-  /** Without a transaction: in WAL mode readers wait for no writer. */
-  #look<T>(read: () => T): T | StoreUnavailable {
-    const { database, path } = this.#parts;
-    if (!database.isOpen) return unavailable(path, 'closed');
-    try {
-      return read();
-    } catch (error) {
-      const cause = databaseFaultOf(error);
-      if (cause === undefined) throw error;
-      return unavailable(path, cause);
-    }
-  }
+export function eventOf({ event_id: id, team_id: teamId, at_ms: atMs, facts }: EventRow): KeptEvent {
+  return { id, teamId, atMs, facts: withLimits(JSON.parse(facts) as EventFacts) };
 }
 
 /** Those of the gateway that sends events from this file, or did within a day. */

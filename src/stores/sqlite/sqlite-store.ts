@@ -1,44 +1,40 @@
 // The embedded store: one SQLite file, shared by the processes of one machine.
 import type { DatabaseSync } from 'node:sqlite';
-import type { KeyDigest, KeyOwner } from '../../domain/api-key.ts';
 import { DAY_MS, HISTORY_DAYS } from '../../domain/period.ts';
 import { NO_THRESHOLDS } from '../../domain/event-rules.ts';
 import type { EventRules } from '../../domain/event-rules.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { KeyDirectory } from '../../ports/key-directory.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store, StoreCreation } from '../../ports/store.ts';
 import { Admissions } from './admissions.ts';
-import { AuditRows } from './audit-rows.ts';
 import { Books } from './books.ts';
-import { Expiry } from './expiry.ts';
-import { HistoryChores } from './history-chores.ts';
-import { NO_HOOKS } from './history-hooks.ts';
 import { DatabaseFile } from './database-file.ts';
-import { databaseFaultOf, unavailable } from './store-fault.ts';
+import { DictionaryPieces } from './dictionary-pieces.ts';
+import { Expiry } from './expiry.ts';
 import { GroupCommit } from './group-commit.ts';
+import type { StoreParts } from './group-commit.ts';
+import { HistoryChores } from './history-chores.ts';
 import { Janitor } from './janitor.ts';
 import { KeyRows } from './key-rows.ts';
-import { DictionaryPieces } from './dictionary-pieces.ts';
 import { openDatabase } from './open-database.ts';
 import type { Durability } from './open-database.ts';
-import { Periods } from './periods.ts';
+import { PeriodUsage } from './period-usage.ts';
+import { DayCounts, NO_HOOKS, Periods } from './periods.ts';
 import { RegistryWork } from './registry-work.ts';
 import { RequestIds } from './request-ids.ts';
 import { Resolutions } from './resolutions.ts';
-import { SqliteAuditLog } from './sqlite-audit-log.ts';
+import { AuditRows, SqliteAuditLog } from './sqlite-audit-log.ts';
 import { SqliteEvents } from './sqlite-events.ts';
-import { SqliteLedger } from './sqlite-ledger.ts';
-import { SqliteGatewayRecords } from './sqlite-gateway-records.ts';
+import { sqliteGatewayRecords } from './sqlite-gateway-records.ts';
 import { SqliteGlossaryStore } from './sqlite-glossary-store.ts';
+import { SqliteLedger } from './sqlite-ledger.ts';
 import { rulesInForce, SqliteOutbox } from './sqlite-outbox.ts';
 import { SqliteTeamRegistry } from './sqlite-team-registry.ts';
 import { SqliteUsageHistory } from './sqlite-usage-history.ts';
-import { DayCounts } from './day-counts.ts';
+import { databaseFaultOf, looked, unavailable } from './store-fault.ts';
 import { TeamErasure } from './team-erasure.ts';
 import { TeamRows } from './team-rows.ts';
-import { PeriodUsage } from './period-usage.ts';
 
 export interface SqliteStoreOptions {
   /** A file, created with its directory when it is not there; `:memory:` keeps nothing. */
@@ -76,29 +72,29 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const expiry = new Expiry(database, books, periods);
   const ids = new RequestIds(database);
   const audit = new AuditRows(database, historyDays * DAY_MS);
-  const pieces = new DictionaryPieces({ database, path, clock, group });
-  const parts = { database, clock, group, books, expiry, periods, keys, teams, audit };
-  const auditLog = new SqliteAuditLog({ database, clock, group, rows: audit });
+  const parts = { database, path, clock, group, books, expiry, periods, keys, teams, audit };
+  const pieces = new DictionaryPieces(parts);
+  const auditLog = new SqliteAuditLog(parts, audit);
   const erasure = new TeamErasure({ ...parts, work: new RegistryWork(parts), events: told, days, pieces, auditLog });
-  const registry = { ...parts, erasure, usage, events: told };
-  const history = new HistoryChores({ database, books, expiry, days, periods, historyDays });
-  const janitor = new Janitor({ database, clock, log, group, books, expiry, ids, history, audit, erasure, pieces });
+  const history = new HistoryChores({ ...parts, days, historyDays });
+  const janitor = new Janitor({ ...parts, log, ids, history, erasure, pieces });
   let closed: Promise<void> | undefined;
   return {
-    keys: directoryOf(keys, path),
+    // Answers without waiting.
+    keys: { find: (digest) => looked(path, () => keys.owner(digest)) },
     ledger: new SqliteLedger({
       group,
       clock,
       admissions: new Admissions(database, books, expiry, ids),
       resolutions: new Resolutions({ database, books, expiry, ids, days, hooks }),
     }),
-    teams: new SqliteTeamRegistry(registry),
+    teams: new SqliteTeamRegistry({ ...parts, erasure, usage, events: told }),
     audit: auditLog,
-    glossaries: new SqliteGlossaryStore({ database, clock, group, path, pieces, audit }),
-    history: new SqliteUsageHistory({ ...registry, path, historyDays }),
-    gateways: new SqliteGatewayRecords({ database, clock, group }),
-    outbox: new SqliteOutbox({ database, clock, group, path, rules: events ?? NO_THRESHOLDS }),
-    ping: () => ping({ database, file, group, path }),
+    glossaries: new SqliteGlossaryStore({ ...parts, pieces }),
+    history: new SqliteUsageHistory({ ...parts, historyDays }),
+    gateways: sqliteGatewayRecords(parts),
+    outbox: new SqliteOutbox(parts, events ?? NO_THRESHOLDS),
+    ping: () => ping(parts, file),
     close() {
       janitor.close();
       closed ??= group.close().then(() => closeDatabase(database, log));
@@ -115,26 +111,11 @@ function tellMigrated(log: Log, { onMigrated }: StoreCreation): StoreCreation['o
   };
 }
 
-/** Answers without waiting: in WAL mode readers wait for no writer. */
-function directoryOf(keys: KeyRows, path: string): KeyDirectory {
-  return {
-    find(digest: KeyDigest): KeyOwner | undefined | StoreUnavailable {
-      try {
-        return keys.owner(digest);
-      } catch (error) {
-        const cause = databaseFaultOf(error);
-        if (cause === undefined) throw error;
-        return unavailable(path, cause);
-      }
-    },
-  };
-}
-
 /**
  * Commits a write as an admission does, of a value that is there already: a store that can be read but not written does not
  * count as answering, nor does one whose file is not at its place any more.
  */
-async function ping({ database, file, group, path }: PingParts): Promise<StoreUnavailable | undefined> {
+async function ping({ database, group, path }: StoreParts, file: DatabaseFile): Promise<StoreUnavailable | undefined> {
   const fault = await file.fault();
   group.setAway(fault);
   if (fault !== undefined) return unavailable(path, fault);
@@ -143,13 +124,6 @@ async function ping({ database, file, group, path }: PingParts): Promise<StoreUn
     database.exec(`PRAGMA user_version = ${version}`);
     return undefined;
   });
-}
-
-interface PingParts {
-  readonly database: DatabaseSync;
-  readonly file: DatabaseFile;
-  readonly group: GroupCommit;
-  readonly path: string;
 }
 
 function closeDatabase(database: DatabaseSync, log: Log): void {

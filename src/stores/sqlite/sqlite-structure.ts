@@ -1,7 +1,7 @@
 // Judges what only a database file has: its pages, its constraints, and rows that belong to nothing.
 import type { DatabaseSync } from 'node:sqlite';
 import type { ReportFinding } from '../../ports/store-contents.ts';
-import { databaseFaultOf, storeFault, storeName } from './store-fault.ts';
+import { asStoreFault, storeName } from './store-fault.ts';
 
 const FAULTS_MAX = 20;
 
@@ -46,8 +46,7 @@ export function judgeFile(database: DatabaseSync, path: string, report: ReportFi
     judgePages(database, path, report);
     judgeRows(database, report);
   } catch (error) {
-    const fault = databaseFaultOf(error);
-    throw fault === undefined ? error : storeFault(path, fault, error);
+    throw asStoreFault(path, error);
   }
 }
 

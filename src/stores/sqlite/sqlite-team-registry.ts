@@ -4,6 +4,7 @@ import { isPeriodRule, sameLength } from '../../domain/period-rule.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { keyDifference, newKeyDifference, REVOCATION, teamDifference } from '../../domain/audit-entry.ts';
 import type { Audited, ChangeableKey } from '../../domain/audit-entry.ts';
 import type {
   FoundKey,
@@ -21,16 +22,14 @@ import type {
   TeamSummary,
   Usage,
 } from '../../ports/team-registry.ts';
-import { keyDifference, newKeyDifference, REVOCATION, teamDifference } from '../../domain/audit-entry.ts';
-import type { AuditRows } from './audit-rows.ts';
 import type { ChangeableRow, KeyRows } from './key-rows.ts';
-import { RegistryWork } from './registry-work.ts';
+import { RegistryWork, TeamPages } from './registry-work.ts';
 import type { RegistryWorkParts } from './registry-work.ts';
+import type { PeriodUsage } from './period-usage.ts';
+import type { AuditRows } from './sqlite-audit-log.ts';
 import type { SqliteEvents } from './sqlite-events.ts';
-import { TeamPages } from './team-pages.ts';
 import type { TeamErasure } from './team-erasure.ts';
 import type { TeamRows } from './team-rows.ts';
-import type { PeriodUsage } from './period-usage.ts';
 
 /** Keys that are searched in one transaction: some milliseconds. */
 const SEARCH_PIECE = 5000;
@@ -46,61 +45,51 @@ export interface RegistryParts extends RegistryWorkParts {
 }
 
 export class SqliteTeamRegistry implements TeamRegistry {
+  readonly #parts: RegistryParts;
   readonly #work: RegistryWork;
-  readonly #keys: KeyRows;
-  readonly #audit: AuditRows;
-  readonly #teams: TeamRows;
   readonly #pages: TeamPages;
-  readonly #erasure: RegistryParts['erasure'];
-  readonly #usage: PeriodUsage;
-  readonly #events: SqliteEvents | undefined;
 
   constructor(parts: RegistryParts) {
+    this.#parts = parts;
     this.#work = new RegistryWork(parts);
-    this.#keys = parts.keys;
-    this.#audit = parts.audit;
-    this.#teams = parts.teams;
-    this.#pages = new TeamPages(this.#work, this.#teams);
-    this.#erasure = parts.erasure;
-    this.#usage = parts.usage;
-    this.#events = parts.events;
+    this.#pages = new TeamPages(this.#work, parts.teams);
   }
 
   createTeam(team: NewTeam, by?: Audited): Promise<Team | StoreUnavailable> {
     return this.#work.change(`team ${team.teamId}`, (nowMs) => {
-      const known = this.#numberOf(team.teamId);
-      if (known !== undefined) return this.#teams.get(known).team;
+      const known = this.#parts.teams.number(team.teamId);
+      if (known !== undefined) return this.#parts.teams.get(known).team;
       assertPeriod(team.limits);
-      const no = this.#teams.insert(team, nowMs);
+      const no = this.#parts.teams.insert(team, nowMs);
       this.#work.current(team.teamId, nowMs);
-      const made = this.#teams.get(no).team;
-      this.#events?.teamChanged('team_created', made, nowMs);
+      const made = this.#parts.teams.get(no).team;
+      this.#parts.events?.teamChanged('team_created', made, nowMs);
       return this.#audited(undefined, made, by, nowMs);
     });
   }
 
   listTeams(): Promise<readonly Team[] | StoreUnavailable> {
-    return this.#work.run('the list of teams', () => this.#teams.all());
+    return this.#work.run('the list of teams', () => this.#parts.teams.all());
   }
 
   async pageTeams(page: TeamPage): Promise<readonly Team[] | StoreUnavailable> {
-    return this.#pages.read(page, (no) => this.#teams.find(no)?.team);
+    return this.#pages.read(page, (no) => this.#parts.teams.find(no)?.team);
   }
 
   async pageSummaries(page: TeamPage): Promise<readonly TeamSummary[] | StoreUnavailable> {
     return this.#pages.read(page, (no, nowMs) => {
-      const row = this.#teams.find(no);
+      const row = this.#parts.teams.find(no);
       if (row === undefined) return undefined;
       const { team, usedCharacters, periodEndMs } = row;
       // The next admission opens the period that holds now; nothing was settled in it yet.
-      return { team, characters: nowMs < periodEndMs ? usedCharacters : 0, ...this.#keys.summary(no) };
+      return { team, characters: nowMs < periodEndMs ? usedCharacters : 0, ...this.#parts.keys.summary(no) };
     });
   }
 
   findTeam(teamId: string): Promise<Team | undefined | StoreUnavailable> {
     return this.#work.run(`team ${teamId}`, () => {
-      const no = this.#numberOf(teamId);
-      return no === undefined ? undefined : this.#teams.get(no).team;
+      const no = this.#parts.teams.number(teamId);
+      return no === undefined ? undefined : this.#parts.teams.get(no).team;
     });
   }
 
@@ -108,58 +97,58 @@ export class SqliteTeamRegistry implements TeamRegistry {
     return this.#work.change(`team ${teamId}`, (nowMs) => {
       const no = this.#work.current(teamId, nowMs);
       if (no === undefined) return undefined;
-      const { team, heldMicro } = this.#teams.get(no);
-      const known = change.once && this.#teams.changed(no, change.once.id, nowMs);
+      const { team, heldMicro } = this.#parts.teams.get(no);
+      const known = change.once && this.#parts.teams.changed(no, change.once.id, nowMs);
       if (known !== undefined) return known === change.once?.request ? team : { kind: 'other_request' };
       const balanceMicro = team.balanceMicro + (change.addMicro ?? 0);
       if (!Number.isSafeInteger(balanceMicro)) return { kind: 'balance_out_of_bounds' };
       if (change.addMicro !== undefined && balanceMicro < heldMicro)
         return { kind: 'credit_not_free', freeMicro: team.balanceMicro - heldMicro };
-      if (change.name !== undefined) this.#teams.setName(no, change.name);
+      if (change.name !== undefined) this.#parts.teams.setName(no, change.name);
       if (change.plan !== undefined) {
         const { name, limits } = change.plan;
         assertPeriod(limits);
-        const setPlan = (): void => this.#teams.setPlan(no, name, limits);
+        const setPlan = (): void => this.#parts.teams.setPlan(no, name, limits);
         if (sameLength(limits.period, team.limits.period)) setPlan();
         else this.#work.startPeriod(teamId, nowMs, setPlan);
       }
-      if (change.addMicro !== undefined) this.#teams.setBalance(no, balanceMicro);
-      if (change.once !== undefined) this.#teams.rememberChange(no, change.once, nowMs);
-      const changed = this.#teams.get(no).team;
-      this.#events?.teamChanged('team_updated', changed, nowMs);
+      if (change.addMicro !== undefined) this.#parts.teams.setBalance(no, balanceMicro);
+      if (change.once !== undefined) this.#parts.teams.rememberChange(no, change.once, nowMs);
+      const changed = this.#parts.teams.get(no).team;
+      this.#parts.events?.teamChanged('team_updated', changed, nowMs);
       if (changed.limits.billing === 'credit') {
-        this.#events?.balance(teamId, changed.limits.currency, team.balanceMicro, balanceMicro, nowMs);
+        this.#parts.events?.balance(teamId, changed.limits.currency, team.balanceMicro, balanceMicro, nowMs);
       }
       return this.#audited(team, changed, by, nowMs);
     });
   }
 
   deleteTeam(teamId: string, deletion: TeamDeletion, by?: Audited): Promise<boolean | StoreUnavailable> {
-    return this.#erasure.delete(teamId, deletion, by);
+    return this.#parts.erasure.delete(teamId, deletion, by);
   }
 
   createKey(key: NewKey, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
     return this.#work.change(`key ${key.keyId}`, (nowMs) => {
-      const no = this.#numberOf(key.teamId);
+      const no = this.#parts.teams.number(key.teamId);
       if (no === undefined) return undefined;
-      this.#keys.insert(no, key, nowMs);
-      const made = this.#keys.get(key.keyId);
-      if (made !== undefined) this.#events?.keyChanged('key_created', made, nowMs);
-      if (by !== undefined) this.#audit.add(by, { teamId: key.teamId, keyId: key.keyId, ...newKeyDifference(key) }, nowMs);
+      this.#parts.keys.insert(no, key, nowMs);
+      const made = this.#parts.keys.get(key.keyId);
+      if (made !== undefined) this.#parts.events?.keyChanged('key_created', made, nowMs);
+      if (by !== undefined) this.#parts.audit.add(by, { teamId: key.teamId, keyId: key.keyId, ...newKeyDifference(key) }, nowMs);
       return made;
     });
   }
 
   listKeys(teamId: string): Promise<readonly KeyRecord[] | undefined | StoreUnavailable> {
     return this.#work.run(`team ${teamId}`, () => {
-      const no = this.#numberOf(teamId);
-      return no === undefined ? undefined : this.#keys.ofTeam(no);
+      const no = this.#parts.teams.number(teamId);
+      return no === undefined ? undefined : this.#parts.keys.ofTeam(no);
     });
   }
 
   updateKey(keyId: string, change: KeyChange, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
     return this.#work.change(`key ${keyId}`, (nowMs) => {
-      const [record, before] = [this.#keys.get(keyId), this.#keys.changeable(keyId)];
+      const [record, before] = [this.#parts.keys.get(keyId), this.#parts.keys.changeable(keyId)];
       if (record === undefined || before === undefined) return undefined;
       // What is held now is counted: of leases that have not ended, in the period that holds.
       this.#work.current(record.teamId, nowMs);
@@ -167,32 +156,32 @@ export class SqliteTeamRegistry implements TeamRegistry {
       const after = { label, disabled, limits: changedLimits(before.limits, change.limits ?? {}) };
       const difference = keyDifference(changeableKey(before, record), changeableKey(after, record));
       if (difference === undefined) return record;
-      this.#keys.change(keyId, after);
-      const changed = this.#keys.get(keyId)!;
-      this.#events?.keyChanged('key_updated', changed, nowMs);
-      if (by !== undefined) this.#audit.add(by, { teamId: changed.teamId, keyId, ...difference }, nowMs);
+      this.#parts.keys.change(keyId, after);
+      const changed = this.#parts.keys.get(keyId)!;
+      this.#parts.events?.keyChanged('key_updated', changed, nowMs);
+      if (by !== undefined) this.#parts.audit.add(by, { teamId: changed.teamId, keyId, ...difference }, nowMs);
       return changed;
     });
   }
 
   revokeKey(keyId: string, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
     return this.#work.change(`key ${keyId}`, (nowMs) => {
-      const isNews = this.#keys.revoke(keyId, nowMs);
-      const key = this.#keys.get(keyId);
-      if (isNews && key !== undefined) this.#events?.keyChanged('key_revoked', key, nowMs);
-      if (isNews && by !== undefined) this.#audit.add(by, { teamId: key!.teamId, keyId, ...REVOCATION }, nowMs);
+      const isNews = this.#parts.keys.revoke(keyId, nowMs);
+      const key = this.#parts.keys.get(keyId);
+      if (isNews && key !== undefined) this.#parts.events?.keyChanged('key_revoked', key, nowMs);
+      if (isNews && by !== undefined) this.#parts.audit.add(by, { teamId: key!.teamId, keyId, ...REVOCATION }, nowMs);
       return key;
     });
   }
 
   /** By `display` in several transactions, so that the ledger never waits long. */
   async findKeys(search: KeySearch): Promise<readonly FoundKey[] | StoreUnavailable> {
-    if ('digest' in search) return this.#work.run('a key', () => this.#keys.byDigest(search.digest));
-    const last = await this.#work.run('the keys', () => this.#keys.last());
+    if ('digest' in search) return this.#work.run('a key', () => this.#parts.keys.byDigest(search.digest));
+    const last = await this.#work.run('the keys', () => this.#parts.keys.last());
     if (isUnavailable(last)) return last;
     const found: FoundKey[] = [];
     for (let from = 0; from < last; from += SEARCH_PIECE) {
-      const more = await this.#work.run('the keys', () => this.#keys.byDisplay(search.display, from, from + SEARCH_PIECE));
+      const more = await this.#work.run('the keys', () => this.#parts.keys.byDisplay(search.display, from, from + SEARCH_PIECE));
       if (isUnavailable(more)) return more;
       found.push(...more);
     }
@@ -202,26 +191,22 @@ export class SqliteTeamRegistry implements TeamRegistry {
   usage(teamId: string): Promise<Usage | undefined | StoreUnavailable> {
     return this.#work.run(`team ${teamId}`, (nowMs) => {
       const no = this.#work.current(teamId, nowMs);
-      return no === undefined ? undefined : this.#usage.current(no);
+      return no === undefined ? undefined : this.#parts.usage.current(no);
     });
   }
 
   standing(teamId: string): Promise<Standing | undefined | StoreUnavailable> {
     return this.#work.run(`team ${teamId}`, (nowMs) => {
       const no = this.#work.current(teamId, nowMs);
-      return no === undefined ? undefined : this.#teams.standing(no);
+      return no === undefined ? undefined : this.#parts.teams.standing(no);
     });
   }
 
   /** The team as it is now, with an entry of what makes it differ. */
   #audited(before: Team | undefined, after: Team, by: Audited | undefined, nowMs: number): Team {
     const difference = by && teamDifference(before, after);
-    if (difference !== undefined) this.#audit.add(by!, { teamId: after.teamId, ...difference }, nowMs);
+    if (difference !== undefined) this.#parts.audit.add(by!, { teamId: after.teamId, ...difference }, nowMs);
     return after;
-  }
-
-  #numberOf(teamId: string): number | undefined {
-    return this.#teams.number(teamId);
   }
 }
 

@@ -1,6 +1,5 @@
 // The usage history as rows of the file: days are read beside the ledger without its lock, periods as an operation of its own.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { DAY_MS, dayOf } from '../../domain/period.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
@@ -8,15 +7,14 @@ import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { KeyRecord, TeamPage } from '../../ports/team-registry.ts';
 import type { DayRange, KeyDay, PeriodUse, TeamDays, UsageHistory } from '../../ports/usage-history.ts';
 import type { KeyRows } from './key-rows.ts';
-import { RegistryWork } from './registry-work.ts';
+import { RegistryWork, TeamPages } from './registry-work.ts';
 import type { RegistryWorkParts } from './registry-work.ts';
+import { prepared, tuples } from './statements.ts';
+import type { Statements } from './statements.ts';
 import { databaseFaultOf, unavailable } from './store-fault.ts';
-import { TeamPages } from './team-pages.ts';
 import { TeamRows } from './team-rows.ts';
 
 export interface UsageHistoryParts extends RegistryWorkParts {
-  readonly database: DatabaseSync;
-  readonly path: string;
   readonly keys: KeyRows;
   readonly historyDays: number;
 }
@@ -29,16 +27,28 @@ const NO_DAY = -1;
 type DayRow = [day: number, key: number, characters: number, requests: number];
 type PeriodRow = [no: number, startMs: number, endMs: number, plan: string, limits: string, closed: number | null, running: number];
 
+const ROW = 'SELECT day, key, characters, requests FROM usage_days WHERE team = ?';
+
+const SQL = {
+  rows: tuples<DayRow>(`${ROW} AND (day, key) > (?, ?) AND day <= ? AND day <> ? ORDER BY day, key LIMIT ${ROWS_MAX}`),
+  kept: tuples<DayRow>(`${ROW} AND day = ?`),
+  counted: tuples<DayRow>(`SELECT b.day, u.key, u.day_characters, u.day_requests FROM books b JOIN key_books u ON u.team = b.team
+    WHERE b.team = ? AND b.day BETWEEN ? AND ? AND u.day_requests > 0 ORDER BY u.key`),
+  // Of a period that was left before plans were written down with it, nobody knows the limits.
+  periods: tuples<PeriodRow>(`SELECT p.no, p.start_ms, coalesce(p.left_ms, p.end_ms), p.plan, p.limits, p.closed_characters,
+      coalesce(p.no = b.period_no, 0)
+    FROM periods p LEFT JOIN books b ON b.team = p.team
+    WHERE p.team = ? AND (p.left_ms >= ? OR p.no = b.period_no) ORDER BY p.no DESC`),
+  charged: tuples<[number]>(`SELECT (SELECT coalesce(sum(characters), 0) FROM usage WHERE team = $team AND period_no = $no)
+    + (SELECT coalesce(sum(characters), 0) FROM key_books WHERE team = $team AND period_no = $no)`),
+};
+
 export class SqliteUsageHistory implements UsageHistory {
   readonly #parts: UsageHistoryParts;
   readonly #work: RegistryWork;
   readonly #teams: TeamRows;
   readonly #pages: TeamPages;
-  readonly #rows: StatementSync;
-  readonly #kept: StatementSync;
-  readonly #counted: StatementSync;
-  readonly #periods: StatementSync;
-  readonly #charged: StatementSync;
+  readonly #sql: Statements<typeof SQL>;
   #yieldAtMs = 0;
 
   constructor(parts: UsageHistoryParts) {
@@ -46,23 +56,7 @@ export class SqliteUsageHistory implements UsageHistory {
     this.#work = new RegistryWork(parts);
     this.#teams = new TeamRows(parts.database, 'teams and what deleted ones have left');
     this.#pages = new TeamPages(this.#work, this.#teams);
-    const arrays = (sql: string) => {
-      const statement = parts.database.prepare(sql);
-      statement.setReturnArrays(true);
-      return statement;
-    };
-    const row = 'SELECT day, key, characters, requests FROM usage_days WHERE team = ?';
-    this.#rows = arrays(`${row} AND (day, key) > (?, ?) AND day <= ? AND day <> ? ORDER BY day, key LIMIT ${ROWS_MAX}`);
-    this.#kept = arrays(`${row} AND day = ?`);
-    this.#counted = arrays(`SELECT b.day, u.key, u.day_characters, u.day_requests FROM books b JOIN key_books u ON u.team = b.team
-      WHERE b.team = ? AND b.day BETWEEN ? AND ? AND u.day_requests > 0 ORDER BY u.key`);
-    // Of a period that was left before plans were written down with it, nobody knows the limits.
-    this.#periods =
-      arrays(`SELECT p.no, p.start_ms, coalesce(p.left_ms, p.end_ms), p.plan, p.limits, p.closed_characters, coalesce(p.no = b.period_no, 0)
-      FROM periods p LEFT JOIN books b ON b.team = p.team
-      WHERE p.team = ? AND (p.left_ms >= ? OR p.no = b.period_no) ORDER BY p.no DESC`);
-    this.#charged = arrays(`SELECT (SELECT coalesce(sum(characters), 0) FROM usage WHERE team = $team AND period_no = $no)
-      + (SELECT coalesce(sum(characters), 0) FROM key_books WHERE team = $team AND period_no = $no)`);
+    this.#sql = prepared(parts.database, SQL);
   }
 
   async days(teamId: string, range: DayRange): Promise<TeamDays | undefined | StoreUnavailable> {
@@ -97,8 +91,7 @@ export class SqliteUsageHistory implements UsageHistory {
       if (team !== undefined) periods.closeAll(team, nowMs);
       const no = this.#teams.number(teamId);
       if (no === undefined) return undefined;
-      const rows = this.#periods.all(no, nowMs - historyDays * DAY_MS) as unknown as PeriodRow[];
-      return rows.map((row) => this.#periodOf(no, row));
+      return this.#sql.periods.all(no, nowMs - historyDays * DAY_MS).map((row) => this.#periodOf(no, row));
     });
   }
 
@@ -107,7 +100,7 @@ export class SqliteUsageHistory implements UsageHistory {
       const { team: held, usedCharacters } = this.#teams.get(team);
       return { number, startMs, endMs, closed: false, plan: held.plan, limits: held.limits, characters: usedCharacters };
     }
-    const characters = closed ?? (this.#charged.get({ $team: team, $no: number }) as unknown as [number])[0];
+    const characters = closed ?? this.#sql.charged.get({ $team: team, $no: number })![0];
     return { number, startMs, endMs, closed: closed !== null, plan, limits: JSON.parse(limits) as TeamLimits, characters };
   }
 
@@ -155,10 +148,10 @@ export class SqliteUsageHistory implements UsageHistory {
   #begin(team: number, from: number, to: number) {
     const row = this.#teams.find(team);
     if (row === undefined) return undefined;
-    const counting = this.#counted.all(team, from, to) as unknown as DayRow[];
+    const counting = this.#sql.counted.all(team, from, to);
     const running = counting[0]?.[0] ?? NO_DAY;
     // The running day may have rows of its own already, where the clock has stepped back to it.
-    const counted = running === NO_DAY ? [] : together(this.#kept.all(team, running) as unknown as DayRow[], counting);
+    const counted = running === NO_DAY ? [] : together(this.#sql.kept.all(team, running), counting);
     const rows = this.#piece(team, from, 0, to, running);
     const keys = new Map<number, KeyRecord>(rows.length + counted.length === 0 ? [] : this.#parts.keys.numbered(team));
     return { team: row.team, rows, keys, running, counted };
@@ -166,7 +159,7 @@ export class SqliteUsageHistory implements UsageHistory {
 
   /** The next rows behind this day and key. */
   #piece(team: number, day: number, key: number, to: number, running: number): DayRow[] {
-    return this.#rows.all(team, day, key, to, running) as unknown as DayRow[];
+    return this.#sql.rows.all(team, day, key, to, running);
   }
 
   #snapshot<T>(read: () => T): T {

@@ -88,6 +88,23 @@ export function unavailable(path: string, cause: Cause): StoreUnavailable {
   return { kind: 'unavailable', cause, advice: adviceOn(path, cause) };
 }
 
+/** What `read` returns; for a fault of the database `unavailable`. In WAL mode it needs no transaction: readers wait for no writer. */
+export function looked<T>(path: string, read: () => T): T | StoreUnavailable {
+  try {
+    return read();
+  } catch (error) {
+    const cause = databaseFaultOf(error);
+    if (cause === undefined) throw error;
+    return unavailable(path, cause);
+  }
+}
+
+/** An error as it is thrown on: a fault of the database in the words for operators. */
+export function asStoreFault(path: string, error: unknown): unknown {
+  const fault = databaseFaultOf(error);
+  return fault === undefined ? error : storeFault(path, fault, error);
+}
+
 function adviceOn(path: string, cause: Cause): string {
   return `${storeName(path)} ${ADVICE[cause]}`;
 }

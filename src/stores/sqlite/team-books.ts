@@ -1,12 +1,12 @@
 // A team in memory, while operations use it: limits, counters, window and the keys that were asked for.
 import type { SQLOutputValue } from 'node:sqlite';
 import type { TeamLimits } from '../../domain/plan.ts';
-import { named } from './columns.ts';
-import type { Numbers } from './columns.ts';
 import { HeldReservations } from './held-reservations.ts';
 import type { KeyGuard } from './key-guard.ts';
 import type { ToldMark } from './sqlite-events.ts';
 import type { RateWindow } from './rate-window.ts';
+import { membersOf } from './statements.ts';
+import type { Numbers } from './statements.ts';
 
 /** A team's row in `books`, beside the window. */
 export const BOOKS = {
@@ -94,6 +94,6 @@ export class KeyBooks {
     this.keyId = row[first + 1] as string;
     this.isRevoked = row[first + 2] !== null;
     this.isGuarded = row[first + 3] === 1;
-    this.counts = named(KEY_BOOKS, row, first + 4) as Numbers<typeof KEY_BOOKS>;
+    this.counts = membersOf(KEY_BOOKS, row, first + 4) as Numbers<typeof KEY_BOOKS>;
   }
 }

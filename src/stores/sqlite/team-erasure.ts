@@ -1,26 +1,24 @@
 // Deletes a team: at once it is no team any more, then its rows go, some hundred in a transaction, and are overwritten in the file.
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { nextTurn } from '../../core/turns.ts';
+import type { Audited } from '../../domain/audit-entry.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { TeamDeletion } from '../../ports/team-registry.ts';
-import type { DictionaryPieces } from './dictionary-pieces.ts';
 import type { AuditLog } from '../../ports/audit-log.ts';
-import type { Audited } from '../../domain/audit-entry.ts';
-import type { AuditRows } from './audit-rows.ts';
 import type { Books } from './books.ts';
-import type { DayCounts } from './day-counts.ts';
+import type { DictionaryPieces } from './dictionary-pieces.ts';
+import type { StoreParts } from './group-commit.ts';
 import { securely } from './open-database.ts';
-import type { Periods } from './periods.ts';
+import type { DayCounts, Periods } from './periods.ts';
 import type { RegistryWork } from './registry-work.ts';
-import { FORGET_ALL_EVENTS, FORGET_EVENTS } from './schema-outbox.ts';
-import { ERASE_USELESS } from './schema-erasure.ts';
+import type { AuditRows } from './sqlite-audit-log.ts';
 import type { SqliteEvents } from './sqlite-events.ts';
 import { ERASING, ERASING_BUT_USAGE, NOT_ERASED, ONLY_USAGE_LEFT, OPEN } from './sqlite-schema.ts';
+import { prepared, objects, tuples } from './statements.ts';
+import type { Statement, Statements } from './statements.ts';
 
-export interface TeamErasureParts {
-  readonly database: DatabaseSync;
+export interface TeamErasureParts extends Pick<StoreParts, 'database'> {
   readonly work: RegistryWork;
   readonly books: Books;
   readonly days: DayCounts;
@@ -57,59 +55,57 @@ const OWNED: readonly { readonly table: string; readonly key: string; readonly s
   { table: 'keys', key: 'no', stays: true },
 ];
 
+/** Of a team that was deleted and has left no usage either, or none that is still kept, the rest goes too. */
+export const ERASE_USELESS = `UPDATE teams SET erasure = ${ERASING} WHERE no = ? AND erasure > ${ERASING}
+  AND NOT EXISTS (SELECT 1 FROM usage_days d WHERE d.team = teams.no) AND NOT EXISTS (SELECT 1 FROM periods p WHERE p.team = teams.no)`;
+
+const SQL = {
+  team: objects<{ readonly no: number; readonly erasure: number; readonly plan: string }>(
+    'SELECT no, erasure, plan FROM teams WHERE team_id = ?',
+  ),
+  id: tuples<[teamId: string]>('SELECT team_id FROM teams WHERE no = ?'),
+  mark: "UPDATE teams SET erasure = ?, name = '' WHERE no = ?",
+  state: tuples<[erasure: number]>('SELECT erasure FROM teams WHERE no = ?'),
+  release: `DELETE FROM operations WHERE team = ? AND state = ${OPEN}`,
+  dropBooks: 'DELETE FROM books WHERE team = ?',
+  // Without its usage, of a team that alone is still told.
+  forgetAllEvents: "DELETE FROM outbox WHERE team_id = ? AND json_extract(facts, '$.kind') <> 'team_deleted'",
+  // Where usage stays: what holds a name or a label is told to nobody any more.
+  forgetEvents: `DELETE FROM outbox WHERE team_id = ?
+    AND json_extract(facts, '$.kind') NOT IN ('credit_threshold', 'period_closed', 'usage_day', 'team_deleted')`,
+  useless: ERASE_USELESS,
+  unfinished: tuples<[no: number]>(`SELECT no FROM teams WHERE erasure BETWEEN ${ERASING} AND ${ERASING_BUT_USAGE} ORDER BY no LIMIT 1`),
+  dictionaries: `DELETE FROM dictionaries WHERE no IN
+    (SELECT d.no FROM dictionaries d JOIN glossaries g ON g.no = d.glossary WHERE g.team = ? LIMIT ${ROWS_MAX})`,
+  idsEnd: tuples<[id: string, team: number]>(`SELECT request_id, team FROM operations WHERE (request_id, team) > (?, ?)
+    ORDER BY request_id, team LIMIT 1 OFFSET ${IDS_MAX - 1}`),
+  forgetIds: `DELETE FROM operations WHERE (request_id, team) > ($after, $afterTeam)
+    AND ($end IS NULL OR (request_id, team) <= ($end, $endTeam)) AND team = $team`,
+  anonymise: `UPDATE keys SET digest = 'erased ' || key_id, display = '', label = '', guarded = 0,
+    revoked_at_ms = coalesce(revoked_at_ms, created_at_ms)
+    WHERE no IN (SELECT no FROM keys WHERE team = ? AND digest NOT LIKE 'erased %' LIMIT ${ROWS_MAX})`,
+  endWhole: `DELETE FROM teams WHERE no = ? AND erasure = ${ERASING}`,
+  endButUsage: `UPDATE teams SET erasure = ${ONLY_USAGE_LEFT} WHERE no = ? AND erasure = ${ERASING_BUT_USAGE}`,
+};
+
 /** Removes some rows of a team; whether there may be more. */
 type Piece = (team: number) => boolean;
 
 export class TeamErasure {
   readonly #parts: TeamErasureParts;
-  readonly #erasing: StatementSync;
-  readonly #id: StatementSync;
-  readonly #mark: StatementSync;
-  readonly #state: StatementSync;
-  readonly #release: StatementSync;
-  readonly #dropBooks: StatementSync;
-  readonly #forgetEvents: readonly [all: StatementSync, butUsage: StatementSync];
-  readonly #useless: StatementSync;
-  readonly #unfinished: StatementSync;
+  readonly #sql: Statements<typeof SQL>;
   readonly #pieces: readonly { readonly some: Piece; readonly stays: boolean }[];
-  readonly #idsEnd: StatementSync;
-  readonly #forgetIds: StatementSync;
-  readonly #last: readonly [whole: StatementSync, butUsage: StatementSync];
-  readonly #anonymise: StatementSync;
 
   constructor(parts: TeamErasureParts) {
     this.#parts = parts;
-    const { database } = parts;
-    this.#id = database.prepare('SELECT team_id FROM teams WHERE no = ?');
-    this.#erasing = database.prepare('SELECT no, erasure, plan FROM teams WHERE team_id = ?');
-    this.#mark = database.prepare("UPDATE teams SET erasure = ?, name = '' WHERE no = ?");
-    this.#state = database.prepare('SELECT erasure FROM teams WHERE no = ?');
-    this.#release = database.prepare(`DELETE FROM operations WHERE team = ? AND state = ${OPEN}`);
-    this.#dropBooks = database.prepare('DELETE FROM books WHERE team = ?');
-    this.#forgetEvents = [FORGET_ALL_EVENTS, FORGET_EVENTS].map((sql) => database.prepare(sql)) as [StatementSync, StatementSync];
-    this.#useless = database.prepare(ERASE_USELESS);
-    this.#unfinished = database.prepare(
-      `SELECT no FROM teams WHERE erasure BETWEEN ${ERASING} AND ${ERASING_BUT_USAGE} ORDER BY no LIMIT 1`,
-    );
-    const dictionaries = database.prepare(`DELETE FROM dictionaries WHERE no IN
-      (SELECT d.no FROM dictionaries d JOIN glossaries g ON g.no = d.glossary WHERE g.team = ? LIMIT ${ROWS_MAX})`);
+    this.#sql = prepared(parts.database, SQL);
     this.#pieces = [
-      { some: deletedBy(dictionaries), stays: false },
+      { some: deletedBy(this.#sql.dictionaries), stays: false },
       ...OWNED.map(({ table, key, stays = false }) => {
         const some = `SELECT ${key} FROM ${table} WHERE team = ? LIMIT ${ROWS_MAX}`;
-        return { some: deletedBy(database.prepare(`DELETE FROM ${table} WHERE (${key}) IN (${some})`)), stays };
+        const { piece } = prepared(parts.database, { piece: `DELETE FROM ${table} WHERE (${key}) IN (${some})` });
+        return { some: deletedBy(piece), stays };
       }),
-    ];
-    this.#idsEnd = database.prepare(`SELECT request_id, team FROM operations WHERE (request_id, team) > (?, ?)
-      ORDER BY request_id, team LIMIT 1 OFFSET ${IDS_MAX - 1}`);
-    this.#forgetIds = database.prepare(`DELETE FROM operations WHERE (request_id, team) > ($after, $afterTeam)
-      AND ($end IS NULL OR (request_id, team) <= ($end, $endTeam)) AND team = $team`);
-    this.#anonymise = database.prepare(`UPDATE keys SET digest = 'erased ' || key_id, display = '', label = '', guarded = 0,
-      revoked_at_ms = coalesce(revoked_at_ms, created_at_ms)
-      WHERE no IN (SELECT no FROM keys WHERE team = ? AND digest NOT LIKE 'erased %' LIMIT ${ROWS_MAX})`);
-    this.#last = [
-      database.prepare(`DELETE FROM teams WHERE no = ? AND erasure = ${ERASING}`),
-      database.prepare(`UPDATE teams SET erasure = ${ONLY_USAGE_LEFT} WHERE no = ? AND erasure = ${ERASING_BUT_USAGE}`),
     ];
   }
 
@@ -123,32 +119,32 @@ export class TeamErasure {
 
   /** Whether the deletion of a team was interrupted; reads only. */
   isDue(): boolean {
-    return this.#unfinished.get() !== undefined;
+    return this.#sql.unfinished.get() !== undefined;
   }
 
   /** Ends what was interrupted. */
   async finishAll(): Promise<void> {
     for (;;) {
-      const row = await this.#run(() => this.#unfinished.get());
-      if (row === undefined || isUnavailable(row) || (await this.#finish(Number(row['no']))) !== undefined) return;
+      const team = await this.#run(() => this.#sql.unfinished.get());
+      if (team === undefined || isUnavailable(team) || (await this.#finish(team[0])) !== undefined) return;
     }
   }
 
   /** The team's number; `undefined` where there is nothing to delete. */
   #begin(teamId: string, { keepUsage }: TeamDeletion, by: Audited | undefined, nowMs: number): number | undefined {
     const { database, events, audit } = this.#parts;
-    const row = this.#erasing.get(teamId);
-    const [no, erasure] = [Number(row?.['no']), Number(row?.['erasure'])];
-    if (row === undefined || (keepUsage && erasure === ONLY_USAGE_LEFT)) return undefined;
+    const team = this.#sql.team.get(teamId);
+    if (team === undefined || (keepUsage && team.erasure === ONLY_USAGE_LEFT)) return undefined;
+    const { no, erasure, plan } = team;
     // What has been begun without the usage is not to be had back.
     if (keepUsage && erasure !== NOT_ERASED) return no;
     if (keepUsage) this.#endHistory(teamId, nowMs);
-    if (by !== undefined) audit.add(by, { teamId, before: { plan: String(row['plan']) }, after: {} }, nowMs);
+    if (by !== undefined) audit.add(by, { teamId, before: { plan }, after: {} }, nowMs);
     securely(database, () => {
-      this.#dropBooks.run(no);
-      this.#forgetEvents[keepUsage ? 1 : 0].run(teamId);
+      this.#sql.dropBooks.run(no);
+      (keepUsage ? this.#sql.forgetEvents : this.#sql.forgetAllEvents).run(teamId);
       if (erasure === NOT_ERASED) events?.teamDeleted(teamId, nowMs);
-      this.#mark.run(keepUsage ? ERASING_BUT_USAGE : ERASING, no);
+      this.#sql.mark.run(keepUsage ? ERASING_BUT_USAGE : ERASING, no);
     });
     return no;
   }
@@ -157,7 +153,7 @@ export class TeamErasure {
   #endHistory(teamId: string, nowMs: number): void {
     const { work, books, days, periods } = this.#parts;
     const no = work.current(teamId, nowMs)!;
-    this.#release.run(no);
+    this.#sql.release.run(no);
     const team = books.team(teamId)!;
     days.leave(team, nowMs);
     periods.leave(no, team.counts.periodNo, nowMs);
@@ -167,15 +163,18 @@ export class TeamErasure {
 
   /** `undefined` when nothing is left. */
   async #finish(no: number): Promise<StoreUnavailable | undefined> {
-    const teamId = await this.#run(() => String(this.#id.get(no)?.['team_id']));
+    const teamId = await this.#run(() => this.#sql.id.get(no)?.[0] ?? '');
     if (isUnavailable(teamId)) return teamId;
     const failed = (await this.#forget(no)) ?? (await this.#parts.auditLog.forgetNames(teamId)) ?? (await this.#removeAll(no));
     if (failed !== undefined) return failed;
     await this.#parts.pieces.clear();
-    const useless = await this.#run(() => this.#useless.run(no).changes > 0);
+    const useless = await this.#run(() => this.#sql.useless.run(no).changes > 0);
     if (isUnavailable(useless)) return useless;
     if (useless) return this.#finish(no);
-    const ended = await this.#run(() => this.#last.forEach((statement) => statement.run(no)));
+    const ended = await this.#run(() => {
+      this.#sql.endWhole.run(no);
+      this.#sql.endButUsage.run(no);
+    });
     if (isUnavailable(ended)) return ended;
     await this.#truncateWal();
     return undefined;
@@ -187,10 +186,10 @@ export class TeamErasure {
     while (after !== undefined) {
       const [id, team]: readonly [string, number] = after;
       const next = await this.#run((): readonly [string, number] | undefined => {
-        const end = this.#idsEnd.get(id, team);
-        const [endId, endTeam] = [end?.['request_id'] ?? null, end?.['team'] ?? null];
-        this.#forgetIds.run({ $after: id, $afterTeam: team, $end: endId, $endTeam: endTeam, $team: no });
-        return end === undefined ? undefined : [String(endId), Number(endTeam)];
+        const end = this.#sql.idsEnd.get(id, team);
+        const [endId = null, endTeam = null] = end ?? [];
+        this.#sql.forgetIds.run({ $after: id, $afterTeam: team, $end: endId, $endTeam: endTeam, $team: no });
+        return end;
       });
       if (isUnavailable(next)) return next;
       after = next;
@@ -199,12 +198,11 @@ export class TeamErasure {
   }
 
   async #removeAll(no: number): Promise<StoreUnavailable | undefined> {
-    const anonymise: Piece = deletedBy(this.#anonymise);
     for (let more = true; more;) {
       const some = await this.#run(() => {
-        const keeps = Number(this.#state.get(no)?.['erasure']) === ERASING_BUT_USAGE;
+        const keeps = this.#sql.state.get(no)?.[0] === ERASING_BUT_USAGE;
         const piece = this.#pieces.find((one) => !(keeps && one.stays) && one.some(no));
-        return piece !== undefined || (keeps && anonymise(no));
+        return piece !== undefined || (keeps && this.#sql.anonymise.run(no).changes > 0);
       });
       if (isUnavailable(some)) return some;
       more = some;
@@ -226,6 +224,6 @@ export class TeamErasure {
   }
 }
 
-function deletedBy(statement: StatementSync): Piece {
+function deletedBy(statement: Statement<unknown>): Piece {
   return (team) => statement.run(team).changes > 0;
 }

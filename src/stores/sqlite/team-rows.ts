@@ -1,11 +1,11 @@
 // Teams as rows: how one is written, read back and changed.
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { CHANGE_REMEMBERED_MS } from '../../domain/reservation.ts';
 import type { ChangeOnce, NewTeam, Standing, Team } from '../../ports/team-registry.ts';
-import { assigned, selected, valuesOf } from './columns.ts';
-import type { SqlRow } from './columns.ts';
 import { ERASING, LIMITS, NOT_ERASED, OPEN } from './sqlite-schema.ts';
+import { assigned, prepared, selected, tuples, valuesOf } from './statements.ts';
+import type { SqlRow, Statements } from './statements.ts';
 import { BOOKS } from './team-books.ts';
 
 export interface TeamRow {
@@ -23,51 +23,40 @@ const SELECT = `SELECT t.*, ${selected(BOOKS, 'b')} FROM teams t LEFT JOIN books
 /** Which teams there are, for who asks. */
 export type Among = 'teams' | 'teams and what deleted ones have left';
 
+const COLUMNS = Object.values(LIMITS);
+
+const sqlAmong = (rule: string) => ({
+  insert: tuples<[no: number]>(`INSERT INTO teams (team_id, name, created_at_ms, plan, ${COLUMNS.join(', ')})
+    VALUES (?, ?, ?, ?, ${COLUMNS.map(() => '?').join(', ')}) RETURNING no`),
+  insertBooks: 'INSERT INTO books (team, balance_micro) VALUES (?, ?)',
+  one: `${SELECT} WHERE t.no = ? AND t.${rule}`,
+  all: `${SELECT} WHERE t.${rule} ORDER BY t.no`,
+  behind: tuples<[no: number]>(`SELECT no FROM teams WHERE no > ? AND ${rule} ORDER BY no LIMIT ?`),
+  matching: tuples<[no: number]>(`SELECT no FROM teams WHERE no > $after AND no <= $last AND ${rule}
+    AND (instr(lower(name), $text) > 0 OR instr(lower(team_id), $text) > 0) ORDER BY no LIMIT $limit`),
+  number: tuples<[no: number]>(`SELECT no FROM teams WHERE team_id = ? AND ${rule}`),
+  behindId: tuples<[no: number | null]>(`SELECT min(no) FROM teams WHERE team_id > ? AND ${rule}`),
+  last: tuples<[no: number]>('SELECT coalesce(max(no), 0) FROM teams'),
+  setName: 'UPDATE teams SET name = ? WHERE no = ?',
+  setPlan: `UPDATE teams SET plan = ?, ${assigned(LIMITS)} WHERE no = ?`,
+  setBalance: 'UPDATE books SET balance_micro = ? WHERE team = ?',
+  changed: tuples<[request: string]>('SELECT request FROM changes WHERE team = ? AND id = ? AND until_ms > ?'),
+  addChange: 'INSERT OR REPLACE INTO changes (team, id, request, until_ms) VALUES (?, ?, ?, ?)',
+  forgetChanges: 'DELETE FROM changes WHERE until_ms <= ?',
+  countOpen: tuples<[open: number]>(`SELECT count(*) FROM operations WHERE team = ? AND state = ${OPEN}`),
+});
+
 export class TeamRows {
-  readonly #insert: StatementSync;
-  readonly #insertBooks: StatementSync;
-  readonly #one: StatementSync;
-  readonly #all: StatementSync;
-  readonly #behind: StatementSync;
-  readonly #matching: StatementSync;
-  readonly #number: StatementSync;
-  readonly #last: StatementSync;
-  readonly #behindId: StatementSync;
-  readonly #setName: StatementSync;
-  readonly #setPlan: StatementSync;
-  readonly #setBalance: StatementSync;
-  readonly #countOpen: StatementSync;
-  readonly #changed: StatementSync;
-  readonly #addChange: StatementSync;
-  readonly #forgetChanges: StatementSync;
+  readonly #sql: Statements<ReturnType<typeof sqlAmong>>;
 
   constructor(database: DatabaseSync, among: Among = 'teams') {
-    const rule = among === 'teams' ? `erasure = ${NOT_ERASED}` : `erasure <> ${ERASING}`;
-    const columns = Object.values(LIMITS);
-    this.#insert = database.prepare(`INSERT INTO teams (team_id, name, created_at_ms, plan, ${columns.join(', ')})
-      VALUES (?, ?, ?, ?, ${columns.map(() => '?').join(', ')}) RETURNING no`);
-    this.#insertBooks = database.prepare('INSERT INTO books (team, balance_micro) VALUES (?, ?)');
-    this.#one = database.prepare(`${SELECT} WHERE t.no = ? AND t.${rule}`);
-    this.#all = database.prepare(`${SELECT} WHERE t.${rule} ORDER BY t.no`);
-    this.#behind = database.prepare(`SELECT no FROM teams WHERE no > ? AND ${rule} ORDER BY no LIMIT ?`);
-    this.#matching = database.prepare(`SELECT no FROM teams WHERE no > $after AND no <= $last AND ${rule}
-      AND (instr(lower(name), $text) > 0 OR instr(lower(team_id), $text) > 0) ORDER BY no LIMIT $limit`);
-    this.#number = database.prepare(`SELECT no FROM teams WHERE team_id = ? AND ${rule}`);
-    this.#behindId = database.prepare(`SELECT min(no) AS no FROM teams WHERE team_id > ? AND ${rule}`);
-    this.#last = database.prepare('SELECT coalesce(max(no), 0) AS no FROM teams');
-    this.#setName = database.prepare('UPDATE teams SET name = ? WHERE no = ?');
-    this.#setPlan = database.prepare(`UPDATE teams SET plan = ?, ${assigned(LIMITS)} WHERE no = ?`);
-    this.#setBalance = database.prepare('UPDATE books SET balance_micro = ? WHERE team = ?');
-    this.#changed = database.prepare('SELECT request FROM changes WHERE team = ? AND id = ? AND until_ms > ?');
-    this.#addChange = database.prepare('INSERT OR REPLACE INTO changes (team, id, request, until_ms) VALUES (?, ?, ?, ?)');
-    this.#forgetChanges = database.prepare('DELETE FROM changes WHERE until_ms <= ?');
-    this.#countOpen = database.prepare(`SELECT count(*) AS open FROM operations WHERE team = ? AND state = ${OPEN}`);
+    this.#sql = prepared(database, sqlAmong(among === 'teams' ? `erasure = ${NOT_ERASED}` : `erasure <> ${ERASING}`));
   }
 
   /** Returns the new row's number. The team's first period has to be started afterwards. */
   insert({ teamId, name, balanceMicro, plan, limits }: NewTeam, createdAtMs: number): number {
-    const no = Number(this.#insert.get(teamId, name, createdAtMs, plan, ...valuesOf(LIMITS, limits))?.['no']);
-    this.#insertBooks.run(no, balanceMicro);
+    const [no] = this.#sql.insert.get(teamId, name, createdAtMs, plan, ...valuesOf(LIMITS, limits))!;
+    this.#sql.insertBooks.run(no, balanceMicro);
     return no;
   }
 
@@ -79,7 +68,7 @@ export class TeamRows {
   }
 
   find(no: number): TeamRow | undefined {
-    const columns = this.#one.get(no);
+    const columns = this.#sql.one.get(no);
     if (columns === undefined) return undefined;
     return {
       team: teamOf(columns),
@@ -92,18 +81,17 @@ export class TeamRows {
   }
 
   all(): Team[] {
-    return this.#all.all().map(teamOf);
+    return this.#sql.all.all().map(teamOf);
   }
 
   /** `undefined` when there is no team of this id. */
   number(teamId: string): number | undefined {
-    const row = this.#number.get(teamId);
-    return row === undefined ? undefined : Number(row['no']);
+    return this.#sql.number.get(teamId)?.[0];
   }
 
   /** The highest there is; 0 without teams. */
   last(): number {
-    return Number(this.#last.get()?.['no']);
+    return this.#sql.last.get()![0];
   }
 
   /**
@@ -114,46 +102,46 @@ export class TeamRows {
   placeOf(teamId: string): number {
     const known = this.number(teamId);
     if (known !== undefined) return known;
-    const next = this.#behindId.get(teamId)?.['no'];
-    return next === null || next === undefined ? this.last() : Number(next) - 1;
+    const [next] = this.#sql.behindId.get(teamId)!;
+    return next === null ? this.last() : next - 1;
   }
 
   /** Numbers of the next teams. */
   behind(after: number, limit: number): number[] {
-    return this.#behind.all(after, limit).map(({ no }) => Number(no));
+    return this.#sql.behind.all(after, limit).map(([no]) => no);
   }
 
   /** Those among the numbers over `after` up to `last` whose teams have `text`, in lower case, in name or id. */
   matching(text: string, after: number, last: number, limit: number): number[] {
-    return this.#matching.all({ $after: after, $last: last, $text: text, $limit: limit }).map(({ no }) => Number(no));
+    return this.#sql.matching.all({ $after: after, $last: last, $text: text, $limit: limit }).map(([no]) => no);
   }
 
   setName(no: number, name: string): void {
-    this.#setName.run(name, no);
+    this.#sql.setName.run(name, no);
   }
 
   setPlan(no: number, plan: string, limits: TeamLimits): void {
-    this.#setPlan.run(plan, ...valuesOf(LIMITS, limits), no);
+    this.#sql.setPlan.run(plan, ...valuesOf(LIMITS, limits), no);
   }
 
   setBalance(no: number, balanceMicro: number): void {
-    this.#setBalance.run(balanceMicro, no);
+    this.#sql.setBalance.run(balanceMicro, no);
   }
 
   /** What the change with this id asked for; `undefined` where there was none within a day. */
   changed(no: number, id: string, nowMs: number): string | undefined {
-    return this.#changed.get(no, id, nowMs)?.['request'] as string | undefined;
+    return this.#sql.changed.get(no, id, nowMs)?.[0];
   }
 
   rememberChange(no: number, { id, request }: ChangeOnce, nowMs: number): void {
-    this.#forgetChanges.run(nowMs);
-    this.#addChange.run(no, id, request, nowMs + CHANGE_REMEMBERED_MS);
+    this.#sql.forgetChanges.run(nowMs);
+    this.#sql.addChange.run(no, id, request, nowMs + CHANGE_REMEMBERED_MS);
   }
 
   /** Of a team that was brought up to this moment: from its counters, so that a check of the result checks these. */
   standing(no: number): Standing {
     const { team, heldMicro, usedCharacters, heldCharacters } = this.get(no);
-    const openReservations = Number(this.#countOpen.get(no)?.['open']);
+    const openReservations = this.#sql.countOpen.get(no)![0];
     return { usedCharacters, heldCharacters, balanceMicro: team.balanceMicro, heldMicro, openReservations };
   }
 }

@@ -17,7 +17,7 @@ export const GLOSSARY_MUTATIONS: readonly Mutation[] = [
   bug(
     'a change from an outdated record is made (SQLite)',
     'stores/sqlite/sqlite-glossary-store.ts',
-    "if (Number(found['revision']) !== revision) return { kind: 'outdated' };",
+    "if (found.revision !== revision) return { kind: 'outdated' };",
     '',
     contract('SQLite'),
   ),
@@ -38,7 +38,7 @@ export const GLOSSARY_MUTATIONS: readonly Mutation[] = [
   bug(
     'what a glossary does not hold any more is still held (SQLite)',
     'stores/sqlite/sqlite-glossary-store.ts',
-    'this.#drop.run(no, ids);',
+    'this.#sql.drop.run(no, ids);',
     '',
     contract('SQLite'),
   ),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { migrate } from '../../../src/stores/sqlite/migrate.ts';
-import { MIGRATIONS } from '../../../src/stores/sqlite/sqlite-schema.ts';
+import { MIGRATIONS, SCHEMA } from '../../../src/stores/sqlite/schema-steps.ts';
 import { inProcess, parsed, temporaryFolder } from '../../support/lingate-command.ts';
 import type { Ended, Folder } from '../../support/lingate-command.ts';
 import { startRedis } from '../../support/redis.ts';
@@ -135,8 +135,8 @@ describe('a file of an older version', () => {
   });
 
   test('is migrated by store migrate, once, which names the copy', async () => {
-    const copy = `${path}.before-${MIGRATIONS.length}`;
-    const [from, to] = [MIGRATIONS.length - 1, MIGRATIONS.length];
+    const copy = `${path}.before-${SCHEMA}`;
+    const [from, to] = [SCHEMA - 1, SCHEMA];
     expect(parsed(await run('store', 'migrate', '--json'))).toEqual({ store: `sqlite:${path}`, migrated: true, from, to, copy });
     expect(parsed(await run('store', 'migrate', '--json'))).toEqual({ store: `sqlite:${path}`, migrated: false });
     expect((await run('store', 'migrate')).stdout).toBe(`sqlite:${path} is of this version already.\n`);
@@ -148,12 +148,12 @@ describe('a file of an older version', () => {
     const file = join(folder.path, `${count}-backup.db`);
     expect((await run('store', 'backup', file)).status).toBe(0);
     const backup = new DatabaseSync(file);
-    expect(backup.prepare('PRAGMA user_version').get()).toEqual({ user_version: MIGRATIONS.length - 1 });
+    expect(backup.prepare('PRAGMA user_version').get()).toEqual({ user_version: SCHEMA - 1 });
     backup.close();
   });
 
   test('is not migrated where the copy cannot be made', async () => {
-    for (let i = 1; i <= 100; i++) writeFileSync(`${path}.before-${MIGRATIONS.length}${i === 1 ? '' : `.${i}`}`, '');
+    for (let i = 1; i <= 100; i++) writeFileSync(`${path}.before-${SCHEMA}${i === 1 ? '' : `.${i}`}`, '');
     const { status, stderr } = await run('store', 'migrate');
     expect([status, stderr]).toEqual([1, expect.stringMatching(/^lingate store migrate: there are 100 copies [^\n]+\n$/)]);
     expect((await run('team', 'list')).stderr).toContain('was written by an older Lingate');

@@ -10,7 +10,7 @@ import { builtInProtocols } from '../../../src/engines/protocols/built-in.ts';
 import { currentPages } from '../../../src/manual.ts';
 import { VERSION as LAYOUT_VERSION } from '../../../src/stores/redis/layout-version.ts';
 import { LAYOUT_KEY } from '../../../src/stores/redis/redis-keys.ts';
-import { MIGRATIONS } from '../../../src/stores/sqlite/sqlite-schema.ts';
+import { SCHEMA } from '../../../src/stores/sqlite/schema-steps.ts';
 import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { codeBlocks, manualPage, manualSection } from '../../support/manual.ts';
@@ -29,7 +29,7 @@ test('it says which data this version reads and writes', () => {
       cells,
     ]),
   );
-  expect(rows.get('SQLite')![0]).toBe(`schema ${MIGRATIONS.length}`);
+  expect(rows.get('SQLite')![0]).toBe(`schema ${SCHEMA}`);
   expect(rows.get('Redis')).toEqual([`layout ${LAYOUT_VERSION}`, `the key \`${LAYOUT_KEY}\` `]);
 });
 

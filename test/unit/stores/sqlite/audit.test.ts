@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { DAY_MS } from '../../../../src/domain/period.ts';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
-import { AuditRows } from '../../../../src/stores/sqlite/audit-rows.ts';
+import { AuditRows } from '../../../../src/stores/sqlite/sqlite-audit-log.ts';
 import { openDatabase } from '../../../../src/stores/sqlite/open-database.ts';
 import { MovableClock } from '../../../../src/testing/movable-clock.ts';
 import { GENEROUS_QUOTA, newId } from '../../../../src/testing/store/team-under-test.ts';

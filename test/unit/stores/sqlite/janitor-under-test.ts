@@ -2,21 +2,18 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { DAY_MS, HISTORY_DAYS } from '../../../../src/domain/period.ts';
 import type { Clock } from '../../../../src/ports/clock.ts';
-import { AuditRows } from '../../../../src/stores/sqlite/audit-rows.ts';
 import { Books } from '../../../../src/stores/sqlite/books.ts';
-import { DayCounts } from '../../../../src/stores/sqlite/day-counts.ts';
 import { DictionaryPieces } from '../../../../src/stores/sqlite/dictionary-pieces.ts';
 import { Expiry } from '../../../../src/stores/sqlite/expiry.ts';
 import { GroupCommit } from '../../../../src/stores/sqlite/group-commit.ts';
 import { HistoryChores } from '../../../../src/stores/sqlite/history-chores.ts';
-import { NO_HOOKS } from '../../../../src/stores/sqlite/history-hooks.ts';
-import type { HistoryHooks } from '../../../../src/stores/sqlite/history-hooks.ts';
 import { Janitor } from '../../../../src/stores/sqlite/janitor.ts';
 import { openDatabase } from '../../../../src/stores/sqlite/open-database.ts';
-import { Periods } from '../../../../src/stores/sqlite/periods.ts';
+import { DayCounts, NO_HOOKS, Periods } from '../../../../src/stores/sqlite/periods.ts';
+import type { HistoryHooks } from '../../../../src/stores/sqlite/periods.ts';
 import { RegistryWork } from '../../../../src/stores/sqlite/registry-work.ts';
 import { RequestIds } from '../../../../src/stores/sqlite/request-ids.ts';
-import { SqliteAuditLog } from '../../../../src/stores/sqlite/sqlite-audit-log.ts';
+import { AuditRows, SqliteAuditLog } from '../../../../src/stores/sqlite/sqlite-audit-log.ts';
 import { TeamErasure } from '../../../../src/stores/sqlite/team-erasure.ts';
 import { SILENT } from '../../../support/silent-log.ts';
 
@@ -44,9 +41,10 @@ export async function janitorOn(
   const [expiry, ids] = [new Expiry(database, books, periods), new RequestIds(database)];
   const history = new HistoryChores({ database, books, expiry, days, periods, historyDays });
   const audit = new AuditRows(database, historyDays * DAY_MS);
-  const pieces = new DictionaryPieces({ database, path, clock, group });
-  const work = new RegistryWork({ clock, group, books, expiry, periods });
-  const auditLog = new SqliteAuditLog({ database, clock, group, rows: audit });
+  const parts = { database, path, clock, group };
+  const pieces = new DictionaryPieces(parts);
+  const work = new RegistryWork({ ...parts, books, expiry, periods });
+  const auditLog = new SqliteAuditLog(parts, audit);
   const erasure = new TeamErasure({ database, work, books, days, periods, pieces, events: undefined, audit, auditLog });
   const janitor = new Janitor({ database, clock, log: SILENT, group, books, expiry, ids, history, audit, erasure, pieces });
   return {

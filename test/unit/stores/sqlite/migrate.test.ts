@@ -1,12 +1,12 @@
-// A file of the first schema is brought to today's at its next opening, with every number in it.
+// A file of the oldest schema that is read is brought to today's at its next opening, with every number in it.
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ulid } from 'ulid';
 import { dayOf } from '../../../../src/domain/period.ts';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
 import { migrate } from '../../../../src/stores/sqlite/migrate.ts';
-import { ERASURE } from '../../../../src/stores/sqlite/schema-erasure.ts';
-import { MIGRATIONS } from '../../../../src/stores/sqlite/sqlite-schema.ts';
+import { OLDEST_SCHEMA } from '../../../../src/stores/sqlite/schema-first.ts';
+import { MIGRATIONS } from '../../../../src/stores/sqlite/schema-steps.ts';
 import { MovableClock } from '../../../../src/testing/movable-clock.ts';
 import { entriesIn, singleGlossary } from '../../../../src/testing/store/dictionaries-under-test.ts';
 import { placesOf } from '../../../support/store-search.ts';
@@ -14,6 +14,8 @@ import { sqliteFile } from './sqlite-file.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 
 const LEASE_MS = 60_000;
+/** Places that were taken 999 ms, 10 ms and none ago. */
+const WINDOW = '0001dd07010a01';
 const [TEAM, KEY, OTHER_KEY, OPEN_ID, DONE_ID] = Array.from({ length: 5 }, () => ulid()) as [string, string, string, string, string];
 
 let file: SqliteFile;
@@ -34,15 +36,16 @@ function writeFirstSchema(nowMs: number): void {
   migrate(database, 'sqlite:test', { steps: MIGRATIONS.slice(0, 1) });
   const created = nowMs - 5000;
   database.exec(`
-    INSERT INTO teams VALUES (1, '${TEAM}', 'Old', ${created}, 'p', 'quota', 3, 1000, 2, 500, 0, 0, 0, 'EUR', 'PT4S', 7, 2, 2, ${created + 8000},
-      30, 20, 103, ${nowMs});
-    INSERT INTO keys VALUES (1, '${KEY}', 1, 'd1', 'la_live_aaaa', 'one', 'live', ${created}, ${nowMs}, NULL);
-    INSERT INTO keys VALUES (2, '${OTHER_KEY}', 1, 'd2', 'la_test_bbbb', 'two', 'test', ${created}, NULL, ${created + 1});
+    INSERT INTO teams VALUES (1, '${TEAM}', 'Old', ${created}, 'p', 'quota', 3, 1000, 2, 500, 0, 0, 0, 'EUR', 'PT4S');
+    INSERT INTO keys VALUES (1, '${KEY}', 1, 'd1', 'la_live_aaaa', 'one', 'live', ${created}, NULL);
+    INSERT INTO keys VALUES (2, '${OTHER_KEY}', 1, 'd2', 'la_test_bbbb', 'two', 'test', ${created}, ${created + 1});
     INSERT INTO periods VALUES (1, 1, ${created}, ${created + 4000}), (1, 2, ${created + 4000}, ${created + 8000});
-    INSERT INTO usage VALUES (1, 1, 1, 11, 1), (1, 2, 1, 30, 2);
-    INSERT INTO places VALUES (1, 99, ${nowMs - 1000}), (1, 100, ${nowMs - 999}), (1, 101, ${nowMs - 10}), (1, 102, ${nowMs});
+    INSERT INTO books VALUES (1, 7, 2, 2, ${created + 8000}, 30, 20, ${nowMs}, x'${WINDOW}');
+    INSERT INTO key_books VALUES (1, 1, ${nowMs}, 2, 30, 2), (1, 2, 0, 0, 0, 0);
+    INSERT INTO usage VALUES (1, 1, 1, 11, 1);
     INSERT INTO operations VALUES ('${OPEN_ID}', 1, 0, ${nowMs + LEASE_MS}, 1, 20, 2, 2), ('${DONE_ID}', 1, 1, ${nowMs + 10_000}, 1, 10, 0, 2);
-    INSERT INTO glossaries VALUES (1, 'g', 1, 'n', 'EN', 'DE', 1, ${created}, '{"a":"b"}');
+    INSERT INTO glossaries VALUES (1, 'g', 1, 'n', ${created}, 1);
+    INSERT INTO dictionaries VALUES (1, 'g', 1, 0, 'EN', 'DE', 1, '{"a":"b"}');
   `);
   database.close();
 }
@@ -116,9 +119,12 @@ test('days begin with this version, and periods with the one whose plan is known
   ]);
 });
 
+/** The one that added the column. */
+const ERASURE_STEP = MIGRATIONS.findIndex((step) => typeof step === 'string' && step.includes('ADD COLUMN erasure'));
+
 test('teams of a file from before teams could be deleted are none that are being deleted, and can be', async () => {
   const database = new DatabaseSync(file.path);
-  migrate(database, 'sqlite:test', { steps: MIGRATIONS.slice(0, MIGRATIONS.indexOf(ERASURE)) });
+  migrate(database, 'sqlite:test', { steps: MIGRATIONS.slice(0, ERASURE_STEP) });
   expect(
     database
       .prepare('PRAGMA table_info(teams)')
@@ -137,4 +143,12 @@ test('teams of a file from before teams could be deleted are none that are being
   // What the steps before have rewritten may stand in free pages until the file is compacted.
   expect(places.filter((place) => !place.includes(' in the bytes of '))).toEqual([]);
   expect(file.query('PRAGMA foreign_key_check')).toEqual([]);
+});
+
+test('a file of a schema before that is refused in one line, and left as it is', async () => {
+  file.query(`PRAGMA user_version = ${OLDEST_SCHEMA - 1}`);
+  await expect(file.open({ clock })).rejects.toThrow(
+    `too old for this one (schema ${OLDEST_SCHEMA - 1}, the oldest that is read is ${OLDEST_SCHEMA}): migrate it with a version in between first.`,
+  );
+  expect(file.query('SELECT count(*) AS count FROM books')).toEqual([{ count: 1 }]);
 });

@@ -6,12 +6,12 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { HALF_WRITTEN_SCHEMA, StoreError } from '../../../../src/domain/store-unavailable.ts';
 import type { StoreMigration } from '../../../../src/ports/store.ts';
 import { migrate } from '../../../../src/stores/sqlite/migrate.ts';
-import { MIGRATIONS } from '../../../../src/stores/sqlite/sqlite-schema.ts';
+import { MIGRATIONS, SCHEMA } from '../../../../src/stores/sqlite/schema-steps.ts';
 import { sqliteFile } from './sqlite-file.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 
-const OLD = MIGRATIONS.length - 2;
-const COPY = `before-${MIGRATIONS.length}`;
+const OLD = SCHEMA - 2;
+const COPY = `before-${SCHEMA}`;
 let file: SqliteFile;
 
 beforeEach(() => {
@@ -23,7 +23,7 @@ afterEach(() => file.remove());
 function writeOld(): void {
   const database = new DatabaseSync(file.path);
   database.exec('PRAGMA journal_mode = WAL');
-  migrate(database, 'sqlite:test', { steps: MIGRATIONS.slice(0, OLD) });
+  migrate(database, 'sqlite:test', { steps: MIGRATIONS.slice(0, -2) });
   database.exec("INSERT INTO unheld VALUES ('of the old one', 7)");
   database.close();
 }
@@ -49,7 +49,7 @@ test('a file of an older version is copied before it is migrated, once', async (
   await (await file.open({ creation })).close();
   await (await file.open({ creation })).close();
   const copy = `${file.path}.${COPY}`;
-  expect(told).toEqual([[`sqlite:${file.path}`, { from: OLD, to: MIGRATIONS.length, copy }]]);
+  expect(told).toEqual([[`sqlite:${file.path}`, { from: OLD, to: SCHEMA, copy }]]);
   expect(beside()).toEqual(['lingate.db', basename(copy)]);
   const copied = new DatabaseSync(copy);
   expect(copied.prepare('PRAGMA user_version').get()).toEqual({ user_version: OLD });
@@ -79,7 +79,7 @@ test('a new file is not copied', async () => {
 test('who may not migrate is told who may, and the file is left as it is', async () => {
   const message = await refusal({ creation: { mayMigrate: false } });
   expect(message).toBe(
-    `sqlite:${file.path} was written by an older Lingate (schema ${OLD}, this one has ${MIGRATIONS.length}): run "lingate store migrate" or "lingate serve", which copy it before they change it.`,
+    `sqlite:${file.path} was written by an older Lingate (schema ${OLD}, this one has ${SCHEMA}): run "lingate store migrate" or "lingate serve", which copy it before they change it.`,
   );
   expect(file.query('PRAGMA user_version')).toEqual([{ user_version: OLD }]);
   expect(beside()).toEqual(['lingate.db']);

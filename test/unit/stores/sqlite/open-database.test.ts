@@ -7,7 +7,9 @@ import { answered, StoreError } from '../../../../src/domain/store-unavailable.t
 import { migrate } from '../../../../src/stores/sqlite/migrate.ts';
 import { openDatabase } from '../../../../src/stores/sqlite/open-database.ts';
 import type { Durability } from '../../../../src/stores/sqlite/open-database.ts';
-import { MIGRATIONS, missingNumbers } from '../../../../src/stores/sqlite/sqlite-schema.ts';
+import { OLDEST_SCHEMA } from '../../../../src/stores/sqlite/schema-first.ts';
+import { SCHEMA } from '../../../../src/stores/sqlite/schema-steps.ts';
+import { missingNumbers } from '../../../../src/stores/sqlite/sqlite-schema.ts';
 import { teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
 import { sqliteFile } from './sqlite-file.ts';
 import type { SqliteFile } from './sqlite-file.ts';
@@ -87,7 +89,7 @@ describe('migrations', () => {
     await first.close();
     const second = await file.open();
     expect(answered(await second.teams.findTeam(teamId))?.name).toBe('Team under test');
-    expect(file.query('PRAGMA user_version')).toEqual([{ user_version: MIGRATIONS.length }]);
+    expect(file.query('PRAGMA user_version')).toEqual([{ user_version: SCHEMA }]);
   });
 
   test('many that open a fresh file at once all serve, and it is migrated once', async () => {
@@ -114,7 +116,7 @@ describe('migrations', () => {
     expect(pragma(database, 'user_version')).toBe(0);
     expect(database.prepare('SELECT name FROM sqlite_schema').all()).toEqual([]);
     migrate(database, 'sqlite:test', { steps: [...steps.slice(0, 2), 'CREATE TABLE three (a);'] });
-    expect(pragma(database, 'user_version')).toBe(3);
+    expect(pragma(database, 'user_version')).toBe(OLDEST_SCHEMA + 2);
     database.close();
   });
 });
@@ -133,7 +135,7 @@ describe('what is refused, in one line that says what to do', () => {
 
   test('a file of a newer version, which stays as it was', async () => {
     await (await file.open()).close();
-    file.query(`PRAGMA user_version = ${MIGRATIONS.length + 1}`);
+    file.query(`PRAGMA user_version = ${SCHEMA + 1}`);
     const before = readFileSync(file.path);
     expect(await refusal()).toMatch(/newer Lingate.*run that version, or restore a backup/);
     expect(readFileSync(file.path).equals(before)).toBe(true);

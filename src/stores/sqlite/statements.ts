@@ -1,0 +1,91 @@
+// Prepared statements, each with the type of its rows beside its SQL; and lists of columns, from which SQL and rows are made.
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
+
+/** A row by the names of its columns. */
+export type SqlRow = Record<string, SQLOutputValue>;
+
+type Values = (SQLInputValue | Record<string, SQLInputValue>)[];
+
+/** The rows have the type that stands beside the SQL: tables are STRICT, so that the schema holds it. */
+export interface Statement<Row> {
+  get(...values: Values): Row | undefined;
+  all(...values: Values): Row[];
+  iterate(...values: Values): Iterable<Row>;
+  run(...values: Values): ReturnType<StatementSync['run']>;
+}
+
+interface Sql<Row> {
+  readonly text: string;
+  readonly asArrays: boolean;
+  /** Only a type. */
+  readonly row?: Row;
+}
+
+type List = Readonly<Record<string, string | Sql<unknown>>>;
+export type Statements<L extends List> = { readonly [Name in keyof L]: Statement<L[Name] extends Sql<infer Row> ? Row : SqlRow> };
+
+/** SQL whose rows are objects. */
+export function objects<Row>(text: string): Sql<Row> {
+  return { text, asArrays: false };
+}
+
+/** SQL whose rows are arrays: the driver makes these in a third of the time (measured at the width of a team: 2 microseconds against 6). */
+export function tuples<Row extends readonly SQLOutputValue[]>(text: string): Sql<Row> {
+  return { text, asArrays: true };
+}
+
+export function prepared<L extends List>(database: DatabaseSync, list: L): Statements<L> {
+  const statements: Record<string, StatementSync> = {};
+  for (const [name, sql] of Object.entries(list)) {
+    statements[name] = database.prepare(typeof sql === 'string' ? sql : sql.text);
+    if (typeof sql === 'object' && sql.asArrays) statements[name].setReturnArrays(true);
+  }
+  return statements as unknown as Statements<L>;
+}
+
+/** From a property's name to its column's. */
+export type Columns = Readonly<Record<string, string>>;
+
+/** A row of whole numbers by the names of its properties. */
+export type Numbers<C extends Columns> = { -readonly [Name in keyof C]: number };
+
+/** `requestsPerSecond` is `requests_per_second`. */
+export function columnOf(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** Columns under the names of properties: `k.key_id AS keyId, k.label`. */
+export function named(table: string, ...names: readonly string[]): string {
+  return names.map((name) => (columnOf(name) === name ? `${table}.${name}` : `${table}.${columnOf(name)} AS ${name}`)).join(', ');
+}
+
+/** `t.one, t.two`: in the order of the list. */
+export function selected(columns: Columns, table: string): string {
+  return Object.values(columns)
+    .map((column) => `${table}.${column}`)
+    .join(', ');
+}
+
+/** `one = ?, two = ?`: in the order of the list. */
+export function assigned(columns: Columns): string {
+  return Object.values(columns)
+    .map((column) => `${column} = ?`)
+    .join(', ');
+}
+
+export function valuesOf<Name extends string>(
+  columns: Readonly<Partial<Record<Name, string>>>,
+  row: Readonly<Record<Name, SQLInputValue>>,
+): SQLInputValue[] {
+  const values: SQLInputValue[] = [];
+  for (const name in columns) values.push(row[name]);
+  return values;
+}
+
+/** The values of a row from `first` on, by the names of a list. */
+export function membersOf(columns: Columns, row: readonly SQLOutputValue[], first: number): Record<string, SQLOutputValue> {
+  const result: Record<string, SQLOutputValue> = {};
+  let at = first;
+  for (const name in columns) result[name] = row[at++]!;
+  return result;
+}

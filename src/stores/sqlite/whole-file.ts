@@ -1,0 +1,86 @@
+// Opens a database file for whoever reads or writes all of it: the check, and both ends of a copy.
+import { rmSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { HALF_WRITTEN_SCHEMA, halfWritten, NoStoreError, StoreError } from '../../domain/store-unavailable.ts';
+import { assertCurrent, assertOurs, isEmpty, versionOf } from './migrate.ts';
+import { openAlone, openDatabase } from './open-database.ts';
+import { SqliteReader } from './sqlite-reader.ts';
+import { NOT_ERASED } from './sqlite-schema.ts';
+import { SqliteWriter } from './sqlite-writer.ts';
+import { asStoreFault, storeName } from './store-fault.ts';
+
+/** What gateways leave in a file about themselves: it may hold that and be empty all the same. */
+const WRITTEN_BY_GATEWAYS: readonly string[] = ['gateways', 'outbox_lease'];
+
+/** What a copy has of a file, and what gateways leave there. Rows of others are not left behind in silence. */
+export const COPIED_TABLES: ReadonlySet<string> = new Set([
+  ...'teams books keys key_books key_limits periods usage usage_days operations changes'.split(' '),
+  ...'glossaries glossary_bytes dictionaries pieces unheld outbox told_percents audit'.split(' '),
+  ...WRITTEN_BY_GATEWAYS,
+]);
+
+/** Rejects with a `StoreError` when the file cannot be read as it is: nothing is made or migrated. */
+export async function openSqliteReader(path: string): Promise<SqliteReader> {
+  const database = await openDatabase(path, 'full', { mayCreate: false, mayMigrate: false, anyFaults: true });
+  database.exec('PRAGMA busy_timeout = 5000');
+  return closedOnError(database, path, () => new SqliteReader({ database, path }));
+}
+
+/** The same, while no other process has the file open, or can open it. */
+export async function openSqliteSource(path: string): Promise<SqliteReader> {
+  const database = openAlone(path, { mayCreate: false });
+  return closedOnError(database, path, () => {
+    assertOurs(database, storeName(path));
+    if (isEmpty(database)) throw new NoStoreError(storeName(path));
+    assertCurrent(database, storeName(path));
+    assertCopied(database, path);
+    return new SqliteReader({ database, path, remembered: true });
+  });
+}
+
+/** Rejects with a `StoreError` where the file is not empty, or half-written and `restart` is not set. */
+export async function openSqliteWriter(path: string, restart: boolean): Promise<SqliteWriter> {
+  const found = openAlone(path, { mayCreate: true });
+  const isHalf = versionOf(found) === HALF_WRITTEN_SCHEMA;
+  const isKept = (table: string): boolean => !WRITTEN_BY_GATEWAYS.includes(table) && hasRows(found, table);
+  const kept = isHalf || isEmpty(found) ? [] : tablesOf(found).filter(isKept);
+  found.close();
+  if (isHalf && !restart) throw halfWritten(storeName(path));
+  if (kept.length > 0)
+    throw new StoreError(`${storeName(path)} is not empty (it has rows in ${kept.join(', ')}): name a store that holds nothing`);
+  if (isHalf) for (const ending of ['', '-wal', '-shm']) rmSync(resolve(path) + ending, { force: true });
+  (await openDatabase(path, 'normal')).close();
+  const database = openAlone(path, { mayCreate: false });
+  database.exec(`PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA user_version = ${HALF_WRITTEN_SCHEMA}`);
+  for (const table of WRITTEN_BY_GATEWAYS) database.exec(`DELETE FROM ${table}`);
+  return new SqliteWriter(database, path);
+}
+
+export function tablesOf(database: DatabaseSync): string[] {
+  return database
+    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
+    .all()
+    .map(({ name }) => String(name));
+}
+
+function hasRows(database: DatabaseSync, table: string, where = 'true'): boolean {
+  return database.prepare(`SELECT 1 FROM "${table}" WHERE ${where} LIMIT 1`).get() !== undefined;
+}
+
+function assertCopied(database: DatabaseSync, path: string): void {
+  const strange = tablesOf(database).find((table) => !COPIED_TABLES.has(table) && hasRows(database, table));
+  const what = strange === undefined ? undefined : `rows of ${strange}`;
+  const kept = hasRows(database, 'teams', `erasure <> ${NOT_ERASED}`) ? 'deleted teams whose usage was kept' : undefined;
+  const found = what ?? kept;
+  if (found !== undefined) throw new StoreError(`${storeName(path)} holds what cannot be copied: ${found}`);
+}
+
+function closedOnError<T>(database: DatabaseSync, path: string, open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    database.close();
+    throw asStoreFault(path, error);
+  }
+}
