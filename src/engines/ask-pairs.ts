@@ -1,12 +1,12 @@
-// Asks one replica which pairs it translates, over a connection of its own and in bounded time.
+// Queries one replica for the pairs it translates, over a separate connection and within a time limit.
 import type { PairTest } from '../domain/languages.ts';
 import type { AttemptFailure, EngineProtocol, EngineResponse, EngineWire } from '../ports/engine.ts';
 import type { Pool, PoolRequest } from './http1/pool.ts';
 
-/** Longer than this nobody has to wait for a list, whatever a translation may take. */
+/** Limit for fetching the list, however long a translation may take. */
 const ASK_MS_MAX = 10_000;
 
-/** Never rejects. `protocol` can tell. */
+/** Never rejects. `protocol` must have `pairs`. */
 export async function askPairs(
   replica: Pool,
   protocol: EngineProtocol,

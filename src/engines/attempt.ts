@@ -1,4 +1,4 @@
-// One attempt: an adapter at work on one replica, under one deadline and the caller's cancellation.
+// One attempt: runs an adapter against one replica, with a single deadline and the caller's cancellation.
 import type { Cancellation } from '../core/exchange.ts';
 import { LATER } from '../core/outcome.ts';
 import type {
@@ -23,20 +23,20 @@ export interface AttemptTerms {
   /** The protocol's options, validated. */
   readonly options: unknown;
   readonly deadlines: Deadlines;
-  /** Called with what an adapter threw, which is a bug in the adapter. It may quote texts: not for a log in production. */
+  /** Called with an error thrown by an adapter, which is a bug in it. The error may quote texts, so do not log it in production. */
   readonly onAdapterError?: ((error: unknown) => void) | undefined;
   readonly onTokens?: ((tokens: EngineTokens) => void) | undefined;
 }
 
 const NO_CALLS: readonly PoolRequest[] = [];
 const LETTER = /\p{L}/u;
-/** Neither white space, control, format and unassigned characters nor others that take no ink; the last is the blank of Braille. */
+/** Anything but white space, control, format and unassigned characters and others without ink; the last one is the Braille blank. */
 const VISIBLE = /[^\p{Z}\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-/** `echoedIds`: every answer repeated the `X-Request-Id` of its call, and there was one. */
+/** `echoedIds`: there was at least one answer, and each echoed the `X-Request-Id` of its call. */
 export type AttemptDone = (attempt: Attempt, echoedIds: boolean) => void;
 
-/** Failures that were found in an answer: its status is told with them. */
+/** Failures found in an answer, which are reported with its status. */
 const FOUND_IN_ANSWER: readonly AttemptFailure[] = [
   'status',
   'not_json',
@@ -48,7 +48,10 @@ const FOUND_IN_ANSWER: readonly AttemptFailure[] = [
 ];
 const OK = 200;
 
-/** Runs one attempt to its end. `done` is called once, never before this returns, and never after the deadline, whatever the adapter does. */
+/**
+ * Runs one attempt to its end. `done` is called once, never before this returns and never after the deadline, whatever the
+ * adapter does.
+ */
 export function attemptOn(
   replica: Pool,
   connection: ConnectionUse,
@@ -71,9 +74,9 @@ class RunningAttempt implements EngineWire, Deadlined {
   readonly #terms: AttemptTerms;
   readonly #done: AttemptDone;
   #calls: readonly PoolRequest[] = NO_CALLS;
-  /** Of the answers so far. */
+  /** Whether every answer so far echoed its id. */
   #echoed: boolean | undefined = undefined;
-  /** Why further calls are refused; set when the attempt has ended. */
+  /** The failure for further calls; set when the attempt has ended. */
   #ended: AttemptFailure | undefined = undefined;
 
   constructor(
@@ -94,13 +97,13 @@ class RunningAttempt implements EngineWire, Deadlined {
     cancellation.onCancel(() => this.#fail('cancelled'));
   }
 
-  /** The one place where an adapter's promise becomes a callback. */
+  /** The only place that turns an adapter's promise into a callback. */
   run(): void {
     let running: Promise<Attempt | typeof LATER> | typeof LATER;
     try {
       running = this.#terms.protocol.attempt(this.#work, this, this.#terms.options);
     } catch (error) {
-      // Later, so that `done` is not called before this returns.
+      // Deferred, so that `done` is not called before this returns.
       queueMicrotask(() => this.#broke(error));
       return;
     }
@@ -118,7 +121,7 @@ class RunningAttempt implements EngineWire, Deadlined {
       call,
       this.#connection,
       (result) => {
-        // In a later turn, even if it was refused at once: `done` is never called before `run` returns.
+        // Deferred even if the call was refused at once: `done` is never called before `run` returns.
         if (started) this.#called(judge, result);
         else queueMicrotask(() => this.#called(judge, result));
       },
@@ -150,7 +153,7 @@ class RunningAttempt implements EngineWire, Deadlined {
     let fits: boolean;
     try {
       if (attempt.tokens !== undefined) this.#terms.onTokens?.(attempt.tokens);
-      // Callers are charged for every text, so this is checked for all adapters and not left to each.
+      // Callers are charged for every text, so this is checked here for all adapters.
       fits = attempt.kind === 'unusable' || this.#allTranslated(attempt.translations);
     } catch (error) {
       this.#broke(error);
@@ -161,10 +164,7 @@ class RunningAttempt implements EngineWire, Deadlined {
     else this.#end(attempt, 'internal');
   }
 
-  /**
-   * As many translations as texts, each well-formed Unicode; one may have nothing that could be seen only where its text has
-   * nothing to translate.
-   */
+  /** One translation per text, each well-formed Unicode. A translation may only be invisible if its text contains no letters. */
   #allTranslated(translations: readonly Translation[]): boolean {
     const { text } = this.#work;
     if (translations.length !== text.length) return false;
@@ -202,8 +202,8 @@ class RunningAttempt implements EngineWire, Deadlined {
   }
 
   /**
-   * Whose call it is. The first has the request's own id; of further ones each has its own, so that an answer tells to which of
-   * them it belongs.
+   * The id and team of the next call. The first call uses the request's own id; each further one gets its own, so that answers
+   * can be matched.
    */
   #asker(): Pick<EngineWork, 'requestId' | 'teamId'> {
     if (this.#calls.length === 0) return this.#work;
@@ -221,7 +221,7 @@ class RunningAttempt implements EngineWire, Deadlined {
     this.#end(this.#detailed(failure, cause), failure);
   }
 
-  /** With what its calls have seen; adapters tell a failure by a word only. */
+  /** Adds what the calls observed; adapters only report the kind of failure. */
   #detailed(failure: AttemptFailure, cause: FailureCause | undefined): UnusableAttempt {
     if (failure === 'connect') {
       return { kind: 'unusable', failure, cause: cause ?? this.#calls.find((call) => call.cause !== undefined)?.cause };
@@ -237,7 +237,7 @@ class RunningAttempt implements EngineWire, Deadlined {
     this.#ended = failure;
     this.#terms.deadlines.remove(this);
     this.#cancellation.onCancel(undefined);
-    // Also calls that an adapter has not waited for: no connection may be held once the attempt is over.
+    // Includes calls that the adapter did not await: no connection may be held after the end of the attempt.
     for (const call of this.#calls) call.stop(failure);
     this.#done(attempt, this.#echoed === true);
   }
@@ -249,7 +249,7 @@ class RunningAttempt implements EngineWire, Deadlined {
   }
 }
 
-/** Most begin with a character of ASCII that can be seen, and then a comparison does. */
+/** Most texts begin with a visible ASCII character, which a comparison detects. */
 function isVisible(text: string): boolean {
   const first = text.charCodeAt(0);
   return (first > 0x20 && first < 0x7f) || VISIBLE.test(text);

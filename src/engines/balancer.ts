@@ -1,4 +1,4 @@
-// The engine as the service sees it: replicas in turn, two attempts, the second elsewhere and over a fresh connection.
+// The engine as the service sees it: rotates between replicas, and makes the second attempt elsewhere over a new connection.
 import { performance } from 'node:perf_hooks';
 import type { Cancellation } from '../core/exchange.ts';
 import { ONLY_ENGINE } from '../domain/engine-routing.ts';
@@ -26,53 +26,54 @@ import { Rotation } from './rotation.ts';
 import type { FailureTerms } from './replica-standing.ts';
 
 export interface BalancerOptions extends PoolLimits {
-  /** How results name it. */
+  /** Its name in results. */
   readonly name?: string;
   readonly protocol: EngineProtocol;
-  /** The protocol's options, validated; `undefined` for a protocol without. */
+  /** The protocol's options, validated; `undefined` for a protocol without options. */
   readonly options?: unknown;
-  /** At least one; any replica may get any request. */
+  /** At least one; any replica may receive any request. */
   readonly urls: readonly string[];
-  /** Where there are several engines: the one that work goes to when its first attempt here has failed; `undefined` to stay here. */
+  /** With several engines: the engine for the second attempt, after the first failed here; `undefined` to stay here. */
   readonly next?: (work: EngineWork) => AttemptwiseEngine | undefined;
-  /** The work as this engine may get it, where that is less than was asked for. */
+  /** Adapts work to what this engine supports, if it supports less than was asked for. */
   readonly fit?: ((work: EngineWork) => EngineWork) | undefined;
-  /** Called with what an adapter threw, which is a bug in the adapter. It may quote texts: not for a log in production. */
+  /** Called with an error thrown by an adapter, which is a bug in it. The error may quote texts, so do not log it in production. */
   readonly onAdapterError?: (error: unknown) => void;
-  /** Called for each attempt with the tokens that a language model has read and written. */
+  /** Called for each attempt with the tokens that a language model read and wrote. */
   readonly onTokens?: (tokens: EngineTokens) => void;
-  /** Called for each replica when it is added, with its URL; what it gives is told of all its attempts. */
+  /** Called with the URL of each replica that is added; the returned watch is notified of all its attempts. */
   readonly watch?: (url: string) => ReplicaWatch;
   /** The wall clock. */
   readonly wallMs?: () => number;
 }
 
-/** An engine whose replicas can be changed while it works. */
+/** An engine whose replicas can be changed at run time. */
 export interface ReplicatedEngine extends Engine {
-  /** Attempts under way on a replica that is removed may end. Throws, and changes nothing, when a URL is wrong. */
+  /** Attempts in flight on a removed replica may finish. Throws, and changes nothing, if a URL is invalid. */
   setUrls(urls: readonly string[]): void;
-  /** In the order of the configuration. */
+  /** In configuration order. */
   health(): readonly ReplicaHealth[];
-  /** Asks every replica which pairs it translates, in bounded time; never rejects. `undefined` where the protocol cannot tell. */
+  /** Queries every replica for its pairs, within a time limit; never rejects. `undefined` if the protocol cannot report pairs. */
   readonly askPairs: (() => Promise<readonly ReplicaPairs[]>) | undefined;
 }
 
-/** The two attempts one by one, for several requests that share the first of them. `done` is called once, later. */
+/** The two attempts separately, for requests that share the first one. `done` is called once, asynchronously. */
 export interface AttemptwiseEngine extends ReplicatedEngine {
   readonly name: string;
-  /** `replica` is where it was made. */
+  /** `replica` is the one that was tried. */
   first(work: EngineWork, cancellation: Cancellation, done: (attempt: Attempt, replica: Replica) => void): void;
   /**
-   * The second attempt, which gives the result: at the next engine of the work, else not on `before` where there is another
-   * replica. Without `before` the first was another engine's. None for a caller who has left.
+   * Makes the second attempt, which decides the result: at the next engine of the work, or else on another replica than
+   * `before` if there is one. Without `before`, the first attempt was made by another engine. No attempt if the caller has
+   * disconnected.
    */
   second(asked: AskedWork, cancellation: Cancellation, failure: AttemptFailure, before: Replica | undefined): void;
 }
 
-/** Of a result that took no failed attempt. */
+/** For a result without failed attempts. */
 export const NO_FAILURES: readonly AttemptFailure[] = [];
 
-/** Throws one clear line when a URL is wrong. Connects to nothing before the first call. */
+/** Throws one clear line if a URL is invalid. Connects to nothing before the first call. */
 export function openBalancer(options: BalancerOptions): AttemptwiseEngine {
   return new Balancer(options);
 }
@@ -81,8 +82,8 @@ class Balancer implements AttemptwiseEngine {
   readonly name: string;
   readonly #options: BalancerOptions;
   readonly #terms: AttemptTerms;
-  /** The terms of attempts that have less time than `timeoutMs`, by their milliseconds. */
-  readonly #hasty = new Map<number, AttemptTerms>();
+  /** Terms of attempts with a shorter timeout than `timeoutMs`, by timeout in milliseconds. */
+  readonly #byTimeout = new Map<number, AttemptTerms>();
   readonly #nowMs: () => number;
   readonly #wallMs: () => number;
   readonly #rotation: Rotation<Replica>;
@@ -128,7 +129,7 @@ class Balancer implements AttemptwiseEngine {
       next.second(asked, cancellation, failure, undefined);
       return;
     }
-    // After a restart of the engine every kept connection breaks when it is used: the second attempt must not take another of them.
+    // After an engine restart every idle connection breaks on use, so the second attempt must not reuse one.
     const replica = before === undefined ? this.#rotation.afterAnother() : this.#rotation.second(before);
     this.#attempt(replica, 'fresh', asked, cancellation, (second) => {
       if (second.kind === 'usable')
@@ -152,7 +153,7 @@ class Balancer implements AttemptwiseEngine {
           before.find((replica) => replica.place === place) ?? new Replica(url, place, new Pool(base, this.#options), watch?.(url)),
       ),
     );
-    // The only one is never set aside.
+    // The only replica is never set aside.
     if (wanted.size === 1) this.#rotation.members[0]!.restore();
     this.#rotation.recount();
     for (const replica of before) {
@@ -177,7 +178,7 @@ class Balancer implements AttemptwiseEngine {
   async close(): Promise<void> {
     const wires = [...this.#leaving, ...this.#rotation.members.map((replica) => replica.wire)];
     await Promise.all(wires.map((wire) => wire.destroy()));
-    for (const { deadlines } of [this.#terms, ...this.#hasty.values()]) deadlines.close();
+    for (const { deadlines } of [this.#terms, ...this.#byTimeout.values()]) deadlines.close();
   }
 
   #attempt(
@@ -187,7 +188,7 @@ class Balancer implements AttemptwiseEngine {
     cancellation: Cancellation,
     done: (attempt: Attempt) => void,
   ): void {
-    const terms = work.attemptMs === undefined ? this.#terms : this.#hastier(work.attemptMs);
+    const terms = work.attemptMs === undefined ? this.#terms : this.#termsFor(work.attemptMs);
     const ticket = replica.standing.begin(this.#nowMs);
     const { fit } = this.#options;
     attemptOn(replica.wire, connection, fit === undefined ? work : fit(work), cancellation, terms, (attempt) => {
@@ -210,12 +211,12 @@ class Balancer implements AttemptwiseEngine {
     };
   }
 
-  /** The same terms with a shorter deadline. Kept in a map, because the values are few: they come from configurations. */
-  #hastier(attemptMs: number): AttemptTerms {
+  /** The same terms with a shorter deadline. Cached: there are few different values, because they come from configurations. */
+  #termsFor(attemptMs: number): AttemptTerms {
     const { timeoutMs } = this.#options;
     if (attemptMs >= timeoutMs) return this.#terms;
-    let terms = this.#hasty.get(attemptMs);
-    if (terms === undefined) this.#hasty.set(attemptMs, (terms = { ...this.#terms, deadlines: new Deadlines(attemptMs) }));
+    let terms = this.#byTimeout.get(attemptMs);
+    if (terms === undefined) this.#byTimeout.set(attemptMs, (terms = { ...this.#terms, deadlines: new Deadlines(attemptMs) }));
     return terms;
   }
 

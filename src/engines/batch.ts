@@ -1,4 +1,5 @@
-// Requests that share their first attempt at the engine. Each may leave; if the attempt fails, each makes its own second one.
+// Requests that share their first attempt. Each can be cancelled separately; if the attempt fails, each makes its own second
+// one.
 import type { Cancellation } from '../core/exchange.ts';
 import { sameOptions } from '../domain/translation-options.ts';
 import type { EngineGlossary } from '../domain/translation-options.ts';
@@ -7,12 +8,12 @@ import { NO_FAILURES } from './balancer.ts';
 import type { AttemptwiseEngine } from './balancer.ts';
 import type { Replica } from './replica.ts';
 
-/** What one call may hold. */
+/** Limits of one call. */
 export interface BatchLimits {
   readonly textsMax: number;
   /** Code points of all texts together. */
   readonly charactersMax: number;
-  /** How long the first request of a batch waits for others; 0 is to the end of this turn of the event loop. */
+  /** How long the first request of a batch waits for others; 0 means until the end of this turn of the event loop. */
   readonly waitMs: number;
 }
 
@@ -20,25 +21,25 @@ interface Member {
   readonly asked: AskedWork;
   readonly characters: number;
   readonly cancellation: Cancellation;
-  /** Has a result already, because its caller left: it gets no other one and makes no second attempt. */
+  /** Its caller has disconnected, so it already has a result: no other result and no second attempt. */
   hasLeft: boolean;
 }
 
 const NEVER_TRIED: EngineResult = { kind: 'unavailable', failures: NO_FAILURES };
-const CALLED_OFF: EngineResult = { kind: 'unavailable', failures: ['cancelled'] };
+const CANCELLED: EngineResult = { kind: 'unavailable', failures: ['cancelled'] };
 
-/** The shared attempt's caller, which leaves when all its members have left. */
+/** Acts as the caller of the shared attempt, which is cancelled once all members have left. */
 export class Batch implements Cancellation {
   readonly key: string;
-  /** What all of it has in common with the work that it was begun for. */
+  /** What all members have in common. */
   readonly #kind: Pick<EngineWork, 'options' | 'attemptMs'>;
   cancelled = false;
-  /** Waits for more requests to join. */
+  /** Set while it waits for more requests. */
   timer: NodeJS.Timeout | undefined = undefined;
   texts = 0;
   #characters = 0;
   #members: Member[] = [];
-  /** Members that are still there once the attempt is under way. */
+  /** Remaining members, once the attempt is in flight. */
   #staying = 0;
   #listener: (() => void) | undefined = undefined;
 
@@ -47,16 +48,16 @@ export class Batch implements Cancellation {
     this.#kind = { options, attemptMs };
   }
 
-  /** Whether its key is this work's key, found without making one. `false` means only that it is not known. */
+  /** Whether the work is known to have this batch's key, without computing it. `false` means unknown. */
   isSurelyFor({ options, attemptMs }: EngineWork): boolean {
     return attemptMs === this.#kind.attemptMs && sameOptions(options, this.#kind.options);
   }
 
-  /** Whether this work, whose key is the batch's, may go with the others. */
+  /** Whether this work, which has the batch's key, can be added. */
   takes(work: EngineWork, characters: number, limits: BatchLimits): boolean {
     if (this.texts + work.text.length > limits.textsMax || this.#characters + characters > limits.charactersMax) return false;
     const first = this.#members[0]?.asked;
-    // The key holds a glossary's id only: that its entries are the same object is checked here.
+    // The key only contains a glossary's id; here its entries are compared as well.
     return first === undefined || isSame(first.options.glossary, work.options.glossary);
   }
 
@@ -68,7 +69,7 @@ export class Batch implements Cancellation {
     cancellation.onCancel(() => this.#leave(member));
   }
 
-  /** Sends the batch; to be called once. A single request goes as it would without batches. */
+  /** Sends the batch. Call it once. A single request is sent as it would be without batching. */
   start(balancer: AttemptwiseEngine, onBatch: ((requests: number) => void) | undefined): void {
     const members = this.#members;
     if (members.length > 1) {
@@ -99,7 +100,7 @@ export class Batch implements Cancellation {
       member.asked.answered(NEVER_TRIED);
       return;
     }
-    member.asked.answered(CALLED_OFF);
+    member.asked.answered(CANCELLED);
     if (--this.#staying > 0) return;
     this.cancelled = true;
     this.#listener?.();
@@ -107,8 +108,8 @@ export class Batch implements Cancellation {
 }
 
 /**
- * The call as one piece of work. It carries the id and trace of the first request only, by whose log line it can be found. A
- * call that several teams share is none's, and so has a turn of its own: it must not wait behind what one of them has sent.
+ * The shared call as one piece of work. It carries the id and trace of the first request, whose log line identifies it. A call
+ * shared by several teams belongs to none, so it is scheduled separately and never waits behind one team's backlog.
  */
 function joined(members: readonly Member[]): EngineWork {
   const text: string[] = [];
@@ -118,7 +119,7 @@ function joined(members: readonly Member[]): EngineWork {
   return { ...first!.asked, teamId: members.every(({ asked }) => asked.teamId === teamId) ? teamId : undefined, text };
 }
 
-/** Gives each member its part of the shared attempt's result; if that failed, each goes on with its own second attempt. */
+/** Gives each member its part of the shared result; if the attempt failed, each member makes its own second attempt. */
 function conclude(members: readonly Member[], attempt: Attempt, replica: Replica, balancer: AttemptwiseEngine): void {
   let offset = 0;
   for (const member of members) {
@@ -137,7 +138,7 @@ function end({ asked, cancellation }: Member, result: EngineResult): void {
   asked.answered(result);
 }
 
-/** A large one is not asked for its entries, which it would have to make. */
+/** Never reads `entries` of a large glossary, which would have to be built. */
 function isSame(one: EngineGlossary | undefined, other: EngineGlossary | undefined): boolean {
   if (one === other) return true;
   return one?.pieces === undefined && other?.pieces === undefined && one?.entries === other?.entries;

@@ -1,4 +1,4 @@
-// Lets requests that ask for the same kind of translation at the same moment go to the engine as one call.
+// Combines requests of the same kind that arrive at the same moment into one engine call.
 import type { Cancellation } from '../core/exchange.ts';
 import { countCharacters } from '../domain/characters.ts';
 import { keyOfOptions } from '../domain/translation-options.ts';
@@ -7,13 +7,13 @@ import { Batch } from './batch.ts';
 import type { BatchLimits } from './batch.ts';
 import type { AttemptwiseEngine, ReplicatedEngine } from './balancer.ts';
 
-const LOOKED_AT_MAX = 8;
+const COMPARED_MAX = 8;
 
 export class BatchingEngine implements ReplicatedEngine {
   readonly #balancer: AttemptwiseEngine;
   readonly #limits: BatchLimits;
   readonly #onBatch: ((requests: number) => void) | undefined;
-  /** Batches that wait for more, by what their requests have in common; never more than there are requests under way. */
+  /** Batches waiting for more requests, by key; never more than requests in flight. */
   readonly #open = new Map<string, Batch>();
 
   constructor(balancer: AttemptwiseEngine, limits: BatchLimits, onBatch?: (requests: number) => void) {
@@ -25,7 +25,7 @@ export class BatchingEngine implements ReplicatedEngine {
   translate(asked: AskedWork, cancellation: Cancellation): void {
     const characters = charactersOf(asked.text);
     const { textsMax, charactersMax } = this.#limits;
-    // No other request could join it, or it is no translation.
+    // No other request could join it, or it is only a detection.
     if (asked.text.length >= textsMax || characters >= charactersMax || cancellation.cancelled || asked.detectionOnly === true) {
       this.#balancer.translate(asked, cancellation);
       return;
@@ -63,9 +63,9 @@ export class BatchingEngine implements ReplicatedEngine {
     await this.#balancer.close();
   }
 
-  /** Most requests at a moment are of few kinds: then a look at each is ten times cheaper than a key. */
+  /** Concurrent requests mostly are of few kinds: comparing each batch is then ten times cheaper than computing a key. */
   #find(asked: AskedWork): Batch | undefined {
-    if (this.#open.size > LOOKED_AT_MAX) return undefined;
+    if (this.#open.size > COMPARED_MAX) return undefined;
     for (const batch of this.#open.values()) if (batch.isSurelyFor(asked)) return batch;
     return undefined;
   }
@@ -78,7 +78,7 @@ export class BatchingEngine implements ReplicatedEngine {
     return batch;
   }
 
-  /** The batch may have been sent already because it was full, and another may be waiting under its key. */
+  /** The batch may already have been sent because it was full, and another one may be waiting under its key. */
   readonly #sendOpen = (batch: Batch): void => {
     if (this.#open.get(batch.key) === batch) this.#send(batch);
   };
@@ -90,7 +90,7 @@ export class BatchingEngine implements ReplicatedEngine {
   }
 }
 
-/** Options and deadline: only requests that have both in common share a call. */
+/** Options and timeout: only requests with the same of both share a call. */
 function keyOf({ options, attemptMs }: EngineWork): string {
   return keyOfOptions(options) + (attemptMs ?? '');
 }

@@ -1,4 +1,4 @@
-// Tries one replica with one attempt, outside of any rotation, and says all that is known of how it ended.
+// Checks one replica with a single attempt, outside any rotation, and reports everything known about the result.
 import { performance } from 'node:perf_hooks';
 import type { Cancellation } from '../core/exchange.ts';
 import type { Attempt, EngineProtocol, EngineWork } from '../ports/engine.ts';
@@ -17,13 +17,13 @@ export interface CheckTerms extends PoolLimits {
 export interface CheckedReplica {
   readonly attempt: Attempt;
   readonly tookMs: number;
-  /** Whether every answer repeated the id of its request. */
+  /** Whether every answer echoed the id of its request. */
   readonly echoesId: boolean;
 }
 
 const NEVER_LEAVES: Cancellation = { cancelled: false, onCancel: () => undefined };
 
-/** Never rejects. `url` is right. The connection is closed behind it. */
+/** Never rejects. `url` must be valid. Closes the connection afterwards. */
 export function checkReplica(url: string, work: EngineWork, { protocol, options, ...limits }: CheckTerms): Promise<CheckedReplica> {
   const pool = new Pool(replicaAddress(url, protocol.pathPrefix), limits);
   const deadlines = new Deadlines(limits.timeoutMs);

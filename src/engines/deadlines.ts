@@ -1,13 +1,14 @@
-// Deadlines that are all equally far away, with one timer for all: most attempts end long before theirs, and a timer each costs more.
+// Deadlines of equal duration with one shared timer: most attempts end long before theirs, and a timer for each would cost
+// more.
 import { performance } from 'node:perf_hooks';
 
-/** Something that has a deadline; it is its own place in the queue. */
+/** An entry with a deadline, linked into the queue itself. */
 export interface Deadlined {
   dueMs: number;
-  /** Neighbours in the order of their deadlines. */
+  /** Neighbours in deadline order. */
   earlier: Deadlined | undefined;
   later: Deadlined | undefined;
-  /** Called once, when the deadline has come and `remove` has not been called before. */
+  /** Called once when the deadline passes, unless `remove` was called before. */
   deadlinePassed(): void;
 }
 
@@ -32,7 +33,7 @@ export class Deadlines {
     this.#timer ??= setTimeout(this.#onTimer, this.#afterMs).unref();
   }
 
-  /** The timer is left as it is: when it fires, only what is due then counts, and with an empty queue it is not set again. */
+  /** Leaves the timer running: when it fires, only entries that are due count, and with an empty queue it is not restarted. */
   remove(one: Deadlined): void {
     const { earlier, later } = one;
     if (earlier === undefined && this.#first !== one) return;
@@ -43,7 +44,7 @@ export class Deadlines {
     one.earlier = one.later = undefined;
   }
 
-  /** No deadline of those that are left passes any more. */
+  /** No remaining deadline will fire. */
   close(): void {
     clearTimeout(this.#timer);
     clearImmediate(this.#turn);
@@ -51,7 +52,7 @@ export class Deadlines {
   }
 
   #expire(): void {
-    // Either the timer or the immediate led here; the other one must not fire as well.
+    // Either the timer or the immediate called this; the other must not fire as well.
     this.close();
     const one = this.#first;
     if (one === undefined) return;
@@ -62,7 +63,8 @@ export class Deadlines {
     }
     this.remove(one);
     one.deadlinePassed();
-    // One per turn of the event loop: the end of this one may let the next one start, too late, which has to be known before its own end.
+    // One per turn of the event loop: ending this one may start the next waiting call too late, which must be known before that
+    // one's own deadline.
     if (this.#first !== undefined) this.#turn = setImmediate(this.#onTimer);
   }
 }

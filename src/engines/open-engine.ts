@@ -1,4 +1,4 @@
-// Opens the engines that a configuration describes: each a balancer over its replicas, with batches in front where they are wanted.
+// Opens the configured engines: each is a balancer over its replicas, with batching in front if configured.
 import type { Cancellation } from '../core/exchange.ts';
 import type { AskedWork, Engine, EngineCapabilities, EngineWork } from '../ports/engine.ts';
 import { openBalancer } from './balancer.ts';
@@ -7,9 +7,9 @@ import type { BatchLimits } from './batch.ts';
 import { BatchingEngine } from './batching-engine.ts';
 
 export interface EngineOptions extends BalancerOptions {
-  /** Without it every request is a call of its own. */
+  /** Without it, every request is a separate call. */
   readonly batch?: BatchLimits | undefined;
-  /** Told of every call that more than one request shares. */
+  /** Called for every call that several requests share. */
   readonly onBatch?: (requests: number) => void;
 }
 
@@ -18,7 +18,7 @@ export interface NamedEngineOptions extends EngineOptions {
   readonly can: EngineCapabilities;
 }
 
-/** Throws one clear line when a URL is wrong. Connects to nothing before the first call. */
+/** Throws one clear line if a URL is invalid. Connects to nothing before the first call. */
 export function openEngine(options: EngineOptions): ReplicatedEngine {
   return batched(openBalancer(options), options);
 }
@@ -29,11 +29,11 @@ function batched(balancer: AttemptwiseEngine, { batch, onBatch }: EngineOptions)
 
 export interface OpenEngines {
   readonly byName: ReadonlyMap<string, ReplicatedEngine>;
-  /** All of them as one: work says which of them it may go to. A second attempt goes to the next one that it names. */
+  /** All engines as one: work names the eligible ones. A second attempt goes to the next one named. */
   readonly engine: Engine;
 }
 
-/** As `openEngine`, at least one. With one there is nothing in front of it. */
+/** Like `openEngine`, for at least one engine. A single engine is used directly. */
 export function openEngines(all: readonly NamedEngineOptions[]): OpenEngines {
   const balancers = new Map<string, AttemptwiseEngine>();
   const next = ({ engines }: EngineWork): AttemptwiseEngine | undefined => {
@@ -57,7 +57,7 @@ export function openEngines(all: readonly NamedEngineOptions[]): OpenEngines {
   return { byName, engine: byName.size === 1 ? first! : engine };
 }
 
-/** For an engine that has none: a `prefer_` form that another engine on the request's list understands. */
+/** For an engine without formality: removes a `prefer_` form that another engine of the request supports. */
 function withoutFormality(work: EngineWork): EngineWork {
   if (work.options.formality === undefined) return work;
   const { requestId, teamId, text, options, traceparent, attemptMs, detectionOnly } = work;

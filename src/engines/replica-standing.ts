@@ -1,51 +1,54 @@
-// Whether a replica is to be trusted: set aside after failures, tried by one request when its time is over, brought back by a usable answer.
+// The health of a replica: set aside after failures, tried again by a single request, and restored by a usable answer.
 import type { AttemptFailure, UnusableAttempt } from '../ports/engine.ts';
 
-/** Failures in a row after which a replica is set aside. */
+/** Consecutive failures after which a replica is set aside. */
 const FAILURES_MAX = 3;
-/** So that shares of a failure, added up, reach the limit in spite of rounding. */
+/** Tolerance, so that fractional failures add up to the limit despite rounding. */
 const ROUNDING = 1e-9;
 const FIRST_MS = 1000;
 const LONGEST_MS = 30_000;
 const NO_TRIAL = -1;
 
-/** Too many requests, and not available: an engine that says so is not to be asked again at once. */
+/** Too many requests, and unavailable: an engine that answers so must not be called again at once. */
 const OVERLOADED: readonly (number | undefined)[] = [429, 503];
 
-/** What proves nothing of a replica: the caller left, our own connections were all in use, or it does not have the languages. */
-const INNOCENT: readonly AttemptFailure[] = ['cancelled', 'busy', 'unsupported_pair'];
+/**
+ * Failures that prove nothing about a replica: the caller disconnected, our own connections were all in use, or the pair is
+ * missing.
+ */
+const INCONCLUSIVE: readonly AttemptFailure[] = ['cancelled', 'busy', 'unsupported_pair'];
 
-/** What an attempt has changed. */
+/** What an attempt changed. */
 export type StandingChange = 'set aside' | 'back' | undefined;
 
-/** How a failed attempt is judged. */
+/** The context in which a failed attempt is judged. */
 export interface FailureTerms {
   readonly nowMs: number;
   /** The wall clock, for a `Retry-After` that is a date. */
   readonly wallMs: number;
-  /** Of the time that the engine may take: less than 1 for an attempt under a shorter deadline. */
+  /** The attempt's share of the engine's timeout: less than 1 for an attempt with a shorter deadline. */
   readonly deadlineShare: number;
-  /** There is no other replica: it is not set aside, but its failures are remembered. */
+  /** There is no other replica: it is not set aside, but its failures are counted. */
   readonly lone: boolean;
 }
 
 export class ReplicaStanding {
-  /** Gets requests only when there is no other replica, but for a trial. */
+  /** Receives requests only if there is no other replica, except for a trial. */
   aside = false;
-  /** While it is aside: until when. */
+  /** When its current time aside ends. */
   untilMs = 0;
-  /** How often it has been set aside without a usable answer in between. */
+  /** How often it was set aside without a usable answer in between. */
   times = 0;
-  /** In a row; an attempt under a shorter deadline is a share of one. */
+  /** Consecutive failures; an attempt with a shorter deadline counts as a fraction. */
   #failures = 0;
-  /** Handed to each attempt at its beginning, and raised where older attempts stop to prove anything. */
+  /** Given to each attempt at its start, and increased whenever older attempts no longer prove anything. */
   #ticket = 0;
   /** The oldest ticket that still counts. */
   #since = 0;
-  /** Of the one attempt that tries it while it is aside. */
+  /** The ticket of the single trial attempt while it is set aside. */
   #trial = NO_TRIAL;
 
-  /** To be called when an attempt begins; what it gives goes to `usable` or `failed` at the end. */
+  /** Call it when an attempt begins; pass the returned ticket to `usable` or `failed` at its end. */
   begin(nowMs: () => number): number {
     if (!this.aside || !this.isDue(nowMs())) return this.#ticket;
     this.#trial = this.#ticket + 1;
@@ -53,7 +56,7 @@ export class ReplicaStanding {
     return this.#trial;
   }
 
-  /** Aside, its time over, and not being tried. */
+  /** Set aside, with its time over and no trial in progress. */
   isDue(nowMs: number): boolean {
     return this.aside && this.#trial === NO_TRIAL && this.untilMs <= nowMs;
   }
@@ -63,7 +66,7 @@ export class ReplicaStanding {
       this.#failures = 0;
       return undefined;
     }
-    // Begun before it was set aside: an engine that refuses some of its requests still answers others.
+    // Started before it was set aside: an engine that refuses some of its requests still answers others.
     if (ticket < this.#since) return undefined;
     this.restore();
     return 'back';
@@ -74,7 +77,7 @@ export class ReplicaStanding {
       if (ticket === this.#trial) this.#failTrial(attempt, terms);
       return undefined;
     }
-    if (ticket < this.#since || isInnocent(attempt)) return undefined;
+    if (ticket < this.#since || isInconclusive(attempt)) return undefined;
     this.#failures += attempt.failure === 'timeout' ? terms.deadlineShare : 1;
     const atOnce = attempt.failure === 'connect' || OVERLOADED.includes(attempt.status);
     if (terms.lone || (!atOnce && this.#failures < FAILURES_MAX - ROUNDING)) return undefined;
@@ -82,7 +85,7 @@ export class ReplicaStanding {
     return 'set aside';
   }
 
-  /** As if it had never failed. */
+  /** Resets it as if it had never failed. */
   restore(): void {
     this.aside = false;
     this.times = 0;
@@ -93,8 +96,9 @@ export class ReplicaStanding {
 
   #failTrial(attempt: UnusableAttempt, terms: FailureTerms): void {
     this.#trial = NO_TRIAL;
-    // Another request has to try it, but not the very next one: callers who leave soon would all wait for it in vain.
-    if (isInnocent(attempt)) this.untilMs = terms.nowMs + FIRST_MS;
+    // Another request has to try it, but not the very next one: otherwise callers who disconnect quickly would keep it in
+    // trials.
+    if (isInconclusive(attempt)) this.untilMs = terms.nowMs + FIRST_MS;
     else this.#setAside(attempt, terms);
   }
 
@@ -107,12 +111,12 @@ export class ReplicaStanding {
   }
 }
 
-/** Also a bug of the adapter that showed before the replica had answered anything. */
-function isInnocent({ failure, status }: UnusableAttempt): boolean {
-  return INNOCENT.includes(failure) || (failure === 'internal' && status === undefined);
+/** Also covers a bug in the adapter that occurred before the replica answered anything. */
+function isInconclusive({ failure, status }: UnusableAttempt): boolean {
+  return INCONCLUSIVE.includes(failure) || (failure === 'internal' && status === undefined);
 }
 
-/** Seconds or an HTTP date; `undefined` for what is neither, and for a moment that is not to come. */
+/** Seconds or an HTTP date; `undefined` if it is neither, or not in the future. */
 export function retryAfterMs(value: string | undefined, wallMs: number): number | undefined {
   if (value === undefined) return undefined;
   const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - wallMs;

@@ -1,23 +1,23 @@
-// One of the engine's replicas: its connection pool, how its attempts have ended, and whether it is to be trusted.
+// One engine replica: its connection pool, the results of its attempts, and its health.
 import type { AttemptFailure, EngineWork, FailureDetail, ReplicaHealth, UnusableAttempt } from '../ports/engine.ts';
 import type { Pool } from './http1/pool.ts';
 import { ReplicaStanding } from './replica-standing.ts';
 import type { FailureTerms, StandingChange } from './replica-standing.ts';
 
-/** What becomes of one replica, for metrics and the log. */
+/** Observes one replica, for metrics and the log. */
 export interface ReplicaWatch {
-  /** At the end of every attempt. */
+  /** Called at the end of every attempt. */
   attempted(outcome: AttemptFailure | 'usable'): void;
-  /** After `attempted`, with what is known of a failure. */
+  /** Called after `attempted`, with the details of a failure. */
   failed(work: EngineWork, detail: FailureDetail): void;
   setAside(detail: FailureDetail, forMs: number): void;
   back(): void;
 }
 
 export class Replica {
-  /** As the configuration has it, without a slash at the end; URLs with credentials are refused. */
+  /** As configured, without a trailing slash; URLs with credentials are rejected. */
   readonly url: string;
-  /** Equal for URLs that lead to the same place. */
+  /** Equal for URLs with the same address. */
   readonly place: string;
   readonly wire: Pool;
   readonly standing = new ReplicaStanding();
@@ -34,7 +34,7 @@ export class Replica {
     this.#watch = watch;
   }
 
-  /** Counts an attempt on it that gave something usable. */
+  /** Counts a usable attempt. */
   usable(ticket: number, nowMs: number): StandingChange {
     this.#usable++;
     this.#usableAtMs = nowMs;
@@ -44,11 +44,11 @@ export class Replica {
     return change;
   }
 
-  /** Counts one that did not. */
+  /** Counts an unusable attempt. */
   unusable(ticket: number, attempt: UnusableAttempt, work: EngineWork, terms: FailureTerms): StandingChange {
     const { failure } = attempt;
     this.#watch?.attempted(failure);
-    // The caller has left: that is no failure of the replica.
+    // The caller disconnected, which is not a failure of the replica.
     if (failure !== 'cancelled') {
       this.#failed++;
       this.#lastFailure = { failure, atMs: terms.nowMs };
@@ -59,7 +59,7 @@ export class Replica {
     return change;
   }
 
-  /** Brings it back without a trial. */
+  /** Restores it without a trial. */
   restore(): void {
     if (!this.standing.aside) return;
     this.standing.restore();

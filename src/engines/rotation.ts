@@ -1,4 +1,4 @@
-// Whose turn it is among the replicas: the good ones in rotation, one that was set aside for a trial, or when there is no other.
+// Selects a replica: healthy ones in rotation, one that was set aside for a trial or if there is no other.
 import type { ReplicaStanding } from './replica-standing.ts';
 
 export interface Rotated {
@@ -9,9 +9,9 @@ export class Rotation<T extends Rotated> {
   readonly #nowMs: () => number;
   #members: readonly T[];
   #aside = 0;
-  /** Whose turn it is. */
+  /** Index of the next replica. */
   #turn = 0;
-  /** The same for second attempts, which must not move the rotation of the first. */
+  /** The same for second attempts, which must not advance the rotation of first ones. */
   #secondTurn = 0;
 
   /** `nowMs` is a monotonic clock. */
@@ -32,7 +32,7 @@ export class Rotation<T extends Rotated> {
     this.recount();
   }
 
-  /** To be called when one was set aside or brought back. */
+  /** Call it when a replica was set aside or restored. */
   recount(): void {
     this.#aside = this.#members.filter(({ standing }) => standing.aside).length;
   }
@@ -46,7 +46,7 @@ export class Rotation<T extends Rotated> {
     return member;
   }
 
-  /** A good one that is not `previous`; `previous` again rather than one that is set aside. */
+  /** A healthy one other than `previous`; `previous` again rather than one that is set aside. */
   second(previous: T): T {
     const members = this.#members;
     if (members.length === 1) return members[0]!;
@@ -59,8 +59,8 @@ export class Rotation<T extends Rotated> {
   }
 
   /**
-   * For work that has failed at another engine. One that is set aside gets its trial here too: an engine that is only ever asked
-   * second would not find out that it is back.
+   * For work that failed at another engine. A replica that is set aside can get its trial here too: an engine that is only used
+   * second would otherwise never be found healthy again.
    */
   afterAnother(): T {
     const members = this.#members;
@@ -73,7 +73,7 @@ export class Rotation<T extends Rotated> {
     return members[index]!;
   }
 
-  /** With some that are set aside: a trial out of turn, or the next good one. */
+  /** If some are set aside: one that is due for a trial, or the next healthy one. */
   #firstOfSome(): T {
     const nowMs = this.#nowMs();
     const due = this.#members.find(({ standing }) => standing.isDue(nowMs));
@@ -83,7 +83,7 @@ export class Rotation<T extends Rotated> {
     return this.#members[index]!;
   }
 
-  /** The place of the next that fits. */
+  /** The index of the next one that fits. */
   #from(turn: number, fits: (member: T) => boolean): number | undefined {
     const { length } = this.#members;
     for (let i = 0; i < length; i++) {
@@ -93,7 +93,7 @@ export class Rotation<T extends Rotated> {
     return undefined;
   }
 
-  /** When none is good: in turn, those that have failed for a shorter time. */
+  /** If none is healthy: in rotation, those with the fewest consecutive times aside. */
   #leastBad(turn: number, fits: (member: T) => boolean): number {
     const times = Math.min(...this.#members.filter(fits).map(({ standing }) => standing.times));
     return this.#from(turn, (member) => fits(member) && member.standing.times === times)!;

@@ -1,4 +1,4 @@
-// One connection to a replica: one request after the other. An answer that is not clear ends the connection.
+// One connection to a replica, with one request at a time. An ambiguous answer closes the connection.
 import type { Socket } from 'node:net';
 import type { AttemptFailure, EngineResponse, FailureCause } from '../../ports/engine.ts';
 import { connectCauseOf } from './origin.ts';
@@ -8,12 +8,12 @@ import type { ResponseParser } from './response-parser.ts';
 import type { ResponseParsers } from './response-parsers.ts';
 
 /**
- * What is read is parsed before anything else is read, so one piece of memory does for all connections: one that was written a
- * moment ago is in the processor's cache, and an idle connection holds none.
+ * Shared by all connections, because data is parsed before anything else is read: recently written memory is in the processor's
+ * cache, and idle connections need no buffer.
  */
 const readBuffer = Buffer.allocUnsafeSlow(65_536);
 
-/** Waits for the response to a request; called once, unless it has destroyed the connection itself. */
+/** Receives the response to a request; called once, unless the handler itself destroyed the connection. */
 export interface ResponseHandler {
   onSent(): void;
   onResponse(response: EngineResponse): void;
@@ -22,53 +22,53 @@ export interface ResponseHandler {
 
 /** The pool, which counts connections. */
 export interface ClientOwner {
-  /** The request is over and the connection can be used again. */
+  /** The request is finished and the connection can be reused. */
   onRest(client: Client): void;
-  /** Told once. */
+  /** Called once. */
   onGone(client: Client): void;
-  /** Bytes came that nobody had asked for: whose they are cannot be known, on this connection or on others to that engine. */
+  /** Unsolicited bytes arrived: they cannot be attributed, on this connection or on others to that engine. */
   onUnasked(client: Client): void;
 }
 
-const NOWHERE = { underWay: 0 };
+const NOWHERE = { inFlight: 0 };
 
-/** An engine that refuses a request need not have read it; one that translates must. */
+/** An engine that refuses a request need not have read all of it; one that translates must. */
 const REFUSED = 400;
 
 export class Client {
-  /** To be used again, if all is well. */
+  /** Kept for reuse if nothing goes wrong. */
   readonly reusable: boolean;
-  /** Set by the owner: no request is on it, and it does not count against the limit of connections. */
+  /** Set by the owner: no request uses it, and it does not count against the connection limit. */
   idle = false;
-  /** Set by the owner: from this time on it is not used again. */
+  /** Set by the owner: the connection is not reused after this time. */
   idleUntilMs = 0;
-  /** Set by the owner: whose call holds it. */
-  place: { underWay: number } = NOWHERE;
-  /** For how long the server keeps it, by its latest answer; 0 when it must not be used again. */
+  /** Set by the owner: counts the team's connections in use. */
+  place: { inFlight: number } = NOWHERE;
+  /** How long the server keeps the connection, according to its last answer; 0 if it must not be reused. */
   keepsSeconds = 0;
   readonly #owner: ClientOwner;
   readonly #socket: Socket;
   readonly #parsers: ResponseParsers;
   readonly #secure: boolean;
-  /** An answer that names another request is refused; `false` for engines that number their answers themselves. */
+  /** Reject an answer with another request's id; `false` for engines that generate ids of their own. */
   readonly #checksIds: boolean;
   /** Set while an answer is arriving. */
   #parser: ResponseParser | undefined = undefined;
   #handler: ResponseHandler | undefined = undefined;
-  /** Waits for the connection. */
+  /** Waits for the connection to be established. */
   #request: RequestText | undefined = undefined;
   #id = '';
   #ready = false;
-  /** Pieces of a request are still to be written. */
+  /** Chunks of a request are still to be written. */
   #writing = false;
   #gone = false;
-  /** Has carried a request. */
+  /** Has already carried a request. */
   #served = false;
-  /** Carried a request before the one that it carries now: what comes may be an answer to that. */
+  /** Carried a request before the current one, so incoming bytes may belong to that. */
   #used = false;
   /** The answer began before the whole request was sent. */
   #early = false;
-  /** The answer is complete, but whether the request had been sent before is known only in the next check phase. */
+  /** The answer is complete, but whether it came too early is only known in the next check phase. */
   #undecided = false;
 
   constructor(origin: Origin, reusable: boolean, parsers: ResponseParsers, owner: ClientOwner, checksIds = true) {
@@ -93,15 +93,15 @@ export class Client {
   }
 
   /**
-   * Part of the request is still with us: an engine that has answered before it has the whole may take the rest of it for the next
-   * request. Behind TLS it is known only in the next check phase of the event loop: what the kernel took at once is reported as
-   * sent there, and the answer to it can be read before that.
+   * Part of the request is still unsent: an engine that answers before it has received the whole may read the rest as the next
+   * request. With TLS this is only known in the next check phase of the event loop: data that the kernel accepted at once is
+   * reported as sent there, and the answer to it may be read earlier.
    */
   get unsent(): boolean {
     return this.#writing || this.#socket.writableLength > 0;
   }
 
-  /** In use, and not for the first time. */
+  /** In use on a reused connection. */
   get busyAgain(): boolean {
     return this.#used && this.#handler !== undefined;
   }
@@ -126,19 +126,19 @@ export class Client {
     this.#owner.onGone(this);
   }
 
-  /** Ends the request and the connection. The handler is called last, because it may start another request, for which there is room now. */
+  /** Ends the request and the connection. The handler is called last, because it may start another request, which now has room. */
   #fail(failure: AttemptFailure, cause?: FailureCause): void {
     const handler = this.#handler;
     this.destroy();
     handler?.onFailure(failure, cause);
   }
 
-  /** Nobody can tell any more whose answer is on its way. */
+  /** It is no longer certain that the next answer belongs to this request. */
   distrust(): void {
     this.#fail('unasked');
   }
 
-  /** As when the connection breaks. */
+  /** Same as when the connection breaks. */
   breakOff(): void {
     this.#fail(this.#ready ? 'reset' : 'connect');
   }
@@ -151,13 +151,13 @@ export class Client {
   #send(): void {
     const { text, encoding, pieces } = this.#request!;
     this.#request = undefined;
-    // Head and body in one write: mostly one system call, and one packet.
+    // Head and body in one write, which is usually one system call and one packet.
     this.#socket.write(text, encoding);
     if (pieces !== undefined) this.#write(pieces, 0);
     this.#handler?.onSent();
   }
 
-  /** The system takes so much at once as it has room for, and the rest goes when the engine has read: never all of a long body in one go. */
+  /** Writes a long body as the system accepts it, and continues after `drain`: never all in one go. */
   #write(pieces: readonly Uint8Array[], first: number): void {
     for (let i = first; i < pieces.length && !this.#gone; i++) {
       this.#writing = i + 1 < pieces.length;
@@ -167,10 +167,10 @@ export class Client {
     }
   }
 
-  /** False stops the reading. */
+  /** Returning false stops reading. */
   #read(length: number): boolean {
     if (this.#gone) return false;
-    // Bytes before a request or after an answer, which nobody has asked for.
+    // Unsolicited bytes before a request or after an answer.
     if (this.#handler === undefined || !this.#ready) {
       this.#owner.onUnasked(this);
       this.breakOff();
@@ -185,12 +185,12 @@ export class Client {
   }
 
   #beginAnswer(): ResponseParser {
-    // Behind TLS that is not known yet.
+    // With TLS this is not known yet.
     this.#early = !this.#secure && this.unsent;
     return this.#parsers.take(this.#id, this.#checksIds);
   }
 
-  /** What cannot be read may be the rest of an earlier answer, where there was one. */
+  /** On a reused connection, unparsable bytes may be the rest of an earlier answer. */
   #refuse(reading: 'malformed' | 'too_large' | 'foreign'): void {
     if (this.#used && reading !== 'too_large') this.#owner.onUnasked(this);
     if (reading === 'malformed') this.#fail('reset');
@@ -217,7 +217,7 @@ export class Client {
     const early = this.#early && response.status < REFUSED;
     if (early || parser.excess) {
       this.#owner.onUnasked(this);
-      // Behind one more answer, or before its time: it may be that of the request before, unless it says whose it is.
+      // Followed by another answer, or too early: it may belong to the previous request, unless it carries our id.
       if (early || (this.#used && response.echoedId !== true)) {
         this.#fail('unasked');
         return;

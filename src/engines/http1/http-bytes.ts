@@ -1,4 +1,4 @@
-// Which bytes may stand where in an HTTP/1.x message.
+// Which bytes are allowed where in an HTTP/1.x message.
 
 export const CR = 0x0d;
 export const LF = 0x0a;
@@ -7,16 +7,16 @@ export const TAB = 0x09;
 export const COLON = 0x3a;
 export const SEMICOLON = 0x3b;
 
-/** 1 for what may stand in a field's value, a status text or a chunk extension: no control character but the tab. */
+/** 1 for bytes allowed in a field value, a reason phrase or a chunk extension: no control characters except tab. */
 export const TEXT_BYTES = tableOf((byte) => (byte === TAB || (byte >= SPACE && byte !== 0x7f) ? 1 : 0));
 
-/** A byte of a field's name in lower case, 0 for what may not stand there. */
+/** The lower-case form of bytes allowed in a field name, 0 for all others. */
 export const NAME_BYTES = tableOf((byte) => {
   const character = String.fromCharCode(byte);
   return /[\w!#$%&'*+.^`|~-]/.test(character) ? character.toLowerCase().charCodeAt(0) : 0;
 });
 
-/** The value of a hexadecimal digit, 16 for what is none. */
+/** The value of a hexadecimal digit, 16 for all other bytes. */
 export const HEX_DIGITS = tableOf((byte) => {
   const character = String.fromCharCode(byte);
   return /[\da-f]/i.test(character) ? Number.parseInt(character, 16) : 16;

@@ -1,20 +1,20 @@
-// The connections to a replica that wait for their next request, and when they may have it.
+// The idle connections to a replica, and when they may be reused.
 import type { Client } from './client.ts';
 
-/** Shorter than any engine's idle timeout is likely to be, so that a call seldom meets a connection that is about to close. */
+/** Shorter than any engine's likely idle timeout, so that a call rarely hits a connection that is about to close. */
 const IDLE_MS_MAX = 4000;
-/** A connection is not used again when less than this is left of the time that the server has named. */
+/** A connection is not reused if less than this remains of the idle timeout that the server announced. */
 const MARGIN_MS = 1000;
-/** How often idle connections are closed; whether one may be used is judged to the millisecond. */
+/** How often expired connections are closed; whether one may be reused is checked to the millisecond. */
 const SWEEP_MS = 500;
 
 export class IdleSockets {
   readonly #nowMs: () => number;
-  /** A connection is free. */
+  /** Called when a connection becomes free. */
   readonly #onFree: (client: Client) => void;
-  /** Latest last. */
+  /** Most recent last. */
   readonly #idle: Client[] = [];
-  /** Their answers came in this turn of the event loop, or in the one before. */
+  /** Connections whose answers arrived in this turn of the event loop, and in the previous one. */
   #resting: Client[] = [];
   #rested: Client[] = [];
   /** One timer for all, while there are any. */
@@ -29,14 +29,14 @@ export class IdleSockets {
     return this.#idle.length;
   }
 
-  /** About to be free. */
+  /** Connections about to become free. */
   get resting(): number {
     return this.#resting.length + this.#rested.length;
   }
 
   /**
    * Takes a connection after its answer. It rests until the event loop has polled all sockets once more: if the engine sends
-   * anything after its answer, or ends the connection, that is seen before another request goes out on it.
+   * anything after its answer, or closes the connection, that is noticed before the next request is sent on it.
    */
   rest(client: Client): void {
     const idleMs = Math.min(IDLE_MS_MAX, client.keepsSeconds * 1000 - MARGIN_MS);
@@ -49,7 +49,7 @@ export class IdleSockets {
     if (this.#resting.length + this.#rested.length === 1) setImmediate(this.#turn);
   }
 
-  /** The latest first: the others get old, and are closed when fewer are needed. */
+  /** Most recent first, so that surplus connections age and are closed. */
   take(): Client | undefined {
     if (this.#idle.length === 0) return undefined;
     const nowMs = this.#nowMs();
@@ -63,7 +63,7 @@ export class IdleSockets {
     return undefined;
   }
 
-  /** Ends them all, those too that are about to be free. */
+  /** Closes all idle and resting connections. */
   endAll(): void {
     for (const client of [...this.#idle, ...this.#resting, ...this.#rested]) client.destroy();
   }
@@ -73,7 +73,7 @@ export class IdleSockets {
     this.#idle.shift()?.destroy();
   }
 
-  /** An idle connection is gone. */
+  /** An idle connection has been closed. */
   forget(client: Client): void {
     const at = this.#idle.indexOf(client);
     if (at !== -1) this.#idle.splice(at, 1);

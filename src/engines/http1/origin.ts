@@ -1,4 +1,4 @@
-// Where a replica listens, how a socket to it is opened, and why that failed.
+// The address of a replica: opens sockets to it, and classifies connection errors.
 import { connect as connectTcp, isIP } from 'node:net';
 import type { OnReadOpts, Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
@@ -24,21 +24,21 @@ const CAUSES: Readonly<Record<string, FailureCause>> = {
   INVALID_CA: 'tls_untrusted',
 };
 
-/** Why there was no connection; `undefined` for what has no word of its own. */
+/** Why the connection failed; `undefined` if there is no specific cause. */
 export function connectCauseOf(error: unknown, secure: boolean): FailureCause | undefined {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  // Whatever else ends a connection that is to become a secure one: the other side speaks no TLS, or none that we do.
+  // Any other error during a TLS connection: the other side does not speak TLS, or no version in common.
   return CAUSES[code] ?? (secure ? 'tls_handshake' : undefined);
 }
 
 export class Origin {
-  /** As the `Host` field names it. */
+  /** As in the `Host` field. */
   readonly host: string;
-  /** What a socket emits once requests can be sent over it. */
+  /** The socket event after which requests can be sent. */
   readonly readyEvent: 'connect' | 'secureConnect';
   readonly #hostname: string;
   readonly #port: number;
-  /** The latest TLS session, which spares the next connection half of the handshake. */
+  /** The latest TLS session, which halves the handshake of the next connection. */
   #session: Buffer | undefined = undefined;
 
   constructor(url: URL) {
@@ -54,9 +54,9 @@ export class Origin {
     if (this.readyEvent === 'connect') return connectTcp(address).setNoDelay(true);
     const socket = connectTls({
       ...address,
-      // HTTP/2 would put many calls on one connection and lose them together.
+      // HTTP/2 would multiplex many calls on one connection and lose them together.
       ALPNProtocols: ['http/1.1'],
-      // A name that is an address must not be sent; the certificate is checked against it all the same.
+      // An IP address must not be sent as the server name; the certificate is still checked against it.
       ...(isIP(this.#hostname) === 0 ? { servername: this.#hostname } : {}),
       ...(this.#session === undefined ? {} : { session: this.#session }),
     });

@@ -1,4 +1,4 @@
-// The connection pool of one replica: bounded connections, and a bounded queue for them.
+// The connection pool of one replica, with a bounded number of connections and a bounded queue.
 import { performance } from 'node:perf_hooks';
 import type { AttemptFailure, EngineCall, EngineResponse, FailureCause } from '../../ports/engine.ts';
 import { Origin } from './origin.ts';
@@ -12,44 +12,44 @@ import { TeamTurns } from './team-turns.ts';
 import type { Lane } from './team-turns.ts';
 
 export interface PoolLimits {
-  /** Deadline of one attempt, for all its calls together. */
+  /** Deadline of one attempt, covering all its calls. */
   readonly timeoutMs: number;
   readonly responseBytesMax: number;
-  /** Calls under way to one replica. */
+  /** Maximum number of calls in flight to one replica. */
   readonly connectionsMax: number;
-  /** Calls that may wait for one of them to end. */
+  /** Maximum number of calls waiting for a connection. */
   readonly queueMax: number;
-  /** The share of `connectionsMax` that one team may hold while others are there; half of them by default. */
+  /** The share of `connectionsMax` that one team may hold while others are active; half by default. */
   readonly teamShare?: number;
-  /** More fields of every request, before those of the adapter; it sends none of the same name. */
+  /** Additional fields for every request; they replace an adapter's fields of the same name. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** `false`: a new connection for every call. */
+  /** `false` opens a new connection for every call. */
   readonly keepAlive?: boolean;
-  /** `false`: an `X-Request-Id` of the answer's that is not the call's says nothing. */
+  /** `false` ignores a foreign `X-Request-Id` in answers. */
   readonly checkIds?: boolean;
-  /** Bytes came that nobody had asked for; `begins` when none had for a minute. `replica` is its URL. */
+  /** Unsolicited bytes arrived; `begins` if there had been none for a minute. `replica` is its URL. */
   readonly onUnasked?: (replica: string, begins: boolean) => void;
   /** Milliseconds of a monotonic clock. */
   readonly nowMs?: () => number;
 }
 
 /**
- * The share of its deadline that a call may wait for a connection. Without this bound, under constant overload each call
- * would get its connection just before its deadline: the engine would work all the time, and every attempt would time out.
+ * The share of its deadline that a call may wait for a connection. Without this limit, under constant overload each call would
+ * get its connection just before its deadline: the engine would be busy all the time while every attempt timed out.
  */
 const WAIT_SHARE = 0.5;
 
 const TEAM_SHARE = 0.5;
 
-/** For so long behind bytes that nobody had asked for, no connection is used for a second call. */
+/** How long after unsolicited bytes no connection is reused. */
 const DISTRUST_MS = 60_000;
 
-/** A `reused` connection is kept for further calls; a `fresh` one is opened for the call and closed after it. */
+/** A `reused` connection is kept for further calls; a `fresh` one is opened for one call and then closed. */
 export type ConnectionUse = 'reused' | 'fresh';
 
 type Settle = (result: EngineResponse | AttemptFailure) => void;
 
-/** Whose call it is. */
+/** Who makes a call. */
 export interface Asker {
   /** Sent as `X-Request-Id`; empty for none. */
   readonly requestId: string;
@@ -58,28 +58,28 @@ export interface Asker {
 
 const NOBODY: Asker = { requestId: '' };
 
-/** One replica's connections. A call goes out at once, waits for its turn, or is refused as `busy`. */
+/** One replica's connections. A call is sent at once, queued, or refused as `busy`. */
 export class Pool implements ClientOwner {
   readonly #href: string;
   readonly #origin: Origin;
   readonly #basePath: string;
   readonly #lines: Readonly<Record<ConnectionUse, string>>;
-  /** Names of fields in those lines that an adapter's may not repeat, in lower case. */
+  /** Lower-case names of fields in those lines, which an adapter must not repeat. */
   readonly #taken: readonly string[];
   readonly #limits: PoolLimits;
   readonly #nowMs: () => number;
   readonly #idle: IdleSockets;
   readonly #parsers: ResponseParsers;
-  /** Every connection that is not closed: connecting, in use, resting or idle. */
+  /** Every open connection: connecting, in use, resting or idle. */
   readonly #open = new Set<Client>();
   readonly #turns: TeamTurns<PoolRequest>;
-  /** Connections that hold a place: all but the idle ones. */
-  #underWay = 0;
-  /** Until this moment no connection is used twice; 0 when all is well. */
+  /** Connections that count against the limit: all except idle ones. */
+  #inFlight = 0;
+  /** Until this time no connection is reused; 0 if all is well. */
   #distrustUntilMs = 0;
   #closing = false;
   #destroyed = false;
-  /** Resolved when the last call under way has ended and none may follow. */
+  /** Resolved when the last call in flight has ended and no more may follow. */
   readonly #quiet = Promise.withResolvers<void>();
 
   /** `url` must have passed `readEngineUrl`. */
@@ -106,8 +106,8 @@ export class Pool implements ClientOwner {
       started.stop('internal');
     } else if (this.#destroyed) {
       started.stop('connect');
-    } else if (this.#underWay < this.#limits.connectionsMax && lane.waiting.size === 0 && this.#turns.admits(lane)) {
-      // Only a call that did not wait before can have spent all its time on connecting.
+    } else if (this.#inFlight < this.#limits.connectionsMax && lane.waiting.size === 0 && this.#turns.admits(lane)) {
+      // Only a call that never waited can have spent all its time connecting.
       started.stage = 'connecting';
       this.#start(started);
     } else {
@@ -117,9 +117,10 @@ export class Pool implements ClientOwner {
   }
 
   #wait(call: PoolRequest, lane: Lane<PoolRequest>): void {
-    // A resting connection is free within two turns of the event loop, so a call that waits for one does not count against the queue.
+    // A resting connection becomes free within two turns of the event loop, so a call waiting for one does not count against
+    // the queue.
     const full = this.#turns.size >= this.#limits.queueMax + this.#idle.resting;
-    // In a full queue the team that has most in it makes room for another.
+    // If the queue is full, the team with the most calls in it gives way.
     const pushedOut = full ? this.#turns.latestOfMost(lane) : undefined;
     if (full && pushedOut === undefined) {
       call.stop('busy');
@@ -127,9 +128,9 @@ export class Pool implements ClientOwner {
     }
     call.waitingSinceMs = this.#nowMs();
     this.#turns.wait(lane, call);
-    // Afterwards: its second attempt must not take the room.
+    // Done last, so that its second attempt cannot take the room.
     pushedOut?.stop('busy');
-    if (this.#underWay < this.#limits.connectionsMax) this.#startWaiting();
+    if (this.#inFlight < this.#limits.connectionsMax) this.#startWaiting();
   }
 
   leaveQueue(call: PoolRequest): void {
@@ -148,8 +149,9 @@ export class Pool implements ClientOwner {
   }
 
   /**
-   * An engine that sends what nobody has asked for may go on to do so: an answer that comes late would be taken for that of the
-   * next request. So no connection carries a second one, those that do now are given up, and kept ones only show whether it goes on.
+   * An engine that sends unsolicited bytes may do so again: a late answer would be taken for that of the next request. So for a
+   * while no connection carries a second request, calls on reused connections fail, and connections are kept only to see
+   * whether it continues.
    */
   onUnasked(from: Client): void {
     const begins = !this.#distrusts();
@@ -159,15 +161,15 @@ export class Pool implements ClientOwner {
     this.#limits.onUnasked?.(this.#href, begins);
   }
 
-  /** Lets calls under way end. */
+  /** Lets calls in flight finish. */
   close(): Promise<void> {
     this.#closing = true;
     for (const client of this.#open) if (!client.busy) client.destroy();
-    if (this.#underWay === 0) this.#quiet.resolve();
+    if (this.#inFlight === 0) this.#quiet.resolve();
     return this.#quiet.promise;
   }
 
-  /** Breaks off whatever is under way. */
+  /** Aborts everything in flight. */
   destroy(): Promise<void> {
     this.#closing = true;
     this.#destroyed = true;
@@ -177,17 +179,17 @@ export class Pool implements ClientOwner {
   }
 
   #start(call: PoolRequest): void {
-    this.#underWay++;
+    this.#inFlight++;
     const reusable = this.#keeps(call.connection);
     let client = reusable && !this.#distrusts() ? this.#idle.take() : undefined;
     if (client === undefined) {
       const { connectionsMax } = this.#limits;
-      // Idle ones count: an engine may have a bound of its own.
-      if (this.#underWay + this.#idle.idle > connectionsMax) this.#idle.dropOldest();
+      // Idle connections count as well, because the engine may have a limit of its own.
+      if (this.#inFlight + this.#idle.idle > connectionsMax) this.#idle.dropOldest();
       client = new Client(this.#origin, reusable, this.#parsers, this, this.#limits.checkIds);
       this.#open.add(client);
     }
-    call.lane.underWay++;
+    call.lane.inFlight++;
     client.place = call.lane;
     call.startOn(client);
   }
@@ -203,17 +205,17 @@ export class Pool implements ClientOwner {
     return false;
   }
 
-  /** A place is free. */
+  /** A connection has been freed. */
   #free(client: Client): void {
-    this.#underWay--;
-    client.place.underWay--;
+    this.#inFlight--;
+    client.place.inFlight--;
     if (this.#turns.size > 0) this.#startWaiting();
-    if (this.#closing && this.#underWay === 0) this.#quiet.resolve();
+    if (this.#closing && this.#inFlight === 0) this.#quiet.resolve();
   }
 
   #startWaiting(): void {
     const sinceMs = this.#nowMs() - this.#limits.timeoutMs * WAIT_SHARE;
-    while (this.#underWay < this.#limits.connectionsMax) {
+    while (this.#inFlight < this.#limits.connectionsMax) {
       const call = this.#turns.next();
       if (call === undefined) return;
       if (call.waitingSinceMs < sinceMs) call.stop('busy');
@@ -222,13 +224,13 @@ export class Pool implements ClientOwner {
   }
 }
 
-/** One call; it is itself its connection's handler, which saves closures. */
+/** One call. It is its connection's handler itself, which saves closures. */
 export class PoolRequest implements ResponseHandler {
   readonly connection: ConnectionUse;
   readonly lane: Lane<PoolRequest>;
   stage: 'waiting' | 'connecting' | 'sent' | 'settled' = 'waiting';
   waitingSinceMs = 0;
-  /** Of the response, or of its failure: what is said of the attempt if that fails. */
+  /** From the response or its failure, to be reported if the attempt fails. */
   status: number | undefined = undefined;
   retryAfter: string | undefined = undefined;
   cause: FailureCause | undefined = undefined;
@@ -245,7 +247,7 @@ export class PoolRequest implements ResponseHandler {
     this.#settle = settle;
   }
 
-  /** Gives the call up for a reason; its connection is not used again. */
+  /** Aborts the call with a failure; its connection is not reused. */
   stop(failure: AttemptFailure): void {
     if (this.stage === 'settled') return;
     const client = this.#client;
@@ -278,7 +280,7 @@ export class PoolRequest implements ResponseHandler {
   #end(result: EngineResponse | AttemptFailure): void {
     if (this.stage === 'settled') return;
     this.stage = 'settled';
-    // The connection goes on with other calls.
+    // The connection continues with other calls.
     this.#client = undefined;
     this.#request = undefined;
     this.#settle(result);

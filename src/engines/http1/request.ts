@@ -1,12 +1,12 @@
-// One call as the text of an HTTP/1.1 request.
+// Serializes a call as an HTTP/1.1 request.
 import { JSON_TYPE } from '../../core/outcome.ts';
 import type { EngineCall } from '../../ports/engine.ts';
 
-/** Fields that an adapter may send: not those of framing and of the connection, nor `Expect`, which asks for an interim answer. */
+/** Fields that an adapter may send: not those of framing or the connection, nor `Expect`, which requests an interim answer. */
 const NAME =
   /^(?!(?:host|connection|keep-alive|proxy-connection|transfer-encoding|content-length|te|trailer|upgrade|expect|accept-encoding)$)[\w!#$%&'*+.^`|~-]+$/i;
 const VALUE = /^[\t\x20-\x7e]*$/;
-/** Names that have passed the pattern: every call has the same few, and a look-up takes a quarter of the pattern's time. */
+/** Names that passed the regex, cached: every call has the same few, and a lookup takes a quarter of the time. */
 const sendable = new Set<string>();
 const SENDABLE_MAX = 64;
 
@@ -22,13 +22,13 @@ export function isFieldName(name: string): boolean {
   return NAME.test(name) && !/^(?:content-type|x-request-id|traceparent)$/i.test(name);
 }
 
-/** No white space and nothing beyond ASCII: with a line break in it, it would be more than a path. */
+/** No white space and only ASCII: a line break would inject further header lines. */
 const PATH = /^\/[\x21-\x7e]*$/;
 
-/** The last path that passed the pattern: an engine's calls mostly go to the same one. */
+/** The last path that passed the regex: calls to an engine mostly use the same one. */
 let rightPath = '';
 
-/** The lines that are the same for every call. */
+/** The lines common to all calls. */
 export function fixedLines(
   host: string,
   fields: Readonly<Record<string, string>> = {},
@@ -40,25 +40,25 @@ export function fixedLines(
 
 const ID_FIELD = 'x-request-id';
 
-/** In whatever case an adapter of a plugin's may write it. */
+/** Case-insensitive, because a plugin's adapter may use any case. */
 function isIdField(name: string): boolean {
   return name === ID_FIELD || (name.length === ID_FIELD.length && !sendable.has(name) && name.toLowerCase() === ID_FIELD);
 }
 
-/** A request on its way. */
+/** A serialized request. */
 export interface RequestText {
-  /** Its `X-Request-Id`, by which the answer is known; empty where it has none. */
+  /** Its `X-Request-Id`, used to match the answer; empty for none. */
   readonly id: string;
   readonly text: string;
-  /** The same bytes as UTF-8 would give, where it is `latin1`: that is written in half the time. */
+  /** `latin1` produces the same bytes as UTF-8 would, in half the time. */
   readonly encoding: 'latin1' | 'utf8';
-  /** Bytes that follow. */
+  /** Bytes to send after `text`. */
   readonly pieces: readonly Uint8Array[] | undefined;
 }
 
 /**
- * Leaves out fields whose names, in lower case, are `taken`, and sends `id` in place of whatever id the adapter names.
- * `undefined` when the call is not one that can be sent: the fault is the adapter's.
+ * Omits fields whose lower-case names are in `taken`, and sends `id` instead of any id that the adapter sets. `undefined` for
+ * an invalid call, which is the adapter's fault.
  */
 export function requestText(
   { method, path, headers, body, pieces }: EngineCall,
@@ -81,7 +81,7 @@ export function requestText(
   }
   if (body !== undefined) {
     const bytes = Buffer.byteLength(body);
-    // As many bytes as characters: all of them are ASCII.
+    // As many bytes as characters means that all are ASCII.
     const encoding = bytes === body.length ? 'latin1' : 'utf8';
     return { id, text: `${text}Content-Length: ${bytes}\r\n\r\n${body}`, encoding, pieces: undefined };
   }

@@ -1,18 +1,18 @@
-// Reads the framing of a chunked body: sizes, extensions and line ends; the content lies between and is only counted.
+// Parses the framing of a chunked body: sizes, extensions and line ends; the content in between is only counted.
 import { CR, HEX_DIGITS, LF, SEMICOLON, TEXT_BYTES } from './http-bytes.ts';
 import type { Reading } from './response-head.ts';
 
-/** More digits would be zeros in front. */
+/** Further digits could only be leading zeros. */
 const SIZE_DIGITS_MAX = 8;
-/** Of all extensions of one body together. */
+/** Limit for all extensions of one body together. */
 const EXTENSION_BYTES_MAX = 16_384;
 
 const [IN_SIZE, IN_EXTENSION, SIZE_END, IN_CONTENT, CONTENT_END_CR, CONTENT_END_LF] = [0, 1, 2, 3, 4, 5];
 
 export class ChunkedBodyParser {
-  /** `complete` behind the line of the last chunk; trailer fields follow. */
+  /** `complete` after the line of the last chunk; trailer fields follow. */
   reading: Reading = 'open';
-  /** Bytes of the chunk's content that are still to come. */
+  /** Remaining bytes of the chunk's content. */
   contentLeft = 0;
   #place = IN_SIZE;
   #digits = 0;
@@ -26,18 +26,18 @@ export class ChunkedBodyParser {
     this.#extensionBytes = 0;
   }
 
-  /** Content comes next. */
+  /** Whether content comes next. */
   get inContent(): boolean {
     return this.#place === IN_CONTENT;
   }
 
-  /** Content was taken away between two reads. */
+  /** The caller has consumed content between two reads. */
   took(bytes: number): void {
     this.contentLeft -= bytes;
     if (this.contentLeft === 0) this.#place = CONTENT_END_CR;
   }
 
-  /** Reads on up to where content begins; a chunk above `sizeMax` is too large. Gives the place behind the last byte that it took. */
+  /** Parses up to the next content; a chunk above `sizeMax` is too large. Returns the position after the last byte consumed. */
   read(bytes: Uint8Array, from: number, to: number, sizeMax: number): number {
     let at = from;
     while (at < to && this.reading === 'open' && this.#place !== IN_CONTENT) {

@@ -1,24 +1,24 @@
-// What an answer's head says: where the answer ends, whose it is, whether its connection can be used again, when to come again.
+// Evaluates the fields of an answer's head: its length, its request id, whether the connection can be reused, when to retry.
 import { SPACE, TAB } from './http-bytes.ts';
 
-/** The fields that are looked at, as places in the list; all others are only checked for what may not stand in them. */
+/** The fields that are evaluated, by index; all others are only checked for invalid bytes. */
 const NAMES = ['content-length', 'transfer-encoding', 'connection', 'keep-alive', 'x-request-id', 'retry-after'].map((name) =>
   Buffer.from(name, 'latin1'),
 );
 const [CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION] = [0, 1, 2];
-/** Those that say nothing about the framing. */
+/** These two do not affect the framing. */
 export const REQUEST_ID = 4;
 const RETRY_AFTER = 5;
 const TIMEOUT = /(?:^|[ \t,])timeout=(\d+)/i;
 
-/** White space included: a longer field has come cut, and names no id of ours. */
+/** Including white space: a longer field was truncated and cannot be one of our ids. */
 const ID_FIELD_BYTES_MAX = 128;
 
 export const OTHER_FIELD = -1;
 /** A longer name cannot be one of `NAMES`. */
 export const NAME_BYTES_MAX = Math.max(...NAMES.map(({ length }) => length));
 
-/** Which of the fields that matter this is; `name` is in lower case. */
+/** The index of an evaluated field, or `OTHER_FIELD`; `name` is in lower case. */
 export function framingFieldOf(name: Uint8Array, length: number): number {
   for (let field = 0; field < NAMES.length; field++) {
     const wanted = NAMES[field]!;
@@ -30,22 +30,22 @@ export function framingFieldOf(name: Uint8Array, length: number): number {
   return OTHER_FIELD;
 }
 
-/** What may not stand in trailers: there it is too late. */
+/** Fields that are not allowed in trailers, because they would come too late. */
 export function isOfFraming(field: number): boolean {
   return field !== OTHER_FIELD && field !== REQUEST_ID && field !== RETRY_AFTER;
 }
 
 export class ResponseFraming {
-  /** -1 when there is none. */
+  /** -1 if there is none. */
   contentLength = -1;
   chunked = false;
-  /** The server closes the connection behind this answer. */
+  /** The server closes the connection after this answer. */
   closes = false;
-  /** For how long it keeps an idle connection, when it says so. */
+  /** How long the server keeps an idle connection, if it announced that. */
   keepsSeconds = Infinity;
-  /** The id that the request was sent with; empty where none is known. */
+  /** The id that the request was sent with; empty if there was none. */
   expectedId = '';
-  /** What `X-Request-Id` says; of several fields, one that is not ours decides. */
+  /** The result for `X-Request-Id`; among several fields, any foreign one decides. */
   id: 'none' | 'ours' | 'foreign' = 'none';
   retryAfter: string | undefined = undefined;
 
@@ -58,7 +58,7 @@ export class ResponseFraming {
     this.retryAfter = undefined;
   }
 
-  /** Takes a field's value with the white space around it. False when it, or it with what came before, is not clear. */
+  /** Evaluates a field's value, including surrounding white space. Returns false if it is ambiguous, alone or with earlier fields. */
   take(field: number, bytes: Buffer, length: number): boolean {
     let from = 0;
     let to = length;
@@ -74,7 +74,7 @@ export class ResponseFraming {
     return true;
   }
 
-  /** Digits only, and one field only: two, even equal ones, hint at an answer that was tampered with. */
+  /** Digits only, and a single field: two, even if equal, suggest a tampered answer. */
   #takeLength(bytes: Uint8Array, from: number, to: number): boolean {
     let length = 0;
     for (let at = from; at < to; at++) {
@@ -87,7 +87,7 @@ export class ResponseFraming {
     return clear;
   }
 
-  /** Compared as bytes: an engine may echo the id in every answer. */
+  /** Compared as bytes, because an engine may echo the id in every answer. */
   #takeId(bytes: Uint8Array, from: number, to: number): true {
     const { expectedId } = this;
     let same = expectedId !== '' && to - from === expectedId.length;
@@ -97,7 +97,7 @@ export class ResponseFraming {
     return true;
   }
 
-  /** Nothing else was asked for, and a list could be read in two ways. */
+  /** No other coding was requested, and a list would be ambiguous. */
   #takeCoding(value: string): boolean {
     const clear = !this.chunked && value.toLowerCase() === 'chunked';
     this.chunked = true;

@@ -1,33 +1,33 @@
-// Reads the head of an HTTP/1.x answer, or its trailer fields, byte by byte, strictly, in whatever pieces they come.
+// A strict, incremental parser for the head of an HTTP/1.x answer, and for its trailer fields.
 import { COLON, CR, LF, NAME_BYTES, TEXT_BYTES } from './http-bytes.ts';
 import { framingFieldOf, isOfFraming, NAME_BYTES_MAX, OTHER_FIELD, ResponseFraming } from './response-framing.ts';
 
-/** `malformed` also for an answer that can be read in two ways; `foreign` is one to another request. */
+/** `malformed` includes ambiguous answers; `foreign` is the answer to another request. */
 export type Reading = 'open' | 'complete' | 'malformed' | 'too_large' | 'foreign';
 
-/** Of one head, and of one trailer section. */
+/** Per head, and per trailer section. */
 export const HEAD_BYTES_MAX = 16_384;
 export const FIELDS_MAX = 256;
-/** Of a value that matters. */
+/** Limit for the value of an evaluated field. */
 const VALUE_BYTES_MAX = 256;
 
 const START_LINE = Buffer.from('HTTP/1.? ??? ', 'latin1');
 const [MINOR_AT, STATUS_AT, STATUS_END] = [7, 9, 12];
 
-/** Where in the head the next byte stands. */
+/** The position within the head. */
 const [IN_START_LINE, IN_STATUS_TEXT, LINE_BEGIN, IN_NAME, IN_VALUE, LINE_END, HEAD_END] = [0, 1, 2, 3, 4, 5, 6];
 
 export class ResponseHeadParser {
   readonly framing = new ResponseFraming();
   reading: Reading = 'open';
   status = 0;
-  /** HTTP/1.0: a connection ends with its answer. */
+  /** HTTP/1.0: the connection closes after its answer. */
   old = false;
   #place = IN_START_LINE;
   #startLineAt = 0;
   #bytes = 0;
   #fields = 0;
-  /** In trailers nothing may be said about the framing any more. */
+  /** In trailers, fields that affect the framing are not allowed. */
   #trailing = false;
   #field = OTHER_FIELD;
   readonly #name = Buffer.alloc(NAME_BYTES_MAX);
@@ -46,9 +46,9 @@ export class ResponseHeadParser {
     this.#rewind(LINE_BEGIN, true);
   }
 
-  /** Reads on; gives the place behind the last byte that it took. */
+  /** Continues parsing; returns the position after the last byte consumed. */
   read(bytes: Uint8Array, from: number, to: number): number {
-    // The limit counts bytes, so that it makes no difference where a piece ends.
+    // The limit counts bytes, so that it does not depend on how the input is split.
     const stop = Math.min(to, from + HEAD_BYTES_MAX - this.#bytes);
     let at = from;
     while (at < stop && this.reading === 'open') {
@@ -82,7 +82,7 @@ export class ResponseHeadParser {
       this.old = digit === 0;
       if (digit !== 0 && digit !== 1) this.reading = 'malformed';
     } else if (at === STATUS_END && byte === CR) {
-      // Without a status text many servers leave out the space before it, too.
+      // Without a reason phrase, many servers also omit the space before it.
       this.#place = LINE_END;
     } else if (byte !== START_LINE[at]) {
       this.reading = 'malformed';
@@ -100,7 +100,7 @@ export class ResponseHeadParser {
     return at + 1;
   }
 
-  /** The bytes before and behind a line's end. */
+  /** The bytes before and after a line end. */
   #readLineEdge(byte: number): void {
     if (this.#place === HEAD_END) {
       this.reading = byte === LF ? 'complete' : 'malformed';
@@ -110,7 +110,7 @@ export class ResponseHeadParser {
     } else if (byte === CR) {
       this.#place = HEAD_END;
     } else if (NAME_BYTES[byte] === 0) {
-      // Also for a space: that would continue the field before it (obsolete folding).
+      // Includes a space, which would continue the previous field (obsolete folding).
       this.reading = 'malformed';
     } else if (this.#fields === FIELDS_MAX) {
       this.reading = 'too_large';
@@ -142,7 +142,7 @@ export class ResponseHeadParser {
     let at = from;
     while (at < to && TEXT_BYTES[bytes[at]!] === 1) {
       if (this.#field !== OTHER_FIELD) {
-        // An id that long is none of ours, wherever it is cut, nor is it a moment to come again at.
+        // An id or a `Retry-After` of that length is invalid anyway, so truncating it does no harm.
         if (this.#valueBytes === VALUE_BYTES_MAX && isOfFraming(this.#field)) break;
         if (this.#valueBytes < VALUE_BYTES_MAX) this.#value[this.#valueBytes++] = bytes[at]!;
       }

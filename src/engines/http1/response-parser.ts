@@ -1,4 +1,4 @@
-// Parses the bytes of a connection into an HTTP/1.x answer: by RFC 9112, but stricter where that leaves two readings. Knows no sockets.
+// Parses an HTTP/1.x answer from bytes: by RFC 9112, but stricter where it is ambiguous. Independent of sockets.
 import type { EngineResponse } from '../../ports/engine.ts';
 import { ChunkedBodyParser } from './response-chunks.ts';
 import { ResponseHeadParser } from './response-head.ts';
@@ -6,18 +6,18 @@ import type { Reading } from './response-head.ts';
 
 export type { Reading } from './response-head.ts';
 
-/** Interim answers (1xx) before an answer. */
+/** Limit on interim answers (1xx) before the final one. */
 export const INTERIMS_MAX = 16;
-/** Of a body whose length is not known before. */
+/** Initial size for a body of unknown length. */
 const ROOM_BYTES = 4096;
 const NOTHING = Buffer.alloc(0);
 
-/** What comes next. */
+/** The current section. */
 const [HEAD, LENGTH, CHUNKS, TRAILERS, UNTIL_END] = [0, 1, 2, 3, 4];
 
-/** Reads one answer after the other; `begin` before each. Equal bytes give equal results, in whatever pieces they come. */
+/** Parses one answer after another; call `begin` before each. The result does not depend on how the bytes are split. */
 export class ResponseParser {
-  /** More than this is too large. */
+  /** Larger bodies are rejected. */
   readonly #bodyBytesMax: number;
   readonly #head = new ResponseHeadParser();
   readonly #chunks = new ChunkedBodyParser();
@@ -26,9 +26,9 @@ export class ResponseParser {
   #interims = 0;
   #body: Buffer = NOTHING;
   #bodyBytes = 0;
-  /** The connection can carry a further exchange, as far as the answer goes. */
+  /** Whether the answer permits another exchange on the connection. */
   #lasting = true;
-  /** An answer with another id is refused. */
+  /** Reject an answer with a foreign id. */
   #strict = false;
   #excess = false;
 
@@ -47,17 +47,17 @@ export class ResponseParser {
     this.#excess = false;
   }
 
-  /** The request was sent with this id, empty for none: what an answer with another one comes to is up to `strict`. */
+  /** Sets the id of the request, empty for none. `strict` rejects an answer with another id. */
   expect(id: string, strict: boolean): void {
     this.#head.framing.expectedId = id;
     this.#strict = strict && id !== '';
   }
 
-  /** Reads on, until the answer is complete or cannot be used. The bytes may be overwritten afterwards. */
+  /** Continues parsing until the answer is complete or unusable. The bytes may be overwritten afterwards. */
   read(bytes: Buffer, length = bytes.length): Reading {
     let at = 0;
     while (at < length && this.#reading === 'open') at = this.#step(bytes, at, length);
-    // More bytes than the answer: the next caller must not get them.
+    // Bytes after the answer must not reach the next caller.
     if (at < length) {
       this.#lasting = false;
       this.#excess = true;
@@ -65,24 +65,24 @@ export class ResponseParser {
     return this.#reading;
   }
 
-  /** Bytes followed the answer in the same piece. */
+  /** Whether further bytes followed the answer in the same read. */
   get excess(): boolean {
     return this.#excess;
   }
 
-  /** The server has ended the connection: that completes an answer that has no other end. */
+  /** The server closed the connection, which completes an answer without a length. */
   end(): Reading {
     this.#lasting = false;
     if (this.#reading === 'open') this.#reading = this.#phase === UNTIL_END ? 'complete' : 'malformed';
     return this.#reading;
   }
 
-  /** For how long the server keeps the connection for a next exchange, as far as one knows; 0 when it must not be used again. */
+  /** How long the server keeps the connection, as far as known; 0 if it must not be reused. */
   get keepsSeconds(): number {
     return this.#lasting ? this.#head.framing.keepsSeconds : 0;
   }
 
-  /** Hands over the complete answer, with a body of its own, and forgets it. */
+  /** Returns the complete answer, with its own copy of the body, and forgets it. */
   take(): EngineResponse {
     const body = this.#bodyBytes < this.#body.length ? this.#body.subarray(0, this.#bodyBytes) : this.#body;
     this.#body = NOTHING;
@@ -111,9 +111,9 @@ export class ResponseParser {
   #endHead(): void {
     const { status, old } = this.#head;
     const { contentLength, chunked, closes } = this.#head.framing;
-    // Before its body comes, and before an interim answer is passed over.
+    // Checked before the body arrives, and before an interim answer is skipped.
     if (this.#foreign) this.#reading = 'foreign';
-    // Response smuggling: a chunked answer with a length, or a chunked one in HTTP/1.0.
+    // Response smuggling: chunked with a length, or chunked in HTTP/1.0.
     else if (chunked && (contentLength !== -1 || old)) this.#reading = 'malformed';
     else if (status < 200) this.#endInterim(chunked || contentLength !== -1 || closes);
     else if (status === 204 || status === 304) this.#complete(!old && !closes && !chunked && contentLength <= 0);
@@ -128,7 +128,7 @@ export class ResponseParser {
   }
 
   #endInterim(final: boolean): void {
-    // We never ask for an upgrade (101); and an interim answer must have no body and must not end the connection.
+    // We never request an upgrade (101), and an interim answer must neither have a body nor close the connection.
     if (this.#head.status === 101 || final || ++this.#interims > INTERIMS_MAX) this.#reading = 'malformed';
     else this.#head.begin();
   }

@@ -1,29 +1,29 @@
-// The parsers of a replica's connections: each belongs to a connection only while an answer is arriving on it.
+// A pool of parsers for a replica's connections: a connection uses one only while an answer is arriving.
 import { ResponseParser } from './response-parser.ts';
 
 /**
- * Most answers come in one piece, and so nearly all of them are read by the same parser, whose fields and tables are then still
- * in the processor's cache; one for each connection has to be fetched anew for each answer.
+ * Most answers arrive in one read, so nearly all are parsed by the same parser, whose state is still in the processor's cache.
+ * With a parser per connection, it would have to be fetched from memory for each answer.
  */
 export class ResponseParsers {
   readonly #bodyBytesMax: number;
-  /** Never more than there have been connections at a time. The latest last. */
+  /** At most as many as there were connections at a time. Most recent last. */
   readonly #free: ResponseParser[] = [];
 
   constructor(bodyBytesMax: number) {
     this.#bodyBytesMax = bodyBytesMax;
   }
 
-  /** One that stands at the beginning of an answer to the request with this id; `strict` as in `expect`. */
+  /** A parser at the start of an answer to the request with this id; `strict` as in `expect`. */
   take(id = '', strict = false): ResponseParser {
     const parser = this.#free.pop() ?? new ResponseParser(this.#bodyBytesMax);
     parser.expect(id, strict);
     return parser;
   }
 
-  /** Whatever it has come to; not to be used any more by who gives it back. */
+  /** Returns a parser in any state; the caller must not use it any more. */
   giveBack(parser: ResponseParser): void {
-    // Now: a body that was broken off must not be kept.
+    // Reset now, so that the body of an aborted answer is not kept.
     parser.begin();
     this.#free.push(parser);
   }

@@ -1,30 +1,30 @@
-// Who of those that wait for a connection is next: teams in turn, and none above its share while others are there.
+// Schedules calls waiting for a connection: teams take turns, and none exceeds its share while others are active.
 
-/** So long after its latest call a team counts as there, though none of its calls waits at this moment. */
+/** How long after its last call a team counts as active, even if none of its calls is waiting. */
 const THERE_MS = 10_000;
-/** Above so many teams, those without calls are forgotten. */
+/** Above this many teams, inactive ones are forgotten. */
 const TEAMS_MAX = 1000;
 
 /** One team's calls to a replica. */
 export class Lane<Call> {
-  /** Connections that its calls hold. */
-  underWay = 0;
+  /** Connections held by its calls. */
+  inFlight = 0;
   /** Oldest first. */
   readonly waiting = new Set<Call>();
 }
 
 /**
- * A team alone may hold every connection. As soon as another is there, it gets no more above its share: connections that it
- * held for a slow call would keep the other waiting as long as that takes, so the rest stays free for them.
+ * A team may hold every connection while it is alone. Once another team is active, it gets no more above its share: connections
+ * held for slow calls would make the other team wait just as long, so the rest stay free.
  */
 export class TeamTurns<Call> {
   readonly #shareMax: number;
   readonly #nowMs: () => number;
   readonly #lanes = new Map<string, Lane<Call>>();
-  /** Those with calls that wait; the next in turn first. */
+  /** Lanes with waiting calls, in turn order. */
   readonly #queue = new Set<Lane<Call>>();
   #size = 0;
-  /** Who called last, and when; and when the latest call of any other was. */
+  /** The team that called last, and when; and when any other team last called. */
   #latest: Lane<Call> | undefined = undefined;
   #latestMs = -Infinity;
   #otherMs = -Infinity;
@@ -35,12 +35,12 @@ export class TeamTurns<Call> {
     this.#nowMs = nowMs;
   }
 
-  /** Calls that wait. */
+  /** The number of waiting calls. */
   get size(): number {
     return this.#size;
   }
 
-  /** The lane of a team that makes a call now. */
+  /** The lane of a team that is making a call. */
   called(team: string): Lane<Call> {
     let lane = this.#lanes.get(team);
     if (lane === undefined) this.#lanes.set(team, (lane = this.#open()));
@@ -52,9 +52,9 @@ export class TeamTurns<Call> {
     return lane;
   }
 
-  /** Whether a call of this team may have a connection that is free. */
+  /** Whether a call of this team may use a free connection. */
   admits(lane: Lane<Call>): boolean {
-    return lane.underWay < this.#shareMax || this.#isAlone(lane);
+    return lane.inFlight < this.#shareMax || this.#isAlone(lane);
   }
 
   wait(lane: Lane<Call>, call: Call): void {
@@ -69,27 +69,27 @@ export class TeamTurns<Call> {
     if (lane.waiting.size === 0) this.#queue.delete(lane);
   }
 
-  /** Takes the call out whose turn it is; `undefined` when no team that waits may have a connection. */
+  /** Removes and returns the next call; `undefined` if no waiting team may use a connection. */
   next(): Call | undefined {
     for (const lane of this.#queue) {
       if (!this.admits(lane)) continue;
       const [call] = lane.waiting;
       this.leave(lane, call!);
-      // Behind the others.
+      // Move the team to the end of the queue.
       if (this.#queue.delete(lane)) this.#queue.add(lane);
       return call;
     }
     return undefined;
   }
 
-  /** The latest call of the team that has most waiting, if that is more than this one will have. */
+  /** The latest call of the team with the most waiting calls, if that is more than this team will have. */
   latestOfMost(lane: Lane<Call>): Call | undefined {
     let longest = lane;
     for (const other of this.#queue) if (other.waiting.size > longest.waiting.size) longest = other;
     return longest.waiting.size > lane.waiting.size + 1 ? [...longest.waiting].at(-1) : undefined;
   }
 
-  /** All that wait. */
+  /** All waiting calls. */
   all(): Call[] {
     return [...this.#queue].flatMap(({ waiting }) => [...waiting]);
   }
@@ -102,7 +102,7 @@ export class TeamTurns<Call> {
 
   #open(): Lane<Call> {
     if (this.#lanes.size >= TEAMS_MAX) {
-      for (const [team, { underWay, waiting }] of this.#lanes) if (underWay === 0 && waiting.size === 0) this.#lanes.delete(team);
+      for (const [team, { inFlight, waiting }] of this.#lanes) if (inFlight === 0 && waiting.size === 0) this.#lanes.delete(team);
     }
     return new Lane();
   }

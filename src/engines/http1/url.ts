@@ -1,6 +1,6 @@
-// Reads a replica's URL as an operator wrote it, or says what would be right.
+// Parses a replica's URL as written by an operator, or explains what is wrong with it.
 
-/** The replica's address, without the path that all calls of its protocol begin with, so that it never stands there twice. */
+/** The replica's address without the common prefix of its protocol's calls, so that the prefix is never duplicated. */
 export function replicaAddress(text: string, pathPrefix: string | undefined): URL {
   const url = readEngineUrl(text);
   url.pathname = url.pathname.replace(/\/+$/, '');
@@ -8,19 +8,19 @@ export function replicaAddress(text: string, pathPrefix: string | undefined): UR
   return url;
 }
 
-/** The URL as it is shown: without the slash at its end that most people leave out. */
+/** The URL for display: without a trailing slash, which most people omit. */
 export function shownUrl(text: string): string {
   return text.replace(/\/+$/, '');
 }
 
-/** Throws one clear line, without the URL itself when it holds credentials. */
+/** Throws one clear line, which omits the URL if it contains credentials. */
 export function readEngineUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && (url.username !== '' || url.password !== '')) {
     throw new Error(`engine URL for ${url.host}: must not hold credentials; put them into a proxy in front of the engine`);
   }
   const right = url !== undefined && (url.protocol === 'http:' || url.protocol === 'https:') && url.search === '' && url.hash === '';
-  // A text with an @ may hold a password, even when it cannot be parsed as a URL: it is not shown.
+  // A text with an @ may contain a password, even if it cannot be parsed as a URL, so it is not shown.
   const shown = text.includes('@') ? '' : ` "${text}"`;
   if (!right) throw new Error(`engine URL${shown}: must be http(s)://HOST[:PORT][/PATH], without query or fragment`);
   return url;

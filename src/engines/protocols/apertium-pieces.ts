@@ -1,21 +1,22 @@
-// Cuts a text into pieces that Apertium APY translates whole, keeping aside the white space that it would drop.
+// Splits a text into pieces that Apertium APY translates completely, and preserves the white space that it would drop.
 
-/** White space `around` pieces alternates with the pieces: around[0] pieces[0] around[1] … pieces[n-1] around[n]. */
+/** White space alternates with the pieces: around[0] pieces[0] around[1] … pieces[n-1] around[n]. */
 export interface CutText {
   readonly pieces: readonly string[];
   readonly around: readonly string[];
 }
 
 /**
- * APY cuts a longer text (1,000 characters under load, else 4,096 bytes) wherever it likes and silently drops what is left
- * after ten cuts: a text of 54,000 characters came back short with status 200. It never cuts one of this length.
+ * APY splits longer texts (1,000 characters under load, otherwise 4,096 bytes) at arbitrary positions and silently drops
+ * everything after ten splits: a text of 54,000 characters came back truncated with status 200. It never splits a text of this
+ * length.
  */
 const PIECE_UNITS_MAX = 1000;
 
-// APY strips what Python calls white space from both ends, and turns control characters into spaces before that.
+// APY strips Python's white space from both ends, after turning control characters into spaces.
 // oxlint-disable-next-line no-control-regex
 const LEADING = /^[\s\u0000-\u001f\u007f-\u009f]+/;
-// Places to cut at, best first: behind a line's end, behind a sentence, behind a word.
+// Where to split, best first: after a line end, a sentence, a word.
 const CUTS = [/\n/g, /[.!?…。!?]['"”»)]*\s/gu, /\s/g];
 
 export function cutText(text: string): CutText {
@@ -38,7 +39,7 @@ export function cutText(text: string): CutText {
   return { pieces, around: [...around, space] };
 }
 
-/** Puts translated pieces where the pieces were. */
+/** Puts the translated pieces back between the white space. */
 export function joinText(translated: readonly string[], around: readonly string[]): string {
   return translated.reduce((text, piece, i) => text + piece + around[i + 1]!, around[0]!);
 }
@@ -50,12 +51,12 @@ function cutPlace(text: string): number {
     for (const match of window.matchAll(pattern)) end = match.index + match[0].length;
     if (end > 0) return end;
   }
-  // No white space to cut at: cut anywhere but inside a character.
+  // Without white space, split anywhere except inside a surrogate pair.
   const unit = window.charCodeAt(PIECE_UNITS_MAX - 1);
   return unit >= 0xd800 && unit <= 0xdbff ? PIECE_UNITS_MAX - 1 : PIECE_UNITS_MAX;
 }
 
-/** Not by a pattern: `/\s+$/` takes quadratic time on long runs of spaces. */
+/** Not by regex: `/\s+$/` takes quadratic time on long runs of spaces. */
 function withoutTrailingSpace(text: string): string {
   let end = text.length;
   while (end > 0 && LEADING.test(text[end - 1]!)) end--;

@@ -1,14 +1,14 @@
-// Apertium APY as an engine: one text a call, and the language of a text found by APY where the caller named none.
-// Formality, context and glossaries have no counterpart in APY's interface and are not sent.
+// Apertium APY as an engine: one text per call, with APY detecting the language if the caller named none. Formality, context
+// and glossaries have no counterpart in APY's interface and are not sent.
 import type { AttemptFailure, EngineProtocol, EngineResponse, EngineWire, EngineWork, Translation } from '../../ports/engine.ts';
 import { cutText, joinText } from './apertium-pieces.ts';
 import { alpha3Of, baseCodeOf } from './iso-639-3.ts';
 import { eachText } from './each-text.ts';
 import { headersOf } from './json-request.ts';
 import { isJsonObject, jsonObjectOf, unusable } from './json-response.ts';
-import { toldPairs } from './told-pairs.ts';
+import { pairTestOf } from './reported-pairs.ts';
 
-/** Enough to tell a language by; APY analyses all it is given with each of its dictionaries. */
+/** Enough to recognize a language; APY analyses the whole input with each of its dictionaries. */
 const IDENTIFY_UNITS_MAX = 1000;
 
 export const apertiumProtocol: EngineProtocol = {
@@ -23,14 +23,14 @@ export const apertiumProtocol: EngineProtocol = {
     const response = await wire.call({ method: 'GET', path: '/listPairs', headers: {}, body: undefined });
     const answer = typeof response === 'string' ? response : jsonObjectOf(response);
     if (typeof answer === 'string') return answer;
-    const told: [string, string][] = [];
+    const reported: [string, string][] = [];
     if (!Array.isArray(answer['responseData'])) return 'wrong_shape';
     for (const entry of answer['responseData'] as unknown[]) {
       const { sourceLanguage, targetLanguage } = isJsonObject(entry) ? entry : {};
       if (typeof sourceLanguage !== 'string' || typeof targetLanguage !== 'string') return 'wrong_shape';
-      told.push([sourceLanguage, targetLanguage]);
+      reported.push([sourceLanguage, targetLanguage]);
     }
-    return toldPairs(told, alpha3Of);
+    return pairTestOf(reported, alpha3Of);
   },
 };
 
@@ -42,7 +42,7 @@ async function translateText(
   wire: EngineWire,
 ): Promise<Translation | AttemptFailure> {
   const { pieces, around } = cutText(text);
-  // White space alone: APY strips it and would answer with nothing.
+  // Only white space: APY would strip it and return nothing.
   if (pieces.length === 0) return { text, detectedSourceLanguage: undefined };
   const detected = sourceLang === undefined ? await identify(pieces[0]!, work, wire) : undefined;
   if (detected !== undefined && 'failure' in detected) return detected.failure;
@@ -64,7 +64,7 @@ async function detect(text: string, work: EngineWork, wire: EngineWire): Promise
   if (piece === undefined) return { text, detectedSourceLanguage: undefined };
   const detected = await identify(piece, work, wire);
   if ('base' in detected) return { text, detectedSourceLanguage: detected.base };
-  // None of its guesses is a language of ours: it has answered, and cannot tell.
+  // None of its guesses is one of our languages: a valid answer without a result.
   return detected.failure === 'unsupported_pair' ? { text, detectedSourceLanguage: undefined } : detected.failure;
 }
 
@@ -83,24 +83,24 @@ async function identify(
     const base = baseCodeOf(name);
     if (base !== undefined && (best === undefined || score > best.score)) best = { base, score };
   }
-  // No language of ours among its guesses: there is no pair to ask for.
+  // None of its guesses is one of our languages, so there is no pair to translate.
   return best ?? { failure: 'unsupported_pair' };
 }
 
 function translatedTextOf(response: EngineResponse | AttemptFailure): { readonly text: string } | { readonly failure: AttemptFailure } {
   if (typeof response === 'string') return { failure: response };
-  // The request is well-formed, so what APY can object to is a pair that it has not installed.
+  // The request is well-formed, so APY can only object to a pair that is not installed.
   if (response.status === 400) return { failure: 'unsupported_pair' };
   const answer = jsonObjectOf(response);
   if (typeof answer === 'string') return { failure: answer };
   const data = answer['responseData'];
   const text = isJsonObject(data) ? data['translatedText'] : undefined;
   if (answer['responseStatus'] !== 200 || typeof text !== 'string') return { failure: 'wrong_shape' };
-  // The piece had no white space around it, but some rules leave a space where they drop a pronoun.
+  // The piece has no white space around it, but some rules leave a space where they drop a pronoun.
   return { text: text.trim() };
 }
 
-/** As a form in the body: a query would have to fit into a header block. */
+/** Sent as a form body, because a query would have to fit into the header block. */
 function post(wire: EngineWire, work: EngineWork, path: string, form: Record<string, string>): Promise<EngineResponse | AttemptFailure> {
   const headers = headersOf(work, 'application/x-www-form-urlencoded');
   return wire.call({ method: 'POST', path, headers, body: new URLSearchParams(form).toString() });

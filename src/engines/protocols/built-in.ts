@@ -1,4 +1,4 @@
-// The engine protocols that come with the gateway, by the names that `engine.protocol` uses.
+// The built-in engine protocols, by their names in `engine.protocol`.
 import type { EngineProtocol } from '../../ports/engine.ts';
 import { apertiumProtocol } from './apertium-protocol.ts';
 import { deepLProtocol } from './deepl-protocol.ts';

@@ -1,4 +1,5 @@
-// A DeepL-compatible API as an engine: as many texts in a call as it takes; a used-up quota of the operator's is reported as such.
+// A DeepL-compatible API as an engine: as many texts per call as it accepts; an exhausted quota of the operator is reported as
+// such.
 import { secret } from '../../domain/option-schema.ts';
 import { Type } from '../../domain/schema-type.ts';
 import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWork, Translation } from '../../ports/engine.ts';
@@ -7,10 +8,10 @@ import { bodyMatches, jsonObjectOf, translationsOf, unusable } from './json-resp
 
 const Options = Type.Object({ api_key: secret('The key of your account.') });
 
-/** Of one request. */
+/** Limits of one request. */
 const TEXTS_MAX = 50;
 const BODY_BYTES_MAX = 128 * 1024;
-/** Its quota is used up. */
+/** The quota is exhausted. */
 const QUOTA_EXCEEDED = 456;
 /** "Value for 'target_lang' not supported." */
 const LACKS_PAIR = /(?:source|target)_lang\W.*not supported/i;
@@ -21,7 +22,7 @@ export const deepLProtocol: EngineProtocol<typeof Options> = {
   async attempt(work, wire, { api_key }): Promise<Attempt> {
     const rest = optionsOf(work);
     const translations: Translation[] = [];
-    // One after the other: what is sent after a failure would be paid for and thrown away.
+    // Sequentially: anything sent after a failure would be paid for and thrown away.
     for (const text of inRequests(work.text, BODY_BYTES_MAX - Buffer.byteLength(JSON.stringify({ text: [], ...rest })))) {
       const response = await postJson(wire, work, '/v2/translate', { text, ...rest }, `DeepL-Auth-Key ${api_key}`);
       const translated = judge(response, text.length);
@@ -44,7 +45,7 @@ function optionsOf({ options }: EngineWork) {
   };
 }
 
-/** Texts in their order, cut where the next would be one too many or too long. A text that is too long by itself goes alone. */
+/** Splits texts in order, before the next would exceed the number or size limit. A text that is too large alone is sent alone. */
 function inRequests(text: readonly string[], bytesMax: number): string[][] {
   const requests: string[][] = [];
   let bytes = Infinity;
@@ -68,6 +69,6 @@ function judge(response: EngineResponse | AttemptFailure, texts: number): readon
   if (response.status === 400 && bodyMatches(response, LACKS_PAIR)) return 'unsupported_pair';
   const answer = jsonObjectOf(response);
   if (typeof answer === 'string') return answer;
-  // Servers with DeepL's interface may join the texts and answer with one translation: so the number is checked.
+  // Servers with DeepL's interface may join the texts and return one translation, so the number is checked.
   return translationsOf(answer, texts) ?? 'wrong_shape';
 }

@@ -1,11 +1,11 @@
-// For engines that take one text a call, and for texts of white space, which are not sent.
+// Helpers for engines that take one text per call, and for texts of only white space, which are not sent.
 import type { Attempt, AttemptFailure, Translation } from '../../ports/engine.ts';
 
-/** Texts of one work translated at a time: more would only queue at the engine. */
+/** Texts of one work translated concurrently: more would only queue at the engine. */
 const TEXTS_AT_ONCE = 4;
 const VISIBLE = /\S/;
 
-/** Translates every text by itself, a few at a time. The first failure is the attempt's, and no further text is sent. */
+/** Translates every text separately, a few at a time. The first failure ends the attempt, and no further text is sent. */
 export async function eachText(
   text: readonly string[],
   translate: (text: string) => Promise<Translation | AttemptFailure>,
@@ -25,7 +25,7 @@ export async function eachText(
   return failure === undefined ? { kind: 'usable', translations } : { kind: 'unusable', failure };
 }
 
-/** White space alone comes back as it is: engines strip it, and answer with nothing or with something invented. */
+/** Returns texts of only white space unchanged: engines strip them, and return nothing or something invented. */
 export async function withoutBlanks(
   text: readonly string[],
   translate: (visible: readonly string[]) => Promise<Attempt>,

@@ -41,12 +41,12 @@ const ALPHA3 = new Map<string, string>([
 ]);
 const BASE = new Map([...ALPHA3].map(([base, alpha3]) => [alpha3, base]));
 
-/** A regional code (`PT-BR`) is taken for its base. `undefined` when it is none of ours. */
+/** Regional codes (`PT-BR`) map to their base. `undefined` if it is not one of our codes. */
 export function alpha3Of(code: string): string | undefined {
   return ALPHA3.get(code.split('-', 1)[0]!);
 }
 
-/** A variant (`eng_US`) is taken for its base. `undefined` when it is none of ours. */
+/** Variants (`eng_US`) map to their base. `undefined` if it is not one of our codes. */
 export function baseCodeOf(alpha3: string): string | undefined {
   return BASE.get(alpha3.split(/[-_]/, 1)[0]!);
 }

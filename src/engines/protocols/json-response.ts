@@ -1,20 +1,20 @@
-// From an engine's answer to a JSON object, or the word for what is wrong with it.
+// Parses an engine's answer into a JSON object, or classifies what is wrong with it.
 import { isAscii } from 'node:buffer';
 import type { Attempt, AttemptFailure, EngineResponse, Translation } from '../../ports/engine.ts';
 
-/** Not yet looked at. */
+/** Not validated yet. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 const ERROR_BYTES_MAX = 65_536;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Throws when it is not UTF-8. */
+/** Throws if it is not UTF-8. */
 function textOf({ body }: EngineResponse): string {
-  // For ASCII the same text in a third of the time: a call of the decoder costs more than a short text.
+  // For ASCII this is three times as fast: calling the decoder costs more than decoding a short text.
   return isAscii(body) ? Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1') : utf8.decode(body);
 }
 
-/** Any status but 200, redirects included, makes an answer unusable whatever its body says. */
+/** Any status except 200, including redirects, makes an answer unusable, whatever its body contains. */
 export function jsonObjectOf(response: EngineResponse): JsonObject | AttemptFailure {
   const read = jsonValueOf(response);
   if (typeof read === 'string') return read;
@@ -31,7 +31,7 @@ export function jsonValueOf(response: EngineResponse): { readonly value: unknown
   }
 }
 
-/** Whether the beginning of an error's body says this. Nothing of it goes further than that. */
+/** Whether the beginning of an error body matches. Nothing else is read from it. */
 export function bodyMatches({ body }: EngineResponse, pattern: RegExp): boolean {
   return pattern.test(Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, ERROR_BYTES_MAX)).toString('utf8'));
 }
@@ -40,15 +40,15 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A list of strings, as many as expected; `undefined` for whatever is none. */
+/** A list of exactly `count` strings; otherwise `undefined`. */
 export function stringsOf(value: unknown, count: number): readonly string[] | undefined {
   return Array.isArray(value) && value.length === count && value.every((entry) => typeof entry === 'string') ? value : undefined;
 }
 
-/** What stands under `translations` in an answer of our own or DeepL's shape; `undefined` when it is not as many as were sent. */
+/** The member `translations` of an answer in our own or DeepL's format; `undefined` unless there are exactly `count`. */
 export function translationsOf(answer: JsonObject, count: number): readonly Translation[] | undefined {
   const entries: unknown = answer['translations'];
-  // A body that ended early can still be JSON, and then the number is the only sign of it.
+  // A truncated body can still be valid JSON; then the number is the only sign.
   if (!Array.isArray(entries) || entries.length !== count) return undefined;
   const translations: Translation[] = [];
   for (const entry of entries as unknown[]) {

@@ -1,4 +1,4 @@
-// LibreTranslate as an engine: all texts in one call when their language is named, otherwise one call each.
+// LibreTranslate as an engine: all texts in one call if the source language is given, otherwise one call per text.
 import { secret } from '../../domain/option-schema.ts';
 import { Type } from '../../domain/schema-type.ts';
 import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWire, EngineWork, Translation } from '../../ports/engine.ts';
@@ -6,13 +6,13 @@ import { eachText, withoutBlanks } from './each-text.ts';
 import { postJson } from './json-request.ts';
 import { bodyMatches, isJsonObject, jsonObjectOf, jsonValueOf, stringsOf, unusable } from './json-response.ts';
 import { codeOfLibreTranslate, libreTranslateCode, oneNameOf } from './libretranslate-codes.ts';
-import { toldPairs } from './told-pairs.ts';
+import { pairTestOf } from './reported-pairs.ts';
 
 const Options = Type.Object({
-  api_key: Type.Optional(secret('The key, for a server that asks for one.')),
+  api_key: Type.Optional(secret('The key, if the server requires one.')),
   codes: Type.Record(Type.String({ minLength: 1 }), Type.String({ minLength: 1, maxLength: 20 }), {
     default: {},
-    description: 'Codes of this server that are not ours in lower case without region: `{ PT-BR: pb }`.',
+    description: 'Codes of this server that differ from ours in lower case without region: `{ PT-BR: pb }`.',
   }),
 });
 
@@ -29,7 +29,7 @@ export const libreTranslateProtocol: EngineProtocol<typeof Options> = {
     return withoutBlanks(work.text, (text) => {
       if (work.detectionOnly === true) return eachText(text, (entry) => detect(entry, work, wire, settings));
       if (work.options.sourceLang !== undefined) return translateTogether(text, work, wire, settings);
-      // An array is taken to be in one language: texts of different ones would be translated from the wrong one.
+      // LibreTranslate assumes one language per array: texts in different languages would be translated from the wrong one.
       return eachText(text, (entry) => translateAlone(entry, work, wire, settings));
     });
   },
@@ -38,16 +38,16 @@ export const libreTranslateProtocol: EngineProtocol<typeof Options> = {
     const read = typeof response === 'string' ? response : jsonValueOf(response);
     if (typeof read === 'string') return read;
     if (!Array.isArray(read.value)) return 'wrong_shape';
-    const told: [string, string][] = [];
+    const reported: [string, string][] = [];
     for (const entry of read.value as unknown[]) {
       const { code, targets } = isJsonObject(entry) ? entry : {};
       if (typeof code !== 'string' || !Array.isArray(targets)) return 'wrong_shape';
       for (const target of targets as unknown[]) {
         if (typeof target !== 'string') return 'wrong_shape';
-        told.push([oneNameOf(code), oneNameOf(target)]);
+        reported.push([oneNameOf(code), oneNameOf(target)]);
       }
     }
-    return toldPairs(told, (ours) => oneNameOf(libreTranslateCode(ours, codes)));
+    return pairTestOf(reported, (ours) => oneNameOf(libreTranslateCode(ours, codes)));
   },
 };
 
@@ -81,7 +81,7 @@ async function detect(
   const response = await postJson(wire, work, '/detect', { q: text, api_key });
   const read = typeof response === 'string' ? response : jsonValueOf(response);
   if (typeof read === 'string') return read;
-  // Best first; none where it cannot tell.
+  // Best guess first; empty if it cannot tell.
   if (!Array.isArray(read.value)) return 'wrong_shape';
   const [best] = read.value as unknown[];
   if (best === undefined) return { text, detectedSourceLanguage: undefined };
@@ -97,11 +97,11 @@ function send(q: string | readonly string[], work: EngineWork, wire: EngineWire,
 
 function answerOf(response: EngineResponse | AttemptFailure): Readonly<Record<string, unknown>> | AttemptFailure {
   if (typeof response === 'string') return response;
-  // A missing key and a text that is too long are a 400 as well.
+  // A missing key and a text that is too long are reported with 400 as well.
   return response.status === 400 && bodyMatches(response, LACKS_PAIR) ? 'unsupported_pair' : jsonObjectOf(response);
 }
 
-/** What a server with a wrong key may answer with, status 200 and all: an emoji. */
+/** A server with a wrong key may answer 200 with just an emoji. */
 function isDecoy(text: string, translated: string): boolean {
   return LETTER.test(text) && !LETTER.test(translated);
 }

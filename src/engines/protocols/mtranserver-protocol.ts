@@ -1,4 +1,5 @@
-// MTranServer as an engine: texts whose language is named go in one call; of the others each is detected and translated by itself.
+// MTranServer as an engine: one call for all texts if the source language is given; otherwise each is detected and translated
+// separately.
 import { secret } from '../../domain/option-schema.ts';
 import { Type } from '../../domain/schema-type.ts';
 import type { Attempt, AttemptFailure, EngineProtocol, EngineWire, EngineWork, Translation } from '../../ports/engine.ts';
@@ -8,13 +9,13 @@ import { jsonObjectOf, stringsOf, unusable } from './json-response.ts';
 import type { JsonObject } from './json-response.ts';
 import { codeOfMtranServer, mtranServerCode, oneNameOf } from './mtranserver-codes.ts';
 
-const Options = Type.Object({ token: Type.Optional(secret("The server's `MT_API_TOKEN`, where it has one.")) });
+const Options = Type.Object({ token: Type.Optional(secret("The server's `MT_API_TOKEN`, if it has one.")) });
 
 type Settings = { readonly token?: string };
 
-/** Enough to tell a language by. */
+/** Enough to recognize a language. */
 const DETECT_UNITS_MAX = 1000;
-/** What detectors say of a text that they cannot tell. */
+/** The results of detectors for an undetermined language. */
 const UNDETERMINED = /^(?:und|unknown|auto)?$/i;
 
 export const mtranServerProtocol: EngineProtocol<typeof Options> = {
@@ -34,10 +35,10 @@ export const mtranServerProtocol: EngineProtocol<typeof Options> = {
     const response = await wire.call({ method: 'GET', path: '/languages', headers, body: undefined });
     const answer = typeof response === 'string' ? response : jsonObjectOf(response);
     if (typeof answer === 'string') return answer;
-    const told = answer['languages'];
-    if (!Array.isArray(told) || !told.every((code) => typeof code === 'string')) return 'wrong_shape';
-    const languages = new Set(told.map(oneNameOf));
-    // It tells languages, not pairs: it goes by way of English where it has no model for a pair.
+    const reported = answer['languages'];
+    if (!Array.isArray(reported) || !reported.every((code) => typeof code === 'string')) return 'wrong_shape';
+    const languages = new Set(reported.map(oneNameOf));
+    // It lists languages, not pairs: if it has no model for a pair, it translates via English.
     const has = (code: string): boolean => languages.has(oneNameOf(mtranServerCode(code)));
     return (sourceLang, targetLang) => has(sourceLang) && has(targetLang);
   },
@@ -78,7 +79,7 @@ async function detect(text: string, work: EngineWork, wire: EngineWire, settings
   return { text, detectedSourceLanguage: language.code === undefined ? undefined : codeOfMtranServer(language.code) };
 }
 
-/** The server's own code; `undefined` where it cannot tell. */
+/** The server's own code; `undefined` if it cannot tell. */
 async function languageOf(
   text: string,
   work: EngineWork,

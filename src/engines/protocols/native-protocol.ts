@@ -7,7 +7,7 @@ import { headersOf } from './json-request.ts';
 import { jsonObjectOf, translationsOf, unusable } from './json-response.ts';
 
 export const nativeProtocol: EngineProtocol = {
-  // All options are sent: the operator's own engine takes them.
+  // All options are sent, because the operator's own engine supports them.
   can: { formats: ['text', 'html', 'xml'] },
   attempt: (work, wire) => wire.send(callOf(work), judge),
 };
@@ -26,7 +26,7 @@ function judge(response: EngineResponse, { text }: EngineWork): Attempt {
   return translations === undefined ? unusable('wrong_shape') : { kind: 'usable', translations };
 }
 
-/** The same body with a large glossary as it lies in the store, which no call has to write anew. */
+/** The same body, with a large glossary as serialized in the store, so that no call has to serialize it again. */
 function* bodyWith(work: EngineWork, id: string, pieces: EntryPieces): Generator<Uint8Array, void> {
   const rest = bodyOf({ ...work, options: { ...work.options, glossary: undefined } });
   yield Buffer.from(`${rest.slice(0, -1)},"glossary":{"id":${JSON.stringify(id)},"entries":`);
@@ -34,7 +34,7 @@ function* bodyWith(work: EngineWork, id: string, pieces: EntryPieces): Generator
   yield Buffer.from('}}');
 }
 
-/** `JSON.stringify` leaves out what is `undefined`. An object written out: going through the list of options takes twice as long. */
+/** `JSON.stringify` omits `undefined` members. Written out as a literal: iterating over the list of options takes twice as long. */
 function bodyOf({ text, options }: Pick<EngineWork, 'text' | 'options'>): string {
   const { glossary } = options;
   const body: NamedOptions & { readonly text: readonly string[] } = {
@@ -44,7 +44,7 @@ function bodyOf({ text, options }: Pick<EngineWork, 'text' | 'options'>): string
     formality: options.formality,
     context: options.context,
     glossary: glossary === undefined ? undefined : { id: glossary.id, entries: glossary.entries },
-    // The engine takes plain text where no format is named.
+    // Plain text is the engine's default.
     format: options.format === 'text' ? undefined : options.format,
     ignore_tags: options.ignoreTags,
   };

@@ -1,4 +1,4 @@
-// Judges what a language model has written: exactly the keys that were asked for, nothing missing, nothing invented, markup whole.
+// Validates a language model's output: exactly the requested keys, nothing missing, nothing invented, markup intact.
 import type { AttemptFailure, EngineResponse, EngineTokens, Translation } from '../../ports/engine.ts';
 import type { TextFormat, TranslationOptions } from '../../domain/translation-options.ts';
 import { countCharacters } from '../../domain/characters.ts';
@@ -6,17 +6,17 @@ import { bodyMatches, isJsonObject } from './json-response.ts';
 import type { JsonObject } from './json-response.ts';
 import { keyOf } from './openai-prompt.ts';
 
-/** A translation has at most 6 times its text's length and 60 characters: a longer one is a reply, a story or a loop. */
+/** A translation may be up to 6 times as long as its text plus 60 characters: anything longer is a reply, a story or a loop. */
 const LENGTH_FACTOR = 6;
 const LENGTH_MORE = 60;
 
 const CODE_FENCE = '```';
 const TAG = /<[^<>]+>/g;
 
-/** How servers say that they do not have a model; its name stands beside it. */
+/** How servers report that they do not have a model; the model's name is also in the message. */
 const NO_SUCH_MODEL = /model_not_found|not[ _]found|does(?:n't| not) exist|no such model|(?:unknown|invalid|unsupported) model/i;
 
-/** The failure for whatever cannot be charged for. */
+/** Returns the failure for anything that must not be charged. */
 export function translationsIn(
   answer: JsonObject,
   text: readonly string[],
@@ -27,13 +27,13 @@ export function translationsIn(
   return translationsOfChoice(choice, text, format, ignoreTags ?? []) ?? 'wrong_shape';
 }
 
-/** Whether a failed answer says that the server does not have the model: some servers answer 404 to that, as to a wrong path. */
+/** Whether a failed answer means that the server lacks the model: some servers answer 404, as for a wrong path. */
 export function lacksModel(response: EngineResponse, model: string): boolean {
   if (response.status !== 404 && response.status !== 400) return false;
   return bodyMatches(response, NO_SUCH_MODEL) && bodyMatches(response, new RegExp(escaped(JSON.stringify(model).slice(1, -1))));
 }
 
-/** As a pattern that finds just this text. */
+/** Escapes a text for use in a regex. */
 function escaped(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\/]/g, String.raw`\$&`);
 }
@@ -59,7 +59,7 @@ function translationsOfChoice(
   return translations;
 }
 
-/** As far as the server says; what it does not say counts as nothing. */
+/** As reported by the server; missing counts are 0. */
 export function tokensOf({ usage }: JsonObject): EngineTokens | undefined {
   if (!isJsonObject(usage)) return undefined;
   return { prompt: countOf(usage['prompt_tokens']), completion: countOf(usage['completion_tokens']) };
@@ -70,7 +70,7 @@ function choiceOf({ choices }: JsonObject): JsonObject | undefined {
   return isJsonObject(choice) ? choice : undefined;
 }
 
-/** What the model wrote, if it ended by itself. */
+/** The model's output, if it finished normally. */
 function contentOf(choice: JsonObject | undefined): string | undefined {
   if (choice === undefined || choice['finish_reason'] !== 'stop' || !isJsonObject(choice['message'])) return undefined;
   const { content } = choice['message'];
@@ -86,20 +86,20 @@ function parsed(content: string): JsonObject | undefined {
   }
 }
 
-/** Some models put their JSON into a code block unasked. No regular expression: on many blank lines it backtracks for long. */
+/** Some models wrap their JSON in a code block. Not by regex, which would backtrack for long on many blank lines. */
 function withoutFence(content: string): string {
   if (!content.startsWith(CODE_FENCE) || !content.endsWith(CODE_FENCE)) return content;
   return content.slice(content.indexOf('\n'), -CODE_FENCE.length);
 }
 
-/** Every tag as often as before, and what was to be left alone as it was. Their order may change with that of the words. */
+/** Every tag must occur as often as before, and ignored elements must be unchanged. Their order may change with the word order. */
 function markupKept(source: string, translated: string, format: TextFormat, ignoreTags: readonly string[]): boolean {
   if (format === 'text') return true;
   if (!sameTexts(source.match(TAG), translated.match(TAG))) return false;
   return ignoreTags.every((name) => sameTexts(elementsIn(source, name), elementsIn(translated, name)));
 }
 
-/** From each `<name …>` to the next `</name`; what is never closed does not count. Takes time in proportion to the text. */
+/** From each `<name …>` to the next `</name`; unclosed elements do not count. Linear in the length of the text. */
 function elementsIn(text: string, name: string): string[] {
   const elements: string[] = [];
   const opening = `<${name}`;

@@ -1,4 +1,5 @@
-// The prompt for a language model: a system message that is the same for every request, and the texts as JSON in the user message.
+// The prompt for a language model: a system message that is the same for every request, and a user message with the texts as
+// JSON.
 import type { EngineWork } from '../../ports/engine.ts';
 import type { TranslationOptions } from '../../domain/translation-options.ts';
 
@@ -16,17 +17,17 @@ const FORMALITIES: Readonly<Record<string, string>> = {
 
 const names = new Intl.DisplayNames(['en'], { type: 'language' });
 
-/** The same for every request of a configuration: nothing of a caller is ever in it. */
+/** The same for every request of a configuration: it never contains anything from a caller. */
 export function systemPrompt(instructions: string | undefined): string {
   return instructions === undefined ? SYSTEM_PROMPT : `${SYSTEM_PROMPT}\n${instructions}`;
 }
 
-/** The key that a text has in the message and in the answer. */
+/** The key of a text in the message and in the answer. */
 export function keyOf(index: number): string {
   return `t${index}`;
 }
 
-/** Everything of the caller, as JSON: whatever stands in a text, it cannot end the string that it is in. */
+/** All of the caller's input, as JSON: whatever a text contains, it cannot break out of its string. */
 export function userMessage(text: readonly string[], { options }: EngineWork): string {
   return JSON.stringify({
     source_language: options.sourceLang === undefined ? undefined : nameOf(options.sourceLang),
@@ -40,19 +41,19 @@ export function userMessage(text: readonly string[], { options }: EngineWork): s
   });
 }
 
-/** Asks for exactly the keys that the texts have. An array would leave their number open, and a wrong number is what goes wrong most. */
+/** Requires exactly the keys of the texts. An array would leave their number open, and a wrong number is the most common error. */
 export function answerSchema(texts: number): object {
   const keys = Array.from({ length: texts }, (_, index) => keyOf(index));
   const properties = Object.fromEntries(keys.map((key) => [key, { type: 'string' }]));
   return { type: 'object', properties, required: keys, additionalProperties: false };
 }
 
-/** With the code, which tells variants apart: `European Portuguese (pt-PT)`. */
+/** Includes the code, which distinguishes variants: `European Portuguese (pt-PT)`. */
 function nameOf(code: string): string {
   return `${names.of(code) ?? code} (${Intl.getCanonicalLocales(code)[0]!})`;
 }
 
-/** The terms that occur: a whole glossary may be longer than what the model can read. */
+/** Only terms that occur in the texts: a whole glossary may exceed the model's context. */
 function glossaryFor(text: readonly string[], { glossary }: TranslationOptions): Readonly<Record<string, string>> | undefined {
   if (glossary === undefined) return undefined;
   const all = text.join('\n').toLowerCase();

@@ -1,4 +1,5 @@
-// A language model behind an OpenAI-compatible API as an engine: one call with all texts, and one each when that was unusable.
+// A language model behind an OpenAI-compatible API as an engine: one call with all texts, then one call per text if that was
+// unusable.
 import { countCharacters } from '../../domain/characters.ts';
 import { secret } from '../../domain/option-schema.ts';
 import { Type } from '../../domain/schema-type.ts';
@@ -10,17 +11,17 @@ import { lacksModel, tokensOf, translationsIn } from './openai-judge.ts';
 import { answerSchema, systemPrompt, userMessage } from './openai-prompt.ts';
 
 const Options = Type.Object({
-  model: Type.String({ minLength: 1, maxLength: 200, description: 'The model, by the name that the server has for it.' }),
-  api_key: Type.Optional(secret('The key, for a server that asks for one.')),
+  model: Type.String({ minLength: 1, maxLength: 200, description: "The server's name for the model." }),
+  api_key: Type.Optional(secret('The key, if the server requires one.')),
   schema: Type.Enum(['json_schema', 'none'], {
     default: 'json_schema',
-    description: 'Whether the answer is asked for with a JSON schema; `none` for servers that refuse it. It is judged all the same.',
+    description: 'Whether to request the answer with a JSON schema; `none` for servers that reject it. Answers are validated either way.',
   }),
   max_tokens_per_character: Type.Number({
     minimum: 0.1,
     maximum: 100,
     default: 4,
-    description: "How many tokens an answer may have for each of the call's characters; more for models that think aloud first.",
+    description: 'Maximum tokens of an answer per character of the call; raise it for models that reason aloud first.',
   }),
   instructions: Type.Optional(
     Type.String({
@@ -44,9 +45,9 @@ const TOKENS_PER_TEXT = 24;
 
 export const openAiProtocol: EngineProtocol<typeof Options> = {
   options: Options,
-  // People give the URL that clients of OpenAI take, which ends in it, or the one of the server.
+  // Operators give either the URL used by OpenAI clients, which ends in `/v1`, or the server's.
   pathPrefix: '/v1',
-  // Texts of one call can spoil each other: they are never of two callers.
+  // Texts in one call can affect each other, so a call never contains texts of two callers.
   can: { textsMax: 50, formats: ['text', 'html', 'xml'], detection: false, sharedCalls: false },
   attempt(work, wire, settings) {
     return withoutBlanks(work.text, (text) => {
@@ -71,7 +72,7 @@ async function translate(text: readonly string[], work: EngineWork, wire: Engine
   return typeof translations === 'string' ? { kind: 'unusable', failure: translations, tokens } : { kind: 'usable', translations, tokens };
 }
 
-/** One call a text: what spoilt the call that they shared spoils its own only, and models are better at a single text. */
+/** One call per text: whatever spoiled the shared call then only affects its own, and models handle single texts better. */
 async function translateEach(text: readonly string[], work: EngineWork, wire: EngineWire, settings: Settings): Promise<Attempt> {
   let prompt = 0;
   let completion = 0;

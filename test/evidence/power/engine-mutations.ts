@@ -31,7 +31,7 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
   bug(
     'a team may have all while others are there',
     'engines/http1/team-turns.ts',
-    'return lane.underWay < this.#shareMax ||',
+    'return lane.inFlight < this.#shareMax ||',
     'return true ||',
     TURNS,
   ),

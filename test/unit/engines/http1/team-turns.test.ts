@@ -170,7 +170,7 @@ test('whatever comes in whatever order: none is lost, none above its share, and 
             expect(call).toBe(waiting.find(({ team }) => team === call.team));
             waiting.splice(waiting.indexOf(call), 1);
             running.push(call);
-            lanes.get(call.team)!.underWay++;
+            lanes.get(call.team)!.inFlight++;
             // Those that could have had this turn have seen this team pass; they must not see it pass again before theirs.
             since.delete(call.team);
             for (const team of able) {
@@ -190,7 +190,7 @@ test('whatever comes in whatever order: none is lost, none above its share, and 
             turns.wait(lanes.get(next.team)!, call);
           } else if (next.kind === 'end' && running.length > 0) {
             const [call] = running.splice(next.which % running.length, 1);
-            lanes.get(call!.team)!.underWay--;
+            lanes.get(call!.team)!.inFlight--;
           } else if (next.kind === 'leave' && waiting.length > 0) {
             const [call] = waiting.splice(next.which % waiting.length, 1);
             turns.leave(lanes.get(call!.team)!, call!);

@@ -1,8 +1,8 @@
-// What an engine says of its pairs, as a test for codes of ours: by the codes that a translation would send.
+// Turns the pairs that an engine reports into a test for our codes.
 import type { PairTest } from '../../domain/languages.ts';
 
-/** `theirs` gives what is sent for a code of ours; `undefined` for one that the engine has no code for. */
-export function toldPairs(
+/** `theirs` maps our code to the one that a translation would send; `undefined` if the engine has none. */
+export function pairTestOf(
   pairs: Iterable<readonly [source: string, target: string]>,
   theirs: (code: string) => string | undefined,
 ): PairTest {
