@@ -1,8 +1,10 @@
 // Planted bugs in the limits of keys, each rule in both stores.
+import { simulated } from './chain-mutations.ts';
 import type { Mutation, TestRun } from './mutation.ts';
 import { contract, inRedis, inSqlite } from './store-mutations.ts';
 
 const TITLE = 'keys with limits';
+const SIMULATED = simulated(250);
 
 type Bug = readonly [name: string, file: string, find: string, replace: string, ...more: TestRun[]];
 
@@ -96,6 +98,29 @@ const SQLITE: readonly Bug[] = [
   ['the wider window is reported', 'key-guard.ts', 'remaining < rate.remaining', 'remaining > rate.remaining'],
 ];
 
+/** Also found without a test of their own, by whole runs in which everything else goes wrong. */
+const IN_RUNS: readonly Bug[] = [
+  [
+    "a request that the key's rate refuses is remembered, and takes a place of the team's",
+    'stores/sqlite/admissions.ts',
+    'return guard.rateRefusal(nowMs);',
+    'const refused = guard.rateRefusal(nowMs);\n    if (refused !== undefined && takesPlace) team.window.take(nowMs);\n    return refused;',
+  ],
+  ["what is open of the key's does not count", 'stores/sqlite/admissions.ts', 'used + guard.held(team) + characters', 'used + characters'],
+  [
+    'who is asked for the address is refused instead',
+    'steps/admit.ts',
+    "admission.kind === 'address_wanted' && asking.address === undefined",
+    "asking.requestId === ''",
+  ],
+  [
+    'the address is lost on the way to Redis',
+    'stores/redis/ledger-codec.ts',
+    'const bytes = addressBytes(address);',
+    "const bytes = addressBytes(address.replace('10.', '11.'));",
+  ],
+];
+
 export const KEY_LIMIT_MUTATIONS: readonly Mutation[] = [
   ...REDIS.map(([name, file, find, replace, ...more]) =>
     inRedis(`key limits: ${name}`, `lua/${file}`, find, replace, contract('Redis', TITLE), ...more),
@@ -103,6 +128,11 @@ export const KEY_LIMIT_MUTATIONS: readonly Mutation[] = [
   ...SQLITE.map(([name, file, find, replace, ...more]) =>
     inSqlite(`key limits: ${name}`, file, find, replace, contract('SQLite', TITLE), ...more),
   ),
+  ...IN_RUNS.map(([name, file, find, replace]): Mutation => ({
+    name: `key limits in runs: ${name}`,
+    edits: [{ file: `src/${file}`, find, replace }],
+    caughtBy: [SIMULATED],
+  })),
   {
     name: 'key limits: SQLite: a key may hold less than nothing',
     edits: [

@@ -80,7 +80,7 @@ export class CallerEnd implements Sink {
   }
 
   remoteAddress(): string {
-    return '127.0.0.1';
+    return this.#terms.intent.address;
   }
 
   incoming(): IncomingBody | undefined {

@@ -5,6 +5,7 @@ import { BEFORE_CREATION_SHARE } from './keys.ts';
 import type { KeyRing } from './keys.ts';
 import type { Begun, SimulatedGateway } from './gateway.ts';
 import { endedAtMs } from './history.ts';
+import { drawAddress } from './key-limits.ts';
 import { drawRequest } from './requests.ts';
 import type { DrawnRequest, PiecewiseBody, SentBody } from './requests.ts';
 import type { World } from './world.ts';
@@ -39,7 +40,7 @@ export class Callers {
     if (serving.length === 0) return;
     const gateway = random.pick(serving);
     const key = this.#keys.draw(random, BEFORE_CREATION_SHARE);
-    const request = drawRequest(random, key.value, key.keyId);
+    const request = drawRequest(random, key.value, key.keyId, drawAddress(this.#world.keyRandom));
     const broken = scenario.brokenAnswers && random.chance(0.2);
     time.after(gateway.process, 0, () => {
       if (gateway.serving) this.#begin(gateway, request, broken);

@@ -16,6 +16,9 @@ export async function perform(store: Pick<Store, 'teams'>, change: Change): Prom
     case 'create_key':
       answered(await store.teams.createKey(change.key));
       return;
+    case 'update_key':
+      answered(await store.teams.updateKey!(change.keyId, change.change));
+      return;
     case 'revoke_key':
       answered(await store.teams.revokeKey(change.keyId));
   }
@@ -32,7 +35,9 @@ export function deedOf(change: Change, limitsBefore: TeamLimits | undefined): [t
       return [change.teamId, { kind: 'team', limits, addMicro: change.change.addMicro ?? 0 }];
     }
     case 'create_key':
-      return [change.key.teamId, { kind: 'create_key', keyId: change.key.keyId }];
+      return [change.key.teamId, { kind: 'create_key', keyId: change.key.keyId, limits: change.key.limits ?? {} }];
+    case 'update_key':
+      return [change.teamId, { kind: 'update_key', keyId: change.keyId, change: change.change }];
     case 'revoke_key':
       return [change.teamId, { kind: 'revoke_key', keyId: change.keyId }];
   }

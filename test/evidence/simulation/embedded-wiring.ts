@@ -1,5 +1,8 @@
 // The SQLite store itself, in memory: its group commit, its statements and its checks, without a network in between.
+import { isDeepStrictEqual } from 'node:util';
+import { emptyBooks, referenceStore } from '../../../config/examples/reference-store.ts';
 import type { Admission, Resolution } from '../../../src/ports/ledger.ts';
+import type { PluginStore } from '../../../src/ports/plugin.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { withCallbacks } from '../../../src/stores/plugin-store.ts';
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
@@ -16,6 +19,8 @@ import { answered } from '../../../src/domain/store-unavailable.ts';
 
 interface Place {
   readonly teamId: string;
+  /** Does the same to another store. */
+  readonly again: (store: PluginStore) => unknown;
   deed: Deed | undefined;
   /** What the store's clock said when it was done. */
   storeMs: number;
@@ -31,6 +36,9 @@ export class EmbeddedWiring implements SimulatedStore {
   readonly process: Process = newProcess('store');
   readonly #world: World;
   readonly #limits = new Map<string, TeamLimits>();
+  readonly #modelClock = { ms: 0, nowMs: () => this.#modelClock.ms };
+  /** Is asked the same in the same order, and must answer the same. */
+  readonly #model = referenceStore(this.#modelClock, emptyBooks());
   /** Operations that the store has been asked for and that are not put down yet. */
   readonly #places: Place[] = [];
   #store: Store | undefined;
@@ -65,15 +73,25 @@ export class EmbeddedWiring implements SimulatedStore {
       // Through the boundary at which a plugin's promises become callbacks.
       ledger: withCallbacks({
         admit: (request) =>
-          this.#ask<Admission>(gateway, request.teamId, async () => {
-            const answer = await ledger.admit(request);
-            return { answer, deed: { kind: 'admit', request, answer } };
-          }),
+          this.#ask<Admission>(
+            gateway,
+            request.teamId,
+            async () => {
+              const answer = await ledger.admit(request);
+              return { answer, deed: { kind: 'admit', request, answer } };
+            },
+            (model) => model.ledger.admit(request),
+          ),
         resolve: (teamId, requestId, verdict, characters) =>
-          this.#ask<Resolution>(gateway, teamId, async () => {
-            const answer = await ledger.resolve(teamId, requestId, verdict, characters);
-            return { answer, deed: { kind: 'resolve', requestId, verdict, characters, answer } };
-          }),
+          this.#ask<Resolution>(
+            gateway,
+            teamId,
+            async () => {
+              const answer = await ledger.resolve(teamId, requestId, verdict, characters);
+              return { answer, deed: { kind: 'resolve', requestId, verdict, characters, answer } };
+            },
+            (model) => model.ledger.resolve(teamId, requestId, verdict, characters),
+          ),
         chargesParts: true,
       }),
       close: () => Promise.resolve(),
@@ -86,10 +104,14 @@ export class EmbeddedWiring implements SimulatedStore {
     const [, deed] = deedOf(change, this.#limits.get(teamId));
     if (deed.kind === 'team') this.#limits.set(teamId, deed.limits);
     await this.#as(this.process, () =>
-      this.#inOrder(teamId, async () => {
-        await perform(this.#need(), change);
-        return { answer: undefined, deed };
-      }),
+      this.#inOrder(
+        teamId,
+        async () => {
+          await perform(this.#need(), change);
+          return { answer: undefined, deed };
+        },
+        (model) => void perform(model, change),
+      ),
     );
     return true;
   }
@@ -128,8 +150,8 @@ export class EmbeddedWiring implements SimulatedStore {
   }
 
   /** The store runs operations in the order in which they come; their answers take different numbers of turns. */
-  async #inOrder<T>(teamId: string, run: () => Promise<Done<T>>): Promise<T> {
-    const place: Place = { teamId, deed: undefined, storeMs: 0 };
+  async #inOrder<T>(teamId: string, run: () => Promise<Done<T>>, again: Place['again']): Promise<T> {
+    const place: Place = { teamId, again, deed: undefined, storeMs: 0 };
     this.#places.push(place);
     const { answer, deed } = await run();
     place.deed = deed;
@@ -138,18 +160,23 @@ export class EmbeddedWiring implements SimulatedStore {
     return answer;
   }
 
-  #enter({ teamId, deed, storeMs }: Place): void {
+  #enter({ teamId, again, deed, storeMs }: Place): void {
     const { journal, time } = this.#world;
     if (deed === undefined || ('answer' in deed && deed.answer.kind === 'unavailable')) return;
+    this.#modelClock.ms = storeMs;
+    const expected = again(this.#model);
+    if ('answer' in deed && !isDeepStrictEqual(deed.answer, expected)) {
+      this.#world.violate('model', `${JSON.stringify(deed)} is answered ${JSON.stringify(expected)} by the model`);
+    }
     journal.add(time.nowMs, storeMs, teamId, deed);
     this.#world.note(this.process, JSON.stringify(deed));
   }
 
   /** The answer reaches the gateway in a turn of its own. */
-  #ask<T>(gateway: Process, teamId: string, run: () => Promise<Done<T>>): Promise<T> {
+  #ask<T>(gateway: Process, teamId: string, run: () => Promise<Done<T>>, again: Place['again']): Promise<T> {
     const { random, scenario, time } = this.#world;
     return new Promise((resolve, reject) => {
-      this.#as(this.process, () => this.#inOrder(teamId, run)).then(
+      this.#as(this.process, () => this.#inOrder(teamId, run, again)).then(
         (answer) => void time.after(gateway, Math.min(100, random.latencyMs(scenario.storeLatencyMs)), () => resolve(answer)),
         (error: unknown) => void time.after(gateway, 0, () => reject(error instanceof Error ? error : new Error('not an error'))),
       );

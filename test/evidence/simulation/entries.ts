@@ -1,5 +1,7 @@
 // What the store did, in its own order: one entry per operation that was really run.
 import type { TeamLimits } from '../../../src/domain/plan.ts';
+import type { KeyLimits } from '../../../src/domain/key-limits.ts';
+import type { KeyChange } from '../../../src/ports/team-registry.ts';
 import type { Admission, AdmissionRequest, Resolution, Verdict } from '../../../src/ports/ledger.ts';
 
 export type Deed =
@@ -13,7 +15,8 @@ export type Deed =
       readonly answer: Resolution;
     }
   | { readonly kind: 'team'; readonly limits: TeamLimits; readonly addMicro: number }
-  | { readonly kind: 'create_key'; readonly keyId: string }
+  | { readonly kind: 'create_key'; readonly keyId: string; readonly limits: KeyLimits }
+  | { readonly kind: 'update_key'; readonly keyId: string; readonly change: KeyChange }
   | { readonly kind: 'revoke_key'; readonly keyId: string };
 
 export interface Entry {

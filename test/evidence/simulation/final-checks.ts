@@ -1,5 +1,6 @@
 // What must hold when a run is over: each caller's story against the gateway's log and the store's books.
 import { dayOf } from '../../../src/domain/period.ts';
+import { sameLimits } from '../../../src/domain/key-limits.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import { chargeOf, delivered, endedAtMs } from './history.ts';
 import type { RequestRecord } from './history.ts';
@@ -73,7 +74,9 @@ export class FinalChecks {
       const certain = first || journal.clockChangedAtMs < 0;
       if (certain && usage.characters !== characters) violate('L3', `team ${teamId} used ${usage.characters}, charged were ${characters}`);
       if (balanceMicro !== team.balanceMicro) violate('L3', `team ${teamId} has ${balanceMicro} left of ${team.balanceMicro}`);
-      for (const { keyId, lastUsedAtMs } of usage.keys) {
+      for (const { keyId, lastUsedAtMs, limits } of usage.keys) {
+        const expected = team.key(keyId).limits;
+        if (!sameLimits(limits, expected)) violate('L10', `key ${keyId} has ${JSON.stringify(limits)}, not ${JSON.stringify(expected)}`);
         const usedAtMs = team.lastUseMs.get(keyId);
         if (usedAtMs !== lastUsedAtMs) violate('L8', `key ${keyId} was last used at ${lastUsedAtMs} instead of ${usedAtMs}`);
       }
@@ -173,14 +176,17 @@ export class FinalChecks {
     const key = this.#keys.keys.find(({ record }) => record.keyId === intent.keyId);
     const code = answers[0]?.code;
     if (key === undefined || code === undefined) return;
-    const lost = (kind: 'create_key' | 'revoke_key') =>
+    const lost = (kind: 'create_key' | 'update_key' | 'revoke_key') =>
       journal.lost.some(({ deed }) => deed.kind === kind && deed.keyId === key.record.keyId);
     const { createdAtMs, revokedAtMs } = key;
     if (revokedAtMs !== undefined && sentAtMs > revokedAtMs && code === 'ok' && !lost('revoke_key')) {
       violate('L7', `${id}, sent ${sentAtMs - revokedAtMs} ms after its key was revoked, was answered`);
     }
+    const { atMs } = answers[0]!;
+    const span = key.disabled.find(({ fromMs, untilMs }) => sentAtMs > fromMs && atMs <= untilMs);
+    if (span !== undefined && code === 'ok' && !lost('update_key')) violate('L7', `${id}, sent with a key that was disabled, was answered`);
     if (createdAtMs === undefined || lost('create_key')) return;
-    if (code === 'unauthorized' && sentAtMs > createdAtMs + UNKNOWN_MS_MAX)
+    if (code === 'unauthorized' && !journal.addressRefused.has(id) && sentAtMs > createdAtMs + UNKNOWN_MS_MAX)
       violate('keys', `${id} with a key that exists was unauthorized`);
   }
 }

@@ -7,6 +7,8 @@ export interface Intent {
   readonly characters: number | undefined;
   /** What is to be translated, where the body keeps every rule. */
   readonly text?: readonly string[];
+  /** Where the caller calls from. */
+  readonly address: string;
   /** The key that was sent, if it is one that exists at some time. */
   readonly keyId: string | undefined;
 }

@@ -1,4 +1,5 @@
 // The store's entries and the checks that follow them: what was done, and what a failover has undone.
+import type { Admission, AdmissionRequest } from '../../../src/ports/ledger.ts';
 import { TeamCheck } from './team-check.ts';
 import type { Deed, Entry, Violate } from './entries.ts';
 import { delivered, endingOf } from './history.ts';
@@ -11,6 +12,10 @@ export class Journal {
   #teams = new Map<string, TeamCheck>();
   clockChangedAtMs = -Infinity;
   readonly lost: Entry[] = [];
+  /** Ids that were told that their address is not allowed. */
+  readonly addressRefused = new Set<string>();
+  /** How often keys were told what of their own limits. */
+  readonly ofKeys = new Map<string, number>();
 
   constructor(history: History, violate: Violate) {
     this.#history = history;
@@ -21,7 +26,20 @@ export class Journal {
     const entry = { atMs, storeMs, teamId, deed };
     this.#entries.push(entry);
     this.#checkCharge(entry);
+    if (deed.kind === 'admit') this.#noteKeys(deed.request, deed.answer);
     this.team(teamId).take(entry, this.#violate);
+  }
+
+  #noteKeys({ requestId, address }: AdmissionRequest, answer: Admission): void {
+    const { intent } = this.#history.need(requestId);
+    if (address !== undefined && address.replace('::ffff:', '') !== intent.address.replace('::ffff:', ''))
+      this.#violate('address', `${requestId} from ${intent.address} came to the store as from ${address}`);
+    if (answer.kind === 'address_refused') this.addressRefused.add(requestId);
+    const isOfKey =
+      answer.kind.startsWith('address') || ('reason' in answer && answer.reason !== undefined) || ('of' in answer && answer.of === 'key');
+    if (!isOfKey) return;
+    const name = 'reason' in answer ? String(answer.reason) : answer.kind;
+    this.ofKeys.set(name, (this.ofKeys.get(name) ?? 0) + 1);
   }
 
   team(teamId: string): TeamCheck {

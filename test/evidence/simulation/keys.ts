@@ -1,5 +1,6 @@
 // The keys of a run: what operators have made or are about to make, and when they were made and revoked.
 import { digestOf, displayOf, newKey } from '../../../src/domain/api-key.ts';
+import type { KeyLimits } from '../../../src/domain/key-limits.ts';
 import type { NewKey } from '../../../src/ports/team-registry.ts';
 import type { Random } from './random.ts';
 
@@ -9,6 +10,10 @@ export interface SimulatedKey {
   /** When the operator was told that it exists, that it is revoked; in true time. */
   createdAtMs: number | undefined;
   revokedAtMs: number | undefined;
+  /** From when the operator was told that it is disabled until it was to be enabled; in true time. */
+  readonly disabled: { readonly fromMs: number; untilMs: number }[];
+  /** How often it was to be enabled. */
+  enabled: number;
   /** The operator's change may have been lost in a failover. */
   uncertain: boolean;
 }
@@ -21,11 +26,12 @@ export class KeyRing {
   readonly keys: SimulatedKey[] = [];
 
   /** Not in the store yet. */
-  forge(random: Random, teamId: string): SimulatedKey {
+  forge(random: Random, teamId: string, limits: KeyLimits): SimulatedKey {
     const value = newKey(random.pick(['live', 'test']), (size) => Uint8Array.from({ length: size }, () => random.int(0, 255)));
     const mode = value.startsWith('la_live_') ? 'live' : 'test';
-    const record: NewKey = { keyId: ulidOf(random), teamId, digest: digestOf(value), display: displayOf(value), label: 'simulated', mode };
-    const key = { value, record, createdAtMs: undefined, revokedAtMs: undefined, uncertain: false };
+    const shown = { display: displayOf(value), label: 'simulated', mode } as const;
+    const record: NewKey = { keyId: ulidOf(random), teamId, digest: digestOf(value), ...shown, limits };
+    const key = { value, record, createdAtMs: undefined, revokedAtMs: undefined, disabled: [], enabled: 0, uncertain: false };
     this.keys.push(key);
     return key;
   }

@@ -1,5 +1,6 @@
 // The bytes in which the Redis driver and its ledger script speak with each other, read and written independently of both.
-import type { Admission, AdmissionRequest, Resolution, Verdict } from '../../../src/ports/ledger.ts';
+import { SocketAddress } from 'node:net';
+import type { Admission, AdmissionRequest, RateStanding, Resolution, Verdict } from '../../../src/ports/ledger.ts';
 
 export type LedgerOperation =
   | { readonly kind: 'admit'; readonly requestId: string; readonly request: AdmissionRequest }
@@ -33,6 +34,7 @@ const [TELLS_PLAN, COMMIT, ADMISSION, RESERVES, TELLS_RATE, HAS_GLOSSARY, HAS_CH
 const HAS_PARTS = 2;
 const OTHER_ID = 0xff;
 const ULID_BYTES = 16;
+const IPV6_BYTES = 16;
 const ULID_DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /** Reads bytes from front to back. */
@@ -62,6 +64,14 @@ class Bytes {
 
   text(): string {
     return this.#some().toString();
+  }
+
+  /** As people write it; '' for none. */
+  address(): string {
+    const some = this.#some();
+    if (some.length < IPV6_BYTES) return some.join('.');
+    const groups = Array.from({ length: IPV6_BYTES / 2 }, (_, i) => some.readUInt16BE(2 * i).toString(16));
+    return new SocketAddress({ address: groups.join(':'), family: 'ipv6' }).address;
   }
 
   requestId(): string {
@@ -115,16 +125,20 @@ function readOperation(teamId: string, bytes: Bytes): LedgerOperation {
   const what = bytes.byte();
   if (what < ADMISSION) return { kind: 'resolve', requestId, verdict: what === COMMIT ? 'commit' : 'release' };
   const [keyId, characters, leaseMs] = [bytes.text(), bytes.number(), bytes.number()];
+  // Below zero where an address follows.
+  const hasAddress = leaseMs < 0;
+  const glossary = (what & HAS_GLOSSARY) === 0 ? undefined : readGlossary(bytes, (what & BY_BASE) > 0);
   const request = {
     requestId,
     teamId,
     keyId,
     characters: (what & HAS_CHARACTERS) === 0 ? undefined : characters,
     reserve: (what & RESERVES) > 0,
-    leaseMs,
-    glossary: (what & HAS_GLOSSARY) === 0 ? undefined : readGlossary(bytes, (what & BY_BASE) > 0),
+    leaseMs: hasAddress ? -1 - leaseMs : leaseMs,
+    glossary,
     reportRate: (what & TELLS_RATE) > 0,
     ...((what & TELLS_PLAN) === 0 ? {} : { reportPlan: true as const }),
+    ...(hasAddress ? { address: bytes.address() } : {}),
   };
   return { kind: 'admit', requestId, request };
 }
@@ -148,9 +162,13 @@ export function periodQuestion(anchorMs: number, length: string): Buffer {
 
 /** As the script says it; amounts of money in millionths. */
 export function bytesOf(answer: Admission | Resolution): Buffer {
-  const rate = 'rate' in answer && answer.rate !== undefined ? [Buffer.from('+'), numbers(answer.rate.limit, answer.rate.remaining)] : [];
+  const rate = 'rate' in answer && answer.rate !== undefined ? rateParts(answer.rate) : [];
   const plan = 'plan' in answer && answer.plan !== undefined ? [Buffer.from('W'), text(answer.plan)] : [];
   return Buffer.concat([...plan, ...rate, ...partsOf(answer)]);
+}
+
+function rateParts({ limit, remaining, of }: RateStanding): readonly Buffer[] {
+  return [Buffer.from(of === 'key' ? '*' : '+'), numbers(limit, remaining)];
 }
 
 const WORDS = {
@@ -175,11 +193,11 @@ function partsOf(answer: Admission | Resolution): readonly Buffer[] {
       return [Buffer.from('O'), numbers(reservation.characters, reservation.leaseUntilMs)];
     }
     case 'rate_limited':
-      return [Buffer.from('L'), numbers(answer.limit, answer.retryAfterMs)];
+      return [Buffer.from(answer.of === 'key' ? 'l' : 'L'), numbers(answer.limit, answer.retryAfterMs)];
     case 'text_too_long':
       return [Buffer.from('x'), numbers(answer.maxCharacters)];
     case 'quota_exceeded':
-      return [Buffer.from('q'), numbers(answer.characterLimit, answer.overageCapMinor, answer.periodEndMs)];
+      return [Buffer.from(answer.of === 'key' ? 'Q' : 'q'), numbers(answer.characterLimit, answer.overageCapMinor, answer.periodEndMs)];
     case 'credit_exhausted':
       return [Buffer.from('c'), numbers(answer.balanceMinor * 1_000_000, answer.requiredMinor * 1_000_000), text(answer.currency)];
     case 'unavailable':

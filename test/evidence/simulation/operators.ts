@@ -1,6 +1,8 @@
 // The operators: create and revoke keys, change plans, add credit, while everything runs.
 import type { KeyRing, SimulatedKey } from './keys.ts';
 import { ulidOf } from './keys.ts';
+import { drawKeyChange, drawKeyLimits } from './key-limits.ts';
+import type { KeyLimits } from '../../../src/domain/key-limits.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import type { Change, SimulatedStore, World } from './world.ts';
 
@@ -28,7 +30,7 @@ export class Operators {
       const teamId = ulidOf(random);
       this.#teams.push({ teamId, limits });
       await this.#store.change({ kind: 'create_team', team: { teamId, name: 'Simulated', plan: 'drawn', limits, balanceMicro } });
-      for (let i = 0; i < keys; i++) await this.#create(this.#keys.forge(random, teamId));
+      for (let i = 0; i < keys; i++) await this.#create(this.#keys.forge(random, teamId, this.#drawLimits()));
     }
   }
 
@@ -39,9 +41,13 @@ export class Operators {
     for (let i = 0; i < changes; i++) {
       time.after(time.world, random.between(0, scenario.loadMs), () => void this.#change());
     }
+    const keyChanges = Math.round(((scenario.keyChangesPerSecond ?? 0) * scenario.loadMs) / 1000);
+    for (let i = 0; i < keyChanges; i++) {
+      time.after(time.world, this.#world.keyRandom.between(0, scenario.loadMs), () => void this.#changeKey());
+    }
     for (let i = random.int(0, 2); i > 0; i--) {
       // Callers try it before it is there.
-      const key = this.#keys.forge(random, random.pick(this.#teams).teamId);
+      const key = this.#keys.forge(random, random.pick(this.#teams).teamId, this.#drawLimits());
       time.after(time.world, random.between(0, scenario.loadMs), () => void this.#create(key));
     }
   }
@@ -64,6 +70,31 @@ export class Operators {
         await this.#carryOut({ kind: 'update_team', teamId: team.teamId, change: { addMicro } });
       }
     }
+  }
+
+  /** Some keys have none. */
+  #drawLimits(): KeyLimits {
+    const { keyRandom, scenario } = this.#world;
+    return scenario.keyChangesPerSecond === undefined || keyRandom.chance(0.3) ? {} : drawKeyLimits(keyRandom, this.#storeMs);
+  }
+
+  get #storeMs(): number {
+    return this.#world.time.wallMs(this.#store.process);
+  }
+
+  async #changeKey(): Promise<void> {
+    const { keyRandom, time } = this.#world;
+    const key = keyRandom.pick(this.#keys.keys);
+    if (key.createdAtMs === undefined) return;
+    const { keyId, teamId } = key.record;
+    const change = drawKeyChange(keyRandom, this.#storeMs);
+    if (change.disabled === false) {
+      key.enabled++;
+      for (const span of key.disabled) span.untilMs = Math.min(span.untilMs, time.nowMs);
+    }
+    const { enabled } = key;
+    const isDone = await this.#carryOut({ kind: 'update_key', keyId, teamId, change });
+    if (isDone && change.disabled === true && enabled === key.enabled) key.disabled.push({ fromMs: time.nowMs, untilMs: Infinity });
   }
 
   async #create(key: SimulatedKey): Promise<void> {

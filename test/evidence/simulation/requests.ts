@@ -33,25 +33,25 @@ export interface DrawnRequest {
   readonly intent: Intent;
 }
 
-/** `keyId` is that of the key, if it has one. */
-export function drawRequest(random: Random, key: string, keyId: string | undefined): DrawnRequest {
+/** `keyId` is that of the key, if it has one; `address` is the caller's. */
+export function drawRequest(random: Random, key: string, keyId: string | undefined, address: string): DrawnRequest {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   if (random.chance(0.1)) {
-    const intent: Intent = { route: 'languages', characters: undefined, keyId };
+    const intent: Intent = { route: 'languages', characters: undefined, keyId, address };
     return { head: { method: 'GET', path: '/v1/languages', query: 'type=target', headers }, body: 'none', intent };
   }
   if (random.chance(0.06)) {
-    const intent: Intent = { route: 'voices', characters: undefined, keyId };
+    const intent: Intent = { route: 'voices', characters: undefined, keyId, address };
     return { head: { method: 'GET', path: '/v1/voices', query: '', headers }, body: 'none', intent };
   }
   if (random.chance(0.18)) {
-    const intent: Intent = { route: 'documents', characters: DOCUMENT_CHARACTERS, keyId };
+    const intent: Intent = { route: 'documents', characters: DOCUMENT_CHARACTERS, keyId, address };
     return { head: { method: 'POST', path: '/v1/documents', query: 'to=de', headers }, body: drawDocument(random), intent };
   }
   const head: RequestHead = { method: 'POST', path: '/v1/translate', query: '', headers };
   const text = drawText(random);
   const characters = text.reduce((total, entry) => total + Array.from(entry).length, 0);
-  const broken: Intent = { route: 'translate', characters: undefined, keyId };
+  const broken: Intent = { route: 'translate', characters: undefined, keyId, address };
   const valid: Intent = { ...broken, characters, text };
   if (random.chance(0.85)) return { head, body: encode({ text, target_lang: 'de' }), intent: valid };
   const body = random.pick<SentBody>([

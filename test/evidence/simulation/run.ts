@@ -25,6 +25,8 @@ export interface RunResult {
   readonly struck: ReadonlyMap<string, number>;
   /** Calls of the engine that more than one request shared. */
   readonly batches: number;
+  /** How often keys were refused for what of their own limits; and how often an address was asked for. */
+  readonly ofKeys: ReadonlyMap<string, number>;
   /** Two runs of one seed have the same. */
   readonly fingerprint: string;
   readonly violations: readonly string[];
@@ -41,9 +43,10 @@ const ENOUGH_VIOLATIONS = 20;
 
 export async function runSeed(seed: number, { keepsTrace = false }: RunOptions = {}): Promise<RunResult> {
   const random = new Random(seed);
-  const scenario = drawScenario(random);
+  const keyRandom = new Random(~seed);
+  const scenario = drawScenario(random, keyRandom);
   const time = new VirtualTime();
-  const world = new World(scenario, time, random, keepsTrace);
+  const world = new World(scenario, time, random, keyRandom, keepsTrace);
   world.note('scenario', JSON.stringify(scenario));
   const giveBack = borrowGlobals(time, random);
   try {
@@ -52,7 +55,8 @@ export async function runSeed(seed: number, { keepsTrace = false }: RunOptions =
     giveBack();
   }
   const { history, struck, trace, violations } = world;
-  const seen = { requests: history.requests.size, outcomes: outcomesOf(history), struck, batches: world.batches };
+  const { ofKeys } = world.journal;
+  const seen = { requests: history.requests.size, outcomes: outcomesOf(history), struck, batches: world.batches, ofKeys };
   return { seed, scenario, ...seen, fingerprint: trace.fingerprint(), violations, trace: trace.text };
 }
 

@@ -29,6 +29,8 @@ export interface Scenario {
   readonly brokenAnswers: boolean;
   /** How often operators change something, per second. */
   readonly changesPerSecond: number;
+  /** The same for limits of keys; `undefined` where keys have none. */
+  readonly keyChangesPerSecond: number | undefined;
   readonly faults: readonly Fault[];
 }
 
@@ -40,7 +42,7 @@ export interface TeamPlan {
 
 export const COMMAND_TIMEOUT_MS = 500;
 
-export function drawScenario(random: Random): Scenario {
+export function drawScenario(random: Random, keyRandom: Random): Scenario {
   const wiring = random.chance(0.25) ? 'embedded' : 'redis';
   const gateways = random.int(1, 3);
   const loadMs = random.int(1500, 8000);
@@ -61,6 +63,7 @@ export function drawScenario(random: Random): Scenario {
     batchWaitMs: random.chance(0.4) ? undefined : random.pick([0, 5, 40]),
     brokenAnswers: random.chance(0.1),
     changesPerSecond: random.pick([0, 0.5, 2]),
+    keyChangesPerSecond: keyRandom.chance(0.4) ? undefined : keyRandom.pick([0, 1, 4]),
     faults: faultless ? [] : drawFaults(random, { wiring, gateways, loadMs }),
   };
 }

@@ -22,6 +22,8 @@ const TIMEOUT_MS = 300_000 + (SEEDS ?? 0) * 50;
 const OUTCOMES =
   `ok forwarded broken_midway left left_midway none unauthorized key_revoked rate_limited validation_error invalid_target_lang text_too_long
   quota_exceeded credit_exhausted engine_unavailable service_unavailable internal_error`.split(/\s+/);
+/** What keys may be told of their own limits. */
+const OF_KEYS = ['disabled', 'expired', 'address_wanted', 'address_refused', 'rate_limited', 'quota_exceeded'];
 const FAULTS = `noise gateway_crash gateway_restart gateway_freeze gateway_clock connection_break
   store_freeze store_restart store_failover store_clock`.split(/\s+/);
 
@@ -39,7 +41,7 @@ describe('simulated runs', () => {
   test(
     'whatever is lost, late, doubled, killed or turned back: no guarantee breaks',
     async () => {
-      const seen: Seen = { requests: 0, batches: 0, faults: countsOf(FAULTS), outcomes: countsOf(OUTCOMES) };
+      const seen: Seen = { requests: 0, batches: 0, faults: countsOf(FAULTS), outcomes: countsOf(OUTCOMES), ofKeys: countsOf(OF_KEYS) };
       let seeds = 0;
       for (const endMs = performance.now() + BUDGET_MS; wanted(seeds, endMs); seeds++) {
         const result = await runSeed(FROM + seeds);
@@ -51,7 +53,8 @@ describe('simulated runs', () => {
       // A simulation in which nothing happens would find nothing either.
       expect([...seen.faults.keys()].toSorted()).toEqual(FAULTS.toSorted());
       expect([...seen.outcomes.keys()].toSorted()).toEqual(OUTCOMES.toSorted());
-      expect([...seen.faults, ...seen.outcomes].filter(([, times]) => times < SEEN_MIN)).toEqual([]);
+      expect([...seen.ofKeys.keys()].toSorted()).toEqual(OF_KEYS.toSorted());
+      expect([...seen.faults, ...seen.outcomes, ...seen.ofKeys].filter(([, times]) => times < SEEN_MIN)).toEqual([]);
       expect(seen.batches).toBeGreaterThan(SEEN_MIN);
       report({
         row: 10,
@@ -75,12 +78,14 @@ interface Seen {
   batches: number;
   readonly faults: Map<string, number>;
   readonly outcomes: Map<string, number>;
+  readonly ofKeys: Map<string, number>;
 }
 
-function note({ batches, outcomes, requests, struck }: RunResult, seen: Seen): void {
+function note({ batches, ofKeys, outcomes, requests, struck }: RunResult, seen: Seen): void {
   seen.requests += requests;
   seen.batches += batches;
   for (const [kind, times] of struck) seen.faults.set(kind, (seen.faults.get(kind) ?? 0) + times);
+  for (const [what, times] of ofKeys) seen.ofKeys.set(what, (seen.ofKeys.get(what) ?? 0) + times);
   for (const [outcome, times] of outcomes) seen.outcomes.set(outcome, (seen.outcomes.get(outcome) ?? 0) + times);
 }
 

@@ -1,9 +1,12 @@
 // One team's books as a checker keeps them, from the store's answers alone: says where an answer cannot be right.
+import { isDeepStrictEqual } from 'node:util';
 import { dayOf } from '../../../src/domain/period.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
-import { RATE_WINDOW_MS } from '../../../src/domain/reservation.ts';
 import type { Admission, AdmissionRequest } from '../../../src/ports/ledger.ts';
 import type { Deed, Entry, Violate } from './entries.ts';
+import { KeyCheck } from './key-check.ts';
+import { rateFault } from './rate-check.ts';
+import type { Place } from './rate-check.ts';
 
 export interface IdState {
   state: 'open' | 'committed' | 'released' | 'expired';
@@ -19,16 +22,12 @@ export interface IdState {
 
 type Resolved = Extract<Deed, { readonly kind: 'resolve' }>;
 
-interface Place {
-  readonly atMs: number;
-  readonly storeMs: number;
-}
-
-const PLACELESS: ReadonlySet<Admission['kind']> = new Set(['repeated', 'key_unknown', 'key_revoked', 'rate_limited', 'unavailable']);
+/** Answers to a key that is barred. */
+const BARRED: ReadonlySet<Admission['kind']> = new Set(['key_revoked', 'address_wanted', 'address_refused']);
 
 export class TeamCheck {
   readonly ids = new Map<string, IdState>();
-  readonly #revoked = new Set<string>();
+  readonly #keys = new Map<string, KeyCheck>();
   readonly lastUseMs = new Map<string, number>();
   #limits: TeamLimits | undefined;
   #creditMicro = 0;
@@ -48,15 +47,22 @@ export class TeamCheck {
         this.#creditMicro += deed.addMicro;
         return;
       case 'create_key':
-        return;
+        return this.key(deed.keyId).change({ limits: deed.limits });
+      case 'update_key':
+        return this.key(deed.keyId).change(deed.change);
       case 'revoke_key':
-        this.#revoked.add(deed.keyId);
-        return;
+        return this.key(deed.keyId).revoke();
       case 'resolve':
         return this.#resolved(deed, entry, violate);
       case 'admit':
         return this.#admitted(deed.request, deed.answer, entry, violate);
     }
+  }
+
+  key(keyId: string): KeyCheck {
+    let key = this.#keys.get(keyId);
+    if (key === undefined) this.#keys.set(keyId, (key = new KeyCheck()));
+    return key;
   }
 
   /** What was charged to reservations made since a moment of the store's. */
@@ -111,37 +117,54 @@ export class TeamCheck {
     if (this.ids.get(requestId)?.state === 'open' && answer.kind === 'admitted') return;
     const limits = this.#limits;
     if (limits === undefined || answer.kind === 'unavailable' || answer.kind === 'repeated' || answer.kind === 'key_unknown') return;
-    if (this.#revoked.has(keyId) !== (answer.kind === 'key_revoked')) {
-      violate('L7', `${requestId} with a key that is ${this.#revoked.has(keyId) ? 'revoked' : 'active'} was ${answer.kind}`);
-    }
-    if (answer.kind === 'key_revoked') return;
+    const key = this.key(keyId);
+    const barred = key.barred(request.address, entry.storeMs);
+    const told = BARRED.has(answer.kind) ? answer : undefined;
+    if (!isDeepStrictEqual(told, barred)) violate('L7', `${requestId}, for which ${wordsOf(barred)} stands, was told ${wordsOf(answer)}`);
+    // Nothing is consumed, no use is stamped.
+    if (told !== undefined) return;
     this.lastUseMs.set(keyId, Math.max(this.lastUseMs.get(keyId) ?? 0, entry.storeMs));
-    this.#checkRate(requestId, limits.requestsPerSecond, answer.kind === 'rate_limited', entry, violate);
-    if (!PLACELESS.has(answer.kind)) this.#places.push({ atMs: entry.atMs, storeMs: entry.storeMs });
+    this.#checkRates(requestId, limits.requestsPerSecond, key, answer, entry, violate);
+    if (answer.kind === 'rate_limited') return;
+    const place = { atMs: entry.atMs, storeMs: entry.storeMs };
+    this.#places.push(place);
+    key.taken(place);
     if (answer.kind !== 'admitted' && answer.kind !== 'quota_exceeded' && answer.kind !== 'credit_exhausted') return;
     if (!request.reserve) return;
-    this.#checkBooks(request, answer.kind === 'admitted', limits, entry, violate);
+    this.#checkBooks(request, answer, limits, entry, violate);
     if (answer.kind !== 'admitted' || answer.reservation === undefined) return;
     const { characters, leaseUntilMs } = answer.reservation;
     const priceMicro = limits.billing === 'credit' ? characters * limits.minorPerMillion : 0;
     this.ids.set(requestId, { state: 'open', characters, priceMicro, keyId, reservedAtStoreMs: entry.storeMs, leaseUntilMs });
   }
 
-  /** Exact in both directions: no place more than the limit, and nobody sent away while one was free. */
-  #checkRate(requestId: string, limit: number, refused: boolean, entry: Entry, violate: Violate): void {
-    const decisive = this.#places.at(-limit);
-    if (decisive !== undefined && decisive.atMs < this.#clockChangedAtMs()) return;
-    const full = decisive !== undefined && entry.storeMs - decisive.storeMs < RATE_WINDOW_MS;
-    if (full === refused) return;
-    const since = decisive === undefined ? 'no' : `${entry.storeMs - decisive.storeMs} ms since the`;
-    violate('L6', `${requestId} was ${refused ? 'refused' : 'admitted'} with ${since} place ${limit} places ago`);
+  /** The team's first, then the key's: whoever is refused by one took a place in neither. */
+  #checkRates(requestId: string, teamRate: number, key: KeyCheck, answer: Admission, entry: Entry, violate: Violate): void {
+    const refused = answer.kind === 'rate_limited';
+    const byKey = refused && answer.of === 'key';
+    const keyRate = key.limits.requestsPerSecond;
+    const told = refused ? answer.limit : undefined;
+    if (refused && told !== (byKey ? keyRate : teamRate)) violate('L6', `${requestId} was told a limit of ${told} that is nobody's`);
+    const fault =
+      rateFault(this.#places, teamRate, refused && !byKey, entry, this.#clockChangedAtMs()) ??
+      (keyRate === undefined || (refused && !byKey) ? undefined : rateFault(key.places, keyRate, byKey, entry, this.#clockChangedAtMs()));
+    if (fault !== undefined) violate('L6', `${requestId} ${fault}`);
   }
 
   /** A reservation is made exactly when what is left covers it. Periods that roll over are the store contract's affair. */
-  #checkBooks(request: AdmissionRequest, reserved: boolean, limits: TeamLimits, entry: Entry, violate: Violate): void {
+  #checkBooks(request: AdmissionRequest, answer: Admission, limits: TeamLimits, entry: Entry, violate: Violate): void {
     if (!limits.period.endsWith('M') || entry.atMs - this.#clockChangedAtMs() < 60_000) return;
     const characters = request.characters ?? 0;
     const held = [...this.ids.values()].filter((id) => id.state === 'open' && id.leaseUntilMs > entry.storeMs);
+    const byKey = answer.kind === 'quota_exceeded' && answer.of === 'key';
+    const ofKey = this.key(request.keyId).limits.characters;
+    const charged = [...this.ids.values()].filter((id) => id.state === 'committed');
+    const usedByKey = sum([...charged, ...held].filter(({ keyId }) => keyId === request.keyId).map((id) => id.characters));
+    if (usedByKey + characters <= (ofKey ?? Infinity) === byKey) {
+      violate('L3', `${request.requestId} for ${characters} was told ${wordsOf(answer)}: its key has used ${usedByKey} of ${ofKey}`);
+    }
+    if (byKey) return;
+    const reserved = answer.kind === 'admitted';
     const fits =
       limits.billing === 'quota'
         ? this.charged().characters + sum(held.map((id) => id.characters)) + characters <= limits.characterLimit + limits.overageCharacters
@@ -149,6 +172,10 @@ export class TeamCheck {
     if (fits !== reserved)
       violate('L3', `${request.requestId} for ${characters} was ${reserved ? 'reserved beyond' : 'refused within'} what is left`);
   }
+}
+
+function wordsOf(answer: Admission | undefined): string {
+  return answer === undefined ? 'nothing' : JSON.stringify(answer);
 }
 
 export function dayName(day: number, keyId: string): string {

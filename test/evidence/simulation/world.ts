@@ -2,7 +2,7 @@
 import type { KeyDirectory } from '../../../src/ports/key-directory.ts';
 import type { Ledger } from '../../../src/ports/ledger.ts';
 import type { Store } from '../../../src/ports/store.ts';
-import type { NewKey, Standing, TeamChange, Usage } from '../../../src/ports/team-registry.ts';
+import type { KeyChange, NewKey, Standing, TeamChange, Usage } from '../../../src/ports/team-registry.ts';
 import type { UsageHistory } from '../../../src/ports/usage-history.ts';
 import type { NoiseFault } from './faults.ts';
 import { History } from './history.ts';
@@ -16,6 +16,8 @@ export class World {
   readonly scenario: Scenario;
   readonly time: VirtualTime;
   readonly random: Random;
+  /** All that has to do with limits of keys is drawn from here: seeds without any stay what they were. */
+  readonly keyRandom: Random;
   readonly trace: Trace;
   readonly history = new History();
   readonly violations: string[] = [];
@@ -25,10 +27,11 @@ export class World {
   batches = 0;
   readonly journal: Journal;
 
-  constructor(scenario: Scenario, time: VirtualTime, random: Random, keepsTrace: boolean) {
+  constructor(scenario: Scenario, time: VirtualTime, random: Random, keyRandom: Random, keepsTrace: boolean) {
     this.scenario = scenario;
     this.time = time;
     this.random = random;
+    this.keyRandom = keyRandom;
     this.trace = new Trace(keepsTrace);
     this.journal = new Journal(this.history, this.violate);
   }
@@ -57,6 +60,7 @@ export type Change =
   | { readonly kind: 'create_team'; readonly team: Parameters<Store['teams']['createTeam']>[0] }
   | { readonly kind: 'update_team'; readonly teamId: string; readonly change: TeamChange }
   | { readonly kind: 'create_key'; readonly key: NewKey }
+  | { readonly kind: 'update_key'; readonly keyId: string; readonly teamId: string; readonly change: KeyChange }
   | { readonly kind: 'revoke_key'; readonly keyId: string; readonly teamId: string };
 
 /** The backing service of a run, with everything that can happen to it. */

@@ -1,0 +1,47 @@
+// One key as a checker keeps it, from the store's answers alone: what bars it, its own window, and how its limits stand.
+import { changedLimits } from '../../../src/domain/key-limits.ts';
+import type { KeyLimits } from '../../../src/domain/key-limits.ts';
+import type { Admission } from '../../../src/ports/ledger.ts';
+import type { KeyChange } from '../../../src/ports/team-registry.ts';
+import { isHeld } from './key-limits.ts';
+import type { Place } from './rate-check.ts';
+
+export class KeyCheck {
+  limits: KeyLimits = {};
+  /** Places taken while the key had a rate. */
+  places: Place[] = [];
+  #disabled = false;
+  #revoked = false;
+
+  revoke(): void {
+    this.#revoked = true;
+  }
+
+  change({ disabled, limits = {} }: KeyChange): void {
+    this.#disabled = disabled ?? this.#disabled;
+    this.limits = changedLimits(this.limits, limits);
+    // Without a rate no window is kept.
+    if (this.limits.requestsPerSecond === undefined) this.places = [];
+  }
+
+  status(storeMs: number): 'active' | 'revoked' | 'disabled' | 'expired' {
+    if (this.#revoked) return 'revoked';
+    if (this.#disabled) return 'disabled';
+    return this.limits.expiresAtMs !== undefined && storeMs >= this.limits.expiresAtMs ? 'expired' : 'active';
+  }
+
+  /** The answer that must be given before any rate is checked, if any: one that changes nothing. */
+  barred(address: string | undefined, storeMs: number): Admission | undefined {
+    const status = this.status(storeMs);
+    if (status === 'revoked') return { kind: 'key_revoked' };
+    if (status !== 'active') return { kind: 'key_revoked', reason: status };
+    const { allowedAddresses } = this.limits;
+    if (allowedAddresses === undefined) return undefined;
+    if (address === undefined) return { kind: 'address_wanted' };
+    return isHeld(allowedAddresses, address) ? undefined : { kind: 'address_refused' };
+  }
+
+  taken(place: Place): void {
+    if (this.limits.requestsPerSecond !== undefined) this.places.push(place);
+  }
+}

@@ -1,0 +1,45 @@
+// Limits of keys in a run: what operators give and change, where callers call from, and which ranges hold that address.
+import type { KeyLimitChange, KeyLimits } from '../../../src/domain/key-limits.ts';
+import type { KeyChange } from '../../../src/ports/team-registry.ts';
+import type { Random } from './random.ts';
+
+/** Where callers call from. One listener knows no address. */
+const ADDRESSES = ['10.1.2.3', '10.1.2.3', '::ffff:10.1.2.3', '192.0.2.7', '192.0.2.8', '2001:db8::1', '2001:db8:8000::1', ''];
+/** Which of these each range holds, listed by hand: the judge must not compare addresses as the gateway does. */
+const HELD: Readonly<Record<string, readonly string[]>> = {
+  '10.0.0.0/8': ['10.1.2.3', '::ffff:10.1.2.3'],
+  '192.0.2.7/32': ['192.0.2.7'],
+  '2001:db8::/33': ['2001:db8::1'],
+  '::/0': ['2001:db8::1', '2001:db8:8000::1'],
+};
+const ALLOWED = [['10.0.0.0/8'], ['192.0.2.7/32', '2001:db8::/33'], ['10.0.0.0/8', '::/0']];
+
+export function drawAddress(random: Random): string {
+  return random.pick(ADDRESSES);
+}
+
+export function isHeld(ranges: readonly string[], address: string): boolean {
+  return ranges.some((range) => HELD[range]!.includes(address));
+}
+
+/** `nowMs` is the store's clock. */
+export function drawKeyLimits(random: Random, nowMs: number): KeyLimits {
+  return {
+    ...(random.chance(0.2) ? { expiresAtMs: nowMs + random.int(200, 9000) } : {}),
+    ...(random.chance(0.6) ? { requestsPerSecond: random.pick([1, 1, 2, 5]) } : {}),
+    ...(random.chance(0.5) ? { characters: random.pick([5, 40, 300]) } : {}),
+    ...(random.chance(0.3) ? { allowedAddresses: random.pick(ALLOWED) } : {}),
+  };
+}
+
+/** Mostly one that leaves the key of use: enabled, and with more time if any. */
+export function drawKeyChange(random: Random, nowMs: number): KeyChange {
+  const given = drawKeyLimits(random, nowMs);
+  const removed = (['expiresAtMs', 'requestsPerSecond', 'characters', 'allowedAddresses'] as const).filter(() => random.chance(0.2));
+  const limits: KeyLimitChange = { ...given, ...Object.fromEntries(removed.map((name) => [name, null])) };
+  return {
+    ...(random.chance(0.5) ? { disabled: random.chance(0.3) } : {}),
+    ...(random.chance(0.8) ? { limits } : {}),
+    ...(random.chance(0.2) ? { label: 'changed' } : {}),
+  };
+}
