@@ -1,4 +1,4 @@
-// The admin API: turns a request on the ops listener into an operation, and its result into JSON or a problem document.
+// The admin API: handles a request on the ops listener, and answers JSON or a problem document.
 import { createHash } from 'node:crypto';
 import { refuse } from '../core/problem.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
@@ -33,7 +33,7 @@ export interface AdminAnswer {
   readonly status: number;
   readonly contentType: string | undefined;
   readonly body: string;
-  /** Of a file, in the place of `body`. */
+  /** Of a file; instead of `body`. */
   readonly pieces?: AsyncIterable<string>;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -44,7 +44,7 @@ export interface AdminApiOptions {
   readonly usage: UsageReading;
   readonly attempts: SignInAttempts;
   readonly live: () => Promise<LiveReport>;
-  /** Called for each problem: the documentation's URL is known only once every listener is open. */
+  /** Called for each problem, because the documentation's URL is only known once every listener is open. */
   readonly problems: () => ProblemWriter;
   readonly log: Log;
   readonly newId: () => string;
@@ -54,16 +54,16 @@ export interface AdminApiOptions {
   readonly nowMs: () => number;
 }
 
-/** What a handler is given: the operations for whoever asks, the path's variable segment, the checked body, and the query. */
+/** What a handler gets: the operations, in the name of the caller; the path's variable segment, the checked body, the query. */
 interface Input {
   readonly operations: AdminOperations;
   readonly glossaries: GlossaryOperations;
   readonly parameter: string;
   readonly body: JsonMembers;
   readonly query: URLSearchParams;
-  /** The id for the record to be created; a request with the same `Idempotency-Key` gets the same one. */
+  /** The id for the record to create; a request with the same `Idempotency-Key` gets the same id. */
   readonly id: string | undefined;
-  /** Likewise for a change of what there is. */
+  /** The same for a change of an existing record. */
   readonly once: ChangeOnce | undefined;
 }
 
@@ -73,8 +73,8 @@ interface RequestContext extends Pick<Input, 'once'> {
   readonly id?: string | undefined;
 }
 
-const NO_AMOUNT = refuse('validation_error', 'add_credit_minor: must not be 0; give what is to be added, or negative what is to be taken.');
-const ONLY_A_REASON = refuse('validation_error', 'reason: stands alone; give the name, plan or add_credit_minor that it is for.');
+const NO_AMOUNT = refuse('validation_error', 'add_credit_minor: must not be 0: positive to add credit, negative to deduct it.');
+const ONLY_A_REASON = refuse('validation_error', 'reason: there is nothing that it is for; also give name, plan or add_credit_minor.');
 
 export const ADMIN_BODY_BYTES_MAX = 16_384;
 
@@ -103,7 +103,7 @@ export class AdminApi {
       return this.#problem(refuse('validation_error', 'Idempotency-Key: must be 1 to 128 printable characters without spaces.'), requestId);
     }
     const what = `${request.method} ${request.path}?${request.query.toString()}\n${request.body.toString('latin1')}`;
-    // What a process remembers is lost with it, and unknown to others: what moves money is remembered in the store as well.
+    // The answers that a process keeps are lost with it, and other processes do not have them: changes of money are remembered in the store too.
     const once = { id: digestOf(key, 'hex'), request: digestOf(what, 'base64') };
     const answer = await this.#answered.run(key, what, (id) => run(id, once));
     return answer === 'mismatch' ? this.#problem(KEY_OF_ANOTHER, requestId) : answer;
@@ -214,7 +214,7 @@ export class AdminApi {
         const keeps = query.get('keep_usage') ?? 'false';
         if (keeps !== 'true' && keeps !== 'false') return refuse('validation_error', 'keep_usage: must be true or false.');
         const deleted = await operations.deleteTeam(id, keeps === 'true');
-        // What was answered about the team would stay in memory for an hour.
+        // Earlier answers about the team would stay in memory for an hour.
         if (deleted.kind === 'done') this.#answered.forget(({ body }) => body.includes(id));
         return done(deleted, () => ({ value: {}, audit: { team_id: id } }));
       }),
@@ -262,7 +262,7 @@ export class AdminApi {
   }
 }
 
-/** Of what is deleted there is nothing to answer, but whether a replica knows of it. */
+/** The answer to a deletion has no body, only whether a replica has it. */
 function emptyAnswer({ replicated }: { readonly replicated?: boolean }, requestId: string): AdminAnswer {
   const told = replicated === undefined ? {} : { 'Lingate-Replicated': String(replicated) };
   return { status: 204, contentType: undefined, body: '', headers: { 'X-Request-Id': requestId, ...told } };
@@ -276,7 +276,7 @@ function digestOf(text: string, encoding: 'base64' | 'hex'): string {
   return createHash('sha256').update(text).digest(encoding);
 }
 
-/** After a 5xx nobody knows whether anything was changed. */
+/** After a 5xx it is unknown whether anything was changed. */
 function fateOf({ status }: AdminAnswer): Fate {
   if (status < 300) return 'kept';
   return status >= 500 ? 'unknown' : 'forgotten';

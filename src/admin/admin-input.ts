@@ -1,4 +1,4 @@
-// Reads what the admin API needs of a request: route, checked body, page, token.
+// Reads an admin API request: route, checked body, page, token.
 import { Compile } from 'typebox/compile';
 import type { TObject } from 'typebox';
 import { refuse } from '../core/problem.ts';
@@ -31,9 +31,9 @@ export interface AdminRequest {
 const PAGE_DEFAULT = 50;
 const PAGE_MAX = 200;
 const CURSOR = /^[0-9A-HJKMNP-TV-Z]{26}$/;
-const NO_CURSOR = 'cursor: must be the next of the page before.';
+const NO_CURSOR = 'cursor: must be the `next` of the previous page.';
 const SEARCH_MAX = 100;
-const WHOLE_KEY = 'holds a key, and an address is no place for one: look for it by POST /admin/v1/keys/find.';
+const WHOLE_KEY = 'contains a key, which does not belong in a URL: find it with POST /admin/v1/keys/find.';
 const NO_PATH = refuse('not_found', 'The admin API has no such path.');
 const checks = new Map(ADMIN_ROUTES.flatMap(({ id, body }) => (body === undefined ? [] : [[id, Compile(withoutLimits(body))] as const])));
 
@@ -48,10 +48,10 @@ export function match(method: string, path: string): { readonly route: AdminRout
   }
   if (allowed.length === 0) return NO_PATH;
   const Allow = allowed.join(', ');
-  return refuse('method_not_allowed', `This path takes ${Allow}.`, undefined, [['Allow', Allow]]);
+  return refuse('method_not_allowed', `This path accepts ${Allow}.`, undefined, [['Allow', Allow]]);
 }
 
-/** The variable segment as it was sent, empty where there is none; `undefined` when the path is another. */
+/** The variable segment as it was sent, empty if the path has none; `undefined` if the path does not match. */
 function parameterOf(pattern: string, path: string): string | undefined {
   const [before, after] = pattern.split(/\{\w+\}/) as [string, string?];
   if (after === undefined) return path === pattern ? '' : undefined;
@@ -84,10 +84,10 @@ export function readBody(request: AdminRequest, route: AdminRoute, schema: TObje
   if (missing !== undefined) return refuse('validation_error', `${missing}: is required.`);
   const error = check.Errors(value)[0];
   const field = error === undefined || error.instancePath === '' ? 'body' : error.instancePath.slice(1).replaceAll('/', '.');
-  return refuse('validation_error', `${field}: ${error?.message ?? 'is not right'}.`);
+  return refuse('validation_error', `${field}: ${error?.message ?? 'is not valid'}.`);
 }
 
-/** The limits of a key are judged by their handlers, which have better words for what is wrong with them. */
+/** The limits of a key are checked by their handlers, which have better messages. */
 function withoutLimits(body: TObject): TObject {
   const left = Object.entries(body.properties).filter(([name]) => !Object.hasOwn(LIMIT_NAMES, name));
   const { minProperties } = body as { readonly minProperties?: number };
@@ -106,7 +106,7 @@ export function reasonOf({ reason }: JsonMembers): string | undefined | Refusal 
   return 'fault' in judged ? refuse('validation_error', `reason: ${judged.fault}.`) : judged.reason;
 }
 
-/** How many a page may have. */
+/** The size of a page. */
 export function limitOf(query: URLSearchParams): number | Refusal {
   const limit = query.get('limit') ?? String(PAGE_DEFAULT);
   if (/^\d{1,3}$/.test(limit) && Number(limit) >= 1 && Number(limit) <= PAGE_MAX) return Number(limit);
@@ -136,7 +136,7 @@ export function pageOf(query: URLSearchParams): TeamPage | Refusal {
   return { after: cursor, limit, search: search === '' ? undefined : search };
 }
 
-/** `undefined` when the field is absent or was sent twice. */
+/** `undefined` if the header is absent or was sent twice. */
 export function headerOf({ headers }: Pick<AdminRequest, 'headers'>, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' ? value : undefined;

@@ -1,13 +1,13 @@
-// The admin API's OpenAPI 3.1 document, drawn from the table of its routes.
+// The admin API's OpenAPI 3.1 document, generated from the table of its routes.
 import { problems } from '../core/problem.ts';
 import { ADMIN_PREFIX, ADMIN_ROUTES } from './admin-routes.ts';
 import type { AdminRoute } from './admin-routes.ts';
 
 export interface AdminOpenApiOptions {
   readonly serviceName: string;
-  /** Of the ops listener. */
+  /** URL of the ops listener. */
   readonly serverUrl: string;
-  /** Absolute URL under which `/errors` lies. */
+  /** Absolute URL that `/errors` is appended to. */
   readonly docsUrl: string;
 }
 
@@ -24,7 +24,8 @@ export function adminOpenApi({ serviceName, serverUrl, docsUrl }: AdminOpenApiOp
     info: {
       title: `${serviceName} admin API`,
       version: '1',
-      description: 'Teams, keys and plans, as the command line has them, and the last 15 minutes. Failures are RFC 9457 problem documents.',
+      description:
+        'Manages teams, keys and plans, like the command line, and reports the last 15 minutes. Failures are RFC 9457 problem documents.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     externalDocs: { url: `${docsUrl}/errors`, description: 'Every problem code.' },
@@ -32,7 +33,7 @@ export function adminOpenApi({ serviceName, serverUrl, docsUrl }: AdminOpenApiOp
     security: [{ token: [] }],
     paths,
     components: {
-      securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'The token of the configuration.' } },
+      securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'A token from the configuration.' } },
       schemas: {
         Problem: {
           type: 'object',
@@ -85,10 +86,10 @@ function operationOf({
   };
 }
 
-/** Where there is no body to say it in. */
+/** For answers without a body. */
 const REPLICATED = {
   'Lingate-Replicated': {
-    description: '`false`: no replica of the store has it yet, and a failover may undo it. Left out where the store has no replicas.',
+    description: '`false`: no replica of the store has it yet, and a failover may undo it. Absent if the store has no replicas.',
     schema: { type: 'string', enum: ['true', 'false'] },
   },
 };
@@ -96,6 +97,6 @@ const REPLICATED = {
 const IDEMPOTENCY = {
   name: 'Idempotency-Key',
   in: 'header',
-  description: 'Repeated within an hour with the same request, it is answered as the first time and changes nothing more.',
+  description: 'The same request repeated within an hour gets the first answer and changes nothing.',
   schema: { type: 'string', maxLength: 128 },
 };

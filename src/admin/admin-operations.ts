@@ -1,4 +1,4 @@
-// What operators do with teams, keys and plans: one implementation below the command line, the admin API and the console.
+// The operations on teams, keys and plans: one implementation for the command line, the admin API and the console.
 import { digestOf, displayOf, newKey } from '../domain/api-key.ts';
 import type { KeyMode } from '../domain/api-key.ts';
 import type { KeyLimits } from '../domain/key-limits.ts';
@@ -20,29 +20,29 @@ import type { NewKeyReport, PlanReport } from './reports.ts';
 import { BALANCE_TOO_LARGE, judgeNewTeam, judgeTeamEdit, limitsOfPlan } from './team-terms.ts';
 import type { Plans, TeamDraft, TeamEdit } from './team-terms.ts';
 
-/** Greater than the number of changes that are made in one millisecond. */
+/** Greater than the number of changes made in one millisecond. */
 const CLEARING_SERIAL = 1_000_000_000;
 
 export interface AdminOptions {
   readonly teams: TeamRegistry;
-  /** Asked anew for each operation: the operator may change the plans while we run. */
+  /** Called for each operation, because plans can be reloaded. */
   readonly plans: () => Plans;
-  /** Makes ids of records: ULIDs. */
+  /** Generates the ids of records: ULIDs. */
   readonly newId: () => string;
-  /** `undefined` where the store keeps none. */
+  /** `undefined` if the store keeps none. */
   readonly audit: AuditLog | undefined;
-  /** Who makes the changes, as the audit has it; `undefined` for whoever only reads. */
+  /** Who makes the changes, for the audit; `undefined` for read-only use. */
   readonly actor?: string;
 }
 
 export interface KeyDraft {
-  /** Likewise; but the key that the first try made was shown to nobody, so it is revoked and another is made. */
+  /** The same; but nobody has seen the key created by the first attempt, so it is revoked and another one created. */
   readonly id?: string | undefined;
   readonly teamId: string;
   readonly mode: KeyMode;
   readonly label: string;
   readonly limits?: KeyLimits;
-  /** Nobody can use it before it is enabled. */
+  /** Creates the key disabled, so that nobody can use it before it is enabled. */
   readonly disabled?: boolean;
 }
 
@@ -50,13 +50,13 @@ export interface PlanApplied {
   readonly plan: string;
   /** Teams on the plan. */
   readonly teams: number;
-  /** Those of them that were held to other numbers. */
+  /** Those of them that had other numbers. */
   readonly changed: number;
   readonly changes: readonly PlanChange[];
 }
 
 export interface PlanApplyOptions {
-  /** Changes nothing, and says what would be. */
+  /** Changes nothing, and returns what would change. */
   readonly dryRun?: boolean;
   /** Called after each changed team. */
   readonly onProgress?: (changed: number, behind: number) => void;
@@ -70,7 +70,7 @@ export class AdminOperations {
     this.#options = options;
   }
 
-  /** The same operations, for this operator. */
+  /** The same operations, in this operator's name. */
   as(actor: string): AdminOperations {
     return new AdminOperations({ ...this.#options, actor });
   }
@@ -90,7 +90,7 @@ export class AdminOperations {
     return cut(await this.#options.teams.pageTeams(oneMore(page)), page, ({ teamId }) => teamId);
   }
 
-  /** The same page with what its teams have used, in one question to the store. */
+  /** The same page with the teams' usage, in one call to the store. */
   async listSummaries(page: TeamPage): Promise<AdminResult<TeamList<TeamSummary>>> {
     return cut(await this.#options.teams.pageSummaries(oneMore(page)), page, ({ team }) => team.teamId);
   }
@@ -134,7 +134,7 @@ export class AdminOperations {
 
   async createKey({ id, teamId, mode, label, limits = {}, disabled = false }: KeyDraft): Promise<AdminResult<NewKeyReport>> {
     const { teams } = this.#options;
-    // A store that knows nothing of limits would make a key without them.
+    // A store without limits of keys would create a key without them.
     if (teams.updateKey === undefined && (disabled || Object.keys(limits).length > 0)) return { kind: 'no_key_limits' };
     const key = newKey(mode);
     const keyId = await this.#idOfKey(id, teamId);
@@ -144,12 +144,12 @@ export class AdminOperations {
     if (created === undefined) return { kind: 'no_such_team', teamId };
     if (isUnavailable(created)) return created;
     if (!disabled) return done(newKeyReport(key, created));
-    // The key is told only now: nobody could use it meanwhile.
+    // The key is only returned now: nobody could have used it before.
     const result = await this.updateKey(keyId, { disabled });
     return result.kind === 'done' ? done(newKeyReport(key, result.value), result.replicated) : result;
   }
 
-  /** The id for a new key. Where an earlier try made a key of this id, that key is revoked and a fresh id is drawn. */
+  /** The id for a new key. If an earlier attempt created a key with this id, that key is revoked and a new id generated. */
   async #idOfKey(id: string | undefined, teamId: string): Promise<string | StoreUnavailable> {
     if (id === undefined) return this.#options.newId();
     const keys = await this.#options.teams.listKeys(teamId);
@@ -165,7 +165,7 @@ export class AdminOperations {
     const key = await teams.updateKey(keyId, change, this.#by('updateKey'));
     if (key === undefined) return { kind: 'no_such_key', keyId };
     if (isUnavailable(key)) return key;
-    // What takes something from the key's holder has to outlive a failover; a label and a key that works again need not.
+    // What restricts a key must survive a failover; a changed label or an enabled key need not.
     const weighty = change.disabled === true || change.limits !== undefined;
     return done(key, weighty ? await this.#replicated([key.teamId]) : undefined);
   }
@@ -176,7 +176,7 @@ export class AdminOperations {
     return isUnavailable(key) ? key : done(key, await this.#replicated([key.teamId]));
   }
 
-  /** By a whole key, or by its first twelve characters. */
+  /** Finds keys by a whole key, or by the first twelve characters. */
   async findKeys(search: { readonly key: string } | { readonly display: string }): Promise<AdminResult<readonly FoundKey[]>> {
     const found = await this.#options.teams.findKeys('key' in search ? { digest: digestOf(search.key) } : search);
     return isUnavailable(found) ? found : done(found);
@@ -186,7 +186,7 @@ export class AdminOperations {
     return [...this.#options.plans()].map(([name, plan]) => planReport(name, plan));
   }
 
-  /** Which teams are held to other numbers than the plan has, of the first `teamsMax`. */
+  /** Which of the first `teamsMax` teams have other numbers than the plan. */
   async comparePlan(name: string, teamsMax: number): Promise<AdminResult<PlanComparison>> {
     const limits = limitsOfPlan(this.#options.plans(), name);
     if ('kind' in limits) return limits;
@@ -194,7 +194,7 @@ export class AdminOperations {
     return 'kind' in compared ? compared : done(compared);
   }
 
-  /** After an interruption a second run changes the remaining teams. */
+  /** After an interruption, a second run changes the remaining teams. */
   async applyPlan(name: string, { dryRun = false, onProgress }: PlanApplyOptions = {}): Promise<AdminResult<PlanApplied>> {
     const limits = limitsOfPlan(this.#options.plans(), name);
     if ('kind' in limits) return limits;
@@ -213,7 +213,7 @@ export class AdminOperations {
     return done({ plan: name, teams: members, changed, changes }, changed === 0 ? undefined : await this.#replicated(found.behind));
   }
 
-  /** Newest first. An unknown team has no entries; one that was deleted keeps its own. */
+  /** Newest first. An unknown team has no entries; a deleted team keeps its entries. */
   async listAudit(page: AuditPage): Promise<AdminResult<AuditList>> {
     const { audit } = this.#options;
     if (audit === undefined) return { kind: 'no_audit' };
@@ -223,13 +223,13 @@ export class AdminOperations {
     return done({ entries, next: found.length > page.limit ? entries.at(-1)?.id : undefined });
   }
 
-  /** Leaves the entry by which every gateway learns that what it remembers of a team, or of all, is to go. */
+  /** Leaves the audit entry on which every gateway clears its cached translations of a team, or of all teams. */
   async clearMemory(teamId: string | undefined, nowMs: number): Promise<AdminResult<undefined>> {
     const { audit } = this.#options;
     if (audit === undefined) return { kind: 'no_audit' };
     const newest = await audit.page({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 1 });
     if (isUnavailable(newest)) return newest;
-    // Never before the newest, where a gateway no longer looks.
+    // Never before the newest entry, where gateways no longer look.
     const atMs = Math.max(Math.floor(nowMs), newest[0]?.atMs ?? 0);
     const id = auditId(atMs, CLEARING_SERIAL + Math.floor(Math.random() * CLEARING_SERIAL));
     const failed = await audit.restore([{ id, atMs, teamId, keyId: undefined, before: {}, after: {}, ...this.#by('clearMemory') }]);
@@ -238,11 +238,11 @@ export class AdminOperations {
 
   #by(action: AuditAction, reason?: string): Audited {
     const { actor } = this.#options;
-    if (actor === undefined) throw new Error(`${action} without anybody who does it`);
+    if (actor === undefined) throw new Error(`${action} without an actor`);
     return { actor, action, ...(reason === undefined ? {} : { reason }) };
   }
 
-  /** Waits for a replica to have what was written to these teams, as the port has it. */
+  /** Waits until a replica has what was written to these teams, see the port. */
   async #replicated(teamIds: readonly string[]): Promise<boolean | undefined> {
     return this.#options.teams.replicated?.(teamIds);
   }

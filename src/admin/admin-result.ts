@@ -3,50 +3,50 @@ import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { TeamPage } from '../ports/team-registry.ts';
 
-/** Why an operation cannot be done. Command line, admin API and console each word it themselves. */
+/** Why an operation cannot be done. Command line, admin API and console each have their own wording. */
 export type AdminRefusal =
   | { readonly kind: 'no_such_team'; readonly teamId: string }
   | { readonly kind: 'no_such_key'; readonly keyId: string }
   | { readonly kind: 'no_such_glossary'; readonly glossaryId: string }
-  /** The store, a plugin's, cannot delete teams; or cannot tell whose a glossary is. */
+  /** The store, from a plugin, cannot delete teams, or cannot find the team of a glossary. */
   | { readonly kind: 'no_deletion' }
-  /** The store, a plugin's, cannot change keys and knows nothing of their limits. */
+  /** The store, from a plugin, cannot change keys and does not support limits of keys. */
   | { readonly kind: 'no_key_limits' }
   | { readonly kind: 'no_such_plan'; readonly plan: string; readonly plans: readonly string[] }
   /** Credit for a team whose plan has billing quota. */
   | { readonly kind: 'plan_takes_no_credit'; readonly plan: string }
   /** The store keeps no days and periods. */
   | { readonly kind: 'no_history' }
-  /** Under an id under which something else was done before. */
+  /** The id was used for another change before. */
   | { readonly kind: 'other_request' }
-  /** The balance would pass what a team can have. */
+  /** The balance would exceed the most that a team can have. */
   | { readonly kind: 'balance_too_large'; readonly maxMinor: number }
-  /** More credit is to be taken than there is beside what open reservations hold. */
+  /** More credit would be deducted than is free of open reservations. */
   | { readonly kind: 'credit_not_free'; readonly freeMinor: number }
-  /** Credit is to be taken, and nobody says why. */
+  /** Credit would be deducted without a reason. */
   | { readonly kind: 'reason_missing' }
-  /** The store is a plugin's that keeps none. */
+  /** The store, from a plugin, keeps no audit. */
   | { readonly kind: 'no_audit' };
 
 export interface Done<T> {
   readonly kind: 'done';
   readonly value: T;
   /**
-   * Of what revokes, disables or limits a key, or moves money: whether a replica of the store has it. `false`: it holds now, and a failover may
-   * undo it. `undefined` where the store has no replicas, and of all other operations.
+   * For operations that revoke, disable or limit a key, or move money: whether a replica of the store has the change. `false`: it is in
+   * effect, but a failover may undo it. `undefined` if the store has no replicas, and for all other operations.
    */
   readonly replicated?: boolean | undefined;
 }
 
-/** For `--json` and the admin API: the member that a result adds to what it tells. */
+/** For `--json` and the admin API: the member that a result adds to the answer. */
 export function replicatedMember(result: AdminResult<unknown>): { readonly replicated?: boolean } {
   return result.kind !== 'done' || result.replicated === undefined ? {} : { replicated: result.replicated };
 }
 
 const NOT_REPLICATED =
-  'It holds now, but no replica of the store has confirmed it within a second: a failover may undo it. See to the replicas, and after a failover look whether it still holds.';
+  'It is in effect, but no replica of the store has confirmed it within a second: a failover may undo it. Check the replicas, and after a failover check whether it is still in effect.';
 
-/** For people: the warning where no replica has it. */
+/** For people: the warning if no replica has it. */
 export function replicatedWarning(result: AdminResult<unknown>): string | undefined {
   return replicatedMember(result).replicated === false ? NOT_REPLICATED : undefined;
 }
@@ -63,12 +63,12 @@ export function done<T>(value: T, replicated?: boolean): Done<T> {
   return { kind: 'done', value, replicated };
 }
 
-/** Asks for one team more than is shown, which tells whether there is a next page. */
+/** Requests one team more than the page has, to find out whether there is a next page. */
 export function oneMore(page: TeamPage): TeamPage {
   return { ...page, limit: page.limit + 1 };
 }
 
-/** A page of what was asked for by `oneMore`. */
+/** The page in what `oneMore` requested. */
 export function cut<T>(found: readonly T[] | StoreUnavailable, { limit }: TeamPage, idOf: (listed: T) => string): AdminResult<TeamList<T>> {
   if (isUnavailable(found)) return found;
   const teams = found.slice(0, limit);
@@ -76,7 +76,7 @@ export function cut<T>(found: readonly T[] | StoreUnavailable, { limit }: TeamPa
   return done({ teams, next: last !== undefined && found.length > limit ? idOf(last) : undefined });
 }
 
-/** What the registry has answered for a team. */
+/** What the registry answered for a team. */
 export function ofTeam<T extends object>(teamId: string, found: T | undefined | StoreUnavailable): AdminResult<T> {
   if (found === undefined) return { kind: 'no_such_team', teamId };
   return isUnavailable(found) ? found : done(found);

@@ -1,4 +1,4 @@
-// The admin API as a table: method, path, what it takes, what it answers. Handlers and the OpenAPI document come from it.
+// The table of the admin API: method, path, input, answer. Handlers and the OpenAPI document are derived from it.
 import type { TObject, TSchema } from 'typebox';
 import { Type } from '../domain/schema-type.ts';
 import {
@@ -25,7 +25,7 @@ import {
 export const ADMIN_PREFIX = '/admin/v1';
 
 export interface AdminRoute {
-  /** `operationId`; handlers are found by it. */
+  /** The `operationId`, by which handlers are found. */
   readonly id: AdminRouteId;
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Below `/admin/v1`; `{id}` and `{name}` stand for one segment. */
@@ -33,13 +33,13 @@ export interface AdminRoute {
   readonly summary: string;
   readonly body?: TObject;
   readonly status: 200 | 201 | 204;
-  /** Left out with 204. */
+  /** Absent with 204. */
   readonly answer?: TSchema;
-  /** Changes nothing although it is no GET: what it looks for must not stand in an address. */
+  /** Changes nothing although it is not a GET: what it searches for must not be in a URL. */
   readonly looksOnly?: true;
-  /** Query parameters and what they are. */
+  /** Query parameters with their descriptions. */
   readonly query?: Readonly<Record<string, string>>;
-  /** What it answers instead of JSON where it is asked to. */
+  /** The other media type that it can answer, if requested. */
   readonly otherType?: string;
 }
 
@@ -65,18 +65,18 @@ export type AdminRouteId =
   | 'live';
 
 const PAGE = {
-  cursor: 'Where the page before ended: its `next`.',
-  limit: 'How many, 1 to 200; 50 without it.',
-  q: 'Only teams whose name or id holds this, whatever the case.',
+  cursor: 'The `next` of the previous page.',
+  limit: 'The size of the page, 1 to 200; 50 by default.',
+  q: 'Only teams whose name or id contains this, in upper or lower case.',
 } as const;
 
-/** In the order in which the document lists them. */
+/** In the order of the document. */
 export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     id: 'listTeams',
     method: 'GET',
     path: '/teams',
-    summary: 'Teams in order of creation, a page at a time.',
+    summary: 'Lists teams in order of creation, in pages.',
     status: 200,
     answer: Type.Object({ teams: Type.Array(TeamAnswer), next: Type.Union([Type.String(), Type.Null()]) }),
     query: PAGE,
@@ -90,12 +90,12 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     status: 201,
     answer: ChangedTeamAnswer,
   },
-  { id: 'showTeam', method: 'GET', path: '/teams/{id}', summary: 'A team and the numbers it is held to.', status: 200, answer: TeamAnswer },
+  { id: 'showTeam', method: 'GET', path: '/teams/{id}', summary: 'Shows a team and its limits.', status: 200, answer: TeamAnswer },
   {
     id: 'updateTeam',
     method: 'PATCH',
     path: '/teams/{id}',
-    summary: "Changes a team's plan or name, or adds to its credit or takes of it.",
+    summary: "Changes a team's plan or name, or adds or deducts credit.",
     body: TeamPatchBody,
     status: 200,
     answer: ChangedTeamAnswer,
@@ -104,15 +104,15 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     id: 'deleteTeam',
     method: 'DELETE',
     path: '/teams/{id}',
-    summary: 'Deletes a team with all that it has: keys, glossaries, history. What was interrupted is ended by repeating it.',
+    summary: 'Deletes a team with all its data: keys, glossaries, history. Repeat an interrupted deletion.',
     status: 204,
-    query: { keep_usage: '`true`: days and periods stay, without names and labels. `false` without it.' },
+    query: { keep_usage: '`true`: days and periods stay, without names and labels. `false` by default.' },
   },
   {
     id: 'listGlossaries',
     method: 'GET',
     path: '/teams/{id}/glossaries',
-    summary: "A team's glossaries, without their entries.",
+    summary: "Lists a team's glossaries, without their entries.",
     status: 200,
     answer: Type.Object({ glossaries: Type.Array(GlossaryAnswer) }),
   },
@@ -120,14 +120,14 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     id: 'deleteGlossary',
     method: 'DELETE',
     path: '/glossaries/{id}',
-    summary: 'Deletes a glossary of whichever team.',
+    summary: 'Deletes a glossary.',
     status: 204,
   },
   {
     id: 'teamUsage',
     method: 'GET',
     path: '/teams/{id}/usage',
-    summary: 'What the team has used of its current period: as GET /v1/usage.',
+    summary: "Shows a team's usage in its current period, like GET /v1/usage.",
     status: 200,
     answer: Type.Object({}),
   },
@@ -135,7 +135,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     id: 'listPeriods',
     method: 'GET',
     path: '/teams/{id}/periods',
-    summary: "A team's periods and what each came to, newest first, the running one included.",
+    summary: "Shows a team's periods and the usage in each, newest first, including the current one.",
     status: 200,
     answer: Type.Object({ periods: Type.Array(PeriodAnswer) }),
   },
@@ -143,26 +143,26 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     id: 'listUsage',
     method: 'GET',
     path: '/usage',
-    summary: 'What teams have used, by day, month or in all, as pages of JSON or as one CSV file.',
+    summary: 'Shows the usage of teams by day, month or in total, as pages of JSON or as one CSV file.',
     status: 200,
     answer: Type.Object({ usage: Type.Array(UsageRowAnswer), next: Type.Union([Type.String(), Type.Null()]) }),
     otherType: 'text/csv',
     query: {
-      from: 'The first day, as 2026-11-01, in UTC; with to. Without both, the UTC month that runs.',
-      to: 'The last day, which is included; at most 400 days in all.',
-      by: 'day, month or total: what a row adds up; day without it.',
-      keys: 'true for a row of each key; false without it.',
-      team: "Only this team's.",
+      from: 'The first UTC day, for example 2026-11-01; together with to. Without both: the current UTC month.',
+      to: 'The last UTC day (inclusive); at most 400 days.',
+      by: 'day (the default), month or total: the span of one row.',
+      keys: 'true: one row for each key. false by default.',
+      team: 'Only this team.',
       cursor: PAGE.cursor,
-      limit: 'How many rows at most, 1 to 200; 50 without it. A page may be shorter and still have a next one. CSV has all rows.',
-      format: 'json or csv; json without it.',
+      limit: 'The most rows of a page, 1 to 200; 50 by default. A page can be shorter and still have a next one. CSV has all rows.',
+      format: 'json (the default) or csv.',
     },
   },
   {
     id: 'listKeys',
     method: 'GET',
     path: '/teams/{id}/keys',
-    summary: "A team's keys, and when each was last used.",
+    summary: "Lists a team's keys, and when each was last used.",
     status: 200,
     answer: Type.Object({ keys: Type.Array(KeyAnswer) }),
   },
@@ -170,7 +170,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     id: 'createKey',
     method: 'POST',
     path: '/teams/{id}/keys',
-    summary: 'Makes a key and shows it, once.',
+    summary: 'Creates a key and shows it once.',
     body: NewKeyBody,
     status: 201,
     answer: NewKeyAnswer,
@@ -179,7 +179,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     id: 'updateKey',
     method: 'PATCH',
     path: '/keys/{id}',
-    summary: "Changes a key's label or limits, disables it or enables it again; holds from its next request on.",
+    summary: "Changes a key's label or limits, disables it or enables it again; effective at its next request.",
     body: KeyPatchBody,
     status: 200,
     answer: ChangedKeyAnswer,
@@ -188,7 +188,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     id: 'revokeKey',
     method: 'POST',
     path: '/keys/{id}/revoke',
-    summary: 'Revokes a key: no later request with it is let through.',
+    summary: 'Revokes a key: its next request is refused.',
     status: 200,
     answer: Type.Object({ key_id: Type.String(), status: Type.Enum(['revoked'], { type: 'string' }), replicated }),
   },
@@ -196,7 +196,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     id: 'findKeys',
     method: 'POST',
     path: '/keys/find',
-    summary: 'Whose key it is: by the whole key, or by its first twelve characters. An empty list where no team has such a key.',
+    summary: 'Finds a key by all of it or by its first twelve characters. The list is empty if no team has such a key.',
     body: KeySearchBody,
     status: 200,
     answer: Type.Object({ keys: Type.Array(FoundKeyAnswer) }),
@@ -206,7 +206,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     id: 'listPlans',
     method: 'GET',
     path: '/plans',
-    summary: 'The plans of the configuration.',
+    summary: 'Lists the plans of the configuration.',
     status: 200,
     answer: Type.Object({ plans: Type.Array(Type.Object({ name: Type.String() })) }),
   },
@@ -222,10 +222,17 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     id: 'listAudit',
     method: 'GET',
     path: '/audit',
-    summary: 'What operators have changed, newest first, a page at a time.',
+    summary: 'Lists what operators have changed, newest first, in pages.',
     status: 200,
     answer: AuditAnswer,
-    query: { team: 'Only changes of the team with this id, which may be gone.', cursor: PAGE.cursor, limit: PAGE.limit },
+    query: { team: 'Only changes of the team with this id, which may have been deleted.', cursor: PAGE.cursor, limit: PAGE.limit },
   },
-  { id: 'live', method: 'GET', path: '/live', summary: 'The last 15 minutes in steps of 5 seconds.', status: 200, answer: LiveAnswer },
+  {
+    id: 'live',
+    method: 'GET',
+    path: '/live',
+    summary: 'Shows the last 15 minutes in steps of 5 seconds.',
+    status: 200,
+    answer: LiveAnswer,
+  },
 ];

@@ -1,4 +1,4 @@
-// What the admin API takes and answers, as schemas: requests are checked by them, and the OpenAPI document shows them.
+// The schemas of the admin API's bodies and answers: requests are checked against them, and the OpenAPI document shows them.
 import type { TSchema } from 'typebox';
 import { ALLOWED_ADDRESSES_MAX, KEY_CHARACTERS_MAX, KEY_RATE_MAX } from '../domain/key-limits.ts';
 import { MINOR_MAX } from '../domain/money.ts';
@@ -12,7 +12,7 @@ const minor = (minimum: number, description: string) => Type.Integer({ minimum, 
 
 export const NewTeamBody = Type.Object(
   {
-    name: name('What people call the team.'),
+    name: name("The team's name."),
     plan: Type.String({ description: 'A plan of the configuration; its numbers are copied into the team.' }),
     credit_minor: Type.Optional(minor(0, 'Starting credit in minor units; only with a credit plan.')),
   },
@@ -22,37 +22,38 @@ export const NewTeamBody = Type.Object(
 export const TeamPatchBody = Type.Object(
   {
     name: Type.Optional(name('A new name.')),
-    plan: Type.Optional(Type.String({ description: 'A plan of the configuration; holds from the next request on.' })),
+    plan: Type.Optional(Type.String({ description: 'A plan of the configuration; effective at the next request.' })),
     add_credit_minor: Type.Optional(
       minor(
         -MINOR_MAX,
-        'Credit to add, in minor units; only with a credit plan. Negative to take credit, at most what open reservations leave; not 0.',
+        'Credit to add, in minor units; only with a credit plan. Negative to deduct credit, except what open reservations hold; not 0.',
       ),
     ),
-    reason: Type.Optional(
-      Type.String({ maxLength: REASON_CHARACTERS_MAX, description: 'Why; kept in the audit. Required for credit that is taken.' }),
-    ),
+    reason: Type.Optional(Type.String({ maxLength: REASON_CHARACTERS_MAX, description: 'Why, for the audit. Required to deduct credit.' })),
   },
   { ...closed, minProperties: 1 },
 );
 
-/** Judged by `judgeLimits`, in whose words they are refused: the document says what is right. */
+/** Checked by `judgeLimits`, which has better messages; the document says what is valid. */
 const limit = (schema: TSchema, description: string) => Type.Optional(Type.Union([schema, Type.Null()], { description }));
 const range = Type.String({ description: 'An address or a range in CIDR notation, of IPv4 or IPv6.' });
 export const KeyTerms = {
   label: Type.Optional(Type.String({ maxLength: RECORD_NAME_CHARACTERS_MAX, description: 'What the key is for.' })),
   expires_at: limit(
     Type.String({ format: 'date-time' }),
-    'From this moment on the key is refused; RFC 3339, not in the past. `null`, as of every limit: none.',
+    'When the key expires; RFC 3339, not in the past. `null` removes this limit, like every other.',
   ),
   requests_per_second: limit(
     Type.Integer({ minimum: 1, maximum: KEY_RATE_MAX }),
-    "The key's own rate, judged behind the team's, which it cannot raise.",
+    "The key's own rate, checked after the team's, which it cannot raise.",
   ),
-  characters: limit(Type.Integer({ minimum: 1, maximum: KEY_CHARACTERS_MAX }), "What the key may use of the team's period."),
+  characters: limit(
+    Type.Integer({ minimum: 1, maximum: KEY_CHARACTERS_MAX }),
+    "How many characters the key may use in each of the team's periods.",
+  ),
   allowed_addresses: limit(
     Type.Array(range, { minItems: 1, maxItems: ALLOWED_ADDRESSES_MAX }),
-    'Where the key may be used from; an address is a range of one.',
+    'Addresses and ranges from which the key may be used.',
   ),
   disabled: Type.Optional(Type.Boolean({ description: 'Whether the key is refused until it is enabled again.' })),
 } as const;
@@ -67,17 +68,15 @@ export const KeyPatchBody = Type.Object(KeyTerms, { ...closed, minProperties: 1 
 export const replicated = Type.Optional(
   Type.Boolean({
     description:
-      'Whether a replica of the store has it. `false`: it holds now, and a failover may undo it. Left out where the store has no replicas, and where nothing was revoked, disabled, limited or paid.',
+      'Whether a replica of the store has the change. `false`: it is in effect, but a failover may undo it. Absent if the store has no replicas, or if nothing was revoked, disabled, limited or paid.',
   }),
 );
 export const KeySearchBody = Type.Object(
   {
-    key: Type.Optional(
-      Type.String({ description: 'A whole key: nothing of it is kept, logged or answered beyond its first twelve characters.' }),
-    ),
-    display: Type.Optional(Type.String({ description: 'The first twelve characters of a key; several keys may share them.' })),
+    key: Type.Optional(Type.String({ description: 'A whole key: only its first twelve characters are stored, logged or answered.' })),
+    display: Type.Optional(Type.String({ description: 'The first twelve characters of a key; several keys may have the same ones.' })),
   },
-  { ...closed, description: 'One of the two.' },
+  { ...closed, description: 'Exactly one of the two.' },
 );
 
 const moment = Type.String({ format: 'date-time' });
@@ -109,9 +108,9 @@ export const TeamAnswer = Type.Object({
 export const ChangedTeamAnswer = Type.Object({ ...TeamAnswer.properties, replicated });
 const status = Type.Enum(['active', 'revoked', 'disabled', 'expired'], {
   type: 'string',
-  description: '`disabled` can be enabled, `expired` can be given more time; `revoked` is for ever.',
+  description: 'A `disabled` key can be enabled and an `expired` one given more time; `revoked` is permanent.',
 });
-/** Left out where the key has no such limit. */
+/** Absent if the key has no such limit. */
 const LimitAnswers = {
   expires_at: Type.Optional(moment),
   requests_per_second: Type.Optional(whole),
@@ -153,9 +152,9 @@ const DictionaryAnswer = Type.Object({ source_lang: Type.String(), target_lang: 
 export const GlossaryAnswer = Type.Object({
   glossary_id: Type.String(),
   name: Type.String(),
-  source_lang: Type.Optional(Type.String({ description: 'Left out, as target_lang, of one that has not exactly one dictionary.' })),
+  source_lang: Type.Optional(Type.String({ description: 'Absent, like target_lang, unless the glossary has exactly one dictionary.' })),
   target_lang: Type.Optional(Type.String()),
-  entry_count: Type.Integer({ minimum: 0, description: 'Of all dictionaries.' }),
+  entry_count: Type.Integer({ minimum: 0, description: 'In all dictionaries.' }),
   created_at: moment,
   dictionaries: Type.Array(DictionaryAnswer),
 });
@@ -163,9 +162,9 @@ const numberValue = Type.Union([Type.String(), Type.Number(), Type.Null()]);
 export const PlanAppliedAnswer = Type.Object({
   plan: Type.String(),
   teams: Type.Integer({ minimum: 0, description: 'Teams on the plan.' }),
-  changed: Type.Integer({ minimum: 0, description: 'Those of them that were held to other numbers.' }),
+  changed: Type.Integer({ minimum: 0, description: 'Those of them whose numbers were changed.' }),
   changes: Type.Array(Type.Object({ number: Type.String(), from: numberValue, to: numberValue, teams: whole }), {
-    description: 'Which numbers changed, from what to what, for how many teams; `null` where a billing has no such number.',
+    description: 'Which numbers changed, from what to what, for how many teams; `null` if a billing does not have the number.',
   }),
   replicated,
 });
@@ -175,12 +174,12 @@ export const AuditAnswer = Type.Object({
     Type.Object({
       at: moment,
       actor: Type.String({ description: '`cli:USER@HOST`, `admin:NAME@ADDRESS` or `console:NAME@ADDRESS`.' }),
-      action: Type.String({ description: "As the admin API's operation is called." }),
+      action: Type.String({ description: 'The operationId in the admin API.' }),
       team_id: Type.Union([Type.String(), Type.Null()]),
       key_id: Type.Union([Type.String(), Type.Null()]),
       before: changed,
       after: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), {
-        description: 'Like `before`, only members that changed, and the `reason`.',
+        description: 'The new values of the members that changed, and the `reason`.',
       }),
     }),
   ),
@@ -192,13 +191,13 @@ export const LiveAnswer = Type.Object({
     Type.Object({
       at: moment,
       requests: Type.Record(Type.String(), whole, {
-        description: 'By problem code, `ok` for answers, `client_closed` for callers who left.',
+        description: 'By problem code; `ok` for answers, `client_closed` for callers who disconnected.',
       }),
       p50_ms: Type.Union([Type.Number(), Type.Null()]),
       p99_ms: Type.Union([Type.Number(), Type.Null()]),
       characters: whole,
-      engine_failures: Type.Integer({ minimum: 0, description: 'Attempts at the engine that gave nothing usable.' }),
-      in_flight: Type.Integer({ minimum: 0, description: 'The highest of the step.' }),
+      engine_failures: Type.Integer({ minimum: 0, description: 'Failed attempts at the engine.' }),
+      in_flight: Type.Integer({ minimum: 0, description: 'The highest number within the step.' }),
     }),
   ),
 });
@@ -206,11 +205,11 @@ export const LiveAnswer = Type.Object({
 export const UsageRowAnswer = Type.Object({
   team_id: Type.String(),
   name: Type.String(),
-  plan: Type.String({ description: "The team's plan now." }),
-  date: Type.Union([Type.String(), Type.Null()], { description: 'A day as 2026-11-22, a month as 2026-11, or null with by=total.' }),
+  plan: Type.String({ description: "The team's current plan." }),
+  date: Type.Union([Type.String(), Type.Null()], { description: 'A day (2026-11-22), a month (2026-11), or null with by=total.' }),
   character_count: whole,
   request_count: whole,
-  key_id: Type.Optional(Type.String({ description: 'This and what follows: with keys=true only.' })),
+  key_id: Type.Optional(Type.String({ description: 'This and the following members: only with keys=true.' })),
   display: Type.Optional(Type.String({ description: "The key's first twelve characters." })),
   label: Type.Optional(Type.String()),
   mode: Type.Optional(Type.Enum(['live', 'test'], { type: 'string' })),
@@ -218,15 +217,15 @@ export const UsageRowAnswer = Type.Object({
 export const PeriodAnswer = Type.Object({
   period_start: moment,
   period_end: moment,
-  closed: Type.Boolean({ description: 'It has ended and nothing in it is open any more: it never changes again.' }),
-  plan: Type.String({ description: 'The plan that held in it at last.' }),
+  closed: Type.Boolean({ description: 'Whether it has ended and has no open reservations: then it never changes.' }),
+  plan: Type.String({ description: 'The plan at the end of the period.' }),
   billing: Type.Enum(['quota', 'credit'], { type: 'string' }),
   character_count: whole,
   character_limit: Type.Optional(whole),
   overage: Type.Optional(
     Type.Object(
       { character_count: whole, cost_minor: whole, cap_minor: whole, currency: Type.String() },
-      { description: 'With quota billing, as character_limit; as in GET /v1/usage.' },
+      { description: 'Only with quota billing, like character_limit; as in GET /v1/usage.' },
     ),
   ),
 });

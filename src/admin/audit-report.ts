@@ -1,4 +1,4 @@
-// Entries of the audit as programs and people read them: members by the names that the admin API gives them.
+// Formats audit entries for programs and people, with the member names of the admin API.
 import { minorRoundedDown } from '../domain/money.ts';
 import { rfc3339 } from '../domain/period.ts';
 import type { AuditEntry, AuditState } from '../domain/audit-entry.ts';
@@ -44,7 +44,7 @@ function membersOf({ limits: _limits, balanceMicro, ...state }: AuditState, numb
   };
 }
 
-/** Those numbers of a plan that are others on the other side; all of them where that has none. */
+/** The numbers of a plan that differ from the other side; all of them if that has none. */
 function numbersOf({ limits }: AuditState, other: AuditState): AuditMembers {
   if (limits === undefined) return {};
   if (other.limits === undefined) return planNumbers(limits);

@@ -1,4 +1,4 @@
-// What operators do with teams' glossaries: list them, delete one; below the command line, the admin API and the console.
+// The operations on teams' glossaries (list, delete) for the command line, the admin API and the console.
 import { rfc3339 } from '../domain/period.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { GlossaryRecord, GlossaryStore } from '../ports/glossary-store.ts';
@@ -9,7 +9,7 @@ import type { AdminResult } from './admin-result.ts';
 export interface GlossaryOperationsOptions {
   readonly teams: Pick<TeamRegistry, 'findTeam' | 'replicated'>;
   readonly glossaries: GlossaryStore;
-  /** Who makes the changes, as the audit has it; `undefined` for whoever only reads. */
+  /** Who makes the changes, for the audit; `undefined` for read-only use. */
   readonly actor?: string;
 }
 
@@ -25,7 +25,7 @@ export class GlossaryOperations {
     this.#options = options;
   }
 
-  /** The same operations, for this operator. */
+  /** The same operations, in this operator's name. */
   as(actor: string): GlossaryOperations {
     return new GlossaryOperations({ ...this.#options, actor });
   }
@@ -49,26 +49,26 @@ export class GlossaryOperations {
     return teamId === undefined || glossary === undefined ? { kind: 'no_such_glossary', glossaryId } : done({ teamId, glossary });
   }
 
-  /** Answers the one that was deleted. */
+  /** Returns the deleted glossary. */
   async remove(glossaryId: string): Promise<AdminResult<OwnedGlossary>> {
     const found = await this.find(glossaryId);
     if (found.kind !== 'done') return found;
     const { teamId } = found.value;
     const { teams, glossaries, actor } = this.#options;
-    if (actor === undefined) throw new Error('deleteGlossary without anybody who does it');
+    if (actor === undefined) throw new Error('deleteGlossary without an actor');
     const removed = await glossaries.remove(teamId, glossaryId, { actor, action: 'deleteGlossary' });
     if (isUnavailable(removed)) return removed;
     return removed ? done(found.value, await teams.replicated?.([teamId])) : { kind: 'no_such_glossary', glossaryId };
   }
 }
 
-/** A glossary as `/v1/glossaries` shows it, with all of its dictionaries: `source_lang` and `target_lang` where it has one. */
+/** A glossary as `/v1/glossaries` shows it, but with any number of dictionaries: `source_lang` and `target_lang` if it has one. */
 export interface GlossaryReport {
   readonly glossary_id: string;
   readonly name: string;
   readonly source_lang?: string;
   readonly target_lang?: string;
-  /** Of all dictionaries. */
+  /** In all dictionaries. */
   readonly entry_count: number;
   readonly created_at: string;
   readonly dictionaries: readonly DictionaryReport[];

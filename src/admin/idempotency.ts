@@ -1,15 +1,15 @@
-// Remembers what a change was answered, by its `Idempotency-Key`, so that a client that repeats itself changes nothing twice.
+// Keeps the answers to changes by `Idempotency-Key`, so that a client that repeats a request does not change anything twice.
 import { createHash } from 'node:crypto';
 
-/** Kept so long in this process; a restart forgets them. */
+/** How long this process keeps an answer; a restart loses them. */
 const KEPT_MS = 3_600_000;
-/** A few megabytes; beyond this the oldest answer is forgotten. */
+/** A few megabytes; beyond this, the oldest answer is dropped. */
 const KEPT_MAX = 10_000;
 export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,128}$/;
 
 /**
- * `kept`: whoever repeats the request gets the same answer. `forgotten`: nothing was made, and the key may be used anew.
- * `unknown`: something may have been made, so a repetition runs again, with the same record id.
+ * `kept`: the same request gets the same answer. `forgotten`: nothing was created, and the key may be used again.
+ * `unknown`: something may have been created, so a repetition runs again, with the same record id.
  */
 export type Fate = 'kept' | 'forgotten' | 'unknown';
 
@@ -22,7 +22,7 @@ interface KeptAnswer<T> {
 
 export interface IdempotencyOptions<T> {
   readonly fateOf: (answer: T) => Fate;
-  /** Makes the id of a record to be created. */
+  /** Generates the id of a record to create. */
   readonly newId: () => string;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
@@ -37,8 +37,8 @@ export class IdempotentAnswers<T> {
   }
 
   /**
-   * Runs `create` once for a key; whoever repeats it, even before it has ended, is given the same answer. `mismatch` when the
-   * key came with another request before.
+   * Runs `create` once for a key. A repetition gets the same answer, even before the first run has ended. `mismatch` if the key
+   * was used for another request before.
    */
   async run(key: string, request: string, create: (id: string) => Promise<T>): Promise<T | 'mismatch'> {
     const { fateOf, newId, now } = this.#options;
@@ -62,8 +62,8 @@ export class IdempotentAnswers<T> {
   }
 
   /**
-   * Forgets the answers that `holds` finds something in, also those that are under way, once they are there; who repeats such a
-   * request changes something again. Nothing is waited for: whoever forgets may be under way here.
+   * Drops the answers for which `holds` returns true, and those of runs in progress as soon as they end; repeating such a request
+   * runs it again. It waits for nothing, because the caller may itself be a run in progress.
    */
   forget(holds: (answer: T) => boolean): void {
     for (const [key, entry] of this.#kept) {

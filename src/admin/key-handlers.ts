@@ -1,4 +1,4 @@
-// What the admin API does with keys: lists, makes, changes, revokes and finds them.
+// The admin API's handlers for keys: list, create, change, revoke, find.
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { matchesDisplay, matchesKeyPattern } from '../domain/api-key.ts';
@@ -14,7 +14,7 @@ import type { Handled } from './admin-refusals.ts';
 import type { AdminRouteId } from './admin-routes.ts';
 import { changedKeyReport, foundKeyReport, keyReport } from './reports.ts';
 
-/** Of what a handler of the API is given. */
+/** The part of a handler's input that these need. */
 interface KeyInput {
   readonly operations: AdminOperations;
   readonly parameter: string;
@@ -62,7 +62,7 @@ export function keyHandlers(nowMs: () => number): Readonly<Record<KeyRouteId, (i
   };
 }
 
-/** What a body says of a key, beside its mode. A limit that is `null` is to be removed. */
+/** The members of a body about a key, besides its mode. A limit that is `null` is removed. */
 function keyTermsOf(body: JsonMembers, nowMs: number): KeyChange | Refusal {
   const label = body['label'] === '' || body['label'] === undefined ? body['label'] : nameOf(body, 'label');
   if (typeof label === 'object') return label;
@@ -81,14 +81,14 @@ function keyTermsOf(body: JsonMembers, nowMs: number): KeyChange | Refusal {
   };
 }
 
-/** What a key is looked for by: never repeated in what is refused. */
+/** What identifies the key to find; refusals never repeat it. */
 function keySearchOf({ key, display }: JsonMembers): { readonly key: string } | { readonly display: string } | Refusal {
-  if ((key === undefined) === (display === undefined)) return refuse('validation_error', 'body: must have key or display, one of the two.');
+  if ((key === undefined) === (display === undefined)) return refuse('validation_error', 'body: must have exactly one of key and display.');
   if (typeof key === 'string') {
     if (matchesKeyPattern(key)) return { key };
     return refuse(
       'validation_error',
-      'key: must be a whole key, la_live_ or la_test_ and 40 letters and digits; display takes its beginning.',
+      'key: must be a whole key, la_live_ or la_test_ and 40 letters and digits; for its first characters use display.',
     );
   }
   if (typeof display === 'string' && matchesDisplay(display)) return { display };

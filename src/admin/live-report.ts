@@ -1,4 +1,4 @@
-// The live window as the admin API answers it: points of five seconds, oldest first.
+// The admin API's answer for the live window: points of five seconds, oldest first.
 import { rfc3339 } from '../domain/period.ts';
 
 /** The figures of one step of five seconds; `app/` adds up those of all processes. */
@@ -17,13 +17,13 @@ export interface LivePoint {
   readonly at: string;
   /** By problem code, `ok`, `client_closed`. */
   readonly requests: Readonly<Record<string, number>>;
-  /** `null` when there were no requests. */
+  /** `null` if there were no requests. */
   readonly p50_ms: number | null;
   readonly p99_ms: number | null;
   readonly characters: number;
-  /** Attempts that gave nothing usable. */
+  /** Failed attempts. */
   readonly engine_failures: number;
-  /** The highest of the step. */
+  /** The highest number within the step. */
   readonly in_flight: number;
 }
 

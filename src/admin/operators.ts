@@ -1,10 +1,10 @@
-// The operators that the configuration lists: whose token it is, and what they may do at this moment.
+// The operators in the configuration: who has a token, and what they may currently do.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Operator, OperatorToken } from '../domain/operator.ts';
 
-/** Whoever has shown a token. */
+/** Someone who has presented a valid token. */
 export interface KnownOperator extends Operator {
-  /** Of the token: what was signed in with, which the token cannot be told from. */
+  /** The token's digest: identifies the token of a session without storing it. */
   readonly tokenDigest: Buffer;
 }
 
@@ -15,7 +15,7 @@ export class Operators {
     this.#known = knownOf(operators);
   }
 
-  /** Tokens that are not among these count for nothing from now on, and end the sessions that were begun with them. */
+  /** Tokens that are not among these are refused from now on, and sessions begun with them end. */
   replace(operators: readonly OperatorToken[]): void {
     this.#known = knownOf(operators);
   }
@@ -24,12 +24,12 @@ export class Operators {
     return this.#byDigest(digest(token));
   }
 
-  /** The operator whose token it was, as the configuration has them now. */
+  /** The operator with this token, as currently configured. */
   now({ tokenDigest }: KnownOperator): KnownOperator | undefined {
     return this.#byDigest(tokenDigest);
   }
 
-  /** All are compared, and digests are of one length: the time tells neither how much was right nor whose token it is. */
+  /** Compares all digests, which have the same length, so that the time reveals nothing about the token. */
   #byDigest(sought: Buffer): KnownOperator | undefined {
     let found: KnownOperator | undefined;
     for (const operator of this.#known) {
@@ -39,7 +39,7 @@ export class Operators {
   }
 }
 
-/** Who makes a change, as the audit has it. */
+/** Who makes a change, for the audit. */
 export function actorOf(front: 'admin' | 'console', { name }: Operator, address: string): string {
   return `${front}:${name}@${address.replace(/^::ffff:(?=\d+\.)/, '')}`;
 }

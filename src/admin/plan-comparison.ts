@@ -1,4 +1,4 @@
-// Numbers of plans compared: by the names that configurations give them; a plan with its teams, page by page; and with what running gateways have.
+// Compares plans' numbers, under their names in the configuration: with teams, page by page, and with running gateways.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { anchorOf, lengthOf } from '../domain/period-rule.ts';
 import type { TeamLimits } from '../domain/plan.ts';
@@ -8,13 +8,13 @@ import type { GatewayRecords } from '../ports/gateway-records.ts';
 import type { Team, TeamRegistry } from '../ports/team-registry.ts';
 
 export interface PlanComparison {
-  /** Teams that were looked at, whatever their plan. */
+  /** How many teams were checked, whatever their plan. */
   readonly looked: number;
-  /** False when there are more teams than were to be looked at. */
+  /** False if there are more teams than were to be checked. */
   readonly complete: boolean;
   /** Of those, teams on the plan. */
   readonly members: number;
-  /** Of those, teams that are held to other numbers. */
+  /** Those of them that have other numbers. */
   readonly behind: number;
   /** The first of them. */
   readonly examples: readonly TeamBehind[];
@@ -22,15 +22,15 @@ export interface PlanComparison {
 
 export interface TeamBehind {
   readonly team: Team;
-  /** What the team is held to and what the plan says, where they differ. */
+  /** The team's and the plan's numbers where they differ. */
   readonly differences: readonly { readonly number: keyof TeamLimits; readonly held: string | number; readonly plan: string | number }[];
 }
 
-/** Bounds how long one page keeps the store and the process busy. */
+/** Limits how long one page keeps the store and the process busy. */
 const PAGE_TEAMS = 200;
 const EXAMPLES_MAX = 10;
 
-/** Looks at the first `teamsMax` teams. */
+/** Checks the first `teamsMax` teams. */
 export async function comparePlan(
   teams: TeamRegistry,
   name: string,
@@ -64,7 +64,7 @@ export interface PlanChange extends NumberChange {
 interface TeamsBehind {
   /** All teams on the plan. */
   readonly members: number;
-  /** The ids of those that are held to other numbers. */
+  /** The ids of those that have other numbers. */
   readonly behind: readonly string[];
   readonly changes: readonly PlanChange[];
 }
@@ -95,7 +95,7 @@ async function* pagesOf(teams: TeamRegistry): AsyncGenerator<readonly Team[] | S
     const page = await teams.pageTeams({ after, limit: PAGE_TEAMS, search: undefined });
     if (isUnavailable(page) || page.length > 0) yield page;
     after = isUnavailable(page) || page.length < PAGE_TEAMS ? undefined : page.at(-1)?.teamId;
-    // SQLite answers without waiting: without this, callers would wait for the whole comparison.
+    // SQLite answers synchronously: without this, callers would wait for the whole comparison.
     await nextTurn();
   } while (after !== undefined);
 }
@@ -107,7 +107,7 @@ function differencesOf(held: TeamLimits, plan: TeamLimits): TeamBehind['differen
 
 export type PlanNumbers = Readonly<Record<string, string | number>>;
 
-/** In the order of the configuration; what only the other billing has is left out. */
+/** In the order of the configuration; numbers of the other billing are left out. */
 export function planNumbers(limits: TeamLimits): PlanNumbers {
   const base = {
     billing: limits.billing,
@@ -127,7 +127,7 @@ export function planNumbers(limits: TeamLimits): PlanNumbers {
   };
 }
 
-/** What one thing is and would be; `null` where it has no such number. */
+/** The value now and the value it would get; `null` if there is no such number. */
 export interface NumberChange {
   readonly number: string;
   readonly from: string | number | null;
@@ -141,7 +141,7 @@ export function numberChanges(from: TeamLimits, to: TeamLimits): NumberChange[] 
     .filter((change) => change.from !== change.to);
 }
 
-/** A gateway that says nothing for so long does not run. */
+/** A gateway that has reported nothing for this long is not running. */
 const RUNS_WITHIN_MS = 60_000;
 
 export interface OtherNumbers {
@@ -151,7 +151,7 @@ export interface OtherNumbers {
   readonly differences: readonly NumberChange[];
 }
 
-/** `records` is `undefined` for a store that keeps none: nobody can tell then. A gateway without the plan does not count. */
+/** `records` is `undefined` if the store keeps none: then nothing can be compared. A gateway without the plan does not count. */
 export async function gatewaysWithOtherNumbers(
   records: GatewayRecords | undefined,
   plan: string,

@@ -1,4 +1,4 @@
-// Teams, keys and plans as programs read them: what the command line prints with --json and the admin API answers.
+// Teams, keys and plans as JSON: what the command line prints with --json and the admin API answers.
 import type { KeyLimits } from '../domain/key-limits.ts';
 import { minorRoundedDown } from '../domain/money.ts';
 import { rfc3339 } from '../domain/period.ts';
@@ -23,13 +23,13 @@ export interface TeamReport {
   /** With credit billing only. */
   readonly credit_minor_per_million?: number;
   readonly balance_minor?: number;
-  /** Only where it is the calendar. */
+  /** Only if it is `calendar`. */
   readonly period_anchor?: PeriodAnchor;
   readonly currency: string;
   readonly created_at: string;
 }
 
-/** Members in the order in which they are written: the numbers that a team is held to, by the names that plans give them. */
+/** Members in output order: a team's numbers, under the names that plans have for them. */
 export function teamReport(team: Team): TeamReport {
   const { limits } = team;
   return {
@@ -59,7 +59,7 @@ function billingPart({ limits, balanceMicro }: Team): Partial<TeamReport> {
   };
 }
 
-/** A key's limits by the names that operators give them, absent where it has no such limit. */
+/** A key's limits, under the names that operators use; absent if the key has no such limit. */
 export interface LimitsReport {
   readonly expires_at?: string;
   readonly requests_per_second?: number;
@@ -76,7 +76,7 @@ export function limitsReport({ expiresAtMs, requestsPerSecond, characters, allow
   };
 }
 
-/** Limits stand at the end, absent where the key has none. */
+/** Limits come last, absent if the key has none. */
 export interface KeyReport extends LimitsReport {
   readonly key_id: string;
   /** The key's first twelve characters. */
@@ -108,7 +108,7 @@ export function changedKeyReport(key: KeyRecord): ChangedKeyReport {
   return { team_id: key.teamId, ...keyReport(key) };
 }
 
-/** A key with the team that it belongs to. */
+/** A key with its team. */
 export interface FoundKeyReport extends LimitsReport {
   readonly key_id: string;
   readonly display: string;
@@ -126,7 +126,7 @@ export function foundKeyReport(key: FoundKey): FoundKeyReport {
   return { key_id, display, label, mode, status, ...of, last_used_at, ...limitsReport(key.limits) };
 }
 
-/** A key that was just made; the only time that it is shown whole. */
+/** A key that was just created; the only time that it is shown whole. */
 export interface NewKeyReport extends LimitsReport {
   readonly key_id: string;
   readonly key: string;

@@ -1,4 +1,4 @@
-// Finds the operator of a token, and counts wrong ones by address. After many of them the answer is `wait`, except for the right token.
+// Finds the operator with a token, and counts wrong tokens by address. After too many the answer is `wait`, unless the token is right.
 import { callerNetwork } from '../domain/client-address.ts';
 import type { KnownOperator, Operators } from './operators.ts';
 
@@ -8,18 +8,18 @@ export interface SignInOptions {
   readonly now: () => number;
 }
 
-/** Whose token it is. `wait`: wrong, and too often of late. */
+/** The operator with the token. `wait`: the token is wrong, and there were too many wrong ones recently. */
 export type SignIn = KnownOperator | 'wrong' | 'wait';
 
 const WINDOW_MS = 60_000;
 const WRONG_MAX = 10;
-/** Beyond this many, the address whose last wrong token is the oldest is forgotten. */
+/** Beyond this many addresses, the one whose last wrong token is the oldest is dropped. */
 const ADDRESSES_MAX = 10_000;
 
 export class SignInAttempts {
   readonly #operators: Operators;
   readonly #now: () => number;
-  /** When the wrong ones of an address came, oldest first; addresses in the order of their last one. */
+  /** The times of each address's wrong tokens, oldest first; addresses in the order of their last one. */
   readonly #wrong = new Map<string, number[]>();
 
   constructor({ operators, now }: SignInOptions) {
@@ -27,7 +27,7 @@ export class SignInAttempts {
     this.#now = now;
   }
 
-  /** `token` is what was sent, `undefined` when there was none. */
+  /** `token` is what was sent, `undefined` if nothing was. */
   judge(token: string | undefined, address: string): SignIn {
     const operator = token === undefined ? undefined : this.#operators.byToken(token);
     if (operator !== undefined) return operator;
@@ -38,7 +38,7 @@ export class SignInAttempts {
   #count(address: string): number {
     const nowMs = this.#now();
     const recent = (this.#wrong.get(address) ?? []).filter((atMs) => nowMs - atMs < WINDOW_MS);
-    // One more than the limit is all that has to be known.
+    // More than one above the limit need not be counted.
     if (recent.length <= WRONG_MAX) recent.push(nowMs);
     this.#wrong.delete(address);
     this.#wrong.set(address, recent);

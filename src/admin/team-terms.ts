@@ -1,4 +1,4 @@
-// What an operator wants a team to be, held to the plans of the configuration: its limits, its change, or why there is none.
+// Checks a new team, or a change of a team, against the plans of the configuration: returns its limits, or why it is refused.
 import { MINOR_MAX, minorRoundedUp, toMicro } from '../domain/money.ts';
 import { limitsOf } from '../domain/plan.ts';
 import type { Plan, TeamLimits } from '../domain/plan.ts';
@@ -9,34 +9,34 @@ import type { AdminRefusal, AdminResult } from './admin-result.ts';
 export type Plans = ReadonlyMap<string, Plan>;
 
 export interface TeamDraft {
-  /** Given when the creation may be a repetition: a team that has this id already is the one that the first try made. */
+  /** Set if the creation may be a repetition: a team that already has this id was created by the first attempt. */
   readonly id?: string | undefined;
   readonly name: string;
   readonly plan: string;
-  /** `undefined` when none was named: then any plan will do. */
+  /** `undefined` if none was named: then any plan will do. */
   readonly creditMinor: number | undefined;
 }
 
 export interface TeamEdit {
   readonly name?: string | undefined;
   readonly plan?: string | undefined;
-  /** Negative to take credit, which needs a reason. */
+  /** Negative to deduct credit, which needs a reason. */
   readonly addCreditMinor?: number | undefined;
-  /** Kept in the audit. */
+  /** For the audit. */
   readonly reason?: string | undefined;
-  /** Given when the change may be a repetition. */
+  /** Set if the change may be a repetition. */
   readonly once?: ChangeOnce | undefined;
 }
 
 export const BALANCE_TOO_LARGE: AdminRefusal = { kind: 'balance_too_large', maxMinor: MINOR_MAX };
 
-/** The limits that a configuration's plan comes to. */
+/** The limits in a configuration's plan. */
 export function planLimits(plans: Plans, name: string): AdminResult<TeamLimits> {
   const limits = limitsOfPlan(plans, name);
   return 'kind' in limits ? limits : done(limits);
 }
 
-/** What a new team would be held to, or why there can be none; asks no store. */
+/** The limits of a new team, or why it is refused; without asking the store. */
 export function judgeNewTeam(plans: Plans, { plan, creditMinor }: Pick<TeamDraft, 'plan' | 'creditMinor'>): AdminResult<TeamLimits> {
   const limits = limitsOfPlan(plans, plan);
   if ('kind' in limits) return limits;
@@ -48,13 +48,13 @@ export function limitsOfPlan(plans: Plans, name: string): TeamLimits | AdminRefu
   return plan === undefined ? { kind: 'no_such_plan', plan: name, plans: [...plans.keys()] } : limitsOf(plan);
 }
 
-/** What is to be changed of a team that is held to `team.limits` now. */
+/** The change of a team whose current limits are `team.limits`. */
 export function judgeTeamEdit(plans: Plans, team: Team, { name, plan, addCreditMinor = 0, reason }: TeamEdit): TeamChange | AdminRefusal {
   const limits = plan === undefined ? team.limits : limitsOfPlan(plans, plan);
   if ('kind' in limits) return limits;
   if (addCreditMinor !== 0 && limits.billing !== 'credit') return { kind: 'plan_takes_no_credit', plan: plan ?? team.plan };
   if (addCreditMinor < 0 && reason === undefined) return { kind: 'reason_missing' };
-  // Beyond this, millionths of a minor unit are no exact integers any more.
+  // Above this, millionths of a minor unit are no longer exact integers.
   if (addCreditMinor > 0 && minorRoundedUp(team.balanceMicro) + addCreditMinor > MINOR_MAX) return BALANCE_TOO_LARGE;
   return {
     ...(name === undefined ? {} : { name }),

@@ -10,11 +10,11 @@ export interface Download {
   readonly kind: 'download';
   readonly contentType: string;
   readonly disposition: string;
-  /** Fails where the store does midway: what was sent until then must not look complete. */
+  /** Throws if the store fails midway, so that a partial file does not look complete. */
   readonly pieces: AsyncIterable<string>;
 }
 
-/** The first teams are read before anything is sent, so that a store that is away is still a refusal. */
+/** Reads the first teams before anything is sent, so that a store that is down is still a refusal. */
 export async function usageDownload(reading: UsageReading, question: UsageQuestion): Promise<Download | AdminRefusal | StoreUnavailable> {
   const parts = reading.walk(question);
   const first = await parts.next();

@@ -1,4 +1,4 @@
-// The admin API's answers about days and periods: a page of rows, all of them as CSV, a team's periods.
+// The admin API's handlers for days and periods: a page of rows, all of them as CSV, a team's periods.
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
@@ -26,7 +26,7 @@ export async function listUsage(reading: UsageReading, query: URLSearchParams, n
 }
 
 async function csv(reading: UsageReading, question: UsageQuestion, cursor: string | null): Promise<Handled> {
-  if (cursor !== null) return refusalOfFault({ field: 'cursor', fault: 'is not taken with format=csv, which has all rows' });
+  if (cursor !== null) return refusalOfFault({ field: 'cursor', fault: 'cannot be used with format=csv, which has all rows' });
   const download = await usageDownload(reading, question);
   return download.kind === 'download' ? download : refusalOfQuery(download);
 }
@@ -40,9 +40,9 @@ async function page(reading: UsageReading, question: UsageQuestion, cursor: stri
   return { value: { usage: rows, next: next === undefined ? null : cursorOf(next, question) } };
 }
 
-/** A team that a query names is no part of the path. */
+/** A team that a query names is not part of the path, so it is not a 404. */
 export function refusalOfQuery(refusal: AdminRefusal | StoreUnavailable): Refusal {
-  return refusal.kind === 'no_such_team' ? refusalOfFault({ field: 'team', fault: 'there is no team of this id' }) : refusalOf(refusal);
+  return refusal.kind === 'no_such_team' ? refusalOfFault({ field: 'team', fault: 'there is no team with this id' }) : refusalOf(refusal);
 }
 
 export function refusalOfFault({ field, fault }: QueryFault): Refusal {

@@ -1,4 +1,4 @@
-// Which usage a query asks for, and the cursor by which a page of it continues the one before.
+// Parses which usage a query asks for, and the cursor at which its next page continues.
 import { createHash } from 'node:crypto';
 import { dayOf } from '../domain/period.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
@@ -12,7 +12,7 @@ export interface QueryFault {
   readonly fault: string;
 }
 
-/** Without `from` and `to`, the month that runs. */
+/** Without `from` and `to`, the current month. */
 export function readUsageQuestion(query: URLSearchParams, nowMs: number): UsageQuestion | QueryFault {
   const range = readDayRange(query.get('from') ?? undefined, query.get('to') ?? undefined) ?? monthAt(nowMs);
   if ('fault' in range) return range;
@@ -22,7 +22,7 @@ export function readUsageQuestion(query: URLSearchParams, nowMs: number): UsageQ
   if (keys !== 'true' && keys !== 'false') return { field: 'keys', fault: 'must be true or false' };
   const team = query.get('team') ?? undefined;
   const teamId = team === undefined ? undefined : canonicalUlid(team);
-  if (team !== undefined && teamId === undefined) return { field: 'team', fault: 'there is no team of this id' };
+  if (team !== undefined && teamId === undefined) return { field: 'team', fault: 'there is no team with this id' };
   return { range, by, keys: keys === 'true', teamId };
 }
 
@@ -36,7 +36,7 @@ function monthAt(ms: number): UsageQuestion['range'] {
 
 const SPOT = /^([0-7][0-9A-HJKMNP-TV-Z]{25})(?:\/(|\d{4}-\d\d(?:-\d\d)?)\/([0-9A-HJKMNP-TV-Z]{26})?)?\/([0-9a-f]{12})$/;
 
-/** Opaque to callers. Good only for the question that it was made for. */
+/** Opaque to callers. Valid only for the query for which it was made. */
 export function cursorOf(place: UsagePlace, question: UsageQuestion): string {
   const { teamId, row } = place;
   const spot = row === undefined ? [teamId] : [teamId, row.date ?? '', row.keyId ?? ''];
@@ -45,9 +45,9 @@ export function cursorOf(place: UsagePlace, question: UsageQuestion): string {
 
 export function readCursor(cursor: string, question: UsageQuestion): UsagePlace | QueryFault {
   const [, teamId, date, keyId, digest] = SPOT.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
-  if (teamId === undefined) return { field: 'cursor', fault: 'must be the next of the page before' };
+  if (teamId === undefined) return { field: 'cursor', fault: 'must be the `next` of the previous page' };
   if (digest !== digestOf(question)) {
-    return { field: 'cursor', fault: 'belongs to another question; ask with the from, to, by, keys and team of the page before' };
+    return { field: 'cursor', fault: 'belongs to another query; use the same from, to, by, keys and team as for the previous page' };
   }
   return { teamId, row: date === undefined ? undefined : { date: date === '' ? null : date, keyId } };
 }

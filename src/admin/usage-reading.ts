@@ -1,4 +1,4 @@
-// Reads the usage of days and periods for operators: of one team, of all teams a page at a time, or of all of them in bounded memory.
+// Reads usage by day and period for operators: of one team, of all teams in pages, or of all teams in bounded memory.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
@@ -9,10 +9,10 @@ import type { AdminRefusal, AdminResult } from './admin-result.ts';
 import { usageRows } from './usage-rows.ts';
 import type { UsageQuestion, UsageRow } from './usage-rows.ts';
 
-/** The last row before a page: the rows behind it are the same whatever teams are made meanwhile. */
+/** The last row of the previous page: the rows after it are the same whatever teams are created meanwhile. */
 export interface UsagePlace {
   readonly teamId: string;
-  /** `undefined`: behind all rows of the team. */
+  /** `undefined`: after all rows of the team. */
   readonly row: { readonly date: string | null; readonly keyId: string | undefined } | undefined;
 }
 
@@ -25,21 +25,21 @@ export interface UsagePage {
 /** The rows of the teams that were read together. */
 export interface UsagePart {
   readonly rows: readonly UsageRow[];
-  /** How many teams have been read so far, those without use included. */
+  /** How many teams have been read so far, including those without usage. */
   readonly teams: number;
 }
 
 const NO_HISTORY: AdminRefusal = { kind: 'no_history' };
-/** Of teams that are read together: a page of them is in memory at once, and a database may be busy with it for as long. */
+/** How many teams are read together: their usage is in memory at once, and a database may be busy with them for as long. */
 const TEAM_DAYS_READ = 3000;
 const TEAMS_READ_MAX = 100;
-/** A page ends behind so many teams, however few rows they have: most of 100,000 teams may have used nothing. */
+/** A page ends after this many teams, however few rows they have: most of 100,000 teams may have no usage. */
 const TEAMS_OF_PAGE_MAX = 5000;
 
 export class UsageReading {
   readonly #history: UsageHistory | undefined;
 
-  /** `undefined` where the store keeps no history. */
+  /** `undefined` if the store keeps no history. */
   constructor(history: UsageHistory | undefined) {
     this.#history = history;
   }
@@ -53,7 +53,7 @@ export class UsageReading {
     return this.#history === undefined ? NO_HISTORY : ofTeam(teamId, await this.#history.periods(teamId));
   }
 
-  /** At most `limit` rows; fewer where many teams without use lie between, which does not mean that it is the last page. */
+  /** At most `limit` rows; fewer if many teams without usage lie between, which does not mean that this is the last page. */
   async page(question: UsageQuestion, after: UsagePlace | undefined, limit: number): Promise<AdminResult<UsagePage>> {
     const rows: UsageRow[] = [];
     for await (const part of this.walk(question, after, limit + 1)) {
@@ -66,7 +66,7 @@ export class UsageReading {
     return done({ rows, next: undefined });
   }
 
-  /** All rows, a part at a time; ends behind the first part that is a refusal. `atOnceMax` bounds the teams of a part. */
+  /** All rows, in parts; ends after the first part that is a refusal. `atOnceMax` limits the teams of a part. */
   async *walk(
     question: UsageQuestion,
     after?: UsagePlace,
@@ -81,7 +81,7 @@ export class UsageReading {
       const found = await history.days(first, range);
       if (isUnavailable(found)) return yield found;
       if (found === undefined && teamId !== undefined) return yield { kind: 'no_such_team', teamId };
-      // One that was deleted since the page before has no rows left.
+      // A team that was deleted since the previous page has no rows left.
       if (found !== undefined) yield done({ rows: rowsBehind(usageRows(found, question), after), teams: ++teams, lastTeamId: first });
       if (teamId !== undefined) return;
     }
@@ -94,7 +94,7 @@ export class UsageReading {
       last = found.at(-1)!.team.teamId;
       yield done({ rows: found.flatMap((one) => usageRows(one, question)), teams, lastTeamId: last });
       if (found.length < limit) return;
-      // A store that answers at once would keep everybody else waiting until the last team.
+      // A store that answers synchronously would keep everyone else waiting until the last team.
       await nextTurn();
     }
   }
@@ -109,6 +109,6 @@ function rowsBehind(rows: readonly UsageRow[], after: UsagePlace | undefined): r
   if (after.row === undefined) return [];
   const { date, keyId } = after.row;
   const at = rows.findIndex((row) => row.date === date && row.key_id === keyId);
-  // The row itself may be gone: days are kept for a time only.
+  // The row itself may have been deleted: days are kept for a limited time.
   return at === -1 ? rows.filter((row) => (row.date ?? '') > (date ?? '')) : rows.slice(at + 1);
 }

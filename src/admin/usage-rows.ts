@@ -1,20 +1,20 @@
-// Rows of usage, for invoices: a team's or a key's count of a day, of a month, or of all days that were asked for.
+// Rows of usage for invoices: the count of a team or key for a day, a month, or all requested days.
 import { dateIn } from '../domain/usage-days.ts';
 import type { DayRange, UsageSpan } from '../domain/usage-days.ts';
 import type { KeyRecord, Team } from '../ports/team-registry.ts';
 import type { KeyDay, TeamDays } from '../ports/usage-history.ts';
 
-/** What is asked for. */
+/** The query. */
 export interface UsageQuestion {
   readonly range: DayRange;
   readonly by: UsageSpan;
-  /** A row for each key instead of one for each team. */
+  /** One row for each key instead of one for each team. */
   readonly keys: boolean;
   /** Only this team. */
   readonly teamId: string | undefined;
 }
 
-/** Of what was used: where nothing was, there is no row. Members in the order in which they are written. */
+/** There are only rows with usage. Members in output order. */
 export interface UsageRow {
   readonly team_id: string;
   readonly name: string;
@@ -23,7 +23,7 @@ export interface UsageRow {
   readonly date: string | null;
   readonly character_count: number;
   readonly request_count: number;
-  /** The rest: of rows of keys. */
+  /** The following members: only in rows of keys. */
   readonly key_id?: string;
   /** The key's first twelve characters. */
   readonly display?: string;
@@ -36,7 +36,7 @@ interface Count {
   requests: number;
 }
 
-/** In the order of dates, and within a date in that of the keys' creation. */
+/** In the order of dates, and within a date in the order in which the keys were created. */
 export function usageRows({ team, keys, days }: TeamDays, { by, keys: byKey }: UsageQuestion): UsageRow[] {
   const rows: UsageRow[] = [];
   for (const [date, counted] of datesOf(days, by)) {
@@ -48,7 +48,7 @@ export function usageRows({ team, keys, days }: TeamDays, { by, keys: byKey }: U
 
 type CountsOfKeys = Map<string, Count>;
 
-/** The days come in order, and so do the dates. */
+/** The days are in order, and so are the dates. */
 function datesOf(days: readonly KeyDay[], by: UsageSpan): Map<string | null, CountsOfKeys> {
   const dates = new Map<string | null, CountsOfKeys>();
   let [last, counts]: [number, CountsOfKeys] = [-1, new Map()];

@@ -1,4 +1,4 @@
-// Turns a page's answer into a response: the frame, security fields, and problems as pages or as documents.
+// Turns a page's answer into a response: the frame, security headers, and problems as pages or as documents.
 import type { Refusal } from '../core/outcome.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
 import type { Problem } from '../core/problem.ts';
@@ -23,7 +23,7 @@ const NOTICE = 'notice';
 const GUARDS = {
   'X-Frame-Options': 'DENY',
   'Cross-Origin-Resource-Policy': 'same-origin',
-  // With the listener's `no-referrer` browsers would send forms with `Origin: null`.
+  // With the listener's `no-referrer`, browsers would send forms with `Origin: null`.
   'Referrer-Policy': 'same-origin',
 } as const;
 
@@ -59,7 +59,7 @@ function withQuery(to: string, query: string): string {
   return to.includes('?') ? `${to}${query.replace('?', '&')}` : `${to}${query}`;
 }
 
-/** A page where `Accept` names `text/html`, otherwise a problem document. */
+/** A page if `Accept` names `text/html`, otherwise a problem document. */
 function problemOf(refusal: Refusal, around: Surroundings, guards: Readonly<Record<string, string>>): OpsAnswer {
   const { status, headers, body } = around.problems.render(refusal.problem, around.requestId);
   const fields = { ...guards, ...Object.fromEntries(headers) };

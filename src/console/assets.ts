@@ -1,4 +1,4 @@
-// The console's files for the browser: read at start, in a folder whose name changes when any of them does, so that browsers may keep them.
+// The console's files for the browser, read at startup. Their folder's name changes when any of them does, so browsers may cache them.
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,7 +8,7 @@ import type { ConsoleRoute } from './console-route.ts';
 
 const CHARTS = dirname(createRequire(import.meta.url).resolve('uplot'));
 
-/** In this order: what comes later may refine what came before. */
+/** In this order, because later styles refine earlier ones. */
 const STYLES = ['frame', 'forms', 'tables', 'charts', 'overview', 'usage'];
 
 /** By the names under which they import each other. */
@@ -30,7 +30,7 @@ export function assetPath(name: AssetName): string {
   return `${FOLDER}/${name}`;
 }
 
-/** Served without a session: they hold nothing secret, and the sign-in page needs its style. */
+/** Served without a session: they contain nothing secret, and the sign-in page needs the styles. */
 export const ASSET_ROUTES: readonly ConsoleRoute[] = Object.entries(ASSETS).map(([name, body]) => {
   const contentType = `${name.endsWith('.css') ? 'text/css' : 'text/javascript'}; charset=utf-8`;
   return open('GET', assetPath(name as AssetName), () => ({ kind: 'file', contentType, body }));

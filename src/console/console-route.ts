@@ -1,4 +1,4 @@
-// What a page of the console is: a row of the table of routes, what its handler is given, what it may answer, and the audit line of a change.
+// The types of a console page: its row in the table of routes, its handler's input and answer, and the audit line of a change.
 import type { AdminOperations } from '../admin/admin-operations.ts';
 import { actorOf } from '../admin/operators.ts';
 import type { GlossaryOperations } from '../admin/glossary-operations.ts';
@@ -19,17 +19,17 @@ import type { Session, Sessions } from './sessions.ts';
 
 /** What the pages work on. */
 export interface ConsoleParts {
-  /** For whoever visits. */
+  /** In the name of the visitor. */
   readonly operations: AdminOperations;
   readonly usage: UsageReading;
   readonly glossaries: GlossaryOperations;
-  /** Shared with the admin API: wrong tokens of an address count together. */
+  /** Shared with the admin API: wrong tokens from an address count together. */
   readonly attempts: SignInAttempts;
   readonly sessions: Sessions;
   readonly applications: PlanApplications;
-  /** Forgets what forms of a team were answered: it is deleted. */
+  /** Drops the answers to forms of a team, because it was deleted. */
   readonly forget: (teamId: string) => void;
-  /** The figures of this moment. */
+  /** The current figures. */
   readonly overview: () => Promise<Overview>;
   readonly serviceName: () => string;
   readonly log: Log;
@@ -39,11 +39,11 @@ export interface ConsoleParts {
 export interface Visit {
   readonly request: OpsRequest;
   readonly requestId: string;
-  /** Variable segments of the path, by their names in the route; of letters, digits, `_` and `-` only. */
+  /** Variable segments of the path, by their names in the route; only letters, digits, `_` and `-`. */
   readonly parameters: Readonly<Record<string, string>>;
   /** Empty unless the method is POST; its anti-forgery token has been checked. */
   readonly form: Form;
-  /** The anti-forgery token that forms on the answered page carry. */
+  /** The anti-forgery token for forms on the page. */
   readonly formToken: string;
   /** Wall clock, in ms. */
   readonly nowMs: number;
@@ -58,7 +58,7 @@ export interface SignedInVisit extends Visit {
 export interface PageContent {
   readonly title: string;
   readonly main: Html;
-  /** The section that the navigation marks. */
+  /** The section marked in the navigation. */
   readonly section?: Section;
   /** Scripts of ours, and styles besides the console's own. */
   readonly assets?: readonly AssetName[];
@@ -66,10 +66,10 @@ export interface PageContent {
 
 export type ConsoleAnswer =
   | { readonly kind: 'page'; readonly content: PageContent; readonly status?: number; readonly headers?: HeaderList }
-  /** 303: the browser asks for `to` next. A notice is shown there, once. */
+  /** 303: the browser requests `to` next. A notice is shown there once. */
   | { readonly kind: 'see'; readonly to: string; readonly notice?: Html; readonly headers?: HeaderList }
   | { readonly kind: 'json'; readonly value: unknown }
-  /** Files that are the same for everybody, under a path that changes when they do. */
+  /** Files that are the same for everyone, at a path that changes when they do. */
   | { readonly kind: 'file'; readonly contentType: string; readonly body: string }
   /** Rows of usage, sent as they are read. */
   | Download
@@ -87,32 +87,32 @@ export type ConsoleRoute =
   | (ConsoleAddress & { readonly access: 'everybody'; readonly handle: Handler<Visit> })
   | (ConsoleAddress & {
       readonly access: 'signed-in';
-      /** It is for a change: only for operators who may make one. */
+      /** Only for operators who may make changes. */
       readonly changes: boolean;
       readonly handle: Handler<SignedInVisit>;
     });
 
-/** A page for those who are signed in. */
+/** A page for signed-in operators. */
 export function get(path: string, handle: Handler<SignedInVisit>): ConsoleRoute {
   return { method: 'GET', path, access: 'signed-in', changes: false, handle };
 }
 
-/** A page that is nothing but the form of a change, or the question before one. */
+/** A page that is only the form of a change, or the question before one. */
 export function getForm(path: string, handle: Handler<SignedInVisit>): ConsoleRoute {
   return { method: 'GET', path, access: 'signed-in', changes: true, handle };
 }
 
-/** The change that a form of those who are signed in makes. Sent again with the same `once`, it is answered as the first time. */
+/** A change made by a form of a signed-in operator. Sent again with the same `once`, it gets the first answer. */
 export function post(path: string, handle: Handler<SignedInVisit>): ConsoleRoute {
   return { method: 'POST', path, access: 'signed-in', changes: true, handle };
 }
 
-/** Of a form that changes nothing in the store: for everybody who is signed in. */
+/** For forms that change nothing in the store: open to every signed-in operator. */
 export function postOwn(path: string, handle: Handler<SignedInVisit>): ConsoleRoute {
   return { method: 'POST', path, access: 'signed-in', changes: false, handle };
 }
 
-/** Whether the visitor may be shown what leads to a change. */
+/** Whether the visitor may see links and forms for changes. */
 export function mayChange({ session }: SignedInVisit): boolean {
   return session.operator.role === 'manage';
 }

@@ -1,4 +1,4 @@
-// THE table of the console: method, path, page; and how the row of a path is found. The navigation's sections are in layout.ts.
+// THE table of the console: method, path, page; and the lookup of a path's row. The navigation's sections are in layout.ts.
 import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { ASSET_ROUTES } from './assets.ts';
@@ -24,7 +24,7 @@ export const CONSOLE_ROUTES: readonly ConsoleRoute[] = [
   ...SIGN_IN_ROUTES,
   ...OVERVIEW_ROUTES,
   ...TEAMS_ROUTES,
-  // Before the page of a team: `new` is no id.
+  // Before the page of a team, because `new` is not an id.
   ...NEW_TEAM_ROUTES,
   ...TEAM_ROUTES,
   ...TEAM_CHANGE_ROUTES,
@@ -47,7 +47,7 @@ interface Matched {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** `path` is as it was sent, without the prefix. HEAD is answered as GET. */
+/** `path` is as it was sent, without the prefix. HEAD is handled like GET. */
 export function match(routes: readonly ConsoleRoute[], method: string, path: string): Matched | Refusal {
   const allowed: string[] = [];
   for (const route of routes) {
@@ -58,7 +58,7 @@ export function match(routes: readonly ConsoleRoute[], method: string, path: str
   }
   if (allowed.length === 0) return NO_PAGE;
   const Allow = [...new Set(allowed)].join(', ');
-  return refuse('method_not_allowed', `This page takes ${Allow}.`, undefined, [['Allow', Allow]]);
+  return refuse('method_not_allowed', `This page accepts ${Allow}.`, undefined, [['Allow', Allow]]);
 }
 
 function parametersOf(pattern: string, path: string): Record<string, string> | undefined {

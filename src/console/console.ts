@@ -1,4 +1,4 @@
-// The console: from a request on the ops listener to a page. Who may see it, whether a form is ours, and that it acts once.
+// The console: handles a request on the ops listener. Checks who may see a page, whether a form is ours, and that it takes effect once.
 import { MAY_ONLY_READ } from '../admin/admin-refusals.ts';
 import { IDEMPOTENCY_KEY, IdempotentAnswers } from '../admin/idempotency.ts';
 import { actorOf } from '../admin/operators.ts';
@@ -27,14 +27,14 @@ export interface ConsoleOptions extends Omit<ConsoleParts, 'sessions' | 'applica
 }
 
 const ELSEWHERE = refuse('forbidden', 'This form was sent from a page outside this console. Nothing was changed.');
-const NOT_SIGNED_IN = refuse('forbidden', 'You are not signed in, or your session has ended: it lasts an hour. Nothing was changed.');
+const NOT_SIGNED_IN = refuse('forbidden', 'You are not signed in, or your session has ended: sessions last an hour. Nothing was changed.');
 const STALE = refuse(
   'csrf_invalid',
   'The form was sent without its anti-forgery token, or with an old one. Open the page again. Nothing was changed.',
 );
 const PERHAPS_DONE = refuse(
   'service_unavailable',
-  'The store did not answer in time, so it is not known whether this was done. Check before you send the form again.',
+  'The store did not answer in time, so it is unknown whether this was done. Check before you send the form again.',
 );
 const SENT_BEFORE = refuse('validation_error', 'This form was sent before, with other values. Open the page again.');
 
@@ -62,7 +62,7 @@ export class Console {
     });
   }
 
-  /** Answers that tell of a team lead to a page of it; that of its deletion, which has nothing but the id, leads to the list. */
+  /** A team's answers that lead to its page are dropped; the answer to its deletion, which has only the id, leads to the list. */
   #forget(teamId: string): void {
     this.#sent.forget((answer) => answer.kind === 'see' && answer.to.includes(teamId));
   }
@@ -98,13 +98,13 @@ export class Console {
     return this.#once(visit, session, () => this.#run(route, visit, session));
   }
 
-  /** Forms open to everybody also take the sign-in token: the page may have been shown before the sign-in in another window. */
+  /** Forms open to everyone also accept the sign-in token: the page may have been shown before the sign-in in another window. */
   #isOurs(token: string, { access }: ConsoleRoute, session: Session | undefined): boolean {
     if (session !== undefined && isSame(token, session.formToken)) return true;
     return access === 'everybody' && this.#signInTokens.isGood(token);
   }
 
-  /** A form that is sent twice, in impatience or by going back, acts once; the second answer says so. */
+  /** A form sent twice, by a double click or by going back, takes effect once; the second answer says so. */
   async #once({ request, form }: Visit, session: Session | undefined, run: () => Promise<ConsoleAnswer>): Promise<ConsoleAnswer> {
     const name = form(ONCE_FIELD);
     if (session === undefined || !IDEMPOTENCY_KEY.test(name)) return run();
@@ -120,7 +120,7 @@ export class Console {
     return {
       ...answer,
       notice: html`${answer.notice}
-        <p>The form was sent more than once; it was done once.</p>`,
+        <p>The form was sent more than once; it took effect once.</p>`,
     };
   }
 

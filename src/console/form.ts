@@ -1,4 +1,4 @@
-// Forms that change something: written here alone, each with an anti-forgery token; their fields, how they are read, where they may come from.
+// The only place that writes forms for changes, each with an anti-forgery token; their fields, how they are read, which origins are accepted.
 import { randomBytes } from 'node:crypto';
 import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
@@ -14,7 +14,7 @@ import { CONSOLE_PREFIX } from './console-route.ts';
 import { minorDigits } from './shown.ts';
 
 export const TOKEN_FIELD = 'csrf_token';
-/** A random name for this showing of the form: sent twice, it acts once. */
+/** A random name for this showing of the form, so that it takes effect once even if sent twice. */
 export const ONCE_FIELD = 'once';
 
 interface PostForm {
@@ -22,10 +22,10 @@ interface PostForm {
   readonly action: string;
   readonly formToken: string;
   readonly fields: Html;
-  /** What the button says. */
+  /** The button's text. */
   readonly submit: string;
   readonly danger?: boolean;
-  /** Stands beside the button: the way back. */
+  /** Beside the button: the link back. */
   readonly beside?: Html;
 }
 
@@ -36,7 +36,7 @@ export function postForm({ action, formToken, fields, submit, danger = false, be
   </form>`;
 }
 
-/** Stands on every page, beside the navigation; sent twice it does no harm. */
+/** On every page, beside the navigation; sending it twice does no harm. */
 export function signOutForm(formToken: string): Html {
   return html`<form method="post" action="${CONSOLE_PREFIX}/sign-out">
     ${tokenField(formToken)}<button class="quiet">Sign out</button>
@@ -51,7 +51,7 @@ interface FieldBase {
   readonly name: string;
   readonly label: string;
   readonly hint?: string;
-  /** What was wrong with what was sent. */
+  /** What was wrong with the value sent. */
   readonly fault?: string | undefined;
 }
 
@@ -59,7 +59,7 @@ interface TextField extends FieldBase {
   readonly value?: string;
   readonly type?: 'text' | 'password';
   readonly required?: boolean;
-  /** As HTML writes them: `autocomplete`, `maxlength`, `inputmode`, …; names are ours. */
+  /** HTML attributes: `autocomplete`, `maxlength`, `inputmode`, …; all names and values are ours. */
   readonly more?: Readonly<Record<string, string | number>>;
 }
 
@@ -73,7 +73,7 @@ interface AreaField extends FieldBase {
   readonly rows: number;
 }
 
-/** Several lines. */
+/** A field with several lines. */
 export function areaField({ value, rows, ...field }: AreaField): Html {
   return labelled(field, (named) => html`<textarea ${named} rows="${rows}" autocomplete="off" spellcheck="false">${value}</textarea>`);
 }
@@ -102,7 +102,7 @@ export function selectField({ choices, chosen, ...field }: SelectField): Html {
   );
 }
 
-/** A control with its label, its fault and its hint; the control is given the attributes that name these. */
+/** A control with its label, error and hint; the control gets the attributes that refer to them. */
 function labelled({ name, label, hint, fault }: FieldBase, control: (named: Html) => Html): Html {
   const id = `field-${name}`;
   const notes = [
@@ -122,10 +122,10 @@ function labelled({ name, label, hint, fault }: FieldBase, control: (named: Html
 
 export type JudgedField<T> = { readonly value: T } | { readonly fault: string };
 
-/** What is wrong with a form's fields, by their names. */
+/** The errors of a form's fields, by their names. */
 export type FieldFaults = Readonly<Record<string, string>>;
 
-/** What a browser lets people type: it counts in UTF-16 units, of which a character has two at most. */
+/** How many UTF-16 units a browser lets people type: a character has at most two. */
 export const NAME_UNITS_MAX = 2 * RECORD_NAME_CHARACTERS_MAX;
 
 export const REASON_UNITS_MAX = 2 * REASON_CHARACTERS_MAX;
@@ -135,7 +135,7 @@ export function nameField(sent: string): JudgedField<string> {
   return 'fault' in judged ? { fault: `This name ${judged.fault}.` } : { value: judged.name };
 }
 
-/** A label may be left out. */
+/** A label is optional. */
 export function labelField(sent: string): JudgedField<string> {
   if (sent.trim() === '') return { value: '' };
   const judged = judgeRecordName(sent);
@@ -146,18 +146,18 @@ export function modeField(sent: string): JudgedField<KeyMode> {
   return sent === 'live' || sent === 'test' ? { value: sent } : { fault: 'Choose live or test.' };
 }
 
-/** In minor units; digits and a point, as many behind it as the currency has. */
+/** An amount in minor units, from digits and a point, with as many decimals as the currency has. */
 export function amountField(sent: string, currency: string): JudgedField<number> {
   const digits = minorDigits(currency);
   const example = digits === 0 ? '50' : `50.${'0'.repeat(digits)}`;
   const [, whole, , part = ''] = /^(\d{1,12})(\.(\d+))?$/.exec(sent.trim()) ?? [];
-  if (whole === undefined || part.length > digits) return { fault: `Write an amount in ${currency} such as ${example}.` };
+  if (whole === undefined || part.length > digits) return { fault: `Enter an amount in ${currency}, for example ${example}.` };
   const minor = Number(whole) * 10 ** digits + Number(part.padEnd(digits, '0'));
-  if (minor === 0) return { fault: 'Write more than nothing.' };
+  if (minor === 0) return { fault: 'Enter an amount other than 0.' };
   return minor > MINOR_MAX ? { fault: 'This is more than a team can have.' } : { value: minor };
 }
 
-/** A reason may be left out where nothing is taken. */
+/** A reason is optional unless credit is deducted. */
 export function reasonField(sent: string): JudgedField<string | undefined> {
   if (sent.trim() === '') return { value: undefined };
   const judged = judgeReason(sent);
@@ -170,7 +170,7 @@ export function faultOf(judged: JudgedField<unknown>): string | undefined {
 
 export const CONSOLE_BODY_BYTES_MAX = 16_384;
 
-/** Field by name; empty for one that did not come. */
+/** A field by its name; empty if it was not sent. */
 export type Form = (name: string) => string;
 
 export const EMPTY_FORM: Form = () => '';
@@ -180,21 +180,21 @@ export function readForm({ headers, body }: OpsRequest): { readonly form: Form }
   const read = readFormBody(Object.fromEntries(told), body, CONSOLE_BODY_BYTES_MAX);
   if (read.kind === 'refused') return read.refusal;
   const fields = new Map(read.fields);
-  if (fields.size < read.fields.length) return refuse('validation_error', 'body: holds a field twice.');
+  if (fields.size < read.fields.length) return refuse('validation_error', 'body: has a field twice.');
   return { form: (name) => fields.get(name) ?? '' };
 }
 
-/** False when `Sec-Fetch-Site` or `Origin` names another place. Programs that are no browsers send neither, and pass. */
+/** False if `Sec-Fetch-Site` or `Origin` names another site. Programs that are not browsers send neither, and are accepted. */
 export function isFromHere({ headers }: OpsRequest): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
   if (headers.origin === undefined) return true;
   const from = urlOf(headers.origin);
-  // Default ports are left out by the browser in both.
+  // The browser omits default ports in both.
   return from !== undefined && from.host === urlOf(`${from.protocol}//${headers.host ?? ''}`)?.host;
 }
 
-/** Whether the browser reached us over TLS, which a proxy in front of us has ended. */
+/** Whether the browser reached us over TLS, terminated by a proxy in front. */
 export function isOverTls({ headers }: OpsRequest): boolean {
   return urlOf(headers.origin ?? '')?.protocol === 'https:';
 }

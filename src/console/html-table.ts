@@ -1,22 +1,22 @@
-// Tables that turn into cards on a phone: each cell carries its column's name, and roles that survive the change of display.
+// Tables that become cards on a phone: each cell has its column's name, and roles that survive the change of display.
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 
 export interface Column {
   readonly label: string;
-  /** Aligned to the right. */
+  /** Right-aligned. */
   readonly figures?: boolean;
-  /** What people have written, of any length: may be broken anywhere. */
+  /** Text by users, of any length: may be broken anywhere. */
   readonly text?: boolean;
 }
 
 export interface Table {
-  /** What it is a table of; read out, and not shown where a heading says it already. */
+  /** The table's caption, for screen readers; not shown if a heading already says it. */
   readonly caption: string;
   readonly columns: readonly Column[];
   /** Few, short columns: stays a table on a phone. */
   readonly compact?: boolean;
-  /** As many cells as columns; the first names its row. */
+  /** As many cells as columns; the first is the row's header. */
   readonly rows: readonly (readonly (Html | string)[])[];
 }
 

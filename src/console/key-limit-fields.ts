@@ -1,4 +1,4 @@
-// The limits of a key in the console: as fields of a form, how these are read, and in a few words.
+// The limits of a key in the console: as form fields, how these are read, and as short text.
 import { limitsReport } from '../admin/reports.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
@@ -13,7 +13,7 @@ const NAMES = Object.keys(LIMIT_NAMES) as LimitName[];
 
 type FieldTexts = Readonly<Record<LimitName, string>>;
 
-/** What the fields show of a key; empty where it has no such limit. */
+/** The texts in the fields; empty if the key has no such limit. */
 export function limitTexts(limits: KeyLimits): FieldTexts {
   const { expires_at = '', requests_per_second = '', characters = '', allowed_addresses = [] } = limitsReport(limits);
   return {
@@ -35,7 +35,7 @@ export function limitFields(texts: FieldTexts, faults: FieldFaults): Html {
     name: 'expires_at',
     label: 'Expires at',
     value: texts.expires_at,
-    hint: 'With its time zone: 2027-01-31T18:00:00Z. Empty: never.',
+    hint: 'With a time zone: 2027-01-31T18:00:00Z. Empty: never.',
     fault: faults['expires_at'],
     more,
   })}
@@ -43,7 +43,7 @@ export function limitFields(texts: FieldTexts, faults: FieldFaults): Html {
     name: 'requests_per_second',
     label: 'Requests per second',
     value: texts.requests_per_second,
-    hint: "Within the team's rate. Empty: only that holds.",
+    hint: "Within the team's rate. Empty: only the team's rate applies.",
     fault: faults['requests_per_second'],
     more: { ...more, inputmode: 'numeric' },
   })}
@@ -51,7 +51,7 @@ export function limitFields(texts: FieldTexts, faults: FieldFaults): Html {
     name: 'characters',
     label: 'Characters per period',
     value: texts.characters,
-    hint: 'Of what the team has. Empty: only that holds.',
+    hint: "Within the team's quota or credit. Empty: only the team's applies.",
     fault: faults['characters'],
     more: { ...more, inputmode: 'numeric' },
   })}
@@ -59,13 +59,13 @@ export function limitFields(texts: FieldTexts, faults: FieldFaults): Html {
     name: 'allowed_addresses',
     label: 'Allowed addresses',
     value: texts.allowed_addresses,
-    hint: 'One a line: 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32. Empty: any.',
+    hint: 'One per line: 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32. Empty: any.',
     fault: faults['allowed_addresses'],
     rows: 4,
   })}`;
 }
 
-/** Folded up, unless there is something in it to be seen. */
+/** Collapsed, unless there is something in it to see. */
 export function foldedLimits(texts: FieldTexts, faults: FieldFaults): Html {
   const shown = NAMES.some((name) => texts[name] !== '' || faults[name] !== undefined);
   return html`<details ${shown ? html` open` : undefined}>
@@ -74,7 +74,7 @@ export function foldedLimits(texts: FieldTexts, faults: FieldFaults): Html {
   </details>`;
 }
 
-/** What the fields change of `current`; what stands there as it was shown is not judged again. */
+/** The changes of `current` in the fields; a value that was not edited is not checked again. */
 export function readLimitFields(form: Form, current: KeyLimits, nowMs: number): { readonly change: KeyLimitChange } | FieldFaultsFound {
   const shown = limitTexts(current);
   const change: Record<string, unknown> = {};
@@ -110,7 +110,7 @@ function linesOf(text: string): string[] {
     .filter((line) => line !== '');
 }
 
-/** `5/s, 100,000 characters, 2 ranges, until 2027-01-31`; a dash where there are none. */
+/** `5/s, 100,000 characters, 2 ranges, until 2027-01-31`; a dash if there are none. */
 export function limitsSummary(limits: KeyLimits): string {
   const { expires_at: until, requests_per_second: rate, characters, allowed_addresses: from } = limitsReport(limits);
   const parts = [

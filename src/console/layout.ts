@@ -20,12 +20,12 @@ export type Section = (typeof SECTIONS)[number]['id'];
 
 export interface Frame {
   readonly serviceName: string;
-  /** `undefined` while nobody is signed in: then there is no navigation. */
+  /** `undefined` if nobody is signed in: then there is no navigation. */
   readonly formToken: string | undefined;
   readonly notice: Html | undefined;
 }
 
-/** What a browser is to hold the pages to: styles, scripts, pictures and requests of this listener's alone, forms to it alone. */
+/** The content security policy: styles, scripts, images and requests only from this listener, forms only to it. */
 export const CONSOLE_SECURITY = [
   "default-src 'none'",
   "style-src 'self'",

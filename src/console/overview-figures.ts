@@ -1,4 +1,4 @@
-// What the overview is drawn from: the live window, engine, store and processes, as they are at one moment.
+// The data of the overview: live window, engine, store and processes at one moment.
 import type { StepFigures } from '../admin/live-report.ts';
 import { problems } from '../core/problem.ts';
 import type { RoutingRule } from '../domain/engine-routing.ts';
@@ -30,12 +30,12 @@ export interface Overview {
   readonly store: StoreState;
   /** In the order of the configuration; at least one. */
   readonly engines: readonly OverviewEngine[];
-  /** Which of them a request goes to; `undefined`: all, in their order. */
+  /** The rules; `undefined`: all engines, in their order. */
   readonly routing: readonly RoutingRule[] | undefined;
-  /** What plugins have to show; of those that do. */
+  /** The figures of those plugins that have any. */
   readonly plugins: readonly NamedFigures[];
   readonly version: string;
-  /** Since when the gateway runs, by the wall clock. */
+  /** When the gateway was started, by the wall clock. */
   readonly startedAtMs: number;
 }
 
@@ -43,15 +43,15 @@ export interface StoreState {
   /** Without credentials. */
   readonly url: string;
   readonly answers: boolean;
-  /** What keeps it, or a part of it, from taking writes; `undefined` when nothing does. */
+  /** Why it, or part of it, takes no writes; `undefined` if it does. */
   readonly fault?: string | undefined;
-  /** What the latest good answer took; `undefined` before the first. */
+  /** How long the latest good answer took; `undefined` before the first. */
   readonly tookMs: number | undefined;
-  /** Verdicts on reservations that it has not acknowledged yet. */
+  /** Commits and releases that it has not acknowledged yet. */
   readonly openSettlements: number;
 }
 
-/** What became of a request, as far as colours tell it apart. */
+/** The outcome of a request, as far as colours distinguish it. */
 export type OutcomeKind = 'answered' | 'refused' | 'failed' | 'left';
 
 /** In the order in which they are shown. */
@@ -64,7 +64,7 @@ export const OUTCOME_LABELS: Readonly<Record<OutcomeKind, string>> = {
   left: 'Caller left',
 };
 
-/** `code` as the access log has it: a problem's, `ok` or `client_closed`. */
+/** `code` as in the access log: a problem's code, `ok` or `client_closed`. */
 export function outcomeOf(code: string): OutcomeKind {
   if (code === 'ok') return 'answered';
   if (code === 'client_closed') return 'left';
@@ -72,7 +72,7 @@ export function outcomeOf(code: string): OutcomeKind {
   return status < 500 ? 'refused' : 'failed';
 }
 
-/** Requests by outcome; a step without any has zeros. */
+/** Requests by outcome; a step without requests has zeros. */
 export function byOutcome({ requests }: StepFigures): Readonly<Record<OutcomeKind, number>> {
   const sums = { answered: 0, refused: 0, failed: 0, left: 0 };
   for (const [code, count] of Object.entries(requests)) sums[outcomeOf(code)] += count;

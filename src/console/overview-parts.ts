@@ -1,4 +1,4 @@
-// The overview's figures as HTML, part by part: the page is made of them, and the script in it puts new ones in the place of old ones.
+// The overview's figures as HTML, in parts: the page is made of them, and its script replaces them with new ones.
 import type { StepFigures } from '../admin/live-report.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
@@ -9,7 +9,7 @@ import { byOutcome, OUTCOME_LABELS, outcomeOf, requestsOf } from './overview-fig
 import type { Overview, OverviewEngine } from './overview-figures.ts';
 import { clock, compact, count, duration, percentage, span } from './shown.ts';
 
-/** Every part by its name: what a page shows in the element that names it. */
+/** Every part by its name: the contents of the element with that name. */
 export function partsOf(overview: Overview) {
   return {
     at: html`${clock(overview.nowMs, 'seconds')} UTC`,
@@ -29,11 +29,11 @@ function figures({ lately, whole, inFlight, nowMs }: Overview): Html {
   const { answered, refused, failed } = byOutcome(lately);
   const latency = lately.p50Ms === null || lately.p99Ms === null ? undefined : { p50: lately.p50Ms, p99: lately.p99Ms };
   return html`<dl class="tiles">
-    ${tile('Requests', compact(requests / seconds), 'a second', `${count(requestsOf(whole))} in 15 min`)}
+    ${tile('Requests', compact(requests / seconds), 'per second', `${count(requestsOf(whole))} in 15 min`)}
     ${tile('Answered', requests === 0 ? '–' : percentage(answered, requests), '', `${count(refused)} refused, ${count(failed)} failed`)}
     ${tile('Latency', latency === undefined ? '–' : duration(latency.p50), 'p50', latency && `p99 ${duration(latency.p99)}`)}
-    ${tile('Characters', compact(lately.characters), 'a minute', `${count(whole.characters)} in 15 min`)}
-    ${tile('Engine failures', compact(lately.engineFailures), 'a minute', `${count(whole.engineFailures)} in 15 min`)}
+    ${tile('Characters', compact(lately.characters), 'per minute', `${count(whole.characters)} in 15 min`)}
+    ${tile('Engine failures', compact(lately.engineFailures), 'per minute', `${count(whole.engineFailures)} in 15 min`)}
     ${tile('In flight', count(inFlight), 'now', `at most ${count(Math.max(whole.inFlight, inFlight))} in 15 min`)}
   </dl>`;
 }
@@ -96,7 +96,7 @@ interface State {
   readonly words: string;
 }
 
-/** A replica is good again when its latest attempt was usable and its latest failure is older than this. */
+/** A replica is good again if its latest attempt succeeded and its latest failure is older than this. */
 const RECENT_MS = 60_000;
 
 const FAILURES: Readonly<Record<AttemptFailure, string>> = {
@@ -106,18 +106,18 @@ const FAILURES: Readonly<Record<AttemptFailure, string>> = {
   status: 'error status',
   too_large: 'answer too large',
   not_json: 'answer is not JSON',
-  wrong_shape: 'answer of the wrong shape',
+  wrong_shape: 'wrong kind of answer',
   foreign_id: 'answer to another request',
-  unasked: 'sent bytes nobody asked for',
+  unasked: 'sent unexpected bytes',
   cut_off: 'answer cut at its token limit',
   unsupported_pair: 'does not have the languages',
   busy: 'no connection was free',
   engine_quota: 'its quota is used up',
-  cancelled: 'called off',
+  cancelled: 'cancelled',
   internal: 'a bug in the adapter',
 };
 
-/** Gateway, store and engine, a line each. */
+/** Gateway, store and engine, one line each. */
 function stateList(overview: Overview): Html {
   const { processes, startedAtMs, nowMs, version, store, engines, plugins } = overview;
   const workers = processes.expected > 1 ? `${processes.answering} of ${processes.expected} workers answer · ` : '';
@@ -166,7 +166,7 @@ function routingTable({ engines, routing }: Overview): Html {
   const rules = routing ?? [{ engines: engines.map(({ name }) => name) }];
   const columns = [{ label: 'Plans' }, { label: 'Pairs' }, { label: 'Engines, in their order' }];
   const rows = rules.map(({ plans, pairs, engines: names }) => [plans?.join(', ') ?? 'all', pairs?.join(', ') ?? 'all', names.join(', ')]);
-  return htmlTable({ caption: 'Routing: the first rule that fits a request decides', columns, rows });
+  return htmlTable({ caption: 'Routing: the first rule that matches a request decides', columns, rows });
 }
 
 function howMany(all: number, failing: number): string {
@@ -194,22 +194,22 @@ function storeState({ answers, fault, tookMs }: Overview['store']): State {
   return { mood: 'good', words: tookMs === undefined ? 'answers' : `answers in ${duration(tookMs)}` };
 }
 
-/** `bad` only when no replica works: a second attempt goes to another one. */
+/** `bad` only if no replica works, because a second attempt goes to another one. */
 function engineState(replicas: readonly ReplicaHealth[]): State {
   const moods = replicas.map((replica) => stateOf(replica).mood);
-  if (moods.every((mood) => mood === 'idle')) return { mood: 'idle', words: 'not asked yet' };
+  if (moods.every((mood) => mood === 'idle')) return { mood: 'idle', words: 'not used yet' };
   if (!moods.some((mood) => mood === 'good' || mood === 'warn')) return { mood: 'bad', words: 'fails' };
   return moods.every((mood) => mood === 'good' || mood === 'idle')
     ? { mood: 'good', words: 'answers' }
     : { mood: 'warn', words: 'answers, not always' };
 }
 
-/** By what came last, a usable attempt or one that failed, where it is not set aside. */
+/** By the latest event, a success or a failure, unless the replica is set aside. */
 function stateOf({ usableAgoMs, lastFailure, asideMs }: ReplicaHealth): State {
   if (asideMs !== undefined)
-    return { mood: 'bad', words: asideMs === 0 ? 'set aside, tried by the next request' : `set aside for ${span(asideMs + 999)}` };
+    return { mood: 'bad', words: asideMs === 0 ? 'set aside, the next request tries it' : `set aside for ${span(asideMs + 999)}` };
   if (lastFailure === undefined)
-    return usableAgoMs === undefined ? { mood: 'idle', words: 'not asked yet' } : { mood: 'good', words: 'answers' };
+    return usableAgoMs === undefined ? { mood: 'idle', words: 'not used yet' } : { mood: 'good', words: 'answers' };
   if (usableAgoMs === undefined || usableAgoMs > lastFailure.agoMs) return { mood: 'bad', words: 'fails' };
   return lastFailure.agoMs < RECENT_MS ? { mood: 'warn', words: 'answers, not always' } : { mood: 'good', words: 'answers' };
 }

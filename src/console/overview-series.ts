@@ -1,39 +1,39 @@
-// The overview's charts as columns of numbers, one a series: what the script in the page draws, and in words what it shows.
+// The overview's charts as columns of numbers, one per series, for the script in the page; and what they show in words.
 import type { StepFigures } from '../admin/live-report.ts';
 import { byOutcome, OUTCOMES, OUTCOME_LABELS } from './overview-figures.ts';
 import type { Overview } from './overview-figures.ts';
 import { decimal, duration } from './shown.ts';
 
 export interface Chart {
-  /** Names it within the page. */
+  /** Its name within the page. */
   readonly id: string;
   readonly title: string;
   readonly unit: string;
-  /** How the values are shown: durations are in ms. */
+  /** How the values are formatted: durations are in ms. */
   readonly shown: 'numbers' | 'durations';
-  /** Areas on top of each other, bars, or lines. */
+  /** Stacked areas, bars, or lines. */
   readonly form: 'stacked' | 'bars' | 'lines';
   readonly series: readonly Series[];
-  /** The chart in a sentence, for readers who do not see it. */
+  /** The chart in a sentence, for screen readers. */
   readonly words: string;
 }
 
 export interface Series {
   readonly id: string;
   readonly label: string;
-  /** One for each moment of `Columns`; `null` where there is nothing to tell. */
+  /** One for each time in `Columns`; `null` if there is no value. */
   readonly values: readonly (number | null)[];
 }
 
 export interface ChartData {
-  /** The moment of the first values, in seconds since 1970. */
+  /** The time of the first values, in seconds since 1970. */
   readonly from: number;
   /** Seconds. */
   readonly step: number;
   readonly charts: readonly Chart[];
 }
 
-/** Without the step that is not over yet: it is incomplete, and would look like a drop. */
+/** Without the current step: it is incomplete, and would look like a drop. */
 export function chartDataOf({ steps, stepMs }: Overview): ChartData {
   const over = steps.slice(0, -1);
   const perSecond = (value: number): number => value / (stepMs / 1000);
@@ -79,7 +79,7 @@ export function chartDataOf({ steps, stepMs }: Overview): ChartData {
     {
       id: 'in-flight',
       title: 'In flight',
-      unit: 'most at once',
+      unit: 'at the same time',
       shown: 'numbers',
       form: 'lines',
       series: [series('in-flight', 'Requests', ({ inFlight }) => inFlight)],
@@ -99,7 +99,7 @@ function wordsOf({ title, unit, shown: kind, series }: Omit<Chart, 'words'>): st
   };
   const parts = series.map(({ label, values }) => {
     const most = values.reduce<number | null>((max, value) => (value === null || (max !== null && max >= value) ? max : value), null);
-    return `${label}: ${shown(values.at(-1))} at last, ${shown(most)} at most`;
+    return `${label}: latest ${shown(values.at(-1))}, highest ${shown(most)}`;
   });
   return `${title} ${unit}, the last 15 minutes. ${parts.join('. ')}.`;
 }

@@ -1,4 +1,4 @@
-// Plans that are being applied: with many teams longer than a browser waits, so in the background, and the page shows how far it is.
+// Plans being applied: with many teams this takes longer than a browser waits, so it runs in the background and the page shows its progress.
 import type { AdminOperations, PlanApplied } from '../admin/admin-operations.ts';
 import type { AdminRefusal } from '../admin/admin-result.ts';
 
@@ -7,13 +7,13 @@ export type Application =
   | {
       readonly kind: 'running';
       readonly changed: number;
-      /** Teams to change; 0 while they are being looked for. */ readonly behind: number;
+      /** Teams to change; 0 while they are being determined. */ readonly behind: number;
     }
   | { readonly kind: 'done'; readonly applied: PlanApplied; readonly replicated?: boolean | undefined; readonly atMs: number }
-  /** The store did not answer; what was changed by then stays so. */
+  /** The store did not answer; changes until then remain. */
   | { readonly kind: 'stopped'; readonly changed: number; readonly atMs: number };
 
-/** Of the operator who applies the plan. */
+/** In the name of the operator who applies the plan. */
 type PlanOperations = Pick<AdminOperations, 'applyPlan'>;
 
 /** How long the answer to the form waits; most plans are applied by then. */
@@ -21,7 +21,7 @@ const WAIT_MS = 1000;
 
 export class PlanApplications {
   readonly #nowMs: () => number;
-  /** By the plan's name; there are as many as the configuration has had plans. */
+  /** By the plan's name; as many as the configuration has had plans. */
   readonly #latest = new Map<string, Application>();
 
   /** `nowMs` is the wall clock. */
@@ -34,7 +34,7 @@ export class PlanApplications {
   }
 
   /**
-   * Starts to apply the plan, unless that is under way. Resolves when it is done, or after a second with how far it is.
+   * Starts to apply the plan, unless that is in progress. Resolves when it is done, or after a second with its progress.
    * `onDone` is called when it is done.
    */
   async start(operations: PlanOperations, plan: string, onDone: (applied: PlanApplied) => void): Promise<Application | AdminRefusal> {
@@ -56,7 +56,7 @@ export class PlanApplications {
     stands({ kind: 'running', changed: 0, behind: 0 });
     const onProgress = (now: number, behind: number): void => void stands({ kind: 'running', changed: (changed = now), behind });
     const result = await operations.applyPlan(plan, { onProgress }).catch((bug: unknown) => {
-      // Nothing is under way any more; the error is reported once, to the request that has started it.
+      // It is no longer in progress; the error is reported once, to the request that started it.
       this.#latest.delete(plan);
       throw bug;
     });

@@ -1,4 +1,4 @@
-// Sessions of the console: who is signed in, the cookie that says so, and the tokens of the sign-in form.
+// Sessions of the console: who is signed in, the session cookie, and the tokens of the sign-in form.
 import { createHash, createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { KnownOperator, Operators } from '../admin/operators.ts';
 import type { Html } from '../docs/html.ts';
@@ -6,21 +6,21 @@ import { CONSOLE_PREFIX } from './console-route.ts';
 
 /** Also the cookie's `Max-Age`. */
 const SESSION_SECONDS = 3600;
-/** Beyond it the oldest session ends. */
+/** Beyond this many, the oldest session ends. */
 const SESSIONS_MAX = 1000;
-/** Notices of a session that were not shown yet; beyond this many the oldest is forgotten. */
+/** Notices of a session that were not shown yet; beyond this many, the oldest is dropped. */
 const NOTICES_MAX = 16;
 
 export interface Session {
   /** The digest of the cookie's secret: of no use as a cookie. */
   readonly id: string;
-  /** Who has signed in, as the configuration has them now. */
+  /** Who has signed in, as currently configured. */
   readonly operator: KnownOperator;
-  /** What every form of the session carries. */
+  /** In every form of the session. */
   readonly formToken: string;
-  /** Keeps a notice to be shown once, and returns its name, which is fit for a URL. */
+  /** Keeps a notice to show once, and returns its name, which is safe in a URL. */
   leave(notice: Html): string;
-  /** `undefined` when there is none of this name, or it was taken before. */
+  /** `undefined` if there is none with this name, or it was shown before. */
   take(name: string): Html | undefined;
 }
 
@@ -51,8 +51,8 @@ export class Sessions {
   }
 
   /**
-   * `undefined` without a cookie, and for one that belongs to no session or to one that has ended: by its time, or because the
-   * token that it was begun with is no operator's any more.
+   * `undefined` without a cookie, and for a cookie of no session or of one that has ended: by its age, or because its token is no
+   * longer an operator's.
    */
   find(cookie: string | undefined): Session | undefined {
     if (cookie === undefined) return undefined;
@@ -102,7 +102,7 @@ function digest(text: string): string {
 const NAME = 'lingate_console';
 const ATTRIBUTES = `Path=${CONSOLE_PREFIX}; HttpOnly; SameSite=Strict`;
 
-/** `secure` where the browser came over TLS: it then never sends the cookie without. */
+/** `secure` if the browser came over TLS: it then never sends the cookie without. */
 export function sessionCookie(secret: string, secure: boolean): string {
   return `${NAME}=${secret}; ${ATTRIBUTES}; Max-Age=${SESSION_SECONDS}${secure ? '; Secure' : ''}`;
 }
@@ -111,7 +111,7 @@ export function clearedCookie(secure: boolean): string {
   return `${NAME}=; ${ATTRIBUTES}; Max-Age=0${secure ? '; Secure' : ''}`;
 }
 
-/** `undefined` without a cookie, and with two: one of them was set by another program of this host. */
+/** `undefined` without a cookie, and with two: one of them was set by another program on this host. */
 export function cookieOf(header: string | undefined): string | undefined {
   const found = (header ?? '')
     .split(';')
@@ -123,7 +123,7 @@ export function cookieOf(header: string | undefined): string | undefined {
 const GOOD_MS = 3_600_000;
 const FORM = /^(\d{1,15})\.([\w-]{43})$/;
 
-/** `now` is a monotonic clock in milliseconds. A restart makes all of them stale. */
+/** `now` is a monotonic clock in milliseconds. A restart makes all of them invalid. */
 export class SignInFormTokens {
   readonly #secret = randomBytes(32);
   readonly #now: () => number;
@@ -149,7 +149,7 @@ export class SignInFormTokens {
   }
 }
 
-/** Tells nothing by the time that it takes. */
+/** Compares in constant time. */
 export function isSame(sent: string, right: string): boolean {
   return timingSafeEqual(hash('sha256', sent, 'buffer'), hash('sha256', right, 'buffer'));
 }

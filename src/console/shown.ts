@@ -1,4 +1,4 @@
-// How figures are shown to people: counts, money, moments, how much of a limit is used, what a failover may undo, and a plan's numbers by name.
+// Formats figures for people: counts, money, times, the used share of a limit, the failover warning, and a plan's numbers by name.
 import { replicatedWarning } from '../admin/admin-result.ts';
 import type { AdminResult } from '../admin/admin-result.ts';
 import { html } from '../docs/html.ts';
@@ -20,12 +20,12 @@ export function count(value: number): string {
   return counts.format(value);
 }
 
-/** A rate or the like: one digit behind the point at most. */
+/** A rate or the like: at most one decimal. */
 export function decimal(value: number): string {
   return decimals.format(value);
 }
 
-/** Short, for what changes all the time anyway: `12.4`, `8,420`, `194K`. */
+/** Short, for figures that change all the time: `12.4`, `8,420`, `194K`. */
 export function compact(value: number): string {
   return value < 100_000 ? decimals.format(value) : shorts.format(value);
 }
@@ -37,7 +37,7 @@ export function percentage(part: number, whole: number): string {
   return part < whole && part > 0 ? `${shares.format(Math.min(share, 99.9))} %` : `${part === 0 ? 0 : 100} %`;
 }
 
-/** What something took: `0.4 ms`, `41 ms`, `1.3 s`. */
+/** A duration: `0.4 ms`, `41 ms`, `1.3 s`. */
 export function duration(ms: number): string {
   if (ms >= SECOND_MS) return `${decimal(ms / SECOND_MS)} s`;
   return `${ms < 10 ? decimal(ms) : count(Math.round(ms))} ms`;
@@ -51,19 +51,19 @@ export function span(ms: number): string {
   return `${Math.floor(ms / DAY_MS)} d ${Math.floor((ms % DAY_MS) / HOUR_MS)} h`;
 }
 
-/** `1,250.00 EUR`: minor units are of the currency's own number of digits. */
+/** `1,250.00 EUR`: a currency has its own number of decimals. */
 export function money(minor: number, currency: string): string {
   const digits = minorDigits(currency);
   const format = new Intl.NumberFormat('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
   return `${format.format(minor / 10 ** digits)} ${currency}`;
 }
 
-/** How many digits of an amount lie behind the point. */
+/** How many decimals an amount has. */
 export function minorDigits(currency: string): number {
   return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
 }
 
-/** How long ago, with the moment itself for those who look closer. */
+/** How long ago, with the exact time as a tooltip. */
 export function ago(atMs: number, nowMs: number): Html {
   return html`<time datetime="${rfc3339(atMs)}" title="${rfc3339(atMs)}">${agoText(Math.max(0, nowMs - atMs))}</time>`;
 }
@@ -92,10 +92,10 @@ export function moment(atMs: number): Html {
   return html`<time datetime="${text}">${text.slice(0, 10)} ${text.slice(11, 19)}</time>`;
 }
 
-/** A bar with its figures beside it; `what` names it for those who do not see it. */
+/** A bar with its figures beside it; `what` names it for screen readers. */
 export function usageBar(what: string, used: number, limit: number): Html {
   const share = limit === 0 ? (used === 0 ? 0 : 1) : used / limit;
-  // A meter whose maximum is 0 is not drawn.
+  // A meter with a maximum of 0 is not drawn.
   const max = Math.max(limit, 1);
   return html`<span class="bar">
     <meter min="0" max="${max}" low="${max * 0.8}" high="${max * 0.95}" optimum="0" value="${Math.min(used, max)}" aria-label="${what}">
@@ -109,7 +109,7 @@ function percent(share: number): string {
   return `${Math.floor(share * 100)} %`;
 }
 
-/** Behind a change that no replica of the store has confirmed; nothing where one has, or where there are none. */
+/** The warning after a change that no replica has confirmed; nothing if one has, or if there are none. */
 export function failoverWarning(result: AdminResult<unknown>): Html | undefined {
   const warning = replicatedWarning(result);
   return warning === undefined ? undefined : html`<p class="warning">${warning}</p>`;
@@ -121,8 +121,8 @@ export const NUMBER_LABELS: Readonly<Record<keyof TeamLimits, string>> = {
   maxCharactersPerRequest: 'characters per request',
   maxGlossaries: 'glossaries',
   characterLimit: 'characters per period',
-  overageCharacters: 'characters beyond these',
-  overageCapMinor: 'overage, at most',
+  overageCharacters: 'overage characters',
+  overageCapMinor: 'most overage',
   minorPerMillion: 'price per million',
   currency: 'currency',
   period: 'period',
@@ -130,7 +130,7 @@ export const NUMBER_LABELS: Readonly<Record<keyof TeamLimits, string>> = {
 
 const PERIODS: Readonly<Record<string, string>> = { P1D: 'day', P7D: 'week', P1W: 'week', P1M: 'month', P3M: 'quarter', P1Y: 'year' };
 
-/** Of a period's rule, behind an amount: `a month`, `a calendar month`, or the duration itself: `per PT30S`. */
+/** A period's length after an amount: `a month`, `a calendar month`, or the duration itself: `per PT30S`. */
 export function periodText(rule: string): string {
   const length = lengthOf(rule);
   const calendar = anchorOf(rule) === 'calendar' ? 'calendar ' : '';

@@ -1,4 +1,4 @@
-// A team's history on its page: the last 30 days and 13 months, and what its periods came to.
+// The history on a team's page: the last 30 days and 13 months, and its periods with their usage.
 import { refusalOf } from '../admin/admin-refusals.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { html } from '../docs/html.ts';
@@ -16,18 +16,19 @@ import type { UsedSpan } from './usage-chart.ts';
 
 const DAYS = 30;
 const MONTHS = 13;
-/** Bounds the page: periods may be as short as an operator likes. */
+/** Limits the page: periods may be very short. */
 const PERIODS_MAX = 26;
 
 export async function teamHistory(teamId: string, { usage }: Pick<ConsoleParts, 'usage'>, nowMs: number): Promise<Html | Refusal> {
   const today = dayOf(nowMs);
   const months = lastMonths(today, MONTHS);
-  // Thirteen months are never more days than one question may have.
+  // Thirteen months are never more days than one query may have.
   const [days, periods] = await Promise.all([
     usage.days(teamId, { from: dayOfDate(`${months[0]}-01`)!, to: today }),
     usage.periods(teamId),
   ]);
-  if (days.kind === 'no_history' || periods.kind === 'no_history') return html`<p class="soft">This store keeps no days and periods.</p>`;
+  if (days.kind === 'no_history' || periods.kind === 'no_history')
+    return html`<p class="soft">This store, from a plugin, does not keep usage by day and period.</p>`;
   if (days.kind !== 'done') return refusalOf(days);
   if (periods.kind !== 'done') return refusalOf(periods);
   const rows = days.value.days;
@@ -41,13 +42,13 @@ export async function teamHistory(teamId: string, { usage }: Pick<ConsoleParts, 
     ${periodsTable(teamId, periods.value)}`;
 }
 
-/** In order, the one of `today` last. */
+/** In order, ending with the one of `today`. */
 export function lastMonths(today: number, months: number): string[] {
   const [year, month] = monthOf(today).split('-').map(Number) as [number, number];
   return Array.from({ length: months }, (_, index) => new Date(Date.UTC(year, month - months + index, 1)).toISOString().slice(0, 7));
 }
 
-/** A span for each date, in their order; `dateOfDay` says to which a day belongs. Days are UTC's. */
+/** A span for each date, in order; `dateOfDay` gives the date of a day. Days are UTC. */
 function spansOf(dates: readonly string[], rows: readonly KeyDay[], dateOfDay: (day: number) => string): UsedSpan[] {
   const spans = new Map(dates.map((date) => [date, { date, characters: 0, requests: 0 }]));
   for (const row of rows) {

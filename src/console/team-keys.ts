@@ -1,4 +1,4 @@
-// A team's keys in the console: their table, the one that a path names, and the notice that shows a new one, once.
+// A team's keys in the console: their table, the key of a path, and the notice that shows a new key once.
 import { NO_KEY, refusalOf } from '../admin/admin-refusals.ts';
 import type { NewKeyReport } from '../admin/reports.ts';
 import type { Refusal } from '../core/outcome.ts';
@@ -14,7 +14,7 @@ import { htmlTable } from './html-table.ts';
 import { limitsSummary } from './key-limit-fields.ts';
 import { ago, count, day } from './shown.ts';
 
-/** Bounds the page. */
+/** Limits the page. */
 const KEYS_MAX = 200;
 
 const COLUMNS = [
@@ -31,7 +31,7 @@ const LIMITS = { label: 'Limits', text: true } as const;
 const CHANGE = { label: 'Change' } as const;
 const ORDER: readonly KeyStatus[] = ['active', 'disabled', 'expired', 'revoked'];
 
-/** Those that work first, revoked ones last, the newest of each first. `withChanges` leads to what can be done to each. */
+/** Working keys first, revoked ones last, the newest of each first. `withChanges` adds links to changes. */
 export function keysTable({ team, keys }: Usage, nowMs: number, withChanges: boolean): Html {
   if (keys.length === 0) return html`<p class="soft">There are no keys yet.</p>`;
   const ordered = keys.toReversed().toSorted((one, other) => ORDER.indexOf(one.status) - ORDER.indexOf(other.status));
@@ -69,7 +69,7 @@ export function keyPath(teamId: string, keyId: string): string {
   return `/teams/${teamId}/keys/${keyId}`;
 }
 
-/** Leads to the key's page. */
+/** Links to the key's page. */
 export function keyLink(teamId: string, { keyId, display }: Pick<KeyUsage, 'keyId' | 'display'>): Html {
   return html`<a href="${CONSOLE_PREFIX}${keyPath(teamId, keyId)}"><code>${display}…</code></a>`;
 }
@@ -85,11 +85,11 @@ export interface TeamKey {
   readonly key: KeyUsage;
   /** All of the team, in order of creation. */
   readonly keys: readonly KeyUsage[];
-  /** The team's, which the key's counts are of. */
+  /** The current period of the team, to which the key's counts belong. */
   readonly period: Period;
 }
 
-/** A key that was used so lately is in use. */
+/** A key used within this time is in use. */
 const QUIET_MS = 600_000;
 
 /** By the path's `id` and `key`. */
@@ -109,6 +109,6 @@ export function isQuiet({ lastUsedAtMs }: KeyUsage, nowMs: number): boolean {
 }
 
 export function newKeyNotice({ key, display }: NewKeyReport): Html {
-  return html`<p><strong>Key ${display} was made.</strong> This is all of it, shown this once: copy it now.</p>
+  return html`<p><strong>Key ${display} has been created.</strong> It is shown only once: copy it now.</p>
     <p><code class="secret" data-copy="Copy the key">${key}</code></p>`;
 }

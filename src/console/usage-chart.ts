@@ -1,4 +1,4 @@
-// What was used over time: bars drawn here, without a script, with the table that they are drawn from beside them.
+// Usage over time: bars drawn here, without JavaScript, beside the table with the same data.
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { htmlTable } from './html-table.ts';
@@ -14,15 +14,15 @@ export interface UsedSpan {
 export interface UsageChart {
   readonly id: string;
   readonly title: string;
-  /** How the first column of the table is called. */
+  /** The header of the table's first column. */
   readonly unit: string;
-  /** In order, those without use included. */
+  /** In order, including those without usage. */
   readonly spans: readonly UsedSpan[];
 }
 
-/** Units of the drawing; it is stretched to the place that it has. */
+/** Units of the drawing; it is stretched to the available space. */
 const [STEP, BAR, HEIGHT] = [10, 8, 100];
-/** What is there at all is seen. */
+/** The least height, so that any usage is visible. */
 const BAR_HEIGHT_MIN = 1.5;
 
 export function usageChart({ id, title, unit, spans }: UsageChart): Html {
@@ -68,10 +68,10 @@ function drawn(title: string, spans: readonly UsedSpan[], most: number): Html {
   </svg>`;
 }
 
-/** The chart in a sentence, for readers who do not see it. */
+/** The chart in a sentence, for screen readers. */
 function wordsOf(title: string, spans: readonly UsedSpan[], most: number): string {
   const sum = spans.reduce((all, { characters }) => all + characters, 0);
   if (sum === 0) return `${title}: nothing was used.`;
   const highest = spans.find(({ characters }) => characters === most)!;
-  return `${title}: ${count(sum)} characters in all, most of them, ${count(most)}, in ${highest.date}.`;
+  return `${title}: ${count(sum)} characters in total; the most, ${count(most)}, in ${highest.date}.`;
 }

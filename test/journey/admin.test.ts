@@ -58,7 +58,7 @@ onEveryGateway({ listeners: ['node'], config: CONFIG }, (setting) => {
   test('a team is renamed, and an unknown plan in the same change refuses all of it', async () => {
     const id = String((await makeTeam('Before'))['team_id']);
     const detail = expectProblem(await call('PATCH', `/teams/${id}`, { body: { name: 'After', plan: 'none' } }), 'validation_error');
-    expect(detail).toBe('plan: there is no such plan; there are pro, prepaid.');
+    expect(detail).toBe('plan: there is no such plan; the plans are pro, prepaid.');
     expect(await answered('showTeam', call('GET', `/teams/${id}`))).toMatchObject({ name: 'Before' });
     expect(await answered('updateTeam', call('PATCH', `/teams/${id}`, { body: { name: 'After' } }))).toMatchObject({ name: 'After' });
   });

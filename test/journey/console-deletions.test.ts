@@ -60,7 +60,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: ADMIN, plans: { pro: QUOT
     const told = [];
     for (const answer of answers) told.push(await seen(operator, answer));
     expect(told.every((page) => page.includes(`Team <code>${team.teamId}</code> is deleted.`))).toBe(true);
-    expect(told.filter((page) => page.includes('it was done once'))).toHaveLength(2);
+    expect(told.filter((page) => page.includes('it took effect once'))).toHaveLength(2);
     expectProblem(await translate(team.key), 'unauthorized');
     for (const path of ['', '/delete', '/glossaries']) {
       const gone = await operator.get(team.page + path);
@@ -74,8 +74,8 @@ onEveryGateway({ listeners: ['node'], config: { admin: ADMIN, plans: { pro: QUOT
     ['with its id', { name: 'ID', usage: 'delete' }, 'This is not the name of the team.'],
     ['with the name in other letters', { name: 'ACME ONE', usage: 'delete' }, 'This is not the name of the team.'],
     ['with a part of the name', { name: 'Acme', usage: 'keep' }, 'This is not the name of the team.'],
-    ['without a word on what it used', { name: 'Acme One' }, 'Choose what becomes of it.'],
-    ['with another word on it', { name: 'Acme One', usage: 'KEEP' }, 'Choose what becomes of it.'],
+    ['without a word on what it used', { name: 'Acme One' }, 'Choose one.'],
+    ['with another word on it', { name: 'Acme One', usage: 'KEEP' }, 'Choose one.'],
   ])('a team is not deleted %s', async (_what, { name, ...more }, fault) => {
     const operator = await signedIn();
     const team = await makeTeam('Acme One');
@@ -121,14 +121,14 @@ onEveryGateway({ listeners: ['node'], config: { admin: ADMIN, plans: { pro: QUOT
     expect(list.body).toContain('EN to DE');
     const path = `${team.page}/glossaries/${goes}/delete`;
     const question = (await operator.get(path)).body;
-    expect(question).toContain('Its 2 entries are gone');
+    expect(question).toContain('Its 2 entries are deleted');
     const fields = hiddenFields(question, path);
     for (const foreign of [`${other.page}/glossaries/${goes}/delete`, `${team.page}/glossaries/${other.teamId}/delete`]) {
       expect([(await operator.get(foreign)).status, (await operator.post(foreign, fields)).status]).toEqual([404, 404]);
     }
     const answers = [await operator.post(path, fields), await operator.post(path, fields)];
     const told = [await seen(operator, answers[0]!), await seen(operator, answers[1]!)];
-    expect(told.map((page) => page.includes('it was done once'))).toEqual([false, true]);
+    expect(told.map((page) => page.includes('it took effect once'))).toEqual([false, true]);
     for (const page of told) {
       expect(page).toContain('Glossary Goes &lt;i&gt; is deleted.');
       expect([page.includes(goes), page.includes(stays)]).toEqual([false, true]);

@@ -50,7 +50,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       const found = answered(await setting.gateway.store.teams.pageTeams({ after: undefined, limit: 10, search: name }));
       expect(found.map(({ teamId }) => `/console/teams/${teamId}`)).toEqual([places[0]]);
       const told = await Promise.all(answers.map(async (answer) => (await seen(operator, answer)).body));
-      expect(told.every((body) => body.includes('was made'))).toBe(true);
+      expect(told.every((body) => body.includes('has been created'))).toBe(true);
       expect(told.filter((body) => body.includes('sent more than once'))).toHaveLength(2);
     });
 
@@ -100,14 +100,14 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       ['no plan', { name: 'A & "B"' }, 'Choose one of these plans'],
       ['an unknown plan', { name: 'A & "B"', plan: '__proto__' }, 'Choose one of these plans'],
       ['credit with a quota', { name: 'A & "B"', plan: 'pro', credit: '5' }, 'takes no credit'],
-      ['credit that is no amount', { name: 'A & "B"', plan: 'prepaid', credit: '5,00' }, 'Write an amount in EUR such as 50.00'],
-      ['credit with too many digits', { name: 'A & "B"', plan: 'prepaid', credit: '5.001' }, 'Write an amount in EUR'],
+      ['credit that is no amount', { name: 'A & "B"', plan: 'prepaid', credit: '5,00' }, 'Enter an amount in EUR, for example 50.00'],
+      ['credit with too many digits', { name: 'A & "B"', plan: 'prepaid', credit: '5.001' }, 'Enter an amount in EUR'],
       [
         'credit with digits that its currency has not',
         { name: 'A & "B"', plan: 'yen', credit: '5.00' },
-        'Write an amount in JPY such as 50.',
+        'Enter an amount in JPY, for example 50.',
       ],
-      ['credit below nothing', { name: 'A & "B"', plan: 'prepaid', credit: '-5' }, 'Write an amount'],
+      ['credit below nothing', { name: 'A & "B"', plan: 'prepaid', credit: '-5' }, 'Enter an amount'],
       ['more credit than can be', { name: 'A & "B"', plan: 'prepaid', credit: '999999999999' }, 'more than a team can have'],
     ])('a new team with %s', async (_what, fields, fault) => {
       const operator = await signedIn();
@@ -124,9 +124,9 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       ['no mode', 'keys', { mode: '', label: 'l' }, 'Choose live or test'],
       ['another mode', 'keys', { mode: 'LIVE', label: 'l' }, 'Choose live or test'],
       ['a label of 101 characters', 'keys', { mode: 'live', label: 'a'.repeat(101) }, 'This label is too long'],
-      ['no credit', 'credit', { amount: '0' }, 'more than nothing'],
+      ['no credit', 'credit', { amount: '0' }, 'an amount other than 0'],
       ['credit that passes what a team can have', 'credit', { amount: '90071992.54' }, 'more than a team can have'],
-      ['an unknown plan', 'plan', { plan: 'gold' }, 'There is no such plan; there are pro, prepaid, yen.'],
+      ['an unknown plan', 'plan', { plan: 'gold' }, 'There is no such plan; the plans are pro, prepaid, yen.'],
       ['a blank name', 'name', { name: '' }, 'This name is blank'],
     ])('a team with %s', async (_what, action, fields, fault) => {
       const operator = await signedIn();
@@ -181,7 +181,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
         status: 'expired',
         limits: { expiresAtMs: 1_000_000, requestsPerSecond: 5 },
       });
-      expect(after).toContain('give it more time');
+      expect(after).toContain('give it a later expiry');
       expect(after).toContain('class="expired"');
     });
 
@@ -236,7 +236,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       const { body } = await operator.get(page);
       expect(body).toContain('class="revoked"');
       expect(body).not.toContain(`action="${page}`);
-      expect((await seen(operator, await operator.post(`${page}/enable`, enable))).body).toContain('nothing brings it back');
+      expect((await seen(operator, await operator.post(`${page}/enable`, enable))).body).toContain('which is permanent');
       expect((await recordOf(team, keyId)).status).toBe('revoked');
     });
 

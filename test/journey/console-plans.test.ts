@@ -34,8 +34,8 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
   test('every plan is listed with its numbers, in money and periods that people know', async () => {
     const page = await read(await operator(), '/console/plans');
     expect(page).toContain('test 1,000,000 a month nothing 1,000 1,000 characters 2');
-    expect(page).toContain('big 1,000,000 a month 20.00 EUR a million, up to 100.00 EUR 1,234');
-    expect(page).toContain('prepaid 25.00 EUR a million, prepaid nothing without credit');
+    expect(page).toContain('big 1,000,000 a month 20.00 EUR per million, up to 100.00 EUR 1,234');
+    expect(page).toContain('prepaid 25.00 EUR per million, prepaid nothing without credit');
   });
 
   test('applying asks first, with the teams that differ and in what; then they are changed, once, with one audit line', async () => {
@@ -44,7 +44,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     const asked = await visitor.get('/console/plans/big/apply');
     expect(asked.body).toContain(`/console/teams/${teamId}`);
     const question = await read(visitor, '/console/plans/big/apply');
-    expect(question).toContain('Teams on this plan: 1. With numbers other than those of the configuration: 1.');
+    expect(question).toContain('Teams on this plan: 1. With other numbers than the configuration: 1.');
     expect(question).toMatch(/requests per second 7 1,234 .* glossaries 1 2/);
     expect(answered(await setting.gateway.store.teams.findTeam(teamId))!.limits.requestsPerSecond).toBe(7);
     const answer = await visitor.submit('/console/plans/big/apply', '/console/plans/big/apply');
@@ -57,7 +57,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       .map((line) => JSON.parse(line) as Record<string, unknown>)
       .filter(({ action }) => action === 'applyPlan');
     expect(audits).toMatchObject([{ msg: 'audit', plan: 'big', teams: 1, changed: 1 }]);
-    expect(await read(visitor, '/console/plans/big/apply')).toContain('With numbers other than those of the configuration: none.');
+    expect(await read(visitor, '/console/plans/big/apply')).toContain('With other numbers than the configuration: none.');
   });
 
   test('a plan that is applied holds from the next request on', async () => {

@@ -42,8 +42,8 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
 
   test("a team's page has its days, months and periods, in tables and as pictures in words", async () => {
     const page = await read(`/console/teams/${teams[4]!.teamId}`);
-    expect(page).toContain('aria-label="Last 30 days: 5 characters in all, most of them, 5, in ');
-    expect(page).toContain('aria-label="Last 13 months: 5 characters in all, most of them, 5, in ');
+    expect(page).toContain('aria-label="Last 30 days: 5 characters in total; the most, 5, in ');
+    expect(page).toContain('aria-label="Last 13 months: 5 characters in total; the most, 5, in ');
     expect([...page.matchAll(/<rect\s/g)]).toHaveLength(30 + 13);
     const rows = [...page.matchAll(/<th role="rowheader" scope="row">(\d{4}-\d\d(?:-\d\d)?)<\/th>/g)].map(([, date]) => date);
     expect(rows).toHaveLength(30 + 13);
@@ -71,7 +71,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
     expect(page).toMatch(new RegExp(`<option value="${MONTH}"\\s+selected>`));
     expect([...page.matchAll(/<option /g)]).toHaveLength(14);
     const old = await read('/console/usage?month=2020-02');
-    expect(old).toContain('Nothing was used in 2020-02.');
+    expect(old).toContain('There is no usage in 2020-02.');
     expect(old).toMatch(/<option value="2020-02"\s+selected>/);
     for (const wrong of ['month=2026-13', 'month=', 'month=x', `month=${MONTH}&cursor=nonsense`]) {
       expect(await read(`/console/usage?${wrong}`)).toContain('On this page 1,275 characters');
@@ -117,7 +117,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
       const wrong = await visitor.get('/console/usage/csv?from=2026-02-30&to=2026-03-01');
       expect([wrong.status, wrong.body.includes('from: must be a calendar date')]).toEqual([400, true]);
       const nobody = await visitor.get('/console/usage/csv?team=01JD3Q7V6Y8Z0XKQ4T5N2M9HRC');
-      expect([nobody.status, nobody.body.includes('team: there is no team of this id')]).toEqual([400, true]);
+      expect([nobody.status, nobody.body.includes('team: there is no team with this id')]).toEqual([400, true]);
       const head = await fetch(`http://127.0.0.1:${setting.gateway.opsPort}/console/usage/csv`, {
         method: 'HEAD',
         headers: { cookie: visitor.cookie! },

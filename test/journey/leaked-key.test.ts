@@ -105,10 +105,10 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
   });
 
   test.each([
-    [{}, /^body: must have key or display, one of the two\.$/],
-    [{ key: NOBODYS, display: displayOf(NOBODYS) }, /^body: must have key or display, one of the two\.$/],
+    [{}, /^body: must have exactly one of key and display\.$/],
+    [{ key: NOBODYS, display: displayOf(NOBODYS) }, /^body: must have exactly one of key and display\.$/],
     [{ key: `${NOBODYS}x` }, /^key: must be a whole key, /],
-    [{ key: displayOf(NOBODYS) }, /^key: must be a whole key, .*display takes its beginning\.$/],
+    [{ key: displayOf(NOBODYS) }, /^key: must be a whole key, .*for its first characters use display\.$/],
     [{ key: 7 }, /^key: must be string\.$/],
     [{ display: NOBODYS }, /^display: must be the first twelve characters of a key, for example la_live_Ab3d\.$/],
     [{ display: 'la_live_' }, /^display: /],
@@ -121,7 +121,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
 
   test('the admin API takes no key in an address', async () => {
     const response = await call('GET', `/teams?q=${NOBODYS}`);
-    expect(expectProblem(response, 'validation_error')).toMatch(/^q: holds a key, and an address is no place for one/);
+    expect(expectProblem(response, 'validation_error')).toMatch(/^q: contains a key, which does not belong in a URL/);
     expect((await call('GET', '/keys/find')).header('allow')).toBe('PATCH, POST');
   });
 
@@ -205,7 +205,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
       answered(await setting.gateway.store.teams.createKey(twin));
       const { body } = await operator.get(`/console/teams?q=${displayOf(team.key)}`);
       for (const keyId of [team.keyId, twin.keyId]) expect(body).toContain(`/keys/${keyId}/revoke`);
-      expect(body).toContain('Several keys share these twelve characters');
+      expect(body).toContain('Several keys begin with these twelve characters');
     });
 
     test('keeps a whole key out of addresses: browsers do not send it, and one that comes is neither searched for nor repeated', async () => {

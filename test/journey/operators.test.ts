@@ -135,19 +135,19 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN, tokens: T
     const teamId = await makeTeam();
     const refused = async (body: object): Promise<string> =>
       expectProblem(await call('PATCH', `/teams/${teamId}`, { body }), 'validation_error');
-    expect(await refused({ add_credit_minor: -5 })).toBe('reason: is required for credit that is taken.');
+    expect(await refused({ add_credit_minor: -5 })).toBe('reason: is required to deduct credit.');
     expect(await refused({ add_credit_minor: -5, reason: ' ' })).toBe('reason: is blank; say why.');
     expect(await refused({ add_credit_minor: 0, reason: 'x' })).toMatch(/^add_credit_minor: must not be 0/);
-    expect(await refused({ reason: 'x' })).toMatch(/^reason: stands alone/);
+    expect(await refused({ reason: 'x' })).toMatch(/^reason: there is nothing that it is for/);
     expect(await refused({ add_credit_minor: -901, reason: 'x' })).toBe(
-      'add_credit_minor: at most 900 minor units can be taken; open reservations hold the rest.',
+      'add_credit_minor: at most 900 minor units can be deducted; open reservations hold the rest.',
     );
     const operator = await signedIn(OPS);
     const page = `/console/teams/${teamId}`;
     for (const [fields, words] of [
-      [{ amount: '-1' }, 'credit is taken only with a reason'],
-      [{ amount: '-9.01', reason: 'x' }, 'At most 9.00 EUR can be taken'],
-      [{ amount: '--1', reason: 'x' }, 'Write an amount in EUR'],
+      [{ amount: '-1' }, 'it is required to deduct credit'],
+      [{ amount: '-9.01', reason: 'x' }, 'At most 9.00 EUR can be deducted'],
+      [{ amount: '--1', reason: 'x' }, 'Enter an amount in EUR'],
     ] as const) {
       const answer = await operator.submit(page, `${page}/credit`, fields);
       expect([answer.status, answer.body.includes(words)]).toEqual([400, true]);

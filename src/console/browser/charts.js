@@ -1,8 +1,8 @@
-// Runs in the browser: draws the overview's charts with uPlot, in the page's own colours, and reads them out under the pointer.
+// Runs in the browser: draws the overview's charts with uPlot in the page's colours, and shows the values under the pointer.
 import uPlot from './uPlot.js';
 
 const HEIGHT = 180;
-/** Pointing at a moment in one chart points at it in all. */
+/** Pointing at a time in one chart selects it in all. */
 const SYNC = uPlot.sync('live');
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const figures = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
@@ -18,7 +18,7 @@ export class Charts {
     new ResizeObserver(() => this.#each((chart) => chart.fit())).observe(section);
   }
 
-  /** `columns` as the gateway tells them: charts, each with its series, all over the same moments. */
+  /** `columns` from the gateway: charts, each with its series, all over the same times. */
   show({ from, step, charts }) {
     this.#section.hidden = false;
     for (const content of charts) {
@@ -40,7 +40,7 @@ class Chart {
   #plot;
   #form;
   #durations;
-  /** The values themselves, for the legend: those of stacked areas are sums where they are drawn. */
+  /** The values themselves, for the legend: stacked areas are drawn as sums. */
   #values = [];
 
   constructor(figure, { form, shown, series }) {
@@ -79,7 +79,7 @@ class Chart {
     this.#plot.redraw(false, true);
   }
 
-  /** What is drawn later covers what was drawn before: of areas that stand on each other the highest comes first. */
+  /** What is drawn later covers what was drawn earlier: of stacked areas, the highest comes first. */
   #inOrder(series) {
     return this.#form === 'stacked' ? series.toReversed() : series;
   }
@@ -131,7 +131,7 @@ class Chart {
   }
 }
 
-/** Each row plus those before it: areas that stand on each other, the last one highest. */
+/** Each row plus those before it: stacked areas, the last one highest. */
 function onTop(rows) {
   const sums = [];
   for (const row of rows) sums.push(row.map((value, index) => (value ?? 0) + (sums.at(-1)?.[index] ?? 0)));

@@ -12,7 +12,7 @@ async function copy(code, button) {
     await navigator.clipboard.writeText(code.textContent);
     button.textContent = 'Copied';
   } catch {
-    // Over plain HTTP from another machine browsers give no clipboard: the text is selected instead, for Ctrl+C.
+    // Over plain HTTP from another machine, browsers offer no clipboard: the text is selected instead, for Ctrl+C.
     getSelection().selectAllChildren(code);
     button.textContent = 'Selected';
   }

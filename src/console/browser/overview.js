@@ -1,23 +1,23 @@
-// Runs in the browser: keeps the overview up to date, and says when it cannot. Without scripts the page shows the figures of its request.
+// Runs in the browser: keeps the overview up to date, and says when it cannot. Without JavaScript the page shows the figures of its request.
 import { Charts } from './charts.js';
 
 const live = document.querySelector('#live');
 const trouble = document.querySelector('#trouble');
 const charts = new Charts(document.querySelector('#charts'));
 
-/** How long after the end of a step it asks, so that the answer has the step in it. */
+/** How long after the end of a step to poll, so that the answer has the step. */
 const LATER_MS = 300;
 const ANSWER_MS_MAX = 8000;
 const AGAIN_MS = 5000;
-/** The longest pause between failed tries, each of which the browser logs in its own console. */
+/** The longest pause between failed attempts, each of which the browser logs. */
 const AGAIN_MS_MAX = 60_000;
 
 let timer;
 let failures = 0;
-/** When to ask next, by the browser's clock; `Infinity` after the session has ended. */
+/** When to poll next, by the browser's clock; `Infinity` after the session has ended. */
 let dueMs = 0;
 
-// The charts show the same; the table can be opened again.
+// The charts show the same; the user can open the table again.
 document.querySelector('#minutes').open = false;
 document.addEventListener('visibilitychange', plan);
 void refresh();
@@ -26,11 +26,11 @@ async function refresh() {
   const news = await ask();
   if (news === 'signed out') {
     dueMs = Infinity;
-    say('Your session has ended: the figures are those of then. ', live.dataset.signIn, 'Sign in again');
+    say('Your session has ended: the figures are old. ', live.dataset.signIn, 'Sign in again');
   } else if (news === undefined) {
     const againMs = Math.min(AGAIN_MS * 2 ** failures++, AGAIN_MS_MAX);
     dueMs = Date.now() + againMs;
-    say(`The gateway does not answer: the figures are old. It is asked again in ${againMs / 1000} seconds.`);
+    say(`The gateway does not answer: the figures are old. Next attempt in ${againMs / 1000} seconds.`);
   } else {
     failures = 0;
     dueMs = Date.now() + news.next_ms + LATER_MS;
@@ -40,7 +40,7 @@ async function refresh() {
   plan();
 }
 
-/** The news, `signed out`, or `undefined` without a usable answer. */
+/** The new figures, `signed out`, or `undefined` if there is no usable answer. */
 async function ask() {
   try {
     // Without a session the answer is a redirect to the sign-in page. It is not followed; the browser logs no error, as for a 401.
@@ -52,7 +52,7 @@ async function ask() {
   }
 }
 
-/** A hidden page does not ask. */
+/** A hidden page does not poll. */
 function plan() {
   clearTimeout(timer);
   if (document.visibilityState === 'hidden' || dueMs === Infinity) return;
@@ -63,13 +63,13 @@ function show({ parts, columns }) {
   for (const [name, text] of Object.entries(parts)) {
     const place = document.querySelector(`[data-part="${name}"]`);
     const part = new DOMParser().parseFromString(text, 'text/html').body;
-    // What has not changed is not replaced: somebody may be reading or selecting it.
+    // Unchanged parts are not replaced: someone may be reading or selecting them.
     if (place.textContent !== part.textContent) place.replaceChildren(...part.childNodes);
   }
   charts.show(columns);
 }
 
-/** Says what is wrong, with a way out of it; nothing when all is well. */
+/** Says what is wrong, with a link that helps; nothing if all is well. */
 function say(words, href = '', label = '') {
   live.classList.toggle('stale', words !== '');
   if (trouble.dataset.words === words) return;

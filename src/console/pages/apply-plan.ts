@@ -1,4 +1,4 @@
-// Applying a plan: first the question, with the teams that are held to other numbers; then all of them are given the plan's.
+// Applying a plan: first the question, with the teams that have other numbers; then all of them get the plan's.
 import { refusalOf } from '../../admin/admin-refusals.ts';
 import type { PlanComparison, TeamBehind } from '../../admin/plan-comparison.ts';
 import { html } from '../../docs/html.ts';
@@ -12,7 +12,7 @@ import { htmlTable } from '../html-table.ts';
 const PATH = '/plans/{name}/apply';
 export const APPLY_PLAN_ROUTES: readonly ConsoleRoute[] = [get(PATH, question), post(PATH, apply)];
 
-/** So many are compared for the question; applying goes through all of them. */
+/** How many are compared for the question; applying goes through all teams. */
 const COMPARED_MAX = 10_000;
 
 async function question(visit: SignedInVisit, { operations }: ConsoleParts): Promise<ConsoleAnswer> {
@@ -24,9 +24,9 @@ async function question(visit: SignedInVisit, { operations }: ConsoleParts): Pro
   const form = postForm({
     action: `/plans/${name}/apply`,
     formToken,
-    fields: html`<p>Each of them gets the plan's numbers from its next request on. Their old numbers are not kept.</p>`,
+    fields: html`<p>The plan's numbers take effect at the next request of each of these teams. Their old numbers are not kept.</p>`,
     submit: complete ? `Apply to ${teams(behind)}` : 'Apply to all of its teams',
-    beside: html`<a href="${CONSOLE_PREFIX}/plans">Leave them</a>`,
+    beside: html`<a href="${CONSOLE_PREFIX}/plans">Cancel</a>`,
   });
   const asks = mayChange(visit) && !(behind === 0 && complete);
   const title = !asks ? `Plan ${name}` : `Apply plan ${name}?`;
@@ -73,9 +73,9 @@ async function apply(visit: SignedInVisit, parts: ConsoleParts): Promise<Console
 }
 
 function found({ members, behind, looked, complete }: PlanComparison): string {
-  const of = complete ? '' : `The first ${count(looked)} teams were looked at. `;
+  const of = complete ? '' : `The first ${count(looked)} teams were checked. `;
   if (members === 0) return `${of}No team is on this plan.`;
-  return `${of}Teams on this plan: ${count(members)}. With numbers other than those of the configuration: ${behind === 0 ? 'none' : count(behind)}.`;
+  return `${of}Teams on this plan: ${count(members)}. With other numbers than the configuration: ${behind === 0 ? 'none' : count(behind)}.`;
 }
 
 function differences(examples: readonly TeamBehind[], behind: number): Html {

@@ -1,4 +1,4 @@
-// What operators have changed, newest first, a page at a time: of all teams, or of one.
+// What operators have changed, newest first, in pages: for all teams, or one.
 import { refusalOf } from '../../admin/admin-refusals.ts';
 import { auditEntryReport } from '../../admin/audit-report.ts';
 import { html } from '../../docs/html.ts';
@@ -27,12 +27,12 @@ async function auditPage({ request }: SignedInVisit, { operations }: ConsolePart
   const { entries, next } = found.value;
   const main = html`<h1>Audit</h1>
     ${asked.teamId === undefined ? undefined : ofOneTeam(asked.teamId)}
-    ${entries.length === 0 ? html`<p class="soft">Nothing was changed${asked.cursor === undefined ? '' : ' before that'}.</p>` : listed(entries, asked)}
+    ${entries.length === 0 ? html`<p class="soft">There are no ${asked.cursor === undefined ? '' : 'older '}changes.</p>` : listed(entries, asked)}
     ${pager(asked, next)}`;
   return pageAnswer({ title: 'Audit', section: 'audit', main });
 }
 
-/** Parameters that are wrong are ignored: a truncated link still leads to the audit. */
+/** Wrong parameters are ignored: a truncated link still opens the audit. */
 function askedOf(query: URLSearchParams): Asked {
   const cursor = query.get('cursor') ?? '';
   return { teamId: canonicalUlid(query.get('team') ?? ''), cursor: AUDIT_ID.test(cursor) ? cursor : undefined };

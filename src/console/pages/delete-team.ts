@@ -1,4 +1,4 @@
-// Deleting a team: its name has to be typed, because nothing of it comes back.
+// Deleting a team: its name must be typed, because this cannot be undone.
 import { NO_TEAM, refusalOf } from '../../admin/admin-refusals.ts';
 import type { Refusal } from '../../core/outcome.ts';
 import { html } from '../../docs/html.ts';
@@ -14,8 +14,8 @@ const PATH = '/teams/{id}/delete';
 export const DELETE_TEAM_ROUTES: readonly ConsoleRoute[] = [getForm(PATH, question), post(PATH, remove)];
 
 const USAGE = [
-  { value: 'delete', label: 'is deleted with it' },
-  { value: 'keep', label: 'stays, without names' },
+  { value: 'delete', label: 'delete it too' },
+  { value: 'keep', label: 'keep it, without names' },
 ] as const;
 
 async function question(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
@@ -28,15 +28,14 @@ function questionPage({ formToken, form }: SignedInVisit, { teamId, name }: Team
   const main = html`<h1>${title}</h1>
     <p>Team <code>${teamId}</code></p>
     <p class="warning">
-      Its keys are refused from their next request on, everywhere. Its glossaries, its credit and its name are gone for good; this cannot be
-      undone.
+      Its keys are refused at their next request, everywhere. Its glossaries, its credit and its name are deleted. This cannot be undone.
     </p>
     ${postForm({
       action: `/teams/${teamId}/delete`,
       formToken,
       fields: html`${selectField({
         name: 'usage',
-        label: 'What it has used, by day and by period,',
+        label: 'Its usage by day and period',
         choices: USAGE,
         chosen: form('usage'),
         fault: faults['usage'],
@@ -46,13 +45,13 @@ function questionPage({ formToken, form }: SignedInVisit, { teamId, name }: Team
         label: 'Name of the team',
         value: form('name'),
         required: true,
-        hint: `Type ${name} to go on.`,
+        hint: `Type ${name} to continue.`,
         fault: faults['name'],
         more: { maxlength: NAME_UNITS_MAX, autocomplete: 'off' },
       })}`,
       submit: 'Delete the team',
       danger: true,
-      beside: html`<a href="${CONSOLE_PREFIX}/teams/${teamId}">Keep it</a>`,
+      beside: html`<a href="${CONSOLE_PREFIX}/teams/${teamId}">Cancel</a>`,
     })}`;
   return pageAnswer({ title, section: 'teams', main }, Object.keys(faults).length === 0 ? 200 : 400);
 }
@@ -62,7 +61,7 @@ async function remove(visit: SignedInVisit, parts: ConsoleParts): Promise<Consol
   if ('kind' in team) return team;
   const { teamId, name } = team;
   const usage = visit.form('usage');
-  if (usage !== 'delete' && usage !== 'keep') return questionPage(visit, team, { usage: 'Choose what becomes of it.' });
+  if (usage !== 'delete' && usage !== 'keep') return questionPage(visit, team, { usage: 'Choose one.' });
   if (asRead(visit.form('name')) !== asRead(name)) return questionPage(visit, team, { name: 'This is not the name of the team.' });
   const deleted = await parts.operations.deleteTeam(teamId, usage === 'keep');
   if (deleted.kind !== 'done') return refusalOf(deleted);
@@ -80,7 +79,7 @@ async function findTeam({ parameters }: SignedInVisit, { operations }: ConsolePa
   return found.kind === 'done' ? found.value : refusalOf(found);
 }
 
-/** A browser shows white space within a name as one space. */
+/** A browser shows consecutive white space in a name as one space. */
 function asRead(name: string): string {
   return name.trim().replaceAll(/\s+/g, ' ');
 }

@@ -1,4 +1,4 @@
-// A team's glossaries: their list, and deleting one, first the question.
+// A team's glossaries: the list, and deleting one, after a question.
 import { NO_GLOSSARY, NO_TEAM, refusalOf } from '../../admin/admin-refusals.ts';
 import { glossaryReport } from '../../admin/glossary-operations.ts';
 import type { OwnedGlossary } from '../../admin/glossary-operations.ts';
@@ -16,7 +16,7 @@ import { count, day, failoverWarning } from '../shown.ts';
 const ONE = '/teams/{id}/glossaries/{glossary}/delete';
 export const GLOSSARY_ROUTES: readonly ConsoleRoute[] = [get('/teams/{id}/glossaries', list), getForm(ONE, question), post(ONE, remove)];
 
-/** Bounds the page. */
+/** Limits the page. */
 const GLOSSARIES_MAX = 200;
 
 const COLUMNS = [
@@ -65,7 +65,7 @@ async function question(visit: SignedInVisit, parts: ConsoleParts): Promise<Cons
   const title = `Delete glossary ${glossary.name}?`;
   const main = html`<h1>${title}</h1>
     <p>
-      Its ${count(glossaryReport(glossary).entry_count)} entries are gone, and requests that name it are refused. This cannot be undone.
+      Its ${count(glossaryReport(glossary).entry_count)} entries are deleted, and requests that name it are refused. This cannot be undone.
     </p>
     ${postForm({
       action: `/teams/${teamId}/glossaries/${glossary.glossaryId}/delete`,
@@ -73,7 +73,7 @@ async function question(visit: SignedInVisit, parts: ConsoleParts): Promise<Cons
       fields: html``,
       submit: 'Delete the glossary',
       danger: true,
-      beside: html`<a href="${CONSOLE_PREFIX}/teams/${teamId}/glossaries">Keep it</a>`,
+      beside: html`<a href="${CONSOLE_PREFIX}/teams/${teamId}/glossaries">Cancel</a>`,
     })}`;
   return pageAnswer({ title, section: 'teams', main });
 }

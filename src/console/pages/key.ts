@@ -1,4 +1,4 @@
-// A key: its limits, what it has used, the form that changes it, and the buttons that disable and enable it.
+// A key's page: its limits, its usage, the form to change it, and the buttons to disable and enable it.
 import { refusalOf } from '../../admin/admin-refusals.ts';
 import { limitsReport } from '../../admin/reports.ts';
 import { html } from '../../docs/html.ts';
@@ -21,7 +21,7 @@ export const KEY_ROUTES: readonly ConsoleRoute[] = [
   post(`${PATH}/enable`, (visit, parts) => turn(visit, parts, false)),
 ];
 
-/** `faults` are those of the form that was sent, which is filled in as it was sent. */
+/** `faults` are the errors of the form that was sent, which is shown with the values sent. */
 async function keyPage(visit: SignedInVisit, parts: ConsoleParts, faults: FieldFaults): Promise<ConsoleAnswer> {
   const found = await findTeamKey(visit, parts);
   if ('kind' in found) return found;
@@ -40,7 +40,7 @@ const STATUS_NOTES: Readonly<Record<KeyUsage['status'], string>> = {
   active: '',
   disabled: ': refused until it is enabled again',
   expired: ': refused until it is given more time',
-  revoked: ': refused for ever',
+  revoked: ': refused permanently',
 };
 
 function facts({ key, period }: TeamKey, nowMs: number): Html {
@@ -79,7 +79,7 @@ function forms(team: Team, key: KeyUsage, visit: SignedInVisit, faults: FieldFau
   return html`<div class="forms">
     <section aria-labelledby="limits">
       <h2 id="limits">Label and limits</h2>
-      <p class="soft">They hold from the key's next request on, everywhere.</p>
+      <p class="soft">Changes take effect at the key's next request, everywhere.</p>
       ${postForm({ action: here, formToken, fields, submit: 'Save' })}
     </section>
     <section aria-labelledby="use">
@@ -102,7 +102,7 @@ function disableForm(here: string, formToken: string): Html {
 
 function enableForm(here: string, formToken: string): Html {
   return html`<h2 id="use">Enable</h2>
-    <p>It works again from its next request on, within its limits.</p>
+    <p>It works again at its next request, within its limits.</p>
     ${postForm({ action: `${here}/enable`, formToken, fields: html``, submit: 'Enable the key' })}`;
 }
 
@@ -126,7 +126,7 @@ async function turn(visit: SignedInVisit, parts: ConsoleParts, disabled: boolean
     return {
       kind: 'see',
       to: keyPath(team.teamId, key.keyId),
-      notice: html`<p>Key ${key.display} is revoked: nothing brings it back.</p>`,
+      notice: html`<p>Key ${key.display} is revoked, which is permanent.</p>`,
     };
   }
   return update(visit, parts, team, key, { disabled }, disabled ? 'is disabled: its next request is refused' : 'is enabled');
@@ -144,7 +144,7 @@ async function update(
   if (result.kind !== 'done') return refusalOf(result);
   audit(parts, visit, 'updateKey', { team_id: teamId, key_id: keyId });
   const notice = html`<p>Key ${display} ${words}.</p>
-    ${result.value.status === 'expired' ? html`<p>It has expired: give it more time, and it works again.</p>` : undefined}
+    ${result.value.status === 'expired' ? html`<p>It has expired: give it a later expiry, and it works again.</p>` : undefined}
     ${failoverWarning(result)}`;
   return { kind: 'see', to: keyPath(teamId, keyId), notice };
 }

@@ -1,4 +1,4 @@
-// A new team: name, plan, and credit to begin with.
+// A new team: name, plan, and starting credit.
 import { refusalOf } from '../../admin/admin-refusals.ts';
 import type { PlanReport } from '../../admin/reports.ts';
 import { html } from '../../docs/html.ts';
@@ -31,7 +31,7 @@ async function createTeam(visit: SignedInVisit, parts: ConsoleParts): Promise<Co
   if (made.kind !== 'done') return formPage(visit, parts, { plan: 'Choose one of these plans.' });
   const { teamId } = made.value;
   audit(parts, visit, 'createTeam', { team_id: teamId });
-  const notice = html`<p>Team ${name.value} was made. Its first key is made below.</p>
+  const notice = html`<p>Team ${name.value} has been created. Create its first key below.</p>
     ${failoverWarning(made)}`;
   return { kind: 'see', to: `/teams/${teamId}`, notice };
 }

@@ -1,4 +1,4 @@
-// What goes on: state, figures and charts of the last 15 minutes. Without scripts everything is there but the charts.
+// The overview: state, figures and charts of the last 15 minutes. Without JavaScript, only the charts are missing.
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import type { Overview } from '../overview-figures.ts';
@@ -9,7 +9,7 @@ import type { Chart } from '../overview-series.ts';
 import { CONSOLE_PREFIX, get, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 
-/** What the script asks for again and again. */
+/** What the script polls. */
 const NEWS_PATH = '/overview.json';
 
 export const OVERVIEW_ROUTES: readonly ConsoleRoute[] = [get('', overviewPage), get(NEWS_PATH, overviewNews)];
@@ -54,7 +54,7 @@ function mainOf(overview: Overview): Html {
     </div>`;
 }
 
-/** A place for a chart: its title, its legend, the sentence that stands for it. The script draws it. */
+/** The place of a chart: title, legend, and the sentence that describes it. The script draws the chart. */
 function figure({ id, title, unit, series, words }: Chart): Html {
   return html`<figure data-chart="${id}">
     <figcaption>

@@ -1,4 +1,4 @@
-// The plans of the configuration and their numbers, and how far an application of one has come.
+// The plans of the configuration with their numbers, and the progress of applying one.
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import type { PlanReport } from '../../admin/reports.ts';
@@ -34,16 +34,16 @@ function plansPage({ nowMs }: SignedInVisit, { operations, applications }: Conso
     ]);
   const main = html`<h1>Plans</h1>
     <p>
-      As the configuration has them. A team keeps the numbers that it was given with its plan: when they change here, compare, and apply
-      them to the plan's teams.
+      From the configuration. Each team has its own copy of its plan's numbers. After a change here, compare the plan, and apply it to its
+      teams.
     </p>
     ${htmlTable({ caption: 'The plans of the configuration', columns, rows })}`;
   return pageAnswer({ title: 'Plans', section: 'plans', main });
 }
 
-/** What is included, and what comes beyond that. */
+/** What is included, and the price beyond that. */
 function billing(plan: PlanReport): [included: Html | string, beyond: Html | string] {
-  const price = (minor: number): string => `${money(minor, plan.currency)} a million`;
+  const price = (minor: number): string => `${money(minor, plan.currency)} per million`;
   if (plan.billing === 'credit') return [`${price(plan.credit_minor_per_million)}, prepaid`, 'nothing without credit'];
   const included = `${count(plan.characters)} ${periodText(periodRule(plan.period, plan.period_anchor))}`;
   if (plan.overage_cap_minor === 0) return [included, 'nothing'];

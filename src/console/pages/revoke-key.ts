@@ -1,4 +1,4 @@
-// Revoking a key: first the question, with what is known of its use.
+// Revoking a key: first the question, with the key's last use.
 import { refusalOf } from '../../admin/admin-refusals.ts';
 import { html } from '../../docs/html.ts';
 import { audit, CONSOLE_PREFIX, getForm, pageAnswer, post } from '../console-route.ts';
@@ -19,15 +19,15 @@ async function question(visit: SignedInVisit, parts: ConsoleParts): Promise<Cons
   const title = `Revoke ${key.display}?`;
   const main = html`<h1>${title}</h1>
     <p>Team ${team.name}${key.label === '' ? '' : `, label ${key.label}`}. Last use: ${lastUse(key, visit.nowMs)}.</p>
-    ${isQuiet(key, visit.nowMs) ? undefined : html`<p class="warning">It is in use. Rotate it first, unless it has leaked.</p>`}
-    <p>It is refused from its next request on, everywhere. This cannot be undone.</p>
+    ${isQuiet(key, visit.nowMs) ? undefined : html`<p class="warning">It is in use. Unless it has leaked, rotate it first.</p>`}
+    <p>Its next request is refused, everywhere. This cannot be undone.</p>
     ${postForm({
       action: `${back}/keys/${key.keyId}/revoke`,
       formToken: visit.formToken,
       fields: html``,
       submit: `Revoke ${key.display}`,
       danger: true,
-      beside: html`<a href="${CONSOLE_PREFIX}${back}">Keep it</a>`,
+      beside: html`<a href="${CONSOLE_PREFIX}${back}">Cancel</a>`,
     })}`;
   return pageAnswer({ title, section: 'teams', main });
 }

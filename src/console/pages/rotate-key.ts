@@ -1,4 +1,4 @@
-// Rotating a key, step by step: make the new one, deploy it, watch the old one until it is quiet, revoke that.
+// Rotating a key, step by step: create the new one, deploy it, watch the old one until it is no longer used, revoke that.
 import { refusalOf } from '../../admin/admin-refusals.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
@@ -19,11 +19,11 @@ export const ROTATE_KEY_ROUTES: readonly ConsoleRoute[] = [
   post(PATH, replace),
 ];
 
-/** Which step is to be done next. */
+/** The next step. */
 const STEPS = ['make', 'deploy', 'watch', 'revoke', 'done'] as const;
 type RotationStep = (typeof STEPS)[number];
 
-/** `faults` are those of the form that was sent, which is filled in as it was sent. */
+/** `faults` are the errors of the form that was sent, which is shown with the values sent. */
 async function rotation(visit: SignedInVisit, parts: ConsoleParts, faults: FieldFaults): Promise<ConsoleAnswer> {
   const found = await findTeamKey(visit, parts);
   if ('kind' in found) return found;
@@ -35,9 +35,9 @@ async function rotation(visit: SignedInVisit, parts: ConsoleParts, faults: Field
   const main = html`<h1>${title}</h1>
     <p>Team <a href="${CONSOLE_PREFIX}/teams/${team.teamId}">${team.name}</a>${old.label === '' ? '' : `, label ${old.label}`}</p>
     <ol class="steps">
-      ${stepItem('make', step, 'Create a new key', next === undefined ? makeForm(here, old, visit, faults) : html`<p>${next.display} was made.</p>`)}
+      ${stepItem('make', step, 'Create a new key', next === undefined ? makeForm(here, old, visit, faults) : html`<p>${next.display} has been created.</p>`)}
       ${stepItem('deploy', step, 'Deploy it', deployText(next, visit.nowMs))}
-      ${stepItem('watch', step, 'Watch the old key until it is quiet', watchText(here, old, next, visit.nowMs))}
+      ${stepItem('watch', step, 'Watch the old key until it is no longer used', watchText(here, old, next, visit.nowMs))}
       ${stepItem('revoke', step, 'Revoke the old key', revokeText(here, old, step))}
     </ol>`;
   const assets = ['copy.js'] as const;
@@ -60,7 +60,7 @@ async function replace(visit: SignedInVisit, parts: ConsoleParts): Promise<Conso
   return { kind: 'see', to, notice: newKeyNotice(made.value) };
 }
 
-/** The key that the address names as the new one, if it can be that. */
+/** The new key named in the URL, if it can be that. */
 function successor({ key: old, keys }: TeamKey, { request }: SignedInVisit): KeyUsage | undefined {
   const id = canonicalUlid(request.query.get('to') ?? '');
   return keys.find((one) => one.keyId === id && one.keyId !== old.keyId);
@@ -81,7 +81,7 @@ function stepItem(step: Exclude<RotationStep, 'done'>, current: RotationStep, ti
   </li>`;
 }
 
-/** The new key has the old one's limits, unless they are changed here; a moment that has passed is none to begin with. */
+/** The new key has the old one's limits, unless they are changed here; an expiry in the past is left out. */
 function makeForm(here: string, old: KeyUsage, { form, formToken, nowMs }: SignedInVisit, faults: FieldFaults): Html {
   const wasSent = Object.keys(faults).length > 0;
   const { expiresAtMs = 0, ...others } = old.limits;
@@ -99,7 +99,7 @@ function makeForm(here: string, old: KeyUsage, { form, formToken, nowMs }: Signe
 }
 
 function deployText(next: KeyUsage | undefined, nowMs: number): Html {
-  const told = html`<p>Put the new key wherever the old one is used. Both work meanwhile.</p>`;
+  const told = html`<p>Replace the old key with the new one wherever it is used. Both work meanwhile.</p>`;
   return next === undefined
     ? told
     : html`${told}
@@ -108,7 +108,7 @@ function deployText(next: KeyUsage | undefined, nowMs: number): Html {
 
 function watchText(here: string, old: KeyUsage, next: KeyUsage | undefined, nowMs: number): Html {
   const again = `${CONSOLE_PREFIX}${here}/rotate${next === undefined ? '' : `?to=${next.keyId}`}`;
-  return html`<p>Last use of ${old.display}: ${lastUse(old, nowMs)}. Once that stops changing, nobody uses the key any more.</p>
+  return html`<p>Last use of ${old.display}: ${lastUse(old, nowMs)}. Once that stops changing, the key is no longer used.</p>
     <p><a href="${again}">Check again</a></p>`;
 }
 

@@ -1,4 +1,4 @@
-// Signing in with an operator's token, and out again.
+// Signing in with an operator's token, and signing out.
 import { html } from '../../docs/html.ts';
 import { clearedCookie, cookieOf, sessionCookie } from '../sessions.ts';
 import { isOverTls, postForm, textField } from '../form.ts';
@@ -25,7 +25,7 @@ function signIn({ request, form, formToken, requestId }: Visit, { attempts, sess
     log.info('an operator has signed in to the console', { operator: judgement.name, address, request_id: requestId });
     return { kind: 'see', to: '', headers: [['Set-Cookie', sessionCookie(sessions.start(judgement), isOverTls(request))]] };
   }
-  // Tries beyond the limit are not logged: someone who keeps trying would fill the log.
+  // Attempts beyond the limit are not logged: someone who keeps trying would fill the log.
   if (judgement === 'wrong') log.warn('a wrong token at the console', { address, request_id: requestId });
   const [status, fault, field] =
     judgement === 'wrong'
@@ -46,10 +46,10 @@ function signInForm(formToken: string, fault: string | undefined) {
     type: 'password',
     required: true,
     fault,
-    hint: 'Yours from the configuration: admin.token, or one of admin.tokens. The session lasts an hour.',
+    hint: 'Your token from the configuration: admin.token, or one of admin.tokens. The session lasts an hour.',
     more: { autocomplete: 'current-password', maxlength: 1024, ...(fault === undefined ? { autofocus: '' } : {}) },
   });
-  // Password managers store a password under a user name, and browsers warn where there is none.
+  // Password managers store a password with a user name, and browsers warn if there is none.
   const name = html`<input name="username" autocomplete="username" value="operator" hidden />`;
   return html`<h1>Sign in</h1>
     ${postForm({ action: '/sign-in', formToken, fields: html`${name}${token}`, submit: 'Sign in' })}`;

@@ -1,4 +1,4 @@
-// What the forms of a team's page do: a new key, credit, another plan, another name.
+// The changes made by the forms of a team's page: a new key, credit, another plan, another name.
 import { NO_TEAM, refusalOf } from '../../admin/admin-refusals.ts';
 import type { TeamEdit } from '../../admin/team-terms.ts';
 import type { AdminResult } from '../../admin/admin-result.ts';
@@ -52,7 +52,7 @@ async function giveCredit(visit: SignedInVisit, parts: ConsoleParts): Promise<Co
     const faults = { amount: faultOf(amount), reason: faultOf(reason) };
     return teamPage(visit, parts, Object.fromEntries(Object.entries(faults).filter(([, fault]) => fault !== undefined)) as FieldFaults);
   }
-  if (taken && reason.value === undefined) return teamPage(visit, parts, { reason: 'Say why: credit is taken only with a reason.' });
+  if (taken && reason.value === undefined) return teamPage(visit, parts, { reason: 'Enter a reason: it is required to deduct credit.' });
   const edit = { addCreditMinor: taken ? -amount.value : amount.value, reason: reason.value };
   return change(
     visit,
@@ -61,7 +61,7 @@ async function giveCredit(visit: SignedInVisit, parts: ConsoleParts): Promise<Co
     'amount',
     ({ balanceMicro }) => {
       const balance = money(minorRoundedDown(balanceMicro), currency);
-      return html`${money(amount.value, currency)} ${taken ? 'was taken' : 'was added'}. The credit is now ${balance}.`;
+      return html`${money(amount.value, currency)} ${taken ? 'has been deducted' : 'has been added'}. The credit is now ${balance}.`;
     },
     currency,
   );
@@ -73,7 +73,7 @@ function changePlan(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleA
     parts,
     { plan: visit.form('plan') },
     'plan',
-    ({ plan }) => html`The team is on plan ${plan} from its next request on.`,
+    ({ plan }) => html`The team is now on plan ${plan}, effective at its next request.`,
   );
 }
 
@@ -121,14 +121,14 @@ function refusalText(result: Exclude<AdminResult<Team>, { kind: 'done' }>, curre
     case 'no_audit':
       return undefined;
     case 'no_such_plan':
-      return `There is no such plan; there are ${result.plans.join(', ')}.`;
+      return `There is no such plan; the plans are ${result.plans.join(', ')}.`;
     case 'plan_takes_no_credit':
       return `The plan ${result.plan} takes no credit.`;
     case 'balance_too_large':
       return 'This is more than a team can have.';
     case 'credit_not_free':
-      return `At most ${money(result.freeMinor, currency)} can be taken: open reservations hold the rest.`;
+      return `At most ${money(result.freeMinor, currency)} can be deducted: open reservations hold the rest.`;
     case 'reason_missing':
-      return 'Say why: credit is taken only with a reason.';
+      return 'Enter a reason: it is required to deduct credit.';
   }
 }

@@ -1,4 +1,4 @@
-// One team: what it has used, its keys, and the forms that change it.
+// A team's page: its usage, its keys, and the forms to change it.
 import { NO_TEAM, refusalOf } from '../../admin/admin-refusals.ts';
 import type { PlanReport } from '../../admin/reports.ts';
 import { html } from '../../docs/html.ts';
@@ -18,7 +18,7 @@ import { keysTable } from '../team-keys.ts';
 
 export const TEAM_ROUTES: readonly ConsoleRoute[] = [get('/teams/{id}', (visit, parts) => teamPage(visit, parts, {}))];
 
-/** `faults` are those of a form that was sent; such a form is filled in as it was sent. */
+/** `faults` are the errors of a form that was sent; that form is shown with the values sent. */
 export async function teamPage(visit: SignedInVisit, parts: ConsoleParts, faults: FieldFaults): Promise<ConsoleAnswer> {
   const teamId = canonicalUlid(visit.parameters['id'] ?? '');
   const found = teamId === undefined ? undefined : await parts.operations.usage(teamId);
@@ -31,13 +31,13 @@ export async function teamPage(visit: SignedInVisit, parts: ConsoleParts, faults
     <p class="soft">Team <code>${team.teamId}</code>, plan ${team.plan}, since ${day(team.createdAtMs)}</p>
     ${usageSection(figures, report)}
     <p>
-      <a href="#history">Days, months and periods</a> · <a href="${CONSOLE_PREFIX}/teams/${team.teamId}/glossaries">Its glossaries</a>
+      <a href="#history">Days, months and periods</a> · <a href="${CONSOLE_PREFIX}/teams/${team.teamId}/glossaries">Glossaries</a>
       ${mayChange(visit) ? html`· <a href="${CONSOLE_PREFIX}/teams/${team.teamId}/delete">Delete the team</a>` : undefined}
     </p>
     <h2 id="keys">Keys</h2>
     ${keysTable(figures, visit.nowMs, mayChange(visit))}
     <p>
-      <a href="${CONSOLE_PREFIX}/audit?team=${team.teamId}">What was changed<span class="unseen"> of ${team.name}</span></a>
+      <a href="${CONSOLE_PREFIX}/audit?team=${team.teamId}">Audit<span class="unseen"> of ${team.name}</span></a>
     </p>
     ${mayChange(visit) ? teamForms(team, parts.operations.listPlans(), visit, faults) : undefined}
     <div id="history">${history}</div>`;
@@ -64,7 +64,7 @@ function usageSection({ team, periodStartMs, periodEndMs }: Usage, report: Usage
 }
 
 function overageText({ character_count: characters, cost_minor: cost, cap_minor: cap, currency }: OverageReport): string {
-  if (cap === 0) return 'nothing: requests stop at the limit';
+  if (cap === 0) return 'none: requests are refused at the limit';
   return `${count(characters)} characters, ${money(cost, currency)} of at most ${money(cap, currency)}`;
 }
 
@@ -82,7 +82,7 @@ const MODES = [
   { value: 'test', label: 'test' },
 ] as const;
 
-/** Fields with a fault show what was sent, all others the present value. */
+/** Fields with an error show what was sent, all others the current value. */
 function teamForms(team: Team, plans: readonly PlanReport[], visit: SignedInVisit, faults: FieldFaults): Html {
   return html`<div class="forms">
     ${keyForm(team, visit, faults)} ${team.limits.billing === 'credit' ? creditForm(team, visit, faults) : undefined}
@@ -113,7 +113,7 @@ function creditForm({ teamId, limits }: Team, { formToken, form }: SignedInVisit
     label: `Amount in ${limits.currency}`,
     value: form('amount'),
     required: true,
-    hint: 'Added to the credit at once. With a minus in front it is taken: at most what open requests do not hold.',
+    hint: 'Takes effect at once. A negative amount is deducted, except what open reservations hold.',
     fault: faults['amount'],
     more: { autocomplete: 'off' },
   })}
@@ -121,12 +121,12 @@ function creditForm({ teamId, limits }: Team, { formToken, form }: SignedInVisit
     name: 'reason',
     label: 'Reason',
     value: form('reason'),
-    hint: 'Kept in the audit. Needed where credit is taken.',
+    hint: 'For the audit. Required to deduct credit.',
     fault: faults['reason'],
     more: { maxlength: REASON_UNITS_MAX, autocomplete: 'off' },
   })}`;
   return html`<section aria-labelledby="credit">
-    <h2 id="credit">Add or take credit</h2>
+    <h2 id="credit">Add or deduct credit</h2>
     ${postForm({ action: `/teams/${teamId}/credit`, formToken, fields, submit: 'Change the credit' })}
   </section>`;
 }
@@ -137,7 +137,7 @@ function planForm({ teamId, plan }: Team, plans: readonly PlanReport[], { formTo
     label: 'Plan',
     choices: plans.map(({ name, billing }) => ({ value: name, label: billing === 'credit' ? `${name} (prepaid credit)` : name })),
     chosen: plan,
-    hint: 'Its numbers apply from the next request on.',
+    hint: 'Its numbers take effect at the next request.',
     fault: faults['plan'],
   });
   return html`<section aria-labelledby="plan">

@@ -1,4 +1,4 @@
-// The teams, a page at a time: search, order, what each has used of its limits.
+// The list of teams, in pages: search, order, usage of their limits.
 import { refusalOf } from '../../admin/admin-refusals.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
@@ -16,7 +16,7 @@ export const TEAMS_ROUTES: readonly ConsoleRoute[] = [get('/teams', teamsPage)];
 
 const PAGE_TEAMS = 50;
 const SEARCH_MAX = 100;
-/** A browser does not send what is longer than the part of a key that may be shown: an address is no place for a key. */
+/** The length of a key's visible part: a browser sends no more, so that no key gets into a URL. */
 const NO_WHOLE_KEY = '(?!.*la_(live|test)_[A-Za-z0-9]{5}).*';
 
 /** Sorts within one page; the pages themselves are in order of creation. */
@@ -58,7 +58,7 @@ async function teamsPage(visit: SignedInVisit, { operations }: ConsoleParts): Pr
   return pageAnswer({ title: 'Teams', section: 'teams', main });
 }
 
-/** The address is left at once, so that it does not stay in the browser's bar; nothing of the key is repeated. */
+/** Redirects, so that the URL does not stay in the browser's address bar; nothing of the key is repeated. */
 function withoutKey(): ConsoleAnswer {
   const notice = html`<p>
     That was more of a key than may stand in an address; it was not searched for. Search for its first twelve characters, or give the whole
@@ -67,7 +67,7 @@ function withoutKey(): ConsoleAnswer {
   return { kind: 'see', to: '/teams', notice };
 }
 
-/** Parameters that are wrong are ignored: a truncated link still leads to teams. */
+/** Wrong parameters are ignored: a truncated link still opens the teams. */
 function askedOf(query: URLSearchParams): Asked {
   const sort = query.get('sort') ?? '';
   return {
@@ -152,7 +152,7 @@ function pager({ search, sort, cursor }: Asked, next: string | undefined): Html 
     </nav>`;
 }
 
-/** Bounds the page. */
+/** Limits the page. */
 const KEYS_MAX = 200;
 
 const COLUMNS = [
@@ -182,5 +182,5 @@ function foundKeys(display: string, keys: readonly FoundKey[], nowMs: number, wi
   });
   return html`<h2>Keys that begin with <code>${display}</code></h2>
     ${htmlTable({ caption: `Keys that begin with ${display}`, columns: withChanges ? [...COLUMNS, CHANGE] : COLUMNS, rows })}
-    ${keys.length > 1 ? html`<p class="soft">Several keys share these twelve characters: <code>lingate key find</code> with the whole key says which it is.</p>` : undefined}`;
+    ${keys.length > 1 ? html`<p class="soft">Several keys begin with these twelve characters: <code>lingate key find</code> with the whole key finds the right one.</p>` : undefined}`;
 }

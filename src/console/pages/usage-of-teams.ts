@@ -1,4 +1,4 @@
-// What all teams have used in a month, a page at a time, and the same as a file.
+// The usage of all teams in a month, in pages, and the same as a file.
 import { refusalOf } from '../../admin/admin-refusals.ts';
 import { usageDownload } from '../../admin/usage-download.ts';
 import { refusalOfFault, refusalOfQuery } from '../../admin/usage-handlers.ts';
@@ -18,19 +18,20 @@ import { lastMonths } from '../team-history.ts';
 export const USAGE_ROUTES: readonly ConsoleRoute[] = [get('/usage', usagePage), get('/usage/csv', usageFile)];
 
 const PAGE_ROWS = 50;
-/** As many as there are in the days that are kept without other orders, and the one that began before them. */
+/** The months that are kept by default, and the one that began before them. */
 const MONTHS = 14;
 
 async function usagePage({ request, nowMs }: SignedInVisit, { usage }: ConsoleParts): Promise<ConsoleAnswer> {
   const today = dayOf(nowMs);
-  // Parameters that are wrong are ignored: a truncated link still leads to a month.
+  // Wrong parameters are ignored: a truncated link still opens a month.
   const asked = request.query.get('month') ?? '';
   const month = daysOfMonth(asked) === undefined ? monthOf(today) : asked;
   const question: UsageQuestion = { range: daysOfMonth(month)!, by: 'total', keys: false, teamId: undefined };
   const cursor = request.query.get('cursor');
   const after = cursor === null ? undefined : readCursor(cursor, question);
   const found = await usage.page(question, after !== undefined && 'fault' in after ? undefined : after, PAGE_ROWS);
-  if (found.kind === 'no_history') return pageAnswer(content(html`<p class="soft">This store keeps no days and periods.</p>`));
+  if (found.kind === 'no_history')
+    return pageAnswer(content(html`<p class="soft">This store, from a plugin, does not keep usage by day and period.</p>`));
   if (found.kind !== 'done') return refusalOf(found);
   const isFirst = after === undefined || 'fault' in after;
   const main = html`${monthForm(month, today)} ${downloads(question)} ${listed(month, found.value)} ${sums(found.value, isFirst)}
@@ -85,7 +86,7 @@ const COLUMNS = [
 
 function listed(month: string, { rows, next }: UsagePage): Html {
   if (rows.length === 0)
-    return html`<p class="soft">${next === undefined ? 'Nothing was used' : 'None of these teams used anything'} in ${month}.</p>`;
+    return html`<p class="soft">${next === undefined ? 'There is no usage' : 'None of these teams has usage'} in ${month}.</p>`;
   return htmlTable({
     caption: `Usage in ${month}, teams in order of creation`,
     columns: COLUMNS,
@@ -105,7 +106,7 @@ function sums({ rows, next }: UsagePage, isFirst: boolean): Html | undefined {
   if (rows.length === 0) return undefined;
   const characters = rows.reduce((sum, row) => sum + row.character_count, 0);
   const requests = rows.reduce((sum, row) => sum + row.request_count, 0);
-  const which = isFirst && next === undefined ? 'In all' : 'On this page';
+  const which = isFirst && next === undefined ? 'Total' : 'On this page';
   return html`<p>
     ${which} ${count(characters)} characters in ${count(requests)} requests, of ${count(rows.length)} teams. Teams that used nothing are
     left out.

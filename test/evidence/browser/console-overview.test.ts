@@ -116,7 +116,7 @@ describe('with two workers', () => {
     const tab = await signedIn();
     await expect.poll(() => drawn(tab)).toEqual(CHARTS);
     await tab.page.browserContext().deleteCookie(...(await tab.page.browserContext().cookies()));
-    await expect.poll(() => text(tab, '#trouble'), SEEN).toBe('Your session has ended: the figures are those of then. Sign in again');
+    await expect.poll(() => text(tab, '#trouble'), SEEN).toBe('Your session has ended: the figures are old. Sign in again');
     const asked = tab.requests.length;
     await tab.follow('#trouble a');
     expect(await text(tab, 'h1')).toBe('Sign in');

@@ -59,7 +59,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
 
           await operator.fill('Amount in EUR', '12.5');
           await operator.press('Change the credit');
-          expect(await operator.text()).toContain('12.50 EUR was added. The credit is now 12.50 EUR.');
+          expect(await operator.text()).toContain('12.50 EUR has been added. The credit is now 12.50 EUR.');
 
           await operator.choose('Mode', 'test');
           await operator.fill('Label', 'backend');
@@ -78,7 +78,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
           expect([(await translate(old)).status, (await translate(next)).status]).toEqual([200, 200]);
           await operator.follow('Check again');
           const current = `document.querySelector('[aria-current="step"] h2').textContent`;
-          expect(await operator.tab.read(current)).toBe('Watch the old key until it is quiet');
+          expect(await operator.tab.read(current)).toBe('Watch the old key until it is no longer used');
           await operator.follow(`Revoke ${old.slice(0, 12)}`);
           expect((await translate(old)).status).toBe(200);
           expect(await operator.text()).toContain('It is in use');

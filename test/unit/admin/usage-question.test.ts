@@ -64,12 +64,12 @@ describe('a cursor', () => {
   });
 
   test.each(['from=2026-11-02&to=2026-11-30', `${RANGE}&by=month`, `${RANGE}&keys=true`, `${RANGE}&team=${TEAM}`])(
-    'is not taken with another question: %s',
+    'is refused with another query: %s',
     (query) => {
       const cursor = cursorOf({ teamId: TEAM, row: undefined }, question);
       expect(readCursor(cursor, read(query))).toMatchObject({
         field: 'cursor',
-        fault: expect.stringContaining('another question') as string,
+        fault: expect.stringContaining('another query') as string,
       });
     },
   );
@@ -77,7 +77,7 @@ describe('a cursor', () => {
   test.each(['', '1', TEAM, 'null', '../../etc', '%00', 'a'.repeat(5000), Buffer.from(`${TEAM}/x/y/z`).toString('base64url'), '🦊'])(
     'that is none is refused: %s',
     (cursor) => {
-      expect(readCursor(cursor, question)).toMatchObject({ field: 'cursor', fault: 'must be the next of the page before' });
+      expect(readCursor(cursor, question)).toMatchObject({ field: 'cursor', fault: 'must be the `next` of the previous page' });
     },
   );
 });

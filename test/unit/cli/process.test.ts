@@ -126,7 +126,7 @@ describe('config check', () => {
     expect(stderr).toBe(
       !OLDER_LOADS
         ? ''
-        : `${file}: limits.idle_seconds: uWebSockets.js 20.0.8 (uws-pack) keeps idle connections for 8 seconds and cannot be told to for 60; ` +
+        : `${file}: limits.idle_seconds: uWebSockets.js 20.0.8 (uws-pack) keeps idle connections for 8 seconds and cannot keep them for 60; ` +
             'lower it, use "listener: node", or a system with glibc 2.38 (Debian 13, Ubuntu 24.04)\n',
     );
     writeFileSync(file, 'listener: node\nlimits: { idle_seconds: 60 }\n');

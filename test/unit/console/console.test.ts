@@ -135,7 +135,7 @@ describe('a store that is away', () => {
       expect(answer.body).toContain('<code>service_unavailable</code>');
       expect(answer.body).not.toContain(SECRET);
     }
-    expect((await send()).body).toContain('it is not known whether this was done');
+    expect((await send()).body).toContain('it is unknown whether this was done');
     away = undefined;
     expect((await send()).status).toBe(303);
     expect((await ask('GET', '/console/teams', { cookie })).body).toContain('Acme');

@@ -53,7 +53,7 @@ test('an answer, a caller who left, and a code that nobody knows', () => {
 
 describe('the state', () => {
   test.each<[words: string, replica: EngineReplica]>([
-    ['not asked yet', UNUSED],
+    ['not used yet', UNUSED],
     ['answers', { ...UNUSED, usable: 1, usableAgoMs: 5 }],
     ['fails', { ...UNUSED, failed: 1, lastFailure: { failure: 'connect', agoMs: 5 } }],
     ['fails', { ...UNUSED, usableAgoMs: 6, lastFailure: { failure: 'connect', agoMs: 5 } }],
@@ -99,8 +99,8 @@ test('a chart leaves the step out that is not over, and is told in words', () =>
   const last = charts.flatMap(({ series }) => series.map(({ id, values }) => [id, values.at(-1)] as const));
   expect(from + step * charts[0]!.series[0]!.values.length).toBe(Math.floor(NOW_MS / LIVE_STEP_MS) * (LIVE_STEP_MS / 1000));
   expect(Object.fromEntries(last)).toMatchObject({ answered: 0.4, refused: 0.2, failed: 0, left: 0, characters: 12, 'engine-failures': 0 });
-  expect(charts[0]!.words).toContain('Requests per second, the last 15 minutes. Answered: 0.4 at last, 0.4 at most.');
+  expect(charts[0]!.words).toContain('Requests per second, the last 15 minutes. Answered: latest 0.4, highest 0.4.');
   // The figures beside it have it all the same.
   expect(byOutcome(now.whole)).toEqual({ answered: 3, refused: 1, failed: 0, left: 0 });
-  expect(wordsOf(partsOf(now).figures.text)).toContain('Characters 61 a minute');
+  expect(wordsOf(partsOf(now).figures.text)).toContain('Characters 61 per minute');
 });

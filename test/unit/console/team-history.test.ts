@@ -106,7 +106,7 @@ describe('periods', () => {
 });
 
 test('a store without a history is a line, one that is away a problem', async () => {
-  expect(await shown(undefined)).toBe('<p class="soft">This store keeps no days and periods.</p>');
+  expect(await shown(undefined)).toBe('<p class="soft">This store, from a plugin, does not keep usage by day and period.</p>');
   const away: UsageHistory = { ...writtenHistory([]), days: async () => ({ kind: 'unavailable', cause: 'closed' }) };
   expect(await shown(away)).toBe('service_unavailable');
 });

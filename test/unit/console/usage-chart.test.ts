@@ -18,7 +18,7 @@ test('bars are as high as their share of the highest, and stand on the line', ()
     [100, 100, 100],
   ]);
   expect(text).toContain('1,000 characters');
-  expect(text).toContain('aria-label="Last days: 1,750 characters in all, most of them, 1,000, in 2026-11-02."');
+  expect(text).toContain('aria-label="Last days: 1,750 characters in total; the most, 1,000, in 2026-11-02."');
 });
 
 test('a little beside very much is still seen, nothing is not', () => {
