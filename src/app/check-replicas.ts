@@ -2,6 +2,7 @@
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/overrides.ts';
 import { adviceFor } from '../docs/engine-advice.ts';
+import { checkSentence } from '../domain/check-sentence.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
 import { ulidSource } from '../domain/ulid.ts';
 import { checkReplica } from '../engines/check-replica.ts';
@@ -29,46 +30,6 @@ export type ReplicaReport = { readonly engine: string; readonly url: string } & 
     }
 );
 
-/** "The house is big." in each language of the default list; what is not here is tried with English words. */
-const SENTENCES: Readonly<Record<string, string>> = {
-  AR: 'البيت كبير.',
-  BG: 'Къщата е голяма.',
-  CS: 'Dům je velký.',
-  DA: 'Huset er stort.',
-  DE: 'Das Haus ist groß.',
-  EL: 'Το σπίτι είναι μεγάλο.',
-  EN: 'The house is big.',
-  ES: 'La casa es grande.',
-  ET: 'Maja on suur.',
-  FI: 'Talo on suuri.',
-  FR: 'La maison est grande.',
-  GA: 'Tá an teach mór.',
-  HE: 'הבית גדול.',
-  HR: 'Kuća je velika.',
-  HU: 'A ház nagy.',
-  ID: 'Rumah itu besar.',
-  IT: 'La casa è grande.',
-  JA: 'その家は大きいです。',
-  KO: '그 집은 큽니다.',
-  LT: 'Namas yra didelis.',
-  LV: 'Māja ir liela.',
-  MT: 'Id-dar hija kbira.',
-  NB: 'Huset er stort.',
-  NL: 'Het huis is groot.',
-  PL: 'Dom jest duży.',
-  PT: 'A casa é grande.',
-  RO: 'Casa este mare.',
-  RU: 'Дом большой.',
-  SK: 'Dom je veľký.',
-  SL: 'Hiša je velika.',
-  SV: 'Huset är stort.',
-  TH: 'บ้านหลังใหญ่',
-  TR: 'Ev büyük.',
-  UK: 'Будинок великий.',
-  VI: 'Ngôi nhà lớn.',
-  ZH: '房子很大。',
-};
-
 /** In the order of the configuration; all at the same time. Throws a `ConfigError` where the configuration does not fit. */
 export function checkReplicas(
   config: Config,
@@ -76,7 +37,7 @@ export function checkReplicas(
   { sourceLang, targetLang }: CheckedPair,
 ): Promise<readonly ReplicaReport[]> {
   const newId = ulidSource(() => Date.now());
-  const text = [SENTENCES[sourceLang] ?? SENTENCES['EN']!];
+  const text = [checkSentence(sourceLang)];
   return withEngines(config, env, (all) =>
     Promise.all(
       all.flatMap(({ config: engine, protocol, options, headers }) =>

@@ -28,6 +28,9 @@ export interface AttemptTerms {
   readonly onTokens?: ((tokens: EngineTokens) => void) | undefined;
 }
 
+/** Who asks, where no caller does. */
+export const NEVER_LEAVES: Cancellation = { cancelled: false, onCancel: () => undefined };
+
 const NO_CALLS: readonly PoolRequest[] = [];
 const LETTER = /\p{L}/u;
 /** Anything but white space, control, format and unassigned characters and others without ink; the last one is the Braille blank. */

@@ -1,7 +1,11 @@
 // The engine as the service sees it: rotates between replicas, and makes the second attempt elsewhere over a new connection.
 import { performance } from 'node:perf_hooks';
 import type { Cancellation } from '../core/exchange.ts';
+import { checkSentence } from '../domain/check-sentence.ts';
 import { ONLY_ENGINE } from '../domain/engine-routing.ts';
+import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
+import type { TranslationOptions } from '../domain/translation-options.ts';
+import { ulidSource } from '../domain/ulid.ts';
 import type {
   AskedWork,
   Attempt,
@@ -14,7 +18,7 @@ import type {
   ReplicaPairs,
 } from '../ports/engine.ts';
 import { askPairs } from './ask-pairs.ts';
-import { attemptOn } from './attempt.ts';
+import { attemptOn, NEVER_LEAVES } from './attempt.ts';
 import type { AttemptTerms } from './attempt.ts';
 import { Deadlines } from './deadlines.ts';
 import { replicaAddress, shownUrl } from './http1/url.ts';
@@ -86,6 +90,8 @@ class Balancer implements AttemptwiseEngine {
   readonly #byTimeout = new Map<number, AttemptTerms>();
   readonly #nowMs: () => number;
   readonly #wallMs: () => number;
+  /** Ids of calls that belong to no request. */
+  readonly #newId: () => string;
   readonly #rotation: Rotation<Replica>;
   /** Pools of removed replicas that are still closing; `close` waits for them. */
   readonly #leaving = new Set<Pool>();
@@ -97,6 +103,7 @@ class Balancer implements AttemptwiseEngine {
     this.#terms = { protocol, options: options.options, deadlines: new Deadlines(timeoutMs), onAdapterError, onTokens };
     this.#nowMs = options.nowMs ?? (() => performance.now());
     this.#wallMs = options.wallMs ?? (() => Date.now());
+    this.#newId = ulidSource(this.#wallMs);
     this.#rotation = new Rotation(this.#nowMs);
     this.setUrls(options.urls);
   }
@@ -136,6 +143,19 @@ class Balancer implements AttemptwiseEngine {
         asked.answered({ kind: 'usable', translations: second.translations, failures: [failure], engine: this.name });
       else asked.answered({ kind: 'unavailable', failures: [failure, second.failure] });
     });
+    if (before === undefined) this.#tryOverdue(asked.options);
+  }
+
+  /**
+   * A replica that is set aside gets its trial from a first attempt. If none comes, because this engine is only a fallback, it is
+   * tried with a sentence of our own, in the languages of that request: no caller's last attempt is spent on it.
+   */
+  #tryOverdue({ sourceLang, targetLang }: TranslationOptions): void {
+    const replica = this.#rotation.overdue();
+    if (replica === undefined) return;
+    const options = { ...NOTHING_CHOSEN, sourceLang, targetLang };
+    const trial = { requestId: this.#newId(), text: [checkSentence(sourceLang)], options, traceparent: undefined };
+    this.#attempt(replica, 'fresh', trial, NEVER_LEAVES, () => undefined);
   }
 
   setUrls(urls: readonly string[]): void {

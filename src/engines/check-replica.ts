@@ -1,8 +1,7 @@
 // Checks one replica with a single attempt, outside any rotation, and reports everything known about the result.
 import { performance } from 'node:perf_hooks';
-import type { Cancellation } from '../core/exchange.ts';
 import type { Attempt, EngineProtocol, EngineWork } from '../ports/engine.ts';
-import { attemptOn } from './attempt.ts';
+import { attemptOn, NEVER_LEAVES } from './attempt.ts';
 import { Deadlines } from './deadlines.ts';
 import { Pool } from './http1/pool.ts';
 import type { PoolLimits } from './http1/pool.ts';
@@ -20,8 +19,6 @@ export interface CheckedReplica {
   /** Whether every answer echoed the id of its request. */
   readonly echoesId: boolean;
 }
-
-const NEVER_LEAVES: Cancellation = { cancelled: false, onCancel: () => undefined };
 
 /** Never rejects. `url` must be valid. Closes the connection afterwards. */
 export function checkReplica(url: string, work: EngineWork, { protocol, options, ...limits }: CheckTerms): Promise<CheckedReplica> {

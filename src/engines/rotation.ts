@@ -1,6 +1,9 @@
 // Selects a replica: healthy ones in rotation, one that was set aside for a trial or if there is no other.
 import type { ReplicaStanding } from './replica-standing.ts';
 
+/** An engine that gets first attempts tries its replicas within this time. */
+const OVERDUE_MS = 1000;
+
 export interface Rotated {
   readonly standing: ReplicaStanding;
 }
@@ -58,19 +61,25 @@ export class Rotation<T extends Rotated> {
     return members[index]!;
   }
 
-  /**
-   * For work that failed at another engine. A replica that is set aside can get its trial here too: an engine that is only used
-   * second would otherwise never be found healthy again.
-   */
+  /** For work that failed at another engine: a healthy one, because this is its last attempt. Another only if none is healthy. */
   afterAnother(): T {
     const members = this.#members;
     if (members.length === 1) return members[0]!;
     const nowMs = this.#nowMs();
-    const due = this.#aside === 0 ? undefined : members.find(({ standing }) => standing.isDue(nowMs));
-    if (due !== undefined) return due;
-    const index = this.#from(this.#secondTurn, ({ standing }) => !standing.aside) ?? this.#leastBad(this.#secondTurn, () => true);
+    const turn = this.#secondTurn;
+    const index =
+      this.#from(turn, ({ standing }) => !standing.aside) ??
+      this.#from(turn, ({ standing }) => standing.isDue(nowMs)) ??
+      this.#leastBad(turn, () => true);
     this.#secondTurn = (index + 1) % members.length;
     return members[index]!;
+  }
+
+  /** One that is due for a trial and has not been tried by any first attempt for a while: its engine may only ever be a fallback. */
+  overdue(): T | undefined {
+    if (this.#aside === 0) return undefined;
+    const thenMs = this.#nowMs() - OVERDUE_MS;
+    return this.#members.find(({ standing }) => standing.isDue(thenMs));
   }
 
   /** If some are set aside: one that is due for a trial, or the next healthy one. */

@@ -1,14 +1,17 @@
 // Several engines as one, each with batches of its own or without: whom a request goes to, who shares a call, and what a failure costs.
 import { setImmediate as turn } from 'node:timers/promises';
 import * as fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { countCharacters } from '../../../src/domain/characters.ts';
 import type { BatchLimits } from '../../../src/engines/batch.ts';
 import { openEngines } from '../../../src/engines/open-engine.ts';
 import type { NamedEngineOptions } from '../../../src/engines/open-engine.ts';
 import type { EngineCapabilities, EngineProtocol, EngineResult, EngineWork } from '../../../src/ports/engine.ts';
+import { nativeProtocol } from '../../../src/engines/protocols/native-protocol.ts';
+import { status } from '../../../src/testing/scripted-engine.ts';
+import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { faults, PlannedAdapter, scene, translationsOf } from './batch-scene.ts';
-import { asked, Caller, work } from './engine-work.ts';
+import { asked, Caller, Opened, work } from './engine-work.ts';
 
 const RUNS = 150;
 const TIMEOUT_MS = 15;
@@ -78,6 +81,72 @@ test('second attempts at a next engine with batches are alone there too: none fa
   expect(second.calls.map(({ text }) => text)).toEqual([['0.0 x'], ['1.0 poison'], ['2.0 y']]);
   expect(results).toMatchObject([{ kind: 'usable', engine: 'b' }, { failures: ['status', 'status'] }, { kind: 'usable', engine: 'b' }]);
   await engine.close();
+});
+
+describe('an engine that is only asked when another has failed', () => {
+  const opened = new Opened();
+  afterEach(() => opened.close());
+
+  test('spends no last attempt on a replica that is set aside while another is good, and finds out that it is back all the same', async () => {
+    let nowMs = 0;
+    const [down, good, bad] = [await opened.scripted(), await opened.scripted(), await opened.scripted()];
+    const wire = { protocol: nativeProtocol, timeoutMs: 20_000, responseBytesMax: 1 << 20, connectionsMax: 8, queueMax: 8 };
+    const { engine, byName } = openEngines([
+      { ...wire, name: 'a', can: CAN, urls: [down.url] },
+      { ...wire, name: 'b', can: CAN, urls: [good.url, bad.url], nowMs: () => nowMs },
+    ]);
+    opened.add(engine);
+    down.always(status(500));
+    bad.always(status(503));
+    const ask = async (text: string): Promise<string> => {
+      const result = await asked(engine, { ...work({ text: [text], sourceLang: 'FR' }), engines: ['a', 'b'] });
+      return result.kind === 'usable' ? result.engine : result.kind;
+    };
+    const textsAt = ({ requests }: ScriptedEngine): string[] =>
+      requests.flatMap(({ body }) => (JSON.parse(body) as { text: string[] }).text);
+    const asideMs = (): number | undefined => byName.get('b')!.health()[1]!.asideMs;
+    expect([await ask('1'), await ask('2'), await ask('3')]).toEqual(['b', 'unavailable', 'b']);
+    expect([textsAt(good), textsAt(bad), asideMs()]).toEqual([['1', '3'], ['2'], 1000]);
+    // It could be tried, but a first attempt may still come.
+    nowMs = 1999;
+    expect([await ask('4'), textsAt(bad)]).toEqual(['b', ['2']]);
+    nowMs = 2000;
+    expect(await ask('5')).toBe('b');
+    await bad.until(() => bad.requests.length === 2);
+    await expect.poll(asideMs).toBe(2000);
+    bad.always('ok');
+    nowMs = 5000;
+    expect(await ask('6')).toBe('b');
+    await expect.poll(asideMs).toBeUndefined();
+    expect([await ask('7'), await ask('8')]).toEqual(['b', 'b']);
+    expect([textsAt(good), textsAt(bad)]).toEqual([
+      ['1', '3', '4', '5', '6', '8'],
+      ['2', 'La maison est grande.', 'La maison est grande.', '7'],
+    ]);
+    // Under ids of their own, by which nobody takes them for a caller's.
+    expect(new Set(bad.requests.map(({ headers }) => headers['x-request-id'])).size).toBe(3);
+    expect(down.requests).toHaveLength(8);
+  });
+
+  test('tries a replica that is set aside by a last attempt where no other is good', async () => {
+    const [down, lone] = [await opened.scripted(), await opened.scripted()];
+    const wire = { protocol: nativeProtocol, timeoutMs: 20_000, responseBytesMax: 1 << 20, connectionsMax: 8, queueMax: 8 };
+    const { engine } = openEngines([
+      { ...wire, name: 'a', can: CAN, urls: [down.url] },
+      { ...wire, name: 'b', can: CAN, urls: ['http://127.0.0.1:1', lone.url] },
+    ]);
+    opened.add(engine);
+    down.always(status(500));
+    lone.behave(status(503));
+    const ask = () => asked(engine, { ...work(), engines: ['a', 'b'] });
+    expect([(await ask()).failures, (await ask()).failures]).toEqual([
+      ['status', 'connect'],
+      ['status', 'status'],
+    ]);
+    const kinds: string[] = [];
+    for (let i = 0; i < 2; i++) kinds.push((await ask()).kind);
+    expect(kinds.toSorted((one, other) => one.localeCompare(other))).toEqual(['unavailable', 'usable']);
+  });
 });
 
 describe('for random requests, engines, lists and faults', () => {

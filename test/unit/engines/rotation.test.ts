@@ -127,6 +127,44 @@ describe('second attempts', () => {
   });
 });
 
+describe('attempts after another engine', () => {
+  const laters = ({ rotation }: Scene, count: number): string => Array.from({ length: count }, () => rotation.afterAnother().name).join('');
+
+  test('go to good ones in turn, even where one that is set aside is due', () => {
+    const scene = new Scene(3);
+    expect(laters(scene, 4)).toBe('abca');
+    scene.fail('b');
+    scene.nowMs = 60_000;
+    expect(laters(scene, 4)).toBe('caca');
+  });
+
+  test('go to one that is due where none is good, then to those that have failed for the shortest time', () => {
+    const scene = new Scene(3);
+    scene.fail('a');
+    scene.nowMs = 1000;
+    for (const name of ['a', 'b', 'c']) scene.fail(name);
+    expect(laters(scene, 4)).toBe('bcbc');
+    scene.nowMs = 3000;
+    const first = scene.rotation.afterAnother();
+    expect(first.standing.isDue(scene.nowMs)).toBe(true);
+  });
+
+  test('leave one overdue for a trial of our own when no first attempt has tried it for a second', () => {
+    const scene = new Scene(2);
+    expect(scene.rotation.overdue()).toBeUndefined();
+    scene.fail('b');
+    scene.nowMs = 1999;
+    expect(scene.rotation.overdue()).toBeUndefined();
+    scene.nowMs = 2000;
+    expect(scene.rotation.overdue()?.name).toBe('b');
+    const trial = scene.named('b').standing.begin(() => scene.nowMs);
+    expect(scene.rotation.overdue()).toBeUndefined();
+    scene.named('b').standing.usable(trial);
+    scene.rotation.recount();
+    expect(scene.rotation.overdue()).toBeUndefined();
+  });
+});
+
 describe('under a virtual clock', () => {
   test('with one of two replicas hanging, three requests of many one after another wait for it, and one at each trial', () => {
     const report = simulateReplicas({
