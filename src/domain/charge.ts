@@ -28,14 +28,17 @@ export interface Charge {
    * 429 whatever the body contains (decisions, order of checks).
    */
   readonly refusal: Refusal | undefined;
-  /**
-   * Judges the request again once the team's plan is known, and stores the result. Only set if what is offered depends on the
-   * plan. Its refusal takes precedence over quota and credit.
-   */
-  readonly again?: () => Refusal | undefined;
 }
 
 export const chargeSlot = reserveSlot<Charge>('charge');
+
+/**
+ * Judges the request again once the team's plan is known, and stores the result; set only where the offer depends on the plan. What
+ * it refuses is refused before quota and credit. It may hold the whole body, so the admission takes it out before the engine is asked.
+ */
+export type JudgeAgain = () => Refusal | undefined;
+
+export const judgeAgainSlot = reserveSlot<JudgeAgain | undefined>('judge again');
 
 /** For a request refused because of its content. `characters` if they could be counted. */
 export function refusedCharge(refusal: Refusal, characters?: number): Charge {

@@ -7,7 +7,7 @@ import type { HeaderList, Outcome, Refusal, StepResult } from '../core/outcome.t
 import { refuse } from '../core/problem.ts';
 import { throwOn } from '../core/step.ts';
 import type { BodyStep } from '../core/step.ts';
-import { chargeSlot } from '../domain/charge.ts';
+import { chargeSlot, judgeAgainSlot } from '../domain/charge.ts';
 import type { ClientAddressReader } from '../domain/client-address.ts';
 import type { Charge } from '../domain/charge.ts';
 import { clientAddressSlot, dictionaryIdSlot, keyDigestSlot, keyOwnerSlot, planSlot, requestStatsSlot } from '../domain/slots.ts';
@@ -156,13 +156,17 @@ function conclude(x: Exchange, asking: PendingAdmission): StepResult {
 }
 
 /** Stores the plan and judges the request again with it. Does nothing if nothing depends on the plan. */
-function judgedAgain(x: Exchange, { reportPlan, charge, options }: PendingAdmission, admission: Admission): Refusal | undefined {
-  if (reportPlan === undefined || !isPlaced(admission)) return undefined;
+function judgedAgain(x: Exchange, { reportPlan, options }: PendingAdmission, admission: Admission): Refusal | undefined {
+  if (reportPlan === undefined) return undefined;
+  const again = x.get(judgeAgainSlot);
+  // It may hold the body, which a slow engine must not keep alive.
+  x.set(judgeAgainSlot, undefined);
+  if (!isPlaced(admission)) return undefined;
   const { plan } = admission;
   if (plan === undefined) options.onNoPlan();
   x.set(planSlot, plan ?? '');
   // The length is one of the rules for `text`, which come first.
-  return admission.kind === 'text_too_long' ? undefined : charge?.again?.();
+  return admission.kind === 'text_too_long' ? undefined : again?.();
 }
 
 /** The results that have taken a slot in the rate window. */

@@ -1,7 +1,7 @@
 // Parses and validates the body of a translation, and sets its charge for the admission.
 import type { Exchange } from '../core/exchange.ts';
 import type { BodyStep } from '../core/step.ts';
-import { chargeSlot, refusedCharge } from '../domain/charge.ts';
+import { chargeSlot, judgeAgainSlot, refusedCharge } from '../domain/charge.ts';
 import type { Charge } from '../domain/charge.ts';
 import { offerFor } from '../domain/engine-offer.ts';
 import type { EngineOffer, EngineOffers } from '../domain/engine-offer.ts';
@@ -26,12 +26,16 @@ export function readStep(offers: () => EngineOffers, bodyBytesMax: number): Body
         return undefined;
       }
       const offered = offers();
-      const charge = judged(x, json.value, offered.any);
-      const { value } = json;
-      x.set(chargeSlot, offered.byPlan ? { ...charge, again: () => judged(x, value, offerFor(x, offers())).refusal } : charge);
+      x.set(chargeSlot, judged(x, json.value, offered.any));
+      if (offered.byPlan) judgeLater(x, json.value, offers);
       return undefined;
     },
   };
+}
+
+/** A function of its own: otherwise every request would pay for what this closure captures. */
+function judgeLater(x: Exchange, value: unknown, offers: () => EngineOffers): void {
+  x.set(judgeAgainSlot, () => judged(x, value, offerFor(x, offers())).refusal);
 }
 
 /** Stores the request if it is valid, and returns its charge. */

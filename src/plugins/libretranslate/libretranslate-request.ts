@@ -22,7 +22,7 @@ export const AUTHENTICATED = [
 ] as const;
 
 /** Parameters that were read for the key's sake. */
-export type ReadSlot = Slot<Judged<Members>>;
+export type ReadSlot = Slot<Judged<Members> | undefined>;
 
 const NO_KEY = refuse('unauthorized', 'No API key was sent. Send it as api_key, or as "Authorization: Bearer <key>".');
 const NO_KEY_IN_BEGINNING = refuse(
@@ -76,7 +76,13 @@ export function readParameters(
   slot: ReadSlot,
   take: (x: Exchange, members: Members) => Taken,
 ): BodyStep {
-  const read = (x: Exchange): Judged<Members> => x.get(slot) ?? readMembers(x.head.headers, x.body, services.bodyBytesMax, TEXTS_LIMIT);
+  const read = (x: Exchange): Judged<Members> => {
+    const known = x.get(slot);
+    if (known === undefined) return readMembers(x.head.headers, x.body, services.bodyBytesMax, TEXTS_LIMIT);
+    // A slow engine must not keep it alive.
+    x.set(slot, undefined);
+    return known;
+  };
   return readStep(name, FORM_BODY_HEADERS, services, read, take);
 }
 

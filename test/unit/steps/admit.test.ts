@@ -7,8 +7,8 @@ import { json, LATER } from '../../../src/core/outcome.ts';
 import type { Outcome, StepResult, StreamReply } from '../../../src/core/outcome.ts';
 import { refuse } from '../../../src/core/problem.ts';
 import { Router } from '../../../src/core/router.ts';
-import { chargedCharacters, chargeSlot, refusedCharge, spareCharacters } from '../../../src/domain/charge.ts';
-import type { Charge } from '../../../src/domain/charge.ts';
+import { chargedCharacters, chargeSlot, judgeAgainSlot, refusedCharge, spareCharacters } from '../../../src/domain/charge.ts';
+import type { Charge, JudgeAgain } from '../../../src/domain/charge.ts';
 import { clientAddressReader } from '../../../src/domain/client-address.ts';
 import { allowsAddress } from '../../../src/domain/key-limits.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
@@ -18,6 +18,7 @@ import {
   keyDigestSlot,
   keyOwnerSlot,
   newRequestStats,
+  planSlot,
   requestStatsSlot,
 } from '../../../src/domain/slots.ts';
 import type { Admission, AskedAdmission } from '../../../src/ports/ledger.ts';
@@ -48,6 +49,8 @@ interface Scene {
   readonly balanceMicro?: number;
   readonly rateLimitHeaders?: boolean;
   readonly byPlan?: boolean;
+  /** Judges the request again behind the admission. */
+  readonly again?: JudgeAgain;
   readonly leaseMs?: number;
   /** What becomes of an answer that is sent. */
   readonly handed?: Handed;
@@ -129,6 +132,7 @@ async function scene({ limits, balanceMicro, endpoint = () => OK, ...choices }: 
           name: 'read',
           run(x) {
             if (next.charge !== 'none') x.set(chargeSlot, next.charge);
+            x.set(judgeAgainSlot, choices.again);
             return undefined;
           },
         },
@@ -581,4 +585,43 @@ test('a ledger that fails is a bug: internal_error, and nothing is settled', asy
   expect(problem((await request()).outcome)).toMatchObject({ code: 'internal_error' });
   expect(bugs).toMatchObject([{ message: 'a bug of the store' }]);
   expect(await team.standing()).toMatchObject({ openReservations: 0 });
+});
+
+describe('where something depends on the plan', () => {
+  const NOT_OFFERED = refuse('validation_error', 'target_lang: is not offered.');
+  const judging = (refusal = false): { again: JudgeAgain; judged: (string | undefined)[] } => {
+    const judged: (string | undefined)[] = [];
+    return { judged, again: () => (judged.push('judged'), refusal ? NOT_OFFERED : undefined) };
+  };
+
+  test('the request is judged again once its plan is known; what that takes is let go of before the engine is asked', async () => {
+    const { again, judged } = judging();
+    let kept: unknown = 'not reached';
+    const endpoint = (x: Exchange): StepResult => ((kept = x.get(judgeAgainSlot)), OK);
+    const { request } = await scene({ byPlan: true, again, endpoint });
+    const { x, outcome } = await request();
+    expect({ outcome, judged, kept, plan: x.get(planSlot) }).toEqual({ outcome: OK, judged: ['judged'], kept: undefined, plan: 'test' });
+  });
+
+  test.each<[name: string, limits: Partial<TeamLimits>, code: string]>([
+    ['admitted', {}, 'validation_error'],
+    ['quota_exceeded', { characterLimit: 5 }, 'validation_error'],
+    // A rule of the text, which comes first.
+    ['text_too_long', { maxCharactersPerRequest: 5 }, 'text_too_long'],
+  ])('%s: refused for its plan, it is charged nothing', async (kind, limits, code) => {
+    const { again, judged } = judging(true);
+    const { request, team, told } = await scene({ byPlan: true, again, limits });
+    const { x, outcome } = await request();
+    expect([told.map((one) => one.kind), problem(outcome)]).toMatchObject([[kind], { code }]);
+    expect([judged.length, x.get(judgeAgainSlot)]).toEqual([code === 'validation_error' ? 1 : 0, undefined]);
+    expect(await team.standing()).toMatchObject({ usedCharacters: 0, openReservations: 0 });
+  });
+
+  test('what takes no place is not judged again, and nothing is kept of it either', async () => {
+    const { again, judged } = judging();
+    const { request } = await scene({ byPlan: true, again, limits: { requestsPerSecond: 1 } });
+    await request();
+    const { x, outcome } = await request();
+    expect([problem(outcome), judged.length, x.get(judgeAgainSlot)]).toMatchObject([{ code: 'rate_limited' }, 1, undefined]);
+  });
 });
