@@ -83,7 +83,7 @@ export {
 export { NoStoreError, StoreError } from './domain/store-unavailable.ts';
 export { answered, isUnavailable } from './domain/store-unavailable.ts';
 export type { StoreUnavailable } from './domain/store-unavailable.ts';
-export { keyOfOptions, NOTHING_CHOSEN } from './domain/translation-options.ts';
+export { keyOfOptions, sameOptions, NOTHING_CHOSEN } from './domain/translation-options.ts';
 export { canonicalUlid } from './domain/ulid.ts';
 export { usageReport } from './domain/usage-report.ts';
 export type { UsageReport } from './domain/usage-report.ts';

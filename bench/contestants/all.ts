@@ -1,5 +1,4 @@
 // Everybody who takes part, in the order in which they are measured and shown.
-import { fileURLToPath } from 'node:url';
 import type { Contestant } from './contestant.ts';
 import { fastify } from './fastify.ts';
 import { haproxy } from './haproxy.ts';
@@ -45,18 +44,22 @@ const FACADES = {
   ],
 };
 
-const DISTINCT = fileURLToPath(new URL('../../test/support/plugins/distinct-texts.ts', import.meta.url));
-const REMEMBERED: Readonly<Record<string, number>> = {
-  'lingate-redis-memory': 0,
-  'lingate-redis-memory-half': 0.5,
-  'lingate-redis-memory-new': 1,
-};
+const SHARES_OF_NEW: Readonly<Record<string, number>> = { '': 0, '-half': 0.5, '-new': 1 };
+/** More than the process has room for where a Redis does the remembering. */
+const SHARED_TEXTS = 20_000;
 
-/** With the memory in the process, and a share of texts that it does not know. */
-function remembering(name: string, share: number): Contestant {
-  const distinct = share === 0 ? [] : [{ module: DISTINCT, options: { share } }];
-  const does = `all of it, on Redis, ${share * 100} % of the texts unknown to the memory`;
-  return lingate({ name, does, store: 'redis', config: { plugins: [...distinct, { module: 'lingate/plugins/memory' }] } });
+/** With the memory in the process, or in a Redis of its own beside a process that keeps next to nothing. */
+function remembering(name: string, shared: boolean): Contestant[] {
+  return Object.entries(SHARES_OF_NEW).map(([suffix, newShare]) => {
+    const where = shared ? 'in Redis' : 'in the process';
+    const does = `all of it, on Redis, memory ${where}, ${newShare * 100} % of the texts are new`;
+    return lingate({
+      name: `${name}${suffix}`,
+      does,
+      store: 'redis',
+      memory: { shared, variety: { known: shared ? SHARED_TEXTS : 1, newShare } },
+    });
+  });
 }
 
 /** Those that only `--only` calls up. */
@@ -65,7 +68,8 @@ export const furtherContestants: readonly Contestant[] = [
   lingate({ name: 'lingate-sqlite-facades', does: 'all of it, on SQLite, all facades loaded', store: 'sqlite', config: FACADES }),
   lingate({ name: 'lingate-redis-older', does: 'on the older build of uWebSockets.js, Redis, access log', store: 'redis', env: olderUws }),
   uwsFloorOlder,
-  ...Object.entries(REMEMBERED).map(([name, share]) => remembering(name, share)),
+  ...remembering('lingate-redis-memory', false),
+  ...remembering('lingate-redis-memory-shared', true),
   lingate({ name: 'lingate-redis-http', does: 'on node:http, Redis, access log', store: 'redis', config: { listener: 'node' } }),
   lingate({ name: 'lingate-redis-24', does: 'on Node 24 and what listener: auto is there, Redis, access log', store: 'redis', node: '24' }),
   lingate({ name: 'lingate-redis-26', does: 'on Node 26 and what listener: auto is there, Redis, access log', store: 'redis', node: '26' }),

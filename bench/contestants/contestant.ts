@@ -1,6 +1,7 @@
 // What takes part in the bench: how it is started, how it is called, and what it must answer.
 import { countCharacters } from '../../src/domain/characters.ts';
 import type { Expected } from '../load/load-job.ts';
+import type { TextVariety } from '../load/text-variety.ts';
 import type { Cores } from '../machine/cores.ts';
 
 /** What every contestant is given. */
@@ -39,6 +40,8 @@ export interface Running {
   readonly authorizations: readonly string[];
   /** What a request with these texts must be answered. */
   readonly expect: (texts: readonly string[]) => Expected;
+  /** Without it the load always sends the same text. */
+  readonly variety?: TextVariety | undefined;
   /** Refusals that it promises, tried out before timing; throws where one does not come. */
   readonly checkRefusals?: () => Promise<void>;
   /** Told how many characters were delivered in all; throws when the books say otherwise. */

@@ -1,11 +1,12 @@
 // Lingate from the tree that this file stands in, as `lingate serve` runs it, access log on: it has no other way.
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { nodeFile } from '../../test/bare/node.ts';
 import type { NodeName } from '../../test/bare/node.ts';
 import { runProgram } from '../../test/support/start-program.ts';
+import type { TextVariety } from '../load/text-variety.ts';
 import { engineAnswer, gatewayAnswer, NotOffered, TRANSLATE_PATH } from './contestant.ts';
 import type { Contestant, Ground, Running } from './contestant.ts';
 import { expectStatus } from './sample.ts';
@@ -32,6 +33,8 @@ export interface LingateOptions {
   readonly flooded?: boolean;
   /** The engine's own path as a forward route: nothing is read or translated here, only passed on. */
   readonly forwards?: boolean;
+  /** The plugin `memory`, in the process or in a Redis of its own, and how many texts it knows. */
+  readonly memory?: { readonly shared: boolean; readonly variety: TextVariety };
   /** For its process; may throw `NotOffered`. */
   readonly env?: () => Readonly<Record<string, string>>;
   /** Another Node than the one that runs the bench. */
@@ -55,7 +58,8 @@ async function start(ground: Ground, options: LingateOptions): Promise<Running> 
   const { folder } = ground;
   const env = options.env?.() ?? {};
   const file = join(folder, 'lingate.yaml');
-  writeSettings(file, ground, options);
+  const memory = options.memory?.shared === true ? await startMemory(ground) : undefined;
+  writeSettings(file, ground, options, memory?.port);
   await judgeSettings(file);
   const store = await startStore(ground, options);
   const keys = benchKeys(options.flooded === true ? 1 : ground.teams);
@@ -68,11 +72,12 @@ async function start(ground: Ground, options: LingateOptions): Promise<Running> 
   return {
     ...judged(program.port, keys.map(bearer), options),
     gatewayPid: program.pid,
+    variety: options.memory?.variety,
     redis: store.redis,
     async stop() {
       await program.stop();
       await store.between?.stop();
-      await Promise.all(store.redis.map((server) => server.stop()));
+      await Promise.all([...store.redis, ...(memory === undefined ? [] : [memory])].map((server) => server.stop()));
     },
   };
 }
@@ -100,6 +105,19 @@ async function startStore(ground: Ground, { store, redisMasters, beforeRedis }: 
   return { url, directUrl, redis: [redis], between };
 }
 
+/** What is remembered may be lost, and the oldest goes: nothing is written to a file. */
+function startMemory(ground: Ground): Promise<Program> {
+  const folder = join(ground.folder, 'memory');
+  mkdirSync(folder, { recursive: true });
+  return startRedis({ ...ground, folder }, ['--appendonly', 'no', '--maxmemory', '256mb', '--maxmemory-policy', 'allkeys-lru']);
+}
+
+/** With Redis the process keeps as little as it may: what it knows itself costs what it does without Redis. */
+function memoryPlugin(redisPort: number | undefined): object {
+  const options = redisPort === undefined ? {} : { store: `redis://127.0.0.1:${redisPort}`, bytes: 1_048_576 };
+  return { module: 'lingate/plugins/memory', options };
+}
+
 type Judged = Omit<Running, 'gatewayPid' | 'redis' | 'stop'>;
 
 /** The engine's. */
@@ -121,13 +139,14 @@ function judged(port: number, authorizations: readonly string[], { flooded, forw
   };
 }
 
-function writeSettings(file: string, ground: Ground, options: LingateOptions): void {
+function writeSettings(file: string, ground: Ground, options: LingateOptions, memoryPort: number | undefined): void {
   const settings = {
     listen: '127.0.0.1:0',
     ops: '127.0.0.1:0',
     languages: LANGUAGES,
     engine: { urls: [`http://127.0.0.1:${ground.enginePort}`], ...options.engine },
     ...options.config,
+    ...(options.memory === undefined ? {} : { plugins: [memoryPlugin(memoryPort)] }),
     ...(options.forwards === true
       ? { forward: [{ path: FORWARDED, methods: ['POST'], target: `http://127.0.0.1:${ground.enginePort}`, charge_characters: 1 }] }
       : {}),

@@ -1,8 +1,11 @@
 // The request that most of the bench sends, and trying refusals out with it.
+import { NUMBER_PLACE } from '../load/text-variety.ts';
 import { TRANSLATE_PATH } from './contestant.ts';
 
 export const SAMPLE_TEXT = 'The house by the sea is for sale.';
 export const SAMPLE_CHARACTERS = SAMPLE_TEXT.length;
+/** As long as the other. */
+export const NUMBERED_TEXT = `The house by the sea is ${NUMBER_PLACE}.`;
 /** The 65 bytes that most of the bench sends. */
 export const SAMPLE_BODY = bodyOf([SAMPLE_TEXT]);
 

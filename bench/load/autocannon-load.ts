@@ -4,7 +4,8 @@ import { NOTHING_MEASURED } from './load-job.ts';
 import type { LoadResult, LoadTarget } from './load-job.ts';
 
 export async function autocannonLoad(target: LoadTarget, durationMs: number): Promise<LoadResult> {
-  const { port, path, connections, authorizations, body, expected } = target;
+  const { port, path, connections, authorizations, body, expected, variety } = target;
+  if (variety !== undefined) throw new Error('autocannon sends the same text with every request: leave out what remembers texts');
   const fields = { 'content-type': 'application/json' };
   let mismatches = 0;
   // Its own comparison of bodies cannot be had together with more than one request.

@@ -2,6 +2,8 @@
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Expected } from './load-job.ts';
+import { NUMBER_PLACE } from './text-variety.ts';
+import type { TextNumbers } from './text-variety.ts';
 
 const READ_BYTES = 65_536;
 const LENGTH = /\r\ncontent-length: *(\d+)/i;
@@ -13,6 +15,9 @@ export class LoadConnection {
   /** When the request under way was due; kept here for whoever measures. */
   dueMs = 0;
   readonly #expected: Expected;
+  readonly #numbers: TextNumbers | undefined;
+  /** Of the request under way. */
+  #body: string | undefined;
   readonly #statusText: string;
   readonly #onAnswer: OnAnswer;
   readonly #port: number;
@@ -22,16 +27,18 @@ export class LoadConnection {
   /** Of an answer that comes in pieces. */
   #parts = '';
 
-  private constructor(port: number, expected: Expected, onAnswer: OnAnswer) {
+  private constructor(port: number, expected: Expected, onAnswer: OnAnswer, numbers: TextNumbers | undefined) {
     this.#port = port;
     this.#expected = expected;
+    this.#body = expected.body;
+    this.#numbers = numbers;
     this.#statusText = `HTTP/1.1 ${expected.status} `;
     this.#onAnswer = onAnswer;
     this.#socket = this.#open();
   }
 
-  static open(port: number, expected: Expected, onAnswer: OnAnswer): Promise<LoadConnection> {
-    const connection = new LoadConnection(port, expected, onAnswer);
+  static open(port: number, expected: Expected, onAnswer: OnAnswer, numbers?: TextNumbers): Promise<LoadConnection> {
+    const connection = new LoadConnection(port, expected, onAnswer, numbers);
     return new Promise((resolve, reject) => {
       connection.#socket.once('connect', () => resolve(connection)).once('error', reject);
     });
@@ -43,7 +50,14 @@ export class LoadConnection {
 
   send(request: Buffer): void {
     this.#busy = true;
-    this.#socket.write(request);
+    this.#socket.write(this.#numbers === undefined ? request : this.#numbered(request, this.#numbers.next()));
+  }
+
+  #numbered(request: Buffer, number: string): Buffer {
+    this.#body = this.#expected.body?.replace(NUMBER_PLACE, number);
+    const own = Buffer.from(request);
+    own.write(number, own.lastIndexOf(NUMBER_PLACE), 'latin1');
+    return own;
   }
 
   leave(): void {
@@ -85,7 +99,8 @@ export class LoadConnection {
   }
 
   #judge(text: string, bodyAt: number): string | undefined {
-    const { body, alsoStatus } = this.#expected;
+    const { alsoStatus } = this.#expected;
+    const body = this.#body;
     const statusIsRight = text.startsWith(this.#statusText) || (alsoStatus !== undefined && text.startsWith(`HTTP/1.1 ${alsoStatus} `));
     const right = statusIsRight && (body === undefined || (text.length === bodyAt + body.length && text.endsWith(body)));
     return right ? undefined : `an unexpected answer: ${text.slice(0, 12)} ${text.slice(bodyAt, bodyAt + 300)}`;

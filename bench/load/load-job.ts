@@ -1,5 +1,6 @@
 // What a load process is told, and what it tells: the messages between the bench and its load processes.
 import type { Packed } from './histogram.ts';
+import type { TextVariety } from './text-variety.ts';
 
 /** Where to and what. Every connection takes the next key for its next request. */
 export interface LoadTarget {
@@ -10,6 +11,8 @@ export interface LoadTarget {
   readonly authorizations: readonly string[];
   readonly body: string;
   readonly expected: Expected;
+  /** Without it all requests have the same text; with it, body and expected answer contain `NUMBER_PLACE`. */
+  readonly variety?: TextVariety | undefined;
 }
 
 /** What every single answer is compared with. */

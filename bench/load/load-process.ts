@@ -10,6 +10,7 @@ import type { OnAnswer } from './load-connection.ts';
 import type { LoadCommand, LoadReply, LoadResult, LoadTarget } from './load-job.ts';
 import { openLoad } from './open-load.ts';
 import { requestBytes } from './requests.ts';
+import { TextNumbers } from './text-variety.ts';
 
 const CONNECT_AT_ONCE = 100;
 
@@ -52,7 +53,9 @@ async function obey(command: LoadCommand): Promise<LoadResult | undefined> {
 async function open(target: LoadTarget): Promise<undefined> {
   requests = requestBytes(target);
   const answered: OnAnswer = (connection, fault) => onAnswer(connection, fault);
-  const opening = Array.from({ length: target.connections }, () => LoadConnection.open(target.port, target.expected, answered));
+  const { port, expected, variety } = target;
+  const numbers = variety === undefined ? undefined : new TextNumbers(variety);
+  const opening = Array.from({ length: target.connections }, () => LoadConnection.open(port, expected, answered, numbers));
   connections = await Promise.all(opening);
 }
 

@@ -1,6 +1,6 @@
 // One measurement: load on one contestant, and what its processes used meanwhile.
 import type { Running } from '../contestants/contestant.ts';
-import { SAMPLE_BODY, SAMPLE_TEXT } from '../contestants/sample.ts';
+import { bodyOf, NUMBERED_TEXT, SAMPLE_TEXT } from '../contestants/sample.ts';
 import type { LoadGenerator, Loaded } from '../load/load-generator.ts';
 import type { LoadTarget } from '../load/load-job.ts';
 import { usageOf } from '../machine/process-tree.ts';
@@ -32,8 +32,9 @@ export interface MeasuredClosed extends Measured<ClosedFigures> {
 }
 
 export function sampleTarget(running: Running, connections: number): LoadTarget {
-  const { port, path, authorizations } = running;
-  return { port, path, connections, authorizations, body: SAMPLE_BODY, expected: running.expect([SAMPLE_TEXT]) };
+  const { port, path, authorizations, variety } = running;
+  const texts = [variety === undefined ? SAMPLE_TEXT : NUMBERED_TEXT];
+  return { port, path, connections, authorizations, body: bodyOf(texts), expected: running.expect(texts), variety };
 }
 
 export async function measureClosed(

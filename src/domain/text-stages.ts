@@ -14,6 +14,8 @@ export interface TextWork {
   readonly options: TranslationOptions;
   /** Names of the eligible engines, in the order to try them. */
   readonly engines: readonly string[];
+  /** The engine most likely to answer: the second while the first is failing, otherwise the first. */
+  readonly expected: string;
   /** Whether only the language of the text is wanted. */
   readonly detectionOnly: boolean;
 }
@@ -56,8 +58,11 @@ export type TextStage =
 
 type Translations = readonly Translation[] | Refusal;
 
-/** Reverts a stage's change on the way back. `engine` is `undefined` if no engine was called. */
-type Undo = (translations: readonly Translation[], engine: string | undefined) => OrPromise<Translations>;
+/** What a stage did with a piece of work, to be reverted on the way back. */
+type StageResult =
+  | { readonly kind: 'changed'; readonly plugin: string; readonly changed: ChangedTexts }
+  /** `open`: how many texts went on. */
+  | { readonly kind: 'known'; readonly known: KnownTexts; readonly open: number };
 
 /** Runs work through the stages in order; once all texts are known, later stages are skipped. A throw is a bug of the plugin. */
 export function passStages(work: TextWork, stages: readonly TextStage[]): OrPromise<PassedTexts | Refusal> {
@@ -82,15 +87,13 @@ function passFrom(passed: PassedTexts, stages: readonly TextStage[], first: numb
 export class PassedTexts {
   /** The work as the last stage left it: its texts go to the engine; empty if all are known. */
   work: TextWork;
-  /** Original indexes of the remaining texts. */
-  #places: readonly number[];
-  #spared: readonly number[] = [];
-  readonly #undo: Undo[] = [];
-  readonly #learn: (() => void)[] = [];
+  /** Original indexes of the remaining texts; `undefined` while all remain. */
+  #places: readonly number[] | undefined = undefined;
+  #spared: readonly number[] = NONE;
+  readonly #taken: StageResult[] = [];
 
   constructor(work: TextWork) {
     this.work = work;
-    this.#places = [...work.text.keys()];
   }
 
   /** Indexes of the original texts that are not charged. */
@@ -108,50 +111,81 @@ export class PassedTexts {
   }
 
   #change(plugin: string, changed: ChangedTexts): void {
-    const { text } = changed;
-    checkCount(plugin, 'texts', text, this.work.text);
-    this.work = { ...this.work, text };
-    this.#undo.push((translations) => {
-      const restored = changed.after === undefined ? translations : changed.after(translations);
-      return restored instanceof Promise ? restored.then((late) => counted(late)) : counted(restored);
-    });
-
-    function counted(translations: Translations): Translations {
-      if (!('problem' in translations)) checkCount(plugin, 'translations', translations, text);
-      return translations;
-    }
+    checkCount(plugin, 'texts', changed.text, this.work.text);
+    this.work = { ...this.work, text: changed.text };
+    this.#taken.push({ kind: 'changed', plugin, changed });
   }
 
   #answer(plugin: string, known: KnownTexts): void {
     const { translations } = known;
     const { text } = this.work;
-    const places = this.#places;
     checkCount(plugin, 'translations', translations, text);
-    const open = [...translations.keys()].filter((i) => translations[i] === undefined);
-    if (open.length < text.length) {
+    const open = countOpen(translations);
+    if (open < text.length) {
+      const places = this.#places ?? [...text.keys()];
+      const isOpen = (_one: unknown, i: number): boolean => translations[i] === undefined;
       if (known.spared === true) this.#spared = [...this.#spared, ...places.filter((_place, i) => translations[i] !== undefined)];
-      this.#places = open.map((i) => places[i]!);
-      this.work = { ...this.work, text: open.map((i) => text[i]!) };
+      this.#places = places.filter(isOpen);
+      this.work = { ...this.work, text: text.filter(isOpen) };
     }
-    this.#undo.push((rest, engine) => {
-      if (engine !== undefined && open.length > 0) this.#learn.push(() => known.learn?.(rest, engine));
-      let next = 0;
-      return open.length === text.length ? rest : translations.map((one) => one ?? rest[next++]!);
-    });
+    this.#taken.push({ kind: 'known', known, open });
   }
 
   /** Takes the translations of the remaining texts back through the stages, last one first. Call it once. */
   back(translations: readonly Translation[], engine: string | undefined): OrPromise<Translations> {
-    let current: Translations = translations;
-    for (let undo = this.#undo.pop(); undo !== undefined; undo = this.#undo.pop()) {
-      const undone: OrPromise<Translations> = undo(current, engine);
-      if (undone instanceof Promise) return undone.then((late) => ('problem' in late ? late : this.back(late, engine)));
-      if ('problem' in undone) return undone;
-      current = undone;
+    return this.#back(translations, engine, this.#taken.length - 1, []);
+  }
+
+  /** Continues at stage `last`. Later stages learn their `lessons` once everything has succeeded. */
+  #back(translations: readonly Translation[], engine: string | undefined, last: number, lessons: Lesson[]): OrPromise<Translations> {
+    let current = translations;
+    for (let i = last; i >= 0; i--) {
+      const taken = this.#taken[i]!;
+      if (taken.kind === 'known') {
+        const { known, open } = taken;
+        if (engine !== undefined && open > 0) lessons.push({ known, translations: current });
+        current = joined(known.translations, current, open);
+        continue;
+      }
+      const restored = restoredBy(taken.changed, current);
+      if (restored instanceof Promise) {
+        return restored.then((late) => {
+          if ('problem' in late) return late;
+          checkCount(taken.plugin, 'translations', late, taken.changed.text);
+          return this.#back(late, engine, i - 1, lessons);
+        });
+      }
+      if ('problem' in restored) return restored;
+      checkCount(taken.plugin, 'translations', restored, taken.changed.text);
+      current = restored;
     }
-    for (const learn of this.#learn) learn();
+    for (const lesson of lessons) lesson.known.learn?.(lesson.translations, engine!);
     return current;
   }
+}
+
+/** Translations of the texts that a stage did not know. */
+interface Lesson {
+  readonly known: KnownTexts;
+  readonly translations: readonly Translation[];
+}
+
+const NONE: readonly never[] = [];
+
+function countOpen(translations: KnownTexts['translations']): number {
+  let open = 0;
+  for (let i = 0; i < translations.length; i++) if (translations[i] === undefined) open++;
+  return open;
+}
+
+function joined(known: KnownTexts['translations'], rest: readonly Translation[], open: number): readonly Translation[] {
+  if (open === known.length) return rest;
+  let next = 0;
+  return known.map((one) => one ?? rest[next++]!);
+}
+
+function restoredBy(changed: ChangedTexts, translations: readonly Translation[]): OrPromise<Translations> {
+  return changed.after === undefined ? translations : changed.after(translations);
 }
 
 function checkCount(plugin: string, what: string, given: readonly unknown[], wanted: readonly unknown[]): void {

@@ -28,7 +28,7 @@ export default definePlugin({
   setup(options, host) {
     const now = (): number => performance.now();
     const ageMaxMs = options.seconds * 1000;
-    const own = new ProcessMemory({ bytesMax: options.bytes, ageMaxMs, now });
+    const own = new ProcessMemory({ bytesMax: options.bytes, ageMaxMs });
     const url = redisUrlOf(options.store);
     const shared =
       url === undefined
@@ -50,7 +50,7 @@ export default definePlugin({
       now,
       wallNow: () => Date.now(),
     });
-    const dropping = setInterval(() => own.dropOld(), DROP_EVERY_MS).unref();
+    const dropping = setInterval(() => void own.dropUntil(now() - ageMaxMs, nextTurn), DROP_EVERY_MS).unref();
     return {
       answers: (work) => memory.answer(work),
       async forget(teamId) {

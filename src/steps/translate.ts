@@ -256,9 +256,13 @@ class PendingWork<Order extends WorkOrder> implements AskedWork {
   pass(): Refusal | undefined | Promise<Refusal | undefined> {
     const { x, teamId, text, options, detectionOnly } = this;
     const engines = this.engines ?? ONE_ENGINE;
-    const work = { x, teamId, text, options, engines, detectionOnly: detectionOnly === true };
+    const work = { x, teamId, text, options, engines, expected: engines[0]!, detectionOnly: detectionOnly === true };
     const passed = passStages(work, this.by.stages);
-    return passed instanceof Promise ? passed.then((late) => this.#hasPassed(late)) : this.#hasPassed(passed);
+    if (!(passed instanceof Promise)) return this.#hasPassed(passed);
+    return passed.then((late) => {
+      this.startedAtMs = this.by.now();
+      return this.#hasPassed(late);
+    });
   }
 
   #hasPassed(passed: PassedTexts | Refusal): Refusal | undefined {
@@ -266,7 +270,6 @@ class PendingWork<Order extends WorkOrder> implements AskedWork {
     this.#passed = passed;
     if (passed.spared.length > 0) this.#spared = this.#spare(passed.spared);
     this.text = passed.work.text;
-    this.startedAtMs = this.by.now();
     return undefined;
   }
 

@@ -1,19 +1,20 @@
-// What was translated before, answered text by text: from this process, or from the Redis that gateways share, or not at all.
+// Looks each text up in the process's cache, then in the Redis that gateways share, and caches new translations in both.
 import { countCharacters } from 'lingate';
 import type { KnownTexts, TextWork, Translation } from 'lingate';
+import { KeyBytes } from './key-bytes.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import type { RedisMemory } from './redis-memory.ts';
 import type { SharedText } from './shared-text.ts';
-import { keyBeginning, keyOfText } from './text-key.ts';
+import { keyBeginning, keyOfText, OptionsParts, teamPart } from './text-key.ts';
 import type { TextKey } from './text-key.ts';
 
-/** What became of a text that was looked for: `unavailable` where this process does not know it, and Redis is away. */
+/** Result of looking a text up. `unavailable`: not cached in this process, and Redis is down. */
 export type Finding = 'hit' | 'miss' | 'unavailable';
 
-/** What is shown to the operator. */
+/** Shown to the operator. */
 export interface MemoryCounts {
   readonly texts: Record<Finding, number>;
-  /** Characters of texts that no engine was asked for. */
+  /** Characters of hits. */
   saved: number;
 }
 
@@ -21,7 +22,7 @@ export interface TextMemoryOptions {
   readonly process: ProcessMemory;
   readonly shared: RedisMemory | undefined;
   readonly ageMaxMs: number;
-  /** Whether the characters of what is known are not charged. */
+  /** Whether hits are free. */
   readonly spared: boolean;
   readonly counts: MemoryCounts;
   /** A monotonic clock in milliseconds. */
@@ -29,21 +30,41 @@ export interface TextMemoryOptions {
   readonly wallNow: () => number;
 }
 
-/** A piece of work whose texts are looked for. `known` is filled in from one place after the other. */
-interface Search {
+/** Limit on remembered `forget` times of teams; the oldest are dropped. */
+const FORGOTTEN_MAX = 100_000;
+
+/** The look-up of a piece of work; `translations` is filled in step by step. */
+class Search implements KnownTexts {
+  readonly translations: (Translation | undefined)[];
+  readonly spared: boolean;
   readonly work: TextWork;
   readonly teamId: string;
-  readonly keys: readonly (TextKey | undefined)[];
-  readonly known: (Translation | undefined)[];
   readonly atMs: number;
-}
+  /** The options' part of keys for the first engine. */
+  readonly part: string;
+  readonly #by: TextMemory;
 
-/** Teams of which it is known since when nothing older counts; more are forgotten, the oldest first. */
-const FORGOTTEN_MAX = 100_000;
+  constructor(by: TextMemory, work: TextWork, teamId: string, part: string, atMs: number, spared: boolean) {
+    this.#by = by;
+    this.work = work;
+    this.teamId = teamId;
+    this.part = part;
+    this.atMs = atMs;
+    this.spared = spared;
+    this.translations = [];
+    for (let i = 0; i < work.text.length; i++) this.translations.push(undefined);
+  }
+
+  learn(translations: readonly Translation[], engine: string): void {
+    this.#by.learn(this, translations, engine);
+  }
+}
 
 export class TextMemory {
   readonly #options: TextMemoryOptions;
-  /** From which moment on what is remembered of a team counts, and of all teams. */
+  readonly #key = new KeyBytes();
+  readonly #parts = new OptionsParts();
+  /** Entries made before these times do not count, per team and for all. */
   readonly #forgottenAtMs = new Map<string, number>();
   #allForgottenAtMs = -Infinity;
 
@@ -52,91 +73,126 @@ export class TextMemory {
   }
 
   answer(work: TextWork): KnownTexts | undefined | Promise<KnownTexts> {
-    const { teamId, text, engines, options } = work;
-    const beginning = teamId === undefined ? undefined : keyBeginning(teamId, engines[0]!, options);
-    if (teamId === undefined || beginning === undefined) return undefined;
-    const keys = text.map((one) => keyOfText(beginning, one));
-    const search: Search = { work, teamId, keys, known: keys.map((key) => this.#remembered(key)), atMs: this.#options.now() };
-    const { shared } = this.#options;
-    if (shared === undefined || search.known.every((one) => one !== undefined)) return this.#found(search, 'miss');
-    return this.#foundShared(search, shared);
+    const { teamId, engines, text } = work;
+    if (teamId === undefined) return undefined;
+    const { shared, now, spared } = this.#options;
+    const part = this.#parts.of(engines[0]!, work.options);
+    const search = new Search(this, work, teamId, part, now(), spared);
+    let open = this.#look(search, part, text.length);
+    if (open > 0 && work.expected !== engines[0]) open = this.#look(search, this.#partOf(search, work.expected), open);
+    return shared === undefined || open === 0 ? this.#found(search, 'miss') : this.#foundShared(search, shared);
   }
 
-  #remembered(key: TextKey | undefined): Translation | undefined {
-    return key === undefined ? undefined : this.#options.process.get(key);
+  /** Fills in what this process has under these options and returns how many texts remain open. */
+  #look({ work, teamId, translations, atMs }: Search, part: string, openBefore: number): number {
+    const key = this.#key;
+    if (!key.begin(teamPart(teamId), part)) return openBefore;
+    let open = openBefore;
+    for (let i = 0; i < translations.length; i++) {
+      if (translations[i] !== undefined || !key.add(work.text[i]!)) continue;
+      const known = this.#options.process.get(key, atMs);
+      if (known === undefined) continue;
+      translations[i] = known;
+      open--;
+    }
+    return open;
+  }
+
+  #partOf({ work, part }: Search, engine: string): string {
+    return engine === work.engines[0] ? part : this.#parts.of(engine, work.options);
   }
 
   async #foundShared(search: Search, shared: RedisMemory): Promise<KnownTexts> {
-    const { teamId, known } = search;
-    const open = search.keys.flatMap((key, i) => (key === undefined || known[i] !== undefined ? [] : [{ key, i }]));
+    const { work, teamId, translations } = search;
+    const engines = work.expected === work.engines[0] ? [work.expected] : [work.engines[0]!, work.expected];
+    const wanted = engines.flatMap((engine) => {
+      const beginning = keyBeginning(teamPart(teamId), this.#partOf(search, engine));
+      return [...translations.keys()].flatMap((i) => {
+        const key = translations[i] === undefined ? keyOfText(beginning, work.text[i]!) : undefined;
+        return key === undefined ? [] : [{ engine, i, key }];
+      });
+    });
     const texts = await shared.get(
       teamId,
-      open.map(({ key }) => key),
+      wanted.map(({ key }) => key),
     );
     if (texts === undefined) return this.#found(search, 'unavailable');
-    for (const [place, { key, i }] of open.entries()) {
+    for (const [place, { engine, i }] of wanted.entries()) {
       const text = texts[place];
-      const ageMs = text === undefined ? Infinity : this.#ageOf(teamId, text);
-      if (text === undefined || ageMs >= this.#options.ageMaxMs) continue;
-      known[i] = text.translation;
-      this.#options.process.set(key, teamId, text.translation, ageMs);
+      if (text === undefined || translations[i] !== undefined) continue;
+      const madeAtMs = this.#madeAtMs(teamId, text);
+      if (madeAtMs === undefined) continue;
+      translations[i] = text.translation;
+      this.#keep(search, engine, i, text.translation, madeAtMs);
     }
     return this.#found(search, 'miss');
   }
 
-  /** `Infinity` where it was made before its team was forgotten. One that another's clock made in the future is new. */
-  #ageOf(teamId: string, { madeAtMs }: SharedText): number {
-    const ageMs = Math.max(0, this.#options.wallNow() - madeAtMs);
-    return this.#counts(teamId, this.#options.now() - ageMs) ? ageMs : Infinity;
+  /** `undefined` if it is too old or older than the team's last `forget`. A time in the future, by another clock, counts as now. */
+  #madeAtMs(teamId: string, text: SharedText): number | undefined {
+    const { wallNow, now, ageMaxMs } = this.#options;
+    const ageMs = Math.max(0, wallNow() - text.madeAtMs);
+    const madeAtMs = now() - ageMs;
+    return ageMs < ageMaxMs && this.#counts(teamId, madeAtMs) ? madeAtMs : undefined;
+  }
+
+  #keep(search: Search, engine: string, i: number, translation: Translation, madeAtMs: number): void {
+    const key = this.#key;
+    if (!key.begin(teamPart(search.teamId), this.#partOf(search, engine)) || !key.add(search.work.text[i]!)) return;
+    this.#options.process.set(key, translation, madeAtMs);
   }
 
   #counts(teamId: string, sinceMs: number): boolean {
     return sinceMs > this.#allForgottenAtMs && sinceMs > (this.#forgottenAtMs.get(teamId) ?? -Infinity);
   }
 
-  /** `without` is what the texts are counted as that are not known. */
+  /** Counts; texts that were not found count as `without`. */
   #found(search: Search, without: Finding): KnownTexts {
-    const { work, known } = search;
-    let hits = 0;
-    let saved = 0;
-    for (let i = 0; i < known.length; i++) {
-      if (known[i] === undefined) continue;
-      hits++;
-      saved += countCharacters(work.text[i]!);
+    const { counts } = this.#options;
+    const { translations, work } = search;
+    for (let i = 0; i < translations.length; i++) {
+      if (translations[i] === undefined) {
+        counts.texts[without]++;
+      } else {
+        counts.texts.hit++;
+        counts.saved += countCharacters(work.text[i]!);
+      }
     }
-    const { counts, spared } = this.#options;
-    counts.texts[without] += known.length - hits;
-    counts.texts.hit += hits;
-    counts.saved += saved;
-    return { translations: known, spared, learn: (translations, engine) => this.#learn(search, translations, engine) };
+    return search;
   }
 
-  #learn({ work, teamId, keys, known, atMs }: Search, translations: readonly Translation[], engine: string): void {
+  /** `translations` are those of the texts that were still open. */
+  learn(search: Search, translations: readonly Translation[], engine: string): void {
+    const { work, teamId, atMs } = search;
     if (!this.#counts(teamId, atMs)) return;
-    // The one that answered need not be the one that was asked for first.
-    const beginning = engine === work.engines[0] ? undefined : keyBeginning(teamId, engine, work.options);
-    const madeAtMs = this.#options.wallNow();
+    const { shared, process, wallNow } = this.#options;
+    const key = this.#key;
+    const team = teamPart(teamId);
+    const part = this.#partOf(search, engine);
+    if (!key.begin(team, part)) return;
+    const beginning = shared === undefined ? undefined : keyBeginning(team, part);
     let next = 0;
-    for (let i = 0; i < keys.length; i++) {
-      if (known[i] !== undefined) continue;
+    for (let i = 0; i < work.text.length; i++) {
+      if (search.translations[i] !== undefined) continue;
+      const text = work.text[i]!;
       const translation = translations[next++]!;
-      const key = beginning === undefined ? keys[i] : keyOfText(beginning, work.text[i]!);
-      if (key === undefined) continue;
-      this.#options.process.set(key, teamId, translation);
-      this.#options.shared?.set(teamId, key, { translation, madeAtMs });
+      if (key.add(text)) process.set(key, translation, atMs);
+      const shareKey: TextKey | undefined = beginning === undefined ? undefined : keyOfText(beginning, text);
+      if (shareKey !== undefined) shared!.set(teamId, shareKey, { translation, madeAtMs: wallNow() });
     }
   }
 
-  /** What is remembered of a team, or of all, does not count from now on, and what is on its way is not remembered. */
+  /** Drops a team's entries, or all; translations in progress are not cached. */
   async forget(teamId: string | undefined, pause: () => Promise<void>): Promise<void> {
     const nowMs = this.#options.now();
     if (teamId === undefined) {
       this.#allForgottenAtMs = nowMs;
-    } else {
-      this.#forgottenAtMs.delete(teamId);
-      this.#forgottenAtMs.set(teamId, nowMs);
-      if (this.#forgottenAtMs.size > FORGOTTEN_MAX) this.#forgottenAtMs.delete(this.#forgottenAtMs.keys().next().value!);
+      this.#options.process.clear();
+      return;
     }
-    await this.#options.process.forget(teamId, pause);
+    this.#forgottenAtMs.delete(teamId);
+    this.#forgottenAtMs.set(teamId, nowMs);
+    if (this.#forgottenAtMs.size > FORGOTTEN_MAX) this.#forgottenAtMs.delete(this.#forgottenAtMs.keys().next().value!);
+    await this.#options.process.dropTeam(teamPart(teamId), pause);
   }
 }

@@ -13,7 +13,7 @@ const said = (text: string): Translation => ({ text, detectedSourceLanguage: und
 
 function workOf(text: readonly string[], more: Partial<TextWork> = {}): TextWork {
   const options = { ...NOTHING_CHOSEN, targetLang: 'DE' };
-  return { x: {} as Exchange, teamId: 'T', text, options, engines: ['default'], detectionOnly: false, ...more };
+  return { x: {} as Exchange, teamId: 'T', text, options, engines: ['default'], expected: 'default', detectionOnly: false, ...more };
 }
 
 /** Writes a word in front of each text, and another in front of each translation. */

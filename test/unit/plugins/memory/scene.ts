@@ -17,7 +17,9 @@ export interface Asked {
   readonly text: readonly string[];
   readonly options?: TranslationOptions;
   readonly engines?: readonly string[];
-  /** Who answers; without it the first of `engines`. */
+  /** Without it the first of `engines`. */
+  readonly expected?: string;
+  /** Who answers; without it the one that is expected to. */
   readonly answering?: string;
 }
 
@@ -45,7 +47,7 @@ export function memoryScene({
 }: { shared?: RedisMemory; spared?: boolean; bytesMax?: number } = {}) {
   const counts: MemoryCounts = { texts: { hit: 0, miss: 0, unavailable: 0 }, saved: 0 };
   const now = (): number => scene.nowMs;
-  const own = new ProcessMemory({ bytesMax, ageMaxMs: AGE_MAX_MS, now });
+  const own = new ProcessMemory({ bytesMax, ageMaxMs: AGE_MAX_MS });
   const memory = new TextMemory({ process: own, shared, ageMaxMs: AGE_MAX_MS, spared, counts, now, wallNow: now });
   const scene: MemoryScene & { version: string } = {
     memory,
@@ -53,8 +55,8 @@ export function memoryScene({
     counts,
     version: '',
     nowMs: 1_000_000,
-    async ask({ teamId = 'T', text, options = OPTIONS, engines = ['default'], answering = engines[0]! }) {
-      const work: TextWork = { x: {} as Exchange, teamId, text, options, engines, detectionOnly: false };
+    async ask({ teamId = 'T', text, options = OPTIONS, engines = ['default'], expected = engines[0]!, answering = expected }) {
+      const work: TextWork = { x: {} as Exchange, teamId, text, options, engines, expected, detectionOnly: false };
       const passed = await passStages(work, [{ kind: 'answer', plugin: 'memory', run: (one) => memory.answer(one) }]);
       if (!(passed instanceof PassedTexts)) throw new Error('a memory refuses nothing');
       const sent = passed.work.text;

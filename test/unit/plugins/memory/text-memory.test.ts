@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { TranslationOptions } from '../../../../src/domain/translation-options.ts';
 import { AGE_MAX_MS, memoryScene, OPTIONS, translated } from './scene.ts';
+import type { MemoryScene } from './scene.ts';
 
 /** Few values of each, so that requests meet; some that would be the same if parts were joined without their lengths. */
 const word = fc.constantFrom('a', 'b', 'ab', '', '1:a', '|', '😀', 'ä', 'a|', '"a"', '["a"]');
@@ -89,35 +90,14 @@ test('nothing is left of what is too old, whether it is asked for or not', async
   await scene.ask({ text: ['old', 'older'] });
   scene.nowMs += AGE_MAX_MS - 1;
   await scene.ask({ text: ['young'] });
-  scene.own.dropOld();
+  await dropOld(scene);
   expect(scene.own.texts).toBe(3);
   scene.nowMs += 1;
-  scene.own.dropOld();
+  await dropOld(scene);
   expect(scene.own.texts).toBe(1);
   scene.nowMs += AGE_MAX_MS;
-  scene.own.dropOld();
+  await dropOld(scene);
   expect([scene.own.texts, scene.own.bytes]).toEqual([0, 0]);
-});
-
-test('what came old from elsewhere stays no longer for it', async () => {
-  const scene = memoryScene();
-  const memory = scene.own;
-  const text = translated('x', OPTIONS, 'default');
-  memory.set('new', 'T', text);
-  memory.set('again', 'T', text, AGE_MAX_MS / 2);
-  memory.set('again', 'T', text);
-  for (const part of [0.98, 0.5, 0.02]) memory.set(`old ${part}`, 'T', text, AGE_MAX_MS * part);
-  const left: number[] = [];
-  for (const part of [0, 0.02, 0.48, 0.48, 0.02]) {
-    scene.nowMs += AGE_MAX_MS * part;
-    memory.dropOld();
-    left.push(memory.texts);
-  }
-  expect(left).toEqual([5, 4, 3, 2, 0]);
-  memory.set('old', 'A', text, 1);
-  memory.set('old too', 'B', text, 1);
-  await memory.forget('A', () => Promise.resolve());
-  expect([memory.get('old'), memory.get('old too')]).toEqual([undefined, text]);
 });
 
 describe('what is to be forgotten', () => {
@@ -144,6 +124,7 @@ describe('what is to be forgotten', () => {
       text: ['x'],
       options: OPTIONS,
       engines: ['default'],
+      expected: 'default',
       detectionOnly: false,
     });
     await scene.memory.forget(teamId, pause);
@@ -157,6 +138,10 @@ describe('what is to be forgotten', () => {
     await scene.ask({ teamId: 'B', text: ['x'] });
     await scene.memory.forget(undefined, pause);
     expect([scene.own.texts, scene.own.bytes]).toEqual([0, 0]);
-    scene.own.dropOld();
+    await dropOld(scene);
   });
 });
+
+function dropOld({ own, nowMs }: MemoryScene): Promise<void> {
+  return own.dropUntil(nowMs - AGE_MAX_MS, () => Promise.resolve());
+}
