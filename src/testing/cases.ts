@@ -1,23 +1,23 @@
-// Guarantees as plain functions that fail by throwing: any test runner can run them, one after the other.
+// Guarantees as plain functions that fail by throwing, so that any test runner can run them one after another.
 import { format } from 'node:util';
 
 /** One guarantee. */
 export interface ContractCase {
   readonly name: string;
-  /** Rejects, with a difference to read, when it is broken. */
+  /** Rejects with a readable difference if the guarantee is broken. */
   readonly run: () => Promise<void>;
 }
 
 /** How the parts of a suite add their cases. */
 export interface AddCase {
   (name: string, run: () => Promise<void> | void): void;
-  /** One case for each row. The title is for `util.format`, or names members of the row as `$name`. */
+  /** Adds one case per row. The title is formatted by `util.format`, or refers to members of the row as `$name`. */
   each<Row>(rows: readonly Row[]): (title: string, run: (...row: RowValues<Row>) => Promise<void> | void) => void;
 }
 
 type RowValues<Row> = Row extends readonly [...infer Entries] ? Entries : Row extends readonly unknown[] ? [...Row] : [row: Row];
 
-/** Collects into `cases`; names begin with `part`, and `before` runs ahead of each. */
+/** Collects into `cases`; prefixes names with `part`, and runs `before` ahead of each case. */
 export function collector(cases: ContractCase[], part: string, before: () => Promise<void> | void): AddCase {
   const add = (name: string, run: () => Promise<void> | void): void => {
     cases.push({

@@ -1,11 +1,11 @@
-// The few assertions of the contract suites, over `node:assert`, so that running them needs no library.
+// The few assertions that the contract suites need, based on `node:assert`, so that running them requires no library.
 import assert from 'node:assert/strict';
 
 interface Expectation {
   toBe(expected: unknown): void;
-  /** Members that are `undefined` count as absent, on both sides. */
+  /** `undefined` members count as absent, on both sides. */
   toEqual(expected: unknown): void;
-  /** Of objects only the members that are expected; arrays are as long as expected. */
+  /** Compares only the expected members of objects; arrays must have the expected length. */
   toMatchObject(expected: unknown): void;
   toHaveLength(expected: number): void;
   toBeUndefined(): void;
@@ -21,11 +21,11 @@ export function expect(actual: unknown): Expectation {
     toHaveLength: (expected) => assert.strictEqual((actual as ArrayLike<unknown>).length, expected),
     toBeUndefined: () => assert.strictEqual(actual, undefined),
     toBeAtLeast: (expected) => assert.ok((actual as number) >= expected, `${String(actual)} is less than ${expected}`),
-    notToContain: (word) => assert.ok(!(actual as string).includes(word), `${JSON.stringify(actual)} holds ${JSON.stringify(word)}`),
+    notToContain: (word) => assert.ok(!(actual as string).includes(word), `${JSON.stringify(actual)} contains ${JSON.stringify(word)}`),
   };
 }
 
-/** Without prototypes and members that are `undefined`: stores may make their answers as they like. */
+/** Removes prototypes and `undefined` members: stores may construct their results in any way. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((entry) => plain(entry));
   if (typeof value !== 'object' || value === null || value instanceof Map || value instanceof Set || value instanceof Date) return value;
@@ -33,7 +33,7 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(members.map(([name, member]) => [name, plain(member)]));
 }
 
-/** Those members of `actual` that `wanted` has, at every depth. */
+/** The members of `actual` that `wanted` has, at every depth. */
 function asFarAs(wanted: unknown, actual: unknown): unknown {
   if (typeof wanted !== 'object' || wanted === null || typeof actual !== 'object' || actual === null) return actual;
   if (Array.isArray(wanted)) return Array.isArray(actual) ? actual.map((entry, index) => asFarAs(wanted[index], entry)) : actual;

@@ -1,7 +1,7 @@
 // A clock that tests move by hand, forwards and backwards.
 import type { Clock } from '../ports/clock.ts';
 
-// Later than any real clock that runs these tests: a store that also sets expiry times by its server's clock never meets them.
+// Later than any real clock that runs these tests, so that expiry times set by a store's server clock never take effect.
 export const START_MS = Date.UTC(2040, 0, 15, 12, 0, 0);
 
 export class MovableClock implements Clock {
@@ -15,7 +15,7 @@ export class MovableClock implements Clock {
     this.#nowMs = nowMs;
   }
 
-  /** Negative steps go back. */
+  /** Negative values step back. */
   step(ms: number): void {
     this.#nowMs += ms;
   }

@@ -1,4 +1,4 @@
-// What every engine protocol guarantees, as cases for any test runner: run them against one of your own.
+// The guarantees of every engine protocol, as cases for any test runner: run them against your own protocol.
 import { collector } from './cases.ts';
 import type { ContractCase } from './cases.ts';
 import { Bench } from './protocol/bench.ts';
@@ -10,14 +10,14 @@ import { unusableAnswers } from './protocol/unusable-answers.ts';
 export type { ProtocolSubject } from './protocol/bench.ts';
 
 export interface ProtocolContract {
-  /** To be run one after the other: they share two scripted engines. */
+  /** Run them one after another: they share two scripted engines. */
   readonly cases: readonly ContractCase[];
-  /** Closes what the cases have opened. */
+  /** Closes everything that the cases opened. */
   close(): Promise<void>;
 }
 
 /**
- * Tries a protocol over the gateway's own way to engines, against two replicas that speak it and misbehave. Nothing is
+ * Tests a protocol through the gateway's own engine client, against two replicas that speak it and misbehave. Nothing is
  * opened before the first case runs.
  *
  * @example

@@ -1,30 +1,30 @@
-// The ways in which the scripted engine answers, and does not answer.
+// The behaviours of the scripted engine: how it answers, or fails to.
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Stands in the body, a header and the status text of every failure: it must never be seen on the gateway's other side. */
+/** Contained in the body, a header and the reason phrase of every failure: it must never get past the gateway. */
 export const CANARY = 'canary-of-the-engine';
 
-/** A request as the engine saw it. */
+/** A request as received by the engine. */
 export interface ScriptedRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** The body as sent. */
   readonly body: string;
-  /** Number of the connection it came over, from 1. */
+  /** Number of the connection that it arrived on, starting at 1. */
   readonly connection: number;
-  /** The connection was closed before the answer was complete; with `hang` and `slow` that was the caller. */
+  /** The connection was closed before the answer was complete; with `hang` and `slow`, by the caller. */
   aborted: boolean;
 }
 
-/** The body with which a sound engine answers a request, by its protocol. */
+/** The body with which a well-behaved engine answers a request, depending on its protocol. */
 export type RightAnswer = (request: ScriptedRequest) => string;
 
-/** A behaviour of a test's own. */
+/** A custom behaviour of a test. */
 export type Act = (request: ScriptedRequest, response: ServerResponse) => void;
 
-/** Complete answers with status 200 that are wrong in one point. */
+/** Complete answers with status 200 that are wrong in one respect. */
 const WRONG_BODIES = {
   not_json: () => `<html>${CANARY}</html>`,
   bad_utf8: () => Buffer.concat([Buffer.from(`{"translations":[{"text":"${CANARY}`), Buffer.from([0xc3, 0x28]), Buffer.from('"}]}')]),
@@ -39,30 +39,30 @@ const WRONG_BODIES = {
     withTranslations(okTranslations(request).map(({ text }) => ({ text, detected_source_language: [CANARY] }))),
 } satisfies Record<string, (request: ScriptedRequest) => string | Uint8Array>;
 
-/** How an answer goes over the wire, or does not. */
+/** How an answer is sent over the wire, or not. */
 const WIRE_ACTS = {
-  /** Translates by `scriptedTranslation`. */
+  /** Translates with `scriptedTranslation`. */
   ok: (request, response, _socket, right) => void response.writeHead(200, { 'content-type': 'application/json' }).end(right(request)),
-  /** A right answer; the connection is closed behind it. */
+  /** A correct answer; the connection is closed after it. */
   ok_then_close: (request, response, _socket, right) => void response.writeHead(200, { connection: 'close' }).end(right(request)),
-  /** Takes the request and never answers. */
+  /** Accepts the request and never answers. */
   hang: () => undefined,
   hang_after_headers: (_request, _response, socket) => void socket.write(head('content-length: 100\r\n')),
-  /** A right answer, byte by byte, that would take many seconds. */
+  /** A correct answer, byte by byte, which would take many seconds. */
   drip: (request, response, _socket, right) => drip(right(request), response),
-  /** RST instead of an answer. */
+  /** A TCP reset instead of an answer. */
   reset: (_request, _response, socket) => void socket.resetAndDestroy(),
   reset_after_headers: (_request, _response, socket) =>
     void socket.write(`${head('content-length: 100\r\n')}{"tr`, () => socket.resetAndDestroy()),
-  /** FIN instead of an answer. */
+  /** Closes the connection instead of answering. */
   close: (_request, _response, socket) => void socket.end(),
   /** Announces more than it sends. */
   truncate: (request, _response, socket, right) => void socket.end(`${head('content-length: 100000\r\n')}${right(request)}`),
-  /** No length, no chunks, and ends in the middle. */
+  /** Without a length or chunks, and truncated. */
   partial_eof: (request, _response, socket, right) => void socket.end(`${head('connection: close\r\n')}${right(request).slice(0, -2)}`),
-  /** No HTTP at all. */
+  /** Not HTTP at all. */
   garbage: (_request, _response, socket) => void socket.write(`${CANARY} \u0000 no protocol of ours\r\n\r\n`),
-  /** More than any sensible limit: 64 MiB, as fast as it is read. */
+  /** Larger than any sensible limit: 64 MiB, as fast as it is read. */
   huge: (_request, response) => pour(response),
   huge_headers: (_request, _response, socket) => void socket.write(head(`x-huge: ${CANARY.repeat(10_000)}\r\ncontent-length: 0\r\n`)),
   redirect: (_request, response) => void response.writeHead(302, CANARY, { location: `/elsewhere/${CANARY}` }).end(CANARY),
@@ -71,7 +71,7 @@ const WIRE_ACTS = {
 export type NamedBehaviour = keyof typeof WRONG_BODIES | keyof typeof WIRE_ACTS;
 export type Behaviour = NamedBehaviour | Act;
 
-/** Behaves once. What is no valid HTTP goes past the response to the socket. */
+/** Performs one behaviour. Invalid HTTP bypasses the response and is written to the socket. */
 export function act(
   behaviour: Behaviour,
   request: ScriptedRequest,
@@ -79,7 +79,7 @@ export function act(
   socket: Socket,
   right: RightAnswer = okBody,
 ): void {
-  // As sound engines do; a behaviour may say otherwise. What goes past the response has no id.
+  // Echoed as well-behaved engines do; a behaviour may override it. Raw socket writes carry no id.
   const id = request.headers['x-request-id'];
   if (id !== undefined) response.setHeader('x-request-id', id);
   if (typeof behaviour === 'function') behaviour(request, response);
@@ -101,7 +101,7 @@ export function answer(body: string | Uint8Array): Act {
   };
 }
 
-/** Translates after a while. */
+/** Translates after a delay. */
 export function slow(delayMs: number): Act {
   return (request, response) => {
     const timer = setTimeout(() => response.end(okBody(request)), delayMs);
@@ -109,7 +109,7 @@ export function slow(delayMs: number): Act {
   };
 }
 
-/** What a well-behaved answer holds for a text. */
+/** The translation that a well-behaved answer contains for a text. */
 export function scriptedTranslation(text: string, targetLang: string): string {
   return `[${targetLang}] ${text}`;
 }
@@ -125,7 +125,7 @@ function okTranslations(request: ScriptedRequest): { readonly text: string; read
 }
 
 function okBody(request: ScriptedRequest): string {
-  // A question that this protocol does not know, such as one for a list of languages.
+  // A request that this protocol does not know, such as one for a list of languages.
   if (request.method === 'GET') return '{}';
   return JSON.stringify({ translations: okTranslations(request) });
 }

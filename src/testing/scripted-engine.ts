@@ -1,4 +1,4 @@
-// A native-protocol engine that misbehaves on command and remembers what it was asked.
+// A native-protocol engine that misbehaves on command and records its requests.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -6,38 +6,38 @@ import type { AddressInfo, Socket } from 'node:net';
 import { act } from './scripted-behaviours.ts';
 import type { Behaviour, RightAnswer, ScriptedRequest } from './scripted-behaviours.ts';
 
-// Exported here, so that a test needs one import.
+// Re-exported, so that a test needs only one import.
 export { answer, CANARY, scriptedTranslation, slow, status } from './scripted-behaviours.ts';
 export type { Behaviour, NamedBehaviour, RightAnswer, ScriptedRequest } from './scripted-behaviours.ts';
 
 export interface ScriptedEngine {
   readonly url: string;
   readonly port: number;
-  /** Requests in the order they came. */
+  /** Requests in order of arrival. */
   readonly requests: readonly ScriptedRequest[];
-  /** Connections that were ever opened. */
+  /** Number of connections ever opened. */
   readonly connections: number;
-  /** Connections that are open now. */
+  /** Number of connections currently open. */
   readonly openConnections: number;
-  /** Behaviours of the next requests, one each, in order; after them comes the standing one. */
+  /** Sets the behaviours of the next requests, one each, in order; after them the default applies. */
   behave(...behaviours: readonly Behaviour[]): void;
-  /** The standing behaviour, `ok` at first. */
+  /** Sets the default behaviour, initially `ok`. */
   always(behaviour: Behaviour): void;
-  /** Back to `ok`, with no queue and no memory of requests. */
+  /** Resets to `ok`, with an empty queue and no recorded requests. */
   forget(): void;
-  /** Connections open now break by RST at the next byte sent over them, as after a restart behind a silent middlebox. */
+  /** Makes the currently open connections reset at the next byte received, as after a restart behind a silent middlebox. */
   staleConnections(): void;
-  /** Resolves when the condition holds; it is checked again after every event at the engine. */
+  /** Resolves when the condition holds; it is checked after every event at the engine. */
   until(condition: () => boolean): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface ScriptedEngineOptions {
-  /** For an engine that comes back where it was. */
+  /** For an engine that comes back on the same port. */
   readonly port?: number;
-  /** How it answers when it behaves, for another protocol than `native`. */
+  /** The body of correct answers, for protocols other than `native`. */
   readonly right?: RightAnswer;
-  /** `false` for long runs, which have no room for every text: `requests` stays empty then. */
+  /** `false` for long runs, which cannot keep every text in memory: `requests` then stays empty. */
   readonly remembers?: boolean;
 }
 
@@ -141,7 +141,7 @@ class RunningEngine implements ScriptedEngine {
     try {
       body = Buffer.concat((await request.toArray()) as Uint8Array[]).toString('utf8');
     } catch {
-      // The caller left before it had sent everything.
+      // The caller disconnected before it had sent everything.
       return;
     }
     const { method = '', url: path = '', headers } = request;

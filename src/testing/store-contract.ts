@@ -1,4 +1,4 @@
-// What every store guarantees, as cases for any test runner: run them against a store of your own by saying how it is opened.
+// The guarantees of every store, as cases for any test runner: pass a function that opens your store.
 import type { Clock } from '../ports/clock.ts';
 import type { PluginStore } from '../ports/plugin.ts';
 import { collector } from './cases.ts';
@@ -33,13 +33,13 @@ import { teamsContract } from './store/teams-contract.ts';
 import { usageDaysContract } from './store/usage-days-contract.ts';
 import type { Subject } from './store/subject.ts';
 
-/** Opens the store under test with the given clock as its own. */
+/** Opens the store under test with the given clock. */
 export type OpenStore = (clock: Clock) => Promise<PluginStore>;
 
 export interface StoreContract {
-  /** To be run one after the other: they move one clock. Every case makes a team of its own. */
+  /** Run them one after another: they move a shared clock. Every case creates its own team. */
   readonly cases: readonly ContractCase[];
-  /** Closes what the cases have opened. */
+  /** Closes everything that the cases opened. */
   close(): Promise<void>;
 }
 
@@ -47,14 +47,14 @@ const PARTS: readonly { readonly title: string; readonly part: (it: AddCase, sub
   { title: 'admission: order of checks', part: admissionContract },
   { title: 'key and rate before a long body', part: checkContract },
   { title: 'request rate', part: rateContract },
-  { title: 'the request rate as it is reported', part: rateReportContract },
-  { title: 'the plan as it is reported', part: planReportContract },
+  { title: 'the reported request rate', part: rateReportContract },
+  { title: 'the reported plan', part: planReportContract },
   { title: 'a clock that steps back', part: clockContract },
   { title: 'quota', part: quotaContract },
   { title: 'credit', part: creditContract },
-  { title: 'resolution of reservations', part: resolutionContract },
-  { title: 'a part of a reservation', part: partContract },
-  { title: 'resolved ids', part: resolvedIdsContract },
+  { title: 'settlement of reservations', part: resolutionContract },
+  { title: 'partial charges', part: partContract },
+  { title: 'settled ids', part: resolvedIdsContract },
   { title: 'periods', part: periodContract },
   { title: 'periods by the calendar', part: calendarContract },
   { title: 'plan changes', part: planChangeContract },
@@ -62,19 +62,19 @@ const PARTS: readonly { readonly title: string; readonly part: (it: AddCase, sub
   { title: 'keys with limits', part: keyLimitsContract },
   { title: 'teams', part: teamsContract },
   { title: 'usage by day', part: usageDaysContract },
-  { title: 'what periods came to', part: periodUseContract },
-  { title: 'audit, and credit that is taken', part: auditContract },
-  { title: 'what gateways leave', part: gatewaysContract },
+  { title: 'usage by period', part: periodUseContract },
+  { title: 'audit, and withdrawal of credit', part: auditContract },
+  { title: 'records of gateways', part: gatewaysContract },
   { title: 'glossaries', part: glossaryContract },
   { title: 'dictionaries of glossaries', part: dictionaryContract },
-  { title: 'dictionaries of glossaries, by several at once', part: dictionaryConcurrencyContract },
+  { title: 'dictionaries of glossaries, changed concurrently', part: dictionaryConcurrencyContract },
   { title: 'bytes of glossaries', part: glossaryBytesContract },
   { title: 'deletion of teams', part: erasureContract },
   { title: 'concurrency and further instances', part: concurrencyContract },
 ];
 
 /**
- * `openAgain` opens a second instance on the backing of the first; by default it is opened the same way. Nothing is opened
+ * `openAgain` opens a second instance on the same backing as the first; by default it is opened the same way. Nothing is opened
  * before the first case runs.
  *
  * @example
@@ -84,7 +84,7 @@ const PARTS: readonly { readonly title: string; readonly part: (it: AddCase, sub
  */
 export function storeContract(open: OpenStore, openAgain: OpenStore = open): StoreContract {
   const cases: ContractCase[] = [];
-  // The parts read it only inside their cases, when both instances are open.
+  // The parts only read it inside their cases, when both instances are open.
   const subject = { clock: new MovableClock() } as Subject;
   let opening: Promise<void> | undefined;
   const openBoth = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-// What the parts of the protocol contract work with: scripted engines, the gateway's own way to them, and callers.
+// The fixture of the protocol contract: scripted engines, the gateway's engine client, and callers.
 import type { Cancellation } from '../../core/exchange.ts';
 import { isSecret } from '../../domain/option-schema.ts';
 import { NOTHING_CHOSEN } from '../../domain/translation-options.ts';
@@ -8,23 +8,23 @@ import type { Engine, EngineProtocol, EngineResult, EngineWork } from '../../por
 import { startScriptedEngine } from '../scripted-engine.ts';
 import type { RightAnswer, ScriptedEngine } from '../scripted-engine.ts';
 
-/** An engine protocol, and how an engine answers that speaks it. */
+/** An engine protocol, and the answers of an engine that speaks it. */
 export interface ProtocolSubject {
   readonly protocol: EngineProtocol;
-  /** Valid options, secrets as strings and all that is needed named. */
+  /** Valid options, with secrets as plain strings and every required option set. */
   readonly options?: unknown;
-  /** The right body for a request: a text is translated by `scriptedTranslation` for the target `DE`. */
+  /** The correct body for a request: texts are translated by `scriptedTranslation` for the target `DE`. */
   readonly right: RightAnswer;
-  /** Bodies with status 200 that must not be taken for right when two texts in English were sent, by what is wrong with them. */
+  /** Bodies with status 200 that must be rejected as an answer to two English texts, keyed by what is wrong with them. */
   readonly wrong: Readonly<Record<string, RightAnswer>>;
 }
 
-/** Time enough for a sound engine on a busy machine. */
+/** Long enough for a well-behaved engine on a busy machine. */
 const TIMEOUT_MS = 5000;
 const RESPONSE_BYTES_MAX = 1 << 20;
 export const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
-/** A caller that can leave. */
+/** A caller that can disconnect. */
 export class Caller implements Cancellation {
   cancelled = false;
   #listener: (() => void) | undefined = undefined;
@@ -48,14 +48,14 @@ export class Bench {
     this.subject = subject;
   }
 
-  /** Two scripted engines, sound and without memory of what was before. */
+  /** Two scripted engines, reset to their initial state. */
   async replicas(): Promise<readonly [ScriptedEngine, ScriptedEngine]> {
     this.#replicas ??= [await this.#start(), await this.#start()];
     for (const replica of this.#replicas) replica.forget();
     return this.#replicas as [ScriptedEngine, ScriptedEngine];
   }
 
-  /** Does some work over connections of its own, closes them, and gives the result. */
+  /** Translates over separate connections, closes them, and returns the result. */
   async translate(
     replicas: readonly ScriptedEngine[],
     work: EngineWork,
@@ -82,7 +82,7 @@ export class Bench {
     });
   }
 
-  /** The secrets among the options. */
+  /** The values of secret options. */
   secrets(): string[] {
     const { protocol, options } = this.subject;
     const { properties = {} }: { readonly properties?: Readonly<Record<string, unknown>> } = protocol.options ?? {};
@@ -101,7 +101,7 @@ export class Bench {
   }
 }
 
-/** English into German, if nothing else is said. */
+/** From English into German by default. */
 export function workOf(text: readonly string[], options: Partial<TranslationOptions> = {}): EngineWork {
   return {
     requestId: '01JZZZZZZZZZZZZZZZZZZZZZZZ',

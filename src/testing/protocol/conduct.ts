@@ -1,4 +1,4 @@
-// Cases of how a protocol makes its attempts: one call each, on another replica, and none for a caller that has left.
+// Cases on how a protocol makes attempts: once each, the second on another replica, and none after the caller has disconnected.
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import { scriptedTranslation, status } from '../scripted-engine.ts';
@@ -15,7 +15,7 @@ export function conduct(it: AddCase, bench: Bench): void {
     for (const replica of replicas) expect(replica.requests.length).toBeAtLeast(1);
   });
 
-  it('with one replica the second attempt takes a connection of its own', async () => {
+  it('with a single replica, the second attempt uses a new connection', async () => {
     const [replica] = await bench.replicas();
     const before = replica.connections;
     replica.behave('reset');
@@ -23,7 +23,7 @@ export function conduct(it: AddCase, bench: Bench): void {
     expect(replica.connections - before).toBeAtLeast(2);
   });
 
-  it('an attempt tries once: what was refused is not asked again', async () => {
+  it('an attempt tries once: refused requests are not repeated', async () => {
     const [replica] = await bench.replicas();
     replica.always(status(503));
     expect(await bench.translate([replica], workOf(['Hello']))).toMatchObject({ kind: 'unavailable' });
@@ -31,7 +31,7 @@ export function conduct(it: AddCase, bench: Bench): void {
     expect(bodies).toHaveLength(2);
   });
 
-  it('a caller that leaves ends the call and has no second attempt', async () => {
+  it('a disconnecting caller ends the call, and there is no second attempt', async () => {
     const replicas = await bench.replicas();
     for (const replica of replicas) replica.always('hang');
     const caller = new Caller();
@@ -43,7 +43,7 @@ export function conduct(it: AddCase, bench: Bench): void {
     expect(replicas[1].requests).toHaveLength(0);
   });
 
-  it('a caller that has left before costs the engine nothing', async () => {
+  it('a caller that has already disconnected costs the engine nothing', async () => {
     const replicas = await bench.replicas();
     const caller = new Caller();
     caller.leave();

@@ -1,11 +1,11 @@
-// Cases with a sound engine: every text gets its translation, in order, and only what was asked for is sent.
+// Cases with a well-behaved engine: every text is translated, in order, and only what was requested is sent.
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import { scriptedTranslation } from '../scripted-engine.ts';
 import { TRACEPARENT, workOf } from './bench.ts';
 import type { Bench } from './bench.ts';
 
-/** With no white space at their ends, which some engines do not keep. */
+/** Without white space at the ends, which some engines do not preserve. */
 const TEXTS = [
   'Hello',
   '"quotes", \\backslashes\\ and {braces: "t0"}',
@@ -27,22 +27,22 @@ export function rightAnswers(it: AddCase, bench: Bench): void {
     expect(textsOf(result)).toEqual(text.map((entry) => scriptedTranslation(entry, 'DE')));
   });
 
-  it('equal texts are not taken for one', async () => {
+  it('equal texts are not merged', async () => {
     const result = await bench.translate(await bench.replicas(), workOf(['Hello', 'Hello', 'Hello']));
     expect(textsOf(result)).toEqual(Array.from({ length: 3 }, () => scriptedTranslation('Hello', 'DE')));
   });
 
-  it('without a source language it translates as well', async () => {
+  it('it also translates without a source language', async () => {
     const result = await bench.translate(await bench.replicas(), workOf(['Hello', 'Good night'], { sourceLang: undefined }));
     expect(textsOf(result)).toEqual(['Hello', 'Good night'].map((entry) => scriptedTranslation(entry, 'DE')));
   });
 
-  it('white space alone spoils nothing beside it', async () => {
+  it('a text of only white space does not affect the others', async () => {
     const result = await bench.translate(await bench.replicas(), workOf([' \n', 'Hello']));
     expect(textsOf(result)[1]).toBe(scriptedTranslation('Hello', 'DE'));
   });
 
-  it('every call carries the id of the request, further ones with their number behind it, and its trace', async () => {
+  it('every call carries the request id, numbered from the second call on, and the trace', async () => {
     const replicas = await bench.replicas();
     const work = workOf(['Hello', 'Good night'], { sourceLang: undefined });
     await bench.translate(replicas, work);
@@ -53,7 +53,7 @@ export function rightAnswers(it: AddCase, bench: Bench): void {
     for (const { headers } of requests) expect(headers).toMatchObject({ traceparent: TRACEPARENT });
   });
 
-  it('secrets stand in no path', async () => {
+  it('no path contains a secret', async () => {
     const replicas = await bench.replicas();
     await bench.translate(replicas, workOf(['Hello'], { sourceLang: undefined }));
     for (const secret of bench.secrets()) {
@@ -62,7 +62,7 @@ export function rightAnswers(it: AddCase, bench: Bench): void {
   });
 
   if (protocol.can?.formats?.includes('html') === true) {
-    it('markup goes there and back', async () => {
+    it('markup is preserved', async () => {
       const result = await bench.translate(await bench.replicas(), workOf(['<p>Hello <b>you</b></p>'], { format: 'html' }));
       expect(textsOf(result)).toEqual([scriptedTranslation('<p>Hello <b>you</b></p>', 'DE')]);
     });

@@ -1,4 +1,5 @@
-// Cases with a wrong answer: it is an unusable attempt, the second one makes up for it, and nothing that the engine said is passed on.
+// Cases with wrong answers: each is an unusable attempt, the second attempt compensates, and nothing from the engine is passed
+// on.
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import { answer, CANARY, scriptedTranslation, status } from '../scripted-engine.ts';
@@ -21,7 +22,7 @@ const WRONG: Readonly<Record<string, string | Uint8Array>> = {
   'an error with status 200': `{"error":"${CANARY}","message":"${CANARY}"}`,
 };
 
-/** What goes wrong on the wire; each costs an attempt. */
+/** Transport faults, each of which costs an attempt. */
 const WIRE_FAULTS = [
   'reset',
   'reset_after_headers',
@@ -33,7 +34,7 @@ const WIRE_FAULTS = [
   'huge_headers',
   'redirect',
 ] as const;
-/** An attempt that never ends by itself. */
+/** Attempts that never end on their own. */
 const DELAYS = ['hang', 'hang_after_headers', 'drip'] as const;
 const IMPATIENT_MS = 400;
 
@@ -48,13 +49,13 @@ export function unusableAnswers(it: AddCase, bench: Bench): void {
 
   it.each(Object.keys(WRONG))('status 200 with %s for a body is unusable', (name) => costsAnAttempt(bench, answer(WRONG[name]!)));
 
-  it.each(STATUSES)('status %i is unusable, whatever its body says', async (code) => {
+  it.each(STATUSES)('status %i is unusable, whatever its body contains', async (code) => {
     await costsAnAttempt(bench, (request, response) => status(code, right(request))(request, response));
   });
 
   it.each(WIRE_FAULTS)('%s is unusable', (behaviour) => costsAnAttempt(bench, behaviour));
 
-  it.each(DELAYS)('%s ends with the attempt’s deadline', (behaviour) => costsAnAttempt(bench, behaviour, IMPATIENT_MS));
+  it.each(DELAYS)('%s ends at the attempt’s deadline', (behaviour) => costsAnAttempt(bench, behaviour, IMPATIENT_MS));
 
   it('an error that quotes secrets is not passed on', async () => {
     const replicas = await bench.replicas();
@@ -65,10 +66,10 @@ export function unusableAnswers(it: AddCase, bench: Bench): void {
   });
 }
 
-/** If only the first attempt meets it, the second makes up for it; if both do, there is no translation. */
+/** If only the first attempt fails this way, the second compensates; if both do, there is no translation. */
 async function costsAnAttempt(bench: Bench, behaviour: Behaviour, timeoutMs?: number): Promise<void> {
   const replicas = await bench.replicas();
-  // The first attempt is made at the first replica.
+  // The first attempt is always made at the first replica.
   replicas[0].always(behaviour);
   const once = await bench.translate(replicas, workOf(TEXT), timeoutMs);
   expect(once).toMatchObject({ kind: 'usable', translations: TEXT.map((text) => ({ text: scriptedTranslation(text, 'DE') })) });

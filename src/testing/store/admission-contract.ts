@@ -1,4 +1,4 @@
-// Part of the store contract: the order in which an admission is checked, and what each answer leaves behind.
+// Part of the store contract: the order of checks in an admission, and the effects of each result.
 import { answered } from '../../domain/store-unavailable.ts';
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
@@ -17,7 +17,7 @@ export function admissionContract(it: AddCase, subject: Subject): void {
     });
   });
 
-  it('an admission without text, or with text that is not to be reserved, reserves nothing', async () => {
+  it('an admission without text, or without `reserve`, reserves nothing', async () => {
     const team = await teamUnderTest(subject.store);
     expect(await team.touch()).toEqual({ kind: 'admitted', reservation: undefined });
     expect(await team.admit({ characters: 10, reserve: false })).toEqual({ kind: 'admitted', reservation: undefined });
@@ -33,7 +33,7 @@ export function admissionContract(it: AddCase, subject: Subject): void {
     expect(await team.admit({ keyId: other.keyId })).toEqual({ kind: 'key_unknown' });
   });
 
-  it('a repeated id is seen before anything about the key, the rate or the text', async () => {
+  it('a repeated id is checked before the key, the rate and the text', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
     const open = await team.reserve(10);
     const { requestId: done } = await team.reserve(10);
@@ -45,20 +45,20 @@ export function admissionContract(it: AddCase, subject: Subject): void {
     }
   });
 
-  it('a revoked key is seen before the rate and the text', async () => {
+  it('a revoked key is checked before the rate and the text', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 1 });
     await team.touch();
     answered(await subject.store.teams.revokeKey(team.keyId));
     expect(await team.admit({ characters: 10_001 })).toEqual({ kind: 'key_revoked' });
   });
 
-  it('the rate is seen before the length of the text', async () => {
+  it('the rate is checked before the length of the text', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 1 });
     await team.touch();
     expect(await team.admit({ characters: 10_001 })).toMatchObject({ kind: 'rate_limited', limit: 1 });
   });
 
-  it('the length is judged to the character, before glossary and quota, and also when nothing is to be reserved', async () => {
+  it('the length is checked exactly, before glossary and quota, and even if nothing is to be reserved', async () => {
     const team = await teamUnderTest(subject.store, { maxCharactersPerRequest: 50, characterLimit: 0 });
     const tooLong = { kind: 'text_too_long', maxCharacters: 50 };
     expect(await team.admit({ characters: 51 })).toEqual(tooLong);
@@ -67,14 +67,14 @@ export function admissionContract(it: AddCase, subject: Subject): void {
     expect(await team.admit({ characters: 50, reserve: false })).toEqual({ kind: 'admitted', reservation: undefined });
   });
 
-  it('a glossary that does not exist is seen before the quota, and only where something is to be reserved', async () => {
+  it('a missing glossary is checked before the quota, and only if something is to be reserved', async () => {
     const team = await teamUnderTest(subject.store, { characterLimit: 5 });
     expect(await team.admit({ glossary: GLOSSARY })).toEqual({ kind: 'glossary_missing' });
     expect(await team.admit({ glossary: GLOSSARY, reserve: false })).toEqual({ kind: 'admitted', reservation: undefined });
     expect(await team.standing()).toMatchObject({ heldCharacters: 0, openReservations: 0 });
   });
 
-  it('the last use is stamped by every answer from rate_limited on', async () => {
+  it('the last use is stamped by every result from rate_limited on', async () => {
     const { store, clock } = subject;
     const limits = { requestsPerSecond: 1, maxCharactersPerRequest: 50, characterLimit: 40 };
     const team = await teamUnderTest(store, limits);
@@ -95,7 +95,7 @@ export function admissionContract(it: AddCase, subject: Subject): void {
     }
   });
 
-  it('the last use is not stamped by a repeated id nor by a revoked key, and belongs to the key that was used', async () => {
+  it('the last use is not stamped by a repeated id or a revoked key, and only for the key that was used', async () => {
     const { store, clock } = subject;
     const team = await teamUnderTest(store);
     const spare = freshKey(team.teamId, 'spare');

@@ -1,4 +1,4 @@
-// Part of the store contract: the audit, written by the operations that it tells of. A store that keeps none passes.
+// Part of the store contract: the audit log, written by the operations that it records. A store without one passes.
 import { answered } from '../../domain/store-unavailable.ts';
 import type { AuditEntry, Audited } from '../../domain/audit-entry.ts';
 import type { AuditLog, AuditPage } from '../../ports/audit-log.ts';
@@ -19,8 +19,8 @@ export function auditContract(it: AddCase, subject: Subject): void {
     });
   const entriesOf = async (teamId: string, page: Partial<AuditPage> = {}): Promise<readonly AuditEntry[]> =>
     answered(await subject.again.audit!.page({ ...FIRST, teamId, ...page }));
-  /** Without what is the same in all of them. */
-  const told = (entries: readonly AuditEntry[]): unknown[] => entries.map(({ id: _id, atMs: _atMs, teamId: _teamId, ...rest }) => rest);
+  /** Omits what is the same in all of them. */
+  const factsOf = (entries: readonly AuditEntry[]): unknown[] => entries.map(({ id: _id, atMs: _atMs, teamId: _teamId, ...rest }) => rest);
   const newTeam = { name: 'Acme', plan: 'test', limits: PREPAID, balanceMicro: 5_000_000 };
   const made = async (by: Audited = { ...BY, action: 'createTeam' }): Promise<string> => {
     const teamId = newId();
@@ -28,7 +28,7 @@ export function auditContract(it: AddCase, subject: Subject): void {
     return teamId;
   };
 
-  withAudit('every change leaves an entry with what it changed, newest first, by the store’s clock', async () => {
+  withAudit('every change is recorded with what it changed, newest first, by the store’s clock', async () => {
     const { teams } = subject.store;
     const startMs = subject.clock.nowMs();
     const teamId = await made();
@@ -43,7 +43,7 @@ export function auditContract(it: AddCase, subject: Subject): void {
     await teams.revokeKey(key.keyId, { ...BY, action: 'revokeKey' });
     const entries = await entriesOf(teamId);
     const { display, label, mode } = key;
-    expect(told(entries)).toEqual([
+    expect(factsOf(entries)).toEqual([
       { ...BY, action: 'revokeKey', keyId: key.keyId, before: { status: 'active' }, after: { status: 'revoked' } },
       { ...BY, action: 'createKey', keyId: key.keyId, before: {}, after: { display, label, mode, status: 'active' } },
       { actor: 'console:ops@::1', action: 'applyPlan', keyId: undefined, before: { limits: PREPAID }, after: { limits } },
@@ -66,7 +66,7 @@ export function auditContract(it: AddCase, subject: Subject): void {
     expect(entries.every((entry) => entry.teamId === teamId)).toBe(true);
   });
 
-  withAudit('a glossary that an operator removes is told with it, once; what its team removes itself is not', async () => {
+  withAudit('removal of a glossary by an operator is recorded, once; removal by its team is not', async () => {
     const { store, again } = subject;
     const by = { ...BY, action: 'deleteGlossary' } as const;
     const [teamId, neighbour] = [await made(), await made()];
@@ -81,7 +81,7 @@ export function auditContract(it: AddCase, subject: Subject): void {
     expect(await again.glossaries.remove(teamId, own.glossaryId)).toBe(true);
     const [entry, ...others] = await entriesOf(teamId);
     const { glossaryId, name } = one;
-    expect(told([entry!])).toEqual([{ ...by, keyId: undefined, before: { glossaryId, name }, after: {} }]);
+    expect(factsOf([entry!])).toEqual([{ ...by, keyId: undefined, before: { glossaryId, name }, after: {} }]);
     expect([entry!.atMs, entry!.teamId]).toEqual([subject.clock.nowMs(), teamId]);
     expect(others).toEqual(before);
     expect((await entriesOf(neighbour)).length).toBe(1);
@@ -89,7 +89,7 @@ export function auditContract(it: AddCase, subject: Subject): void {
     expect((await entriesOf(teamId))[0]!.before).toEqual({ glossaryId });
   });
 
-  withAudit('what changes nothing leaves none: repeated, refused, for nobody, or without anybody who is told', async () => {
+  withAudit('nothing is recorded for repeated, refused or ineffective changes, for unknown teams, or without `by`', async () => {
     const { teams } = subject.store;
     const teamId = await made();
     const key = freshKey(teamId);
@@ -113,7 +113,7 @@ export function auditContract(it: AddCase, subject: Subject): void {
     expect(await entriesOf(teamId)).toEqual(before);
   });
 
-  withAudit('pages of one team and of all follow each other, whatever is added meanwhile', async (audit) => {
+  withAudit('pages, for one team or all, stay consistent whatever is added meanwhile', async (audit) => {
     const { teams } = subject.store;
     const [one, other] = [await made(), await made()];
     for (let i = 0; i < 5; i++) await teams.updateTeam(i % 2 === 0 ? one : other, { name: `Name ${i}` }, BY);
@@ -140,7 +140,7 @@ export function auditContract(it: AddCase, subject: Subject): void {
     expect((await entriesOf(other, { after: third!.id })).map(({ id }) => id)).toEqual([all[5]!.id]);
   });
 
-  withAudit('a page may begin at a moment, and what is too old is in none', async (audit) => {
+  withAudit('a page can start at a given time, and expired entries are in none', async (audit) => {
     const { teams } = subject.store;
     const teamId = await made();
     subject.clock.step(5000);
@@ -158,7 +158,7 @@ export function auditContract(it: AddCase, subject: Subject): void {
     expect(answered(await audit.page({ ...FIRST, teamId: undefined })).filter((entry) => entry.teamId === teamId)).toEqual([]);
   });
 
-  withAudit('names are taken out of a team’s entries, and nothing else', async (audit) => {
+  withAudit('names, and nothing else, are stripped from a team’s entries', async (audit) => {
     const { teams } = subject.store;
     const [teamId, neighbour] = [await made(), await made()];
     const key = freshKey(teamId, 'a label');
@@ -168,7 +168,7 @@ export function auditContract(it: AddCase, subject: Subject): void {
     expect(await audit.forgetNames(teamId)).toBeUndefined();
     const after = await entriesOf(teamId);
     for (const word of ['Acme', 'Renamed', 'a label', key.display]) expect(JSON.stringify(after).includes(word)).toBe(false);
-    expect(told(after)).toEqual([
+    expect(factsOf(after)).toEqual([
       { ...BY, keyId: undefined, before: { balanceMicro: 5_000_000 }, after: { balanceMicro: 4_999_999 } },
       { ...BY, action: 'createKey', keyId: key.keyId, before: {}, after: { mode: key.mode, status: 'active' } },
       { ...BY, action: 'createTeam', keyId: undefined, before: {}, after: { plan: 'test', limits: PREPAID, balanceMicro: 5_000_000 } },
@@ -179,7 +179,7 @@ export function auditContract(it: AddCase, subject: Subject): void {
     expect(await entriesOf(neighbour)).toEqual(others);
   });
 
-  withAudit('entries of another store are taken as they are, once', async (audit) => {
+  withAudit('entries of another store are inserted unchanged, once', async (audit) => {
     const teamId = newId();
     const nowMs = subject.clock.nowMs();
     const entry = (atMs: number, name: string): AuditEntry => ({
@@ -199,7 +199,7 @@ export function auditContract(it: AddCase, subject: Subject): void {
     expect(all.filter((one) => one.teamId === teamId)).toEqual(entries);
   });
 
-  it('credit is taken down to what open reservations hold, and what can be taken is told', async () => {
+  it('credit can be withdrawn down to what open reservations hold, and the refusal names the free amount', async () => {
     const { teams } = subject.store;
     const team = await teamUnderTest(subject.store, PREPAID, 100_000);
     await team.reserve(10, { leaseMs: 500 });
@@ -213,7 +213,7 @@ export function auditContract(it: AddCase, subject: Subject): void {
     expect((await team.admit({ characters: 1 })).kind).toBe('credit_exhausted');
   });
 
-  it('credit that is taken and reserved at the same moment is never both', async () => {
+  it('the same credit is never both withdrawn and reserved by concurrent operations', async () => {
     const { teams } = subject.store;
     const team = await teamUnderTest(subject.store, PREPAID, 250_000);
     const asked = Array.from({ length: 10 }, () => [

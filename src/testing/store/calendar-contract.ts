@@ -1,4 +1,4 @@
-// Part of the store contract: periods by UTC's calendar, and how a team comes to them without a gap or a moment that counts twice.
+// Part of the store contract: periods by the UTC calendar, and transitions to them without gaps or overlaps.
 import { rfc3339 } from '../../domain/period.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import type { AddCase } from '../cases.ts';
@@ -8,7 +8,7 @@ import { teamUnderTest } from './team-under-test.ts';
 import type { TeamUnderTest } from './team-under-test.ts';
 
 export function calendarContract(it: AddCase, subject: Subject): void {
-  /** Goes to this moment of the next year that has not begun. Returns how moments of it and of the years behind it are written. */
+  /** Moves to this date of the next year that has not begun. Returns a function that formats dates relative to that year. */
   const goTo = (moment: string): ((text: string) => string) => {
     const year = new Date(subject.clock.nowMs()).getUTCFullYear() + 1;
     const written = (text: string): string => text.replace(/^\d/, (years) => String(year + Number(years)));
@@ -23,7 +23,7 @@ export function calendarContract(it: AddCase, subject: Subject): void {
     await team.commit((await team.reserve(characters)).requestId);
   };
 
-  it('a new team is in the month, the day or the year that holds now, which ends where that does', async () => {
+  it('a new team starts in the current calendar month, day or year', async () => {
     const at = goTo('0-11-22T15:30:00Z');
     for (const [length, start, end] of [
       ['P1M', '0-11-01T00:00:00Z', '0-12-01T00:00:00Z'],
@@ -38,7 +38,7 @@ export function calendarContract(it: AddCase, subject: Subject): void {
     }
   });
 
-  it('a week begins on Monday, whichever way its length is written', async () => {
+  it('a week begins on Monday, however its length is written', async () => {
     goTo('0-11-22T15:30:00Z');
     for (const length of ['P7D', 'P1W']) {
       const team = await teamUnderTest(subject.store, { period: `${length}@calendar` });
@@ -48,7 +48,7 @@ export function calendarContract(it: AddCase, subject: Subject): void {
     }
   });
 
-  it('the next one begins where one ends, also after a long rest', async () => {
+  it('periods follow without gaps, also after a long idle time', async () => {
     const at = goTo('0-01-31T23:59:59Z');
     const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'P1M@calendar' });
     await use(team, 10);
@@ -60,7 +60,7 @@ export function calendarContract(it: AddCase, subject: Subject): void {
     expect(await boundsOf(team)).toEqual([at('1-05-01T00:00:00Z'), at('1-06-01T00:00:00Z')]);
   });
 
-  it('a change to it leaves the running period as it is; the next one ends where the calendar has an edge, and so on', async () => {
+  it('switching to the calendar leaves the current period unchanged; the next one ends at a calendar boundary', async () => {
     const at = goTo('0-01-15T10:00:00Z');
     const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'P1M' });
     await use(team, 7);
@@ -80,7 +80,7 @@ export function calendarContract(it: AddCase, subject: Subject): void {
     expect((await team.admit({ characters: 1 })).kind).toBe('quota_exceeded');
   });
 
-  it('a team that rests after such a change is in the whole month that holds its next request', async () => {
+  it('a team that is idle after such a change continues in the full month of its next request', async () => {
     const at = goTo('0-01-15T10:00:00Z');
     const team = await teamUnderTest(subject.store, { period: 'P1M' });
     await team.setLimits({ period: 'P1M@calendar' });
@@ -89,7 +89,7 @@ export function calendarContract(it: AddCase, subject: Subject): void {
     expect(await boundsOf(team)).toEqual([at('0-06-01T00:00:00Z'), at('0-07-01T00:00:00Z')]);
   });
 
-  it('a change back leaves the running period as it is, and the next ones are counted from the creation again', async () => {
+  it('switching back leaves the current period unchanged, and later ones are counted from the creation again', async () => {
     const at = goTo('0-01-20T10:00:00Z');
     const team = await teamUnderTest(subject.store, { period: 'P1M@calendar' });
     await team.setLimits({ period: 'P1M' });
@@ -103,7 +103,7 @@ export function calendarContract(it: AddCase, subject: Subject): void {
     }
   });
 
-  it('a change there and back within a period changes nothing', async () => {
+  it('switching there and back within a period has no effect', async () => {
     const at = goTo('0-01-15T10:00:00Z');
     const team = await teamUnderTest(subject.store, { period: 'P1M' });
     await team.setLimits({ period: 'P1M@calendar' });
@@ -112,7 +112,7 @@ export function calendarContract(it: AddCase, subject: Subject): void {
     expect(await boundsOf(team)).toEqual([at('0-02-15T10:00:00Z'), at('0-03-15T10:00:00Z')]);
   });
 
-  it('another length begins a period at the change, which ends where the calendar has an edge', async () => {
+  it('a different length begins a period at the change, which ends at a calendar boundary', async () => {
     const at = goTo('0-01-15T10:00:00Z');
     const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'P1Y' });
     await use(team, 10);
@@ -128,7 +128,7 @@ export function calendarContract(it: AddCase, subject: Subject): void {
     expect((await team.usage()).characters).toBe(0);
   });
 
-  it('what each period came to is kept with its bounds, without gaps', async () => {
+  it('the usage of each period is kept with its bounds, without gaps', async () => {
     if (subject.store.history === undefined) return;
     const at = goTo('0-01-15T10:00:00Z');
     const team = await teamUnderTest(subject.store, { period: 'P1M' });

@@ -1,4 +1,4 @@
-// Part of the store contract: key and rate are judged before a long body is read, and nothing is taken by that.
+// Part of the store contract: key and rate are checked before a long body is read, without taking a slot.
 import { answered } from '../../domain/store-unavailable.ts';
 import type { CallerCheck, CheckedCaller } from '../../ports/ledger.ts';
 import type { AddCase } from '../cases.ts';
@@ -9,7 +9,7 @@ import type { TeamUnderTest } from './team-under-test.ts';
 
 const GOOD = { kind: 'admitted', reservation: undefined } as const;
 
-/** A store that has no `check` keeps all of this by having nothing to ask. */
+/** A store without `check` passes, because it is never called. */
 export function checkContract(it: AddCase, subject: Subject): void {
   const checks = (name: string, run: () => Promise<void>): void =>
     it(name, async () => {
@@ -18,7 +18,7 @@ export function checkContract(it: AddCase, subject: Subject): void {
   const check = async ({ teamId, keyId }: TeamUnderTest, choices: Partial<CallerCheck> = {}): Promise<CheckedCaller> =>
     subject.store.ledger.check!({ requestId: newId(), teamId, keyId, ...choices });
 
-  checks('it takes no place, however often it is asked', async () => {
+  checks('it takes no slot, however often it is called', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
     for (let i = 0; i < 5; i++) expect(await check(team)).toEqual(GOOD);
     await team.touch();
@@ -33,7 +33,7 @@ export function checkContract(it: AddCase, subject: Subject): void {
     expect((await team.touch()).kind).toBe('admitted');
   });
 
-  checks('it forgets no place: a clock that steps back counts again what had ended', async () => {
+  checks('it frees no slot: after the clock steps back, expired slots count again', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 1 });
     await team.touch();
     subject.clock.step(1001);
@@ -52,7 +52,7 @@ export function checkContract(it: AddCase, subject: Subject): void {
     expect(await team.admit({ requestId })).toMatchObject({ kind: 'admitted', reservation: { requestId, characters: 10 } });
   });
 
-  checks('an id that is known plays no part', async () => {
+  checks('a known id makes no difference', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
     const { requestId } = await team.reserve(10);
     expect(await check(team, { requestId })).toEqual(GOOD);
@@ -62,7 +62,7 @@ export function checkContract(it: AddCase, subject: Subject): void {
     expect(await check(team, { requestId })).toMatchObject({ kind: 'rate_limited', limit: 2 });
   });
 
-  checks('an unknown team, an unknown key, the key of another team, and a revoked one are told before the rate', async () => {
+  checks('an unknown team, an unknown key, another team’s key and a revoked key are reported before the rate', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 1 });
     const other = await teamUnderTest(subject.store);
     await team.touch();
@@ -73,7 +73,7 @@ export function checkContract(it: AddCase, subject: Subject): void {
     expect(await check(team)).toEqual({ kind: 'key_revoked' });
   });
 
-  checks('the last use is stamped, also where the rate refuses, and never that of a revoked key', async () => {
+  checks('the last use is stamped, even if the rate is exceeded, but never for a revoked key', async () => {
     const { store, clock } = subject;
     const team = await teamUnderTest(store, { requestsPerSecond: 1 });
     const lastUse = async () => answered(await store.teams.listKeys(team.teamId))?.[0]?.lastUsedAtMs;
@@ -90,7 +90,7 @@ export function checkContract(it: AddCase, subject: Subject): void {
     expect(await lastUse()).toBe(usedAtMs);
   });
 
-  checks('asked together with admissions, it is judged in its place among them', async () => {
+  checks('concurrent checks and admissions are processed in order', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
     const answers = await Promise.all([check(team), team.touch(), check(team), team.touch(), check(team), team.touch()]);
     expect(answers.map(({ kind }) => kind)).toEqual(['admitted', 'admitted', 'admitted', 'admitted', 'rate_limited', 'rate_limited']);

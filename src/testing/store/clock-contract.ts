@@ -1,4 +1,4 @@
-// Part of the store contract: a clock that steps back neither locks a team out nor lets it through twice.
+// Part of the store contract: a clock that steps back neither locks a team out nor admits it twice.
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import type { Subject } from './subject.ts';
@@ -8,7 +8,7 @@ import type { TeamUnderTest } from './team-under-test.ts';
 const HOUR_MS = 3_600_000;
 
 export function clockContract(it: AddCase, subject: Subject): void {
-  it('an hour back, a full window stays full for one second more, and no longer', async () => {
+  it('after a step back of an hour, a full window stays full for one more second', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
     await kinds(team, 2);
     subject.clock.step(-HOUR_MS);
@@ -19,13 +19,13 @@ export function clockContract(it: AddCase, subject: Subject): void {
     expect(await kinds(team, 3)).toEqual(['admitted', 'admitted', 'rate_limited']);
   });
 
-  it('places keep their intervals when the clock steps back', async () => {
+  it('slots keep their intervals when the clock steps back', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
     await team.touch();
     subject.clock.step(600);
     await team.touch();
     subject.clock.step(-HOUR_MS);
-    // The newest counts as taken now, the other 600 ms before it.
+    // The newest counts as taken now, the other as taken 600 ms earlier.
     expect(await team.touch()).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 400 });
     subject.clock.step(400);
     expect(await kinds(team, 2)).toEqual(['admitted', 'rate_limited']);
@@ -33,14 +33,14 @@ export function clockContract(it: AddCase, subject: Subject): void {
     expect(await kinds(team, 2)).toEqual(['admitted', 'rate_limited']);
   });
 
-  it('a window that is not full admits only what is left of it after the step', async () => {
+  it('after the step, a window that is not full admits only as many as it has free slots', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 3 });
     await kinds(team, 2);
     subject.clock.step(-1);
     expect(await kinds(team, 2)).toEqual(['admitted', 'rate_limited']);
   });
 
-  it('an hour back and forward again locks nobody out', async () => {
+  it('stepping back an hour and forward again locks nobody out', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 1 });
     await team.touch();
     subject.clock.step(-HOUR_MS);
@@ -51,7 +51,7 @@ export function clockContract(it: AddCase, subject: Subject): void {
     expect((await team.touch()).kind).toBe('admitted');
   });
 
-  it('however often it steps, no more than the limit is admitted within any 1,000 ms of time that went forward', async () => {
+  it('however often the clock steps, at most the limit is admitted per 1,000 ms of forward time', async () => {
     const limit = 3;
     const team = await teamUnderTest(subject.store, { requestsPerSecond: limit });
     const admittedAt: number[] = [];
@@ -66,7 +66,7 @@ export function clockContract(it: AddCase, subject: Subject): void {
     expect(Math.min(...spans)).toBeAtLeast(1000);
   });
 
-  it('the last use never goes back, not even by a request that is refused', async () => {
+  it('the last use never moves back, not even on a refused request', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
     await team.touch();
     const usedAtMs = subject.clock.nowMs();
@@ -75,7 +75,7 @@ export function clockContract(it: AddCase, subject: Subject): void {
     expect((await team.usage()).keys[0]?.lastUsedAtMs).toBe(usedAtMs);
   });
 
-  it('a lease whose characters have gone to another request stays ended when the clock steps back', async () => {
+  it('an expired lease whose characters were reserved again stays expired when the clock steps back', async () => {
     const team = await teamUnderTest(subject.store, { characterLimit: 10 });
     const { requestId } = await team.reserve(10, { leaseMs: 500 });
     subject.clock.step(500);
@@ -86,7 +86,7 @@ export function clockContract(it: AddCase, subject: Subject): void {
     expect(await team.standing()).toMatchObject({ usedCharacters: 10, heldCharacters: 0, openReservations: 0 });
   });
 
-  it('a period that has begun does not make way for an earlier one with its quota fresh again', async () => {
+  it('a period that has begun is not replaced by an earlier one with a fresh quota', async () => {
     const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'PT10S' });
     subject.clock.step(10_000);
     const { requestId } = await team.reserve(10);

@@ -1,4 +1,4 @@
-// Part of the store contract: operations that come at once, and over several instances on the same backing.
+// Part of the store contract: concurrent operations, also over several instances on the same backing.
 import { answered } from '../../domain/store-unavailable.ts';
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
@@ -10,22 +10,22 @@ import { GENEROUS_QUOTA, PREPAID, freshKey, teamUnderTest } from './team-under-t
 const REQUESTS = 200;
 
 export function concurrencyContract(it: AddCase, subject: Subject): void {
-  /** 200 at once, every other one on the second instance. */
+  /** Runs 200 concurrently, every other one on the second instance. */
   const atOnce = <T>(run: (store: PluginStore, index: number) => Promise<T>): Promise<T[]> =>
     Promise.all(Array.from({ length: REQUESTS }, (_, index) => run(index % 2 === 0 ? subject.store : subject.again, index)));
 
-  it.each([1, 7, 50])('200 admissions at once over two instances: a rate of %i admits exactly as many', async (limit) => {
+  it.each([1, 7, 50])('200 concurrent admissions over two instances: a rate of %i admits exactly that many', async (limit) => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: limit });
     expect(admitted(await atOnce((store) => team.touch(store)))).toHaveLength(limit);
   });
 
-  it('200 admissions of 10 characters at once: a quota of 500 reserves exactly 50', async () => {
+  it('200 concurrent admissions of 10 characters: a quota of 500 reserves exactly 50', async () => {
     const team = await teamUnderTest(subject.store, { characterLimit: 500 });
     expect(admitted(await atOnce((store) => team.admit({}, store)))).toHaveLength(50);
     expect(await team.standing(subject.again)).toMatchObject({ heldCharacters: 500, openReservations: 50 });
   });
 
-  it('200 admissions at once: a balance for 50 reserves exactly 50, and their commits leave nothing', async () => {
+  it('200 concurrent admissions: a balance for 50 reserves exactly 50, and their commits use it up', async () => {
     const team = await teamUnderTest(subject.store, PREPAID, 50 * 25_000 + 24_999);
     const reservations = admitted(await atOnce((store) => team.admit({}, store)));
     expect(reservations).toHaveLength(50);
@@ -33,7 +33,7 @@ export function concurrencyContract(it: AddCase, subject: Subject): void {
     expect(await team.standing()).toMatchObject({ usedCharacters: 500, balanceMicro: 24_999, heldMicro: 0, openReservations: 0 });
   });
 
-  it('200 deliveries of one admission at once are one reservation, and 200 resolutions of it one', async () => {
+  it('200 concurrent repetitions of one admission make one reservation, and 200 settlements of it count once', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 1 });
     const { requestId } = await team.reserve(10);
     const answers = admitted(await atOnce((store) => team.admit({ requestId }, store)));
@@ -54,7 +54,7 @@ export function concurrencyContract(it: AddCase, subject: Subject): void {
     expect(await team.admit({}, subject.again)).toEqual({ kind: 'key_revoked' });
   });
 
-  it('a team, a key and a plan made on one instance hold on the other', async () => {
+  it('a team, key or plan created on one instance is effective on the other', async () => {
     const { store, again } = subject;
     const team = await teamUnderTest(store);
     const key = freshKey(team.teamId);
@@ -76,7 +76,7 @@ export function concurrencyContract(it: AddCase, subject: Subject): void {
     expect((await team.admit({ characters: 1 }, again)).kind).toBe('quota_exceeded');
   });
 
-  it('a reservation made on one instance is resolved, or expires, on the other', async () => {
+  it('a reservation made on one instance is settled, or expires, on the other', async () => {
     const team = await teamUnderTest(subject.store);
     const { requestId } = await team.reserve(10);
     expect(await team.commit(requestId, subject.again)).toEqual({ kind: 'committed' });

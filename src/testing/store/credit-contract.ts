@@ -6,7 +6,7 @@ import type { Subject } from './subject.ts';
 import { PREPAID, teamUnderTest } from './team-under-test.ts';
 
 export function creditContract(it: AddCase, subject: Subject): void {
-  it('a balance covers a request exactly, and not with one millionth less', async () => {
+  it('a balance exactly covers a request, and one millionth less does not', async () => {
     const short = await teamUnderTest(subject.store, PREPAID, 24_999);
     expect((await short.admit({ characters: 10 })).kind).toBe('credit_exhausted');
     const exact = await teamUnderTest(subject.store, PREPAID, 25_000);
@@ -25,13 +25,13 @@ export function creditContract(it: AddCase, subject: Subject): void {
     expect(await team.admit({ characters: 4 })).toEqual({ kind: 'credit_exhausted', balanceMinor: 3, requiredMinor: 4, currency: 'EUR' });
   });
 
-  it('open reservations are taken off the balance that a refusal shows', async () => {
+  it('the balance in a refusal is reduced by open reservations', async () => {
     const team = await teamUnderTest(subject.store, { ...PREPAID, minorPerMillion: 1_000_000 }, 5_500_000);
     await team.reserve(4);
     expect(await team.admit({ characters: 2 })).toEqual({ kind: 'credit_exhausted', balanceMinor: 1, requiredMinor: 2, currency: 'EUR' });
   });
 
-  it('a commit deducts the price, a release and an ended lease nothing', async () => {
+  it('a commit deducts the price; a release or an expired lease deducts nothing', async () => {
     const team = await teamUnderTest(subject.store, PREPAID, 1_000_000);
     const [committed, released] = [await team.reserve(7), await team.reserve(10)];
     await team.reserve(11, { leaseMs: 500 });
@@ -50,7 +50,7 @@ export function creditContract(it: AddCase, subject: Subject): void {
     expect((await team.usage()).team.balanceMicro).toBe(982_500);
   });
 
-  it('credit that an ended lease held can be spent from that millisecond on', async () => {
+  it('credit held by a lease can be spent from the millisecond when it expires', async () => {
     const team = await teamUnderTest(subject.store, PREPAID, 25_000);
     await team.reserve(10, { leaseMs: 500 });
     subject.clock.step(499);
@@ -59,7 +59,7 @@ export function creditContract(it: AddCase, subject: Subject): void {
     expect((await team.admit({ characters: 10 })).kind).toBe('admitted');
   });
 
-  it('credit has no limit of characters per period, and its usage is reported by the month', async () => {
+  it('credit has no character limit per period, and its usage is reported by month', async () => {
     const team = await teamUnderTest(subject.store, PREPAID, 1_000_000_000);
     const { requestId } = await team.reserve(10_000);
     await team.commit(requestId);
@@ -78,7 +78,7 @@ export function creditContract(it: AddCase, subject: Subject): void {
     expect(await team.standing()).toMatchObject({ balanceMicro: balanceMicro - 1 });
   });
 
-  it('a price of nothing admits on an empty balance', async () => {
+  it('a price of 0 admits requests on an empty balance', async () => {
     const team = await teamUnderTest(subject.store, { ...PREPAID, minorPerMillion: 0 });
     const { requestId } = await team.reserve(10);
     expect(await team.commit(requestId)).toEqual({ kind: 'committed' });

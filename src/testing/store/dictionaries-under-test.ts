@@ -1,4 +1,4 @@
-// Dictionaries for the store under test, and short words for what is made of them.
+// Helpers for glossaries and dictionaries in the store under test.
 import type { GlossaryReference } from '../../domain/charge.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import type {
@@ -25,7 +25,7 @@ export async function created({ glossaries }: PluginStore, teamId: string, ...di
   return creation.glossary;
 }
 
-/** Held to be the same as an object and, where the store has them, as pieces of JSON. */
+/** Checks that the object and the JSON pieces, if the store provides them, are the same. */
 export async function entriesIn(glossaries: GlossaryStore, teamId: string, dictionaryId: string): Promise<GlossaryEntries | undefined> {
   const found = answered(await glossaries.entries(teamId, dictionaryId));
   if (found?.pieces === undefined) return found?.entries;
@@ -48,7 +48,7 @@ export function recordOf({ entries, ...named }: NewDictionary) {
   return { ...named, entryCount: Object.keys(entries).length };
 }
 
-/** What an admission says of the glossary. */
+/** What an admission reports about the glossary. */
 export async function served(team: TeamUnderTest, reference: GlossaryReference, store?: PluginStore): Promise<string | undefined> {
   const admission = await team.admit({ glossary: reference }, store);
   return admission.kind === 'admitted' ? admission.dictionaryId : admission.kind;
@@ -67,7 +67,7 @@ export interface SingleGlossary {
   readonly entries: GlossaryEntries;
 }
 
-/** A glossary of one dictionary, which has the glossary's own id: what POST /v1/glossaries makes. */
+/** A glossary with one dictionary that has the glossary's own id, as POST /v1/glossaries creates it. */
 export function singleGlossary({ glossaryId, teamId, name, ...only }: SingleGlossary): NewGlossary {
   return { glossaryId, teamId, name, dictionaries: [{ dictionaryId: glossaryId, ...only }] };
 }

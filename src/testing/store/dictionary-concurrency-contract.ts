@@ -1,4 +1,4 @@
-// Part of the store contract: glossaries that several change and read at once.
+// Part of the store contract: concurrent changes to glossaries, and reads during changes.
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import { answered } from '../../domain/store-unavailable.ts';
@@ -8,7 +8,7 @@ import { changeOf, created, DE, dictionary, FR, recordOf, served } from './dicti
 import type { Subject } from './subject.ts';
 import { teamUnderTest } from './team-under-test.ts';
 
-/** Reads, changes and writes, again until no other change came in between. */
+/** Read, modify, write, repeated until no other change interfered. */
 async function merge({ glossaries }: PluginStore, teamId: string, glossaryId: string, entries: GlossaryEntries): Promise<void> {
   let changed: GlossaryChanged | undefined;
   do {
@@ -24,7 +24,7 @@ async function merge({ glossaries }: PluginStore, teamId: string, glossaryId: st
 }
 
 export function dictionaryConcurrencyContract(it: AddCase, subject: Subject): void {
-  it('of 50 changes at once that were made from the same record, one is made', async () => {
+  it('of 50 concurrent changes based on the same record, one succeeds', async () => {
     const { store, again } = subject;
     const { teamId } = await teamUnderTest(store);
     const record = await created(store, teamId, dictionary(DE));
@@ -40,7 +40,7 @@ export function dictionaryConcurrencyContract(it: AddCase, subject: Subject): vo
     }
   });
 
-  it('of 20 who add a term each at once, over two instances, nobody loses theirs', async () => {
+  it('20 concurrent additions of a term over two instances are all kept', async () => {
     const { store, again } = subject;
     const { teamId } = await teamUnderTest(store);
     const { glossaryId } = await created(store, teamId, dictionary(DE, { first: '0' }));
@@ -52,7 +52,7 @@ export function dictionaryConcurrencyContract(it: AddCase, subject: Subject): vo
     expect(Object.keys(found?.entries ?? {}).toSorted()).toEqual(['first', ...terms].toSorted());
   });
 
-  it('whoever reads while it is changed sees a dictionary whole, as it was or as it is', async () => {
+  it('a read during a change returns a complete dictionary, either the old or the new one', async () => {
     const { store, again } = subject;
     const team = await teamUnderTest(store);
     const { teamId } = team;
@@ -63,7 +63,7 @@ export function dictionaryConcurrencyContract(it: AddCase, subject: Subject): vo
     const read = async (from: PluginStore): Promise<void> => {
       while (reading.on) {
         const found = answered(await from.glossaries.entries(teamId, (await served(team, reference, from))!));
-        // Replaced already: the next admission names the new one.
+        // Already replaced: the next admission returns the new one.
         if (found === undefined) continue;
         const { entries } = found;
         const texts = new Set(Object.values(entries));

@@ -1,4 +1,5 @@
-// Part of the store contract: glossaries that hold several dictionaries, how they are changed, and which of them serves a request.
+// Part of the store contract: glossaries with several dictionaries, how they are changed, and which dictionary serves a
+// request.
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import { answered } from '../../domain/store-unavailable.ts';
@@ -7,7 +8,7 @@ import type { Subject } from './subject.ts';
 import { newId, teamUnderTest } from './team-under-test.ts';
 
 export function dictionaryContract(it: AddCase, subject: Subject): void {
-  it('a glossary of several is given back as it was made, in order, and counts as one', async () => {
+  it('a glossary with several dictionaries is returned as created, in order, and counts as one', async () => {
     const { store, again, clock } = subject;
     const { teamId } = await teamUnderTest(store, { maxGlossaries: 2 });
     const several = [dictionary(FR), dictionary(['DE', 'EN'], { eins: 'one', zwei: 'two' }), dictionary(DE)];
@@ -23,7 +24,7 @@ export function dictionaryContract(it: AddCase, subject: Subject): void {
     expect(await store.glossaries.create(third)).toEqual({ kind: 'limit_reached', maxGlossaries: 2 });
   });
 
-  it('a change is made whole: what stays keeps its entries, what goes is gone, in the order that was asked for', async () => {
+  it('a change is atomic: kept dictionaries keep their entries, removed ones are gone, and the new order applies', async () => {
     const { store, again } = subject;
     const { teamId } = await teamUnderTest(store);
     const [de, fr, it2, newFr] = [dictionary(DE), dictionary(FR), dictionary(IT), dictionary(FR, { a: '1', b: '2' })];
@@ -39,7 +40,7 @@ export function dictionaryContract(it: AddCase, subject: Subject): void {
     }
   });
 
-  it('a glossary may lose its last dictionary, and be given one again; it counts all the while', async () => {
+  it('a glossary may lose its last dictionary and get another; it counts all the time', async () => {
     const { store } = subject;
     const team = await teamUnderTest(store, { maxGlossaries: 1 });
     const { teamId } = team;
@@ -56,7 +57,7 @@ export function dictionaryContract(it: AddCase, subject: Subject): void {
     expect(await served(team, reference)).toBe(next.dictionaryId);
   });
 
-  it('a change of what another has changed meanwhile does nothing, nor does one of no glossary of the team', async () => {
+  it('a change based on an outdated record has no effect, nor does one to a glossary that the team does not have', async () => {
     const { store } = subject;
     const { teamId } = await teamUnderTest(store);
     const stranger = await teamUnderTest(store);
@@ -82,7 +83,7 @@ export function dictionaryContract(it: AddCase, subject: Subject): void {
     for (const { dictionaryId } of several) expect(await again.glossaries.entries(teamId, dictionaryId)).toBeUndefined();
   });
 
-  it('an admission finds the dictionary of exactly its pair, as it is at that moment, on every instance', async () => {
+  it('an admission finds the current dictionary for exactly its pair, on every instance', async () => {
     const { store, again } = subject;
     const team = await teamUnderTest(store);
     const [de, fr, newer] = [dictionary(DE), dictionary(FR), dictionary(DE)];
@@ -96,7 +97,7 @@ export function dictionaryContract(it: AddCase, subject: Subject): void {
     expect(await team.standing()).toMatchObject({ openReservations: 3 });
   });
 
-  it('by their bases an exact pair is preferred, then the first that fits; without that a region has to fit', async () => {
+  it('with `byBase` an exact pair is preferred, then the first with the same bases; without it the region must match', async () => {
     const { store } = subject;
     const team = await teamUnderTest(store, { maxGlossaries: 9 });
     const [gb, us, plain] = [dictionary(['DE', 'EN-GB']), dictionary(['DE', 'EN-US']), dictionary(['DE', 'EN'])];
@@ -111,7 +112,7 @@ export function dictionaryContract(it: AddCase, subject: Subject): void {
     expect(await served(team, { glossaryId, sourceLang: 'EN', targetLang: 'DE', byBase: true })).toBe('glossary_mismatch');
   });
 
-  it('an admission without a reservation, or one that is answered again, names no dictionary', async () => {
+  it('an admission without a reservation, or a repeated one, names no dictionary', async () => {
     const team = await teamUnderTest(subject.store);
     const { glossaryId } = await created(subject.store, team.teamId, dictionary(DE));
     const glossary = { glossaryId, sourceLang: 'EN', targetLang: 'DE' };

@@ -1,4 +1,4 @@
-// Part of the store contract: teams that are deleted. A store that cannot delete teams passes.
+// Part of the store contract: deletion of teams. A store that cannot delete teams passes.
 import { answered } from '../../domain/store-unavailable.ts';
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
@@ -9,7 +9,7 @@ import type { Subject } from './subject.ts';
 import { freshKey, GENEROUS_QUOTA, idAt, newId, PREPAID, teamUnderTest } from './team-under-test.ts';
 
 const WHOLLY = { keepUsage: false };
-/** More than any store removes at once. */
+/** More than any store removes in one step. */
 const MANY = 1300;
 const DAY_MS = 86_400_000;
 
@@ -17,7 +17,7 @@ export function erasureContract(it: AddCase, subject: Subject): void {
   const remove = async (store: PluginStore, teamId: string, keepUsage = false) =>
     answered(await store.teams.deleteTeam!(teamId, { keepUsage }));
 
-  it('a deleted team is no team for any question, at once and on every instance, and can be deleted once', async () => {
+  it('a deleted team no longer exists for any operation, at once and on every instance, and can be deleted once', async () => {
     const { store, again } = subject;
     if (store.teams.deleteTeam === undefined) return;
     const team = await teamUnderTest(store, PREPAID, 1_000_000);
@@ -53,7 +53,7 @@ export function erasureContract(it: AddCase, subject: Subject): void {
     expect(await store.glossaries.create(late)).toEqual({ kind: 'team_unknown' });
   });
 
-  it('what was open when its team was deleted is charged to nobody, however often it is resolved, and nothing comes back', async () => {
+  it('reservations open at the deletion are charged to nobody, however often they are settled, and nothing reappears', async () => {
     const { store, again } = subject;
     if (store.teams.deleteTeam === undefined) return;
     const team = await teamUnderTest(store);
@@ -68,7 +68,7 @@ export function erasureContract(it: AddCase, subject: Subject): void {
     expect(await remove(store, team.teamId)).toBe(false);
   });
 
-  it('a team of many keys is gone whole, and other teams have all of theirs', async () => {
+  it('a team with many keys is deleted completely, and other teams keep theirs', async () => {
     const { store, again } = subject;
     if (store.teams.deleteTeam === undefined) return;
     const [stays, goes, next] = [await teamUnderTest(store), await teamUnderTest(store), await teamUnderTest(store)];
@@ -83,7 +83,7 @@ export function erasureContract(it: AddCase, subject: Subject): void {
     expect(answered(await store.teams.listKeys(next.teamId))).toHaveLength(1);
   });
 
-  it('a team that is made after a deletion has nothing of the one that was deleted', async () => {
+  it('a team created after a deletion inherits nothing from the deleted one', async () => {
     const { store, again } = subject;
     if (store.teams.deleteTeam === undefined) return;
     for (const keepUsage of [false, true]) {
@@ -102,7 +102,7 @@ export function erasureContract(it: AddCase, subject: Subject): void {
     }
   });
 
-  it('with its usage kept, days and closed periods of a deleted team stay, without names, until it is deleted without', async () => {
+  it('with `keepUsage`, days and closed periods of a deleted team are kept, without names, until a deletion without it', async () => {
     const { store, again, clock } = subject;
     const { history } = again;
     if (store.teams.deleteTeam === undefined || history === undefined) return;
@@ -145,7 +145,7 @@ export function erasureContract(it: AddCase, subject: Subject): void {
     expect(await remove(store, team.teamId)).toBe(false);
   });
 
-  it('kept usage of deleted teams stands among that of the others, a page at a time', async () => {
+  it('kept usage of deleted teams is listed with that of the others, page by page', async () => {
     const { store, again, clock } = subject;
     const { history } = again;
     if (store.teams.deleteTeam === undefined || history === undefined) return;
@@ -165,7 +165,7 @@ export function erasureContract(it: AddCase, subject: Subject): void {
     expect(found.filter((id) => ids.includes(id)).toSorted()).toEqual(ids.toSorted());
   });
 
-  it('pages go on where they were although the team that ended one was deleted', async () => {
+  it('paging continues even if the last team of a page was deleted', async () => {
     const { store, again } = subject;
     if (store.teams.deleteTeam === undefined) return;
     const mark = newId().slice(-8);
@@ -190,7 +190,7 @@ export function erasureContract(it: AddCase, subject: Subject): void {
     expect(await page(undefined, mark, 9)).toEqual([ids[0], ids[2], ids[4]]);
   });
 
-  it('deletions at the same moment all find it gone, and a deletion of a team that never was finds none', async () => {
+  it('after concurrent deletions the team is gone, and deleting an unknown team finds nothing', async () => {
     const { store, again } = subject;
     if (store.teams.deleteTeam === undefined) return;
     const { teamId } = await teamUnderTest(store);

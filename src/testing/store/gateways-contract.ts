@@ -1,4 +1,4 @@
-// Part of the store contract: what gateways leave about themselves. A store that keeps none passes.
+// Part of the store contract: records of gateways about themselves. A store that keeps none passes.
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import type { GatewayRecord } from '../../ports/gateway-records.ts';
@@ -18,7 +18,7 @@ export function gatewaysContract(it: AddCase, subject: Subject): void {
     plans,
   });
 
-  it('a gateway’s record is found by others, and replaced by that of the same host and file', async () => {
+  it('a gateway’s record is visible to others, and replaced by the next one of the same host and file', async () => {
     const { gateways } = subject.store;
     if (gateways === undefined) return;
     const mark = newId();
@@ -34,7 +34,7 @@ export function gatewaysContract(it: AddCase, subject: Subject): void {
     ]);
   });
 
-  it('only those of late are found, by the store’s clock, and each sign of life counts', async () => {
+  it('only recent records are found, by the store’s clock, and each renewal counts', async () => {
     const { gateways } = subject.store;
     if (gateways === undefined) return;
     const mark = newId();
@@ -50,7 +50,7 @@ export function gatewaysContract(it: AddCase, subject: Subject): void {
     expect(await recent(mark, 100_000)).toEqual([alive, quiet]);
   });
 
-  it('records of gateways that are long gone are forgotten', async () => {
+  it('records of gateways that stopped long ago are deleted', async () => {
     const { gateways } = subject.store;
     if (gateways === undefined) return;
     const mark = newId();

@@ -1,4 +1,4 @@
-// Part of the store contract: how many bytes the entries of a team's glossaries may have, and dictionaries that are large.
+// Part of the store contract: the limit on the bytes of a team's glossaries, and large dictionaries.
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import { answered } from '../../domain/store-unavailable.ts';
@@ -8,12 +8,12 @@ import { changeOf, created, DE, dictionary, entriesIn, FR, served } from './dict
 import type { Subject } from './subject.ts';
 import { newId, teamUnderTest } from './team-under-test.ts';
 
-/** Of 10 bytes, in characters of one to three. */
+/** 10 bytes, in characters of one to three bytes. */
 const TEN: GlossaryEntries = { aé: '€', b: 'xyz' };
 const REACHED = { kind: 'bytes_reached', maxGlossaries: 100 };
 const NO_TURN = async (): Promise<void> => undefined;
 
-/** About 600 KB in pieces, with what is hard to tell from the end of an entry. */
+/** About 600 KB in pieces, with content that resembles the end of an entry. */
 function large(mark: string): GlossaryEntries {
   const hard = ['",', '","', '\\', '\\"', '{', '}', '\\","', ':', '€', '😀'];
   return Object.fromEntries(
@@ -26,7 +26,7 @@ function glossary(teamId: string, ...dictionaries: NewDictionary[]): NewGlossary
 }
 
 export function glossaryBytesContract(it: AddCase, subject: Subject): void {
-  it('as many bytes as the limit are taken, and not one more; a deletion gives them back', async () => {
+  it('exactly as many bytes as the limit are accepted; a deletion frees them', async () => {
     const { store, again } = subject;
     const { teamId } = await teamUnderTest(store, { maxGlossaries: 100 });
     const make = async (bytesMax: number, from = store) =>
@@ -39,13 +39,13 @@ export function glossaryBytesContract(it: AddCase, subject: Subject): void {
     answered(await again.glossaries.remove(teamId, first!.glossaryId));
     expect(await make(19)).toBe('bytes_reached');
     expect(await make(20)).toBe('created');
-    // Without a limit nothing is refused, and all is counted.
+    // Without a limit nothing is refused, but everything is counted.
     answered(await store.glossaries.create(glossary(teamId, dictionary(DE, TEN), dictionary(FR, TEN))));
     expect(await make(49)).toBe('bytes_reached');
     expect(await make(50)).toBe('created');
   });
 
-  it('a change is counted by what it adds and takes away; one that adds nothing is made whatever the limit is', async () => {
+  it('a change counts by its difference in size; one that adds nothing succeeds whatever the limit', async () => {
     const { store } = subject;
     const { teamId } = await teamUnderTest(store, { maxGlossaries: 100 });
     const before = await created(store, teamId, dictionary(DE, TEN), dictionary(FR, TEN));
@@ -62,7 +62,7 @@ export function glossaryBytesContract(it: AddCase, subject: Subject): void {
     expect(await store.glossaries.create(next(), 12)).toMatchObject({ kind: 'created' });
   });
 
-  it('40 creations and changes at once over two instances fill the limit and never exceed it', async () => {
+  it('40 concurrent creations and changes over two instances fill the limit and never exceed it', async () => {
     const { store, again } = subject;
     const { teamId } = await teamUnderTest(store, { maxGlossaries: 100 });
     const record = await created(store, teamId, dictionary(DE, TEN));
@@ -85,7 +85,7 @@ export function glossaryBytesContract(it: AddCase, subject: Subject): void {
     expect(await again.glossaries.create(glossary(teamId, dictionary(FR, TEN)), 80)).toMatchObject({ kind: 'created' });
   });
 
-  it('a large dictionary comes back as it was, is replaced by another, serves, and is gone with its glossary', async () => {
+  it('a large dictionary is returned unchanged, can be replaced, serves requests, and is removed with its glossary', async () => {
     const { store, again } = subject;
     const team = await teamUnderTest(store, { maxGlossaries: 100 });
     const { teamId } = team;
@@ -93,7 +93,7 @@ export function glossaryBytesContract(it: AddCase, subject: Subject): void {
     const before = await created(store, teamId, first);
     expect(before.dictionaries).toMatchObject([{ entryCount: 600 }]);
     expect(await entriesIn(again.glossaries, teamId, first.dictionaryId)).toEqual(first.entries);
-    // As it is written by who has put it together in pieces; then the object is not looked at.
+    // Serialized in pieces by the caller; the object is then not read.
     const written = await writeEntries(second.entries, NO_TURN);
     const change = changeOf(teamId, before, [{ ...second, written }]);
     expect(await again.glossaries.change(change, written.bytes)).toMatchObject({ kind: 'changed' });

@@ -1,4 +1,4 @@
-// Part of the store contract: glossaries as they are created, found, listed and removed, and as admissions see them.
+// Part of the store contract: glossaries as they are created, found, listed and removed, and as admissions use them.
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import type { GlossaryReference } from '../../domain/charge.ts';
@@ -11,7 +11,7 @@ import type { Subject } from './subject.ts';
 import { newId, teamUnderTest } from './team-under-test.ts';
 import type { TeamUnderTest } from './team-under-test.ts';
 
-/** Some that a store might trip over. */
+/** Entries that a store might stumble over. */
 const ENTRIES = JSON.parse(
   '{"gateway":"Tor","10":"zehn","2":"zwei","__proto__":"Prototyp","\u00e9t\u00e9 👍":"Sommer “x”","a\'b\\\\":"%s $1"}',
 ) as Readonly<Record<string, string>>;
@@ -32,7 +32,7 @@ function used({ glossaryId }: GlossaryRecord, change: Partial<GlossaryReference>
 }
 
 export function glossaryContract(it: AddCase, subject: Subject): void {
-  it('a glossary is created by the store clock and given back as it was made, with its entries to themselves', async () => {
+  it('a glossary is created by the store clock and returned as created; its entries are read separately', async () => {
     const { store, again, clock } = subject;
     const { teamId } = await teamUnderTest(store);
     const wanted = glossary(teamId, { name: 'Pläne, “7” | EN', sourceLang: 'PT', targetLang: 'PT-BR', entries: ENTRIES });
@@ -48,7 +48,7 @@ export function glossaryContract(it: AddCase, subject: Subject): void {
     }
   });
 
-  it('a large glossary comes back whole', async () => {
+  it('a large glossary is returned completely', async () => {
     const { teamId } = await teamUnderTest(subject.store);
     const entries = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`term ${i} ${'x'.repeat(100)}`, `Begriff ${i}`]));
     const { glossaryId, dictionaries } = await created(subject.store, glossary(teamId, { entries }));
@@ -56,13 +56,13 @@ export function glossaryContract(it: AddCase, subject: Subject): void {
     expect(await entriesIn(subject.again.glossaries, teamId, glossaryId)).toEqual(entries);
   });
 
-  it('a team without glossaries has an empty list, and so has one that does not exist', async () => {
+  it('a team without glossaries has an empty list, and so does an unknown team', async () => {
     const { teamId } = await teamUnderTest(subject.store);
     for (const id of [teamId, newId()]) expect(await subject.store.glossaries.list(id)).toEqual([]);
     expect(await subject.store.glossaries.create(glossary(newId()))).toEqual({ kind: 'team_unknown' });
   });
 
-  it('the list is in order of creation, also when ids and clock run otherwise, and after a deletion', async () => {
+  it('the list is in order of creation, even if ids and clock disagree, and after a deletion', async () => {
     const { store, clock } = subject;
     const { teamId } = await teamUnderTest(store, { maxGlossaries: 4 });
     const ids = Array.from({ length: 5 }, () => newId()).toReversed();
@@ -75,7 +75,7 @@ export function glossaryContract(it: AddCase, subject: Subject): void {
     expect(answered(await store.glossaries.list(teamId)).map((one) => one.glossaryId)).toEqual(ids.slice(1));
   });
 
-  it('a team never sees, uses or removes a glossary of another', async () => {
+  it('a team never sees, uses or removes another team’s glossary', async () => {
     const { store } = subject;
     const owner = await teamUnderTest(store);
     const stranger = await teamUnderTest(store);
@@ -90,7 +90,7 @@ export function glossaryContract(it: AddCase, subject: Subject): void {
     expect(await store.glossaries.find(owner.teamId, glossaryId)).toEqual(record);
   });
 
-  it('an admission takes a glossary of exactly its pair: nothing is reserved for another', async () => {
+  it('an admission requires a glossary for exactly its pair, or reserves nothing', async () => {
     const team = await teamUnderTest(subject.store);
     const record = await created(subject.store, glossary(team.teamId));
     expect(await team.admit({ glossary: used(record) })).toMatchObject({ kind: 'admitted', reservation: { characters: 10 } });
@@ -116,7 +116,7 @@ export function glossaryContract(it: AddCase, subject: Subject): void {
     }
   });
 
-  it('a team has as many as its record allows, and a place again after a deletion', async () => {
+  it('a team may have as many as its record allows, and one more after a deletion', async () => {
     const { store } = subject;
     const { teamId } = await teamUnderTest(store, { maxGlossaries: 2 });
     const { glossaryId } = await created(store, glossary(teamId));
@@ -133,7 +133,7 @@ export function glossaryContract(it: AddCase, subject: Subject): void {
     expect(await subject.store.glossaries.create(glossary(teamId))).toEqual({ kind: 'limit_reached', maxGlossaries: 0 });
   });
 
-  it('a changed limit holds from the next creation on; what a lowered one leaves over stays and can be used', async () => {
+  it('a changed limit applies to the next creation; glossaries above a lowered limit are kept and usable', async () => {
     const { store } = subject;
     const team = await teamUnderTest(store, { maxGlossaries: 1 });
     const first = await created(store, glossary(team.teamId));
@@ -147,7 +147,7 @@ export function glossaryContract(it: AddCase, subject: Subject): void {
     expect(await store.glossaries.create(glossary(team.teamId))).toEqual({ kind: 'limit_reached', maxGlossaries: 1 });
   });
 
-  it.each([1, 7])('50 creations at once over two instances: a limit of %i creates exactly as many', async (maxGlossaries) => {
+  it.each([1, 7])('50 concurrent creations over two instances: a limit of %i creates exactly that many', async (maxGlossaries) => {
     const { store, again } = subject;
     const { teamId } = await teamUnderTest(store, { maxGlossaries });
     const kinds = await Promise.all(
@@ -157,7 +157,7 @@ export function glossaryContract(it: AddCase, subject: Subject): void {
     expect(await again.glossaries.list(teamId)).toHaveLength(maxGlossaries);
   });
 
-  it('50 removals of one glossary at once remove it once, and make room for one', async () => {
+  it('50 concurrent removals of one glossary remove it once, and make room for one', async () => {
     const { store, again } = subject;
     const team = await teamUnderTest(store, { maxGlossaries: 1 });
     const { glossaryId } = await created(store, glossary(team.teamId));
@@ -169,7 +169,7 @@ export function glossaryContract(it: AddCase, subject: Subject): void {
   });
 }
 
-/** Creates until the limit answers. */
+/** Creates glossaries until the limit is reached. */
 async function roomFor({ teamId }: TeamUnderTest, { glossaries }: PluginStore): Promise<number> {
   let room = 0;
   while (answered(await glossaries.create(glossary(teamId))).kind === 'created') room++;

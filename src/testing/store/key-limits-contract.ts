@@ -1,4 +1,4 @@
-// Part of the store contract: limits of single keys, beside those of their team, judged in the same operation.
+// Part of the store contract: limits of single keys, in addition to their team's, checked in the same operation.
 import { answered } from '../../domain/store-unavailable.ts';
 import type { KeyLimits } from '../../domain/key-limits.ts';
 import type { Admission } from '../../ports/ledger.ts';
@@ -11,7 +11,7 @@ import type { AdmissionChoices, TeamUnderTest } from './team-under-test.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** A key with limits, of a team that has another one without. */
+/** A key with limits, in a team that has another key without. */
 interface KeyUnderTest {
   readonly team: TeamUnderTest;
   readonly keyId: string;
@@ -21,14 +21,14 @@ interface KeyUnderTest {
   readonly record: () => Promise<KeyUsage>;
 }
 
-/** What the key's own limit has to do with: a store need not say so, but then says nothing else. */
-function ofKey<Told extends object>(told: Told): Told {
-  const { of, ...rest } = told as Told & { readonly of?: unknown };
+/** Removes `of`, which a store need not report, but which must be `key` if present. */
+function ofKey<Result extends object>(result: Result): Result {
+  const { of, ...rest } = result as Result & { readonly of?: unknown };
   if (of !== undefined) expect(of).toBe('key');
-  return rest as Told;
+  return rest as Result;
 }
 
-/** A store that has no `updateKey` keeps all of this by having no limits. */
+/** A store without `updateKey` passes, because it has no key limits. */
 export function keyLimitsContract(it: AddCase, subject: Subject): void {
   const limited = (name: string, run: () => Promise<void>): void =>
     it(name, async () => {
@@ -54,7 +54,7 @@ export function keyLimitsContract(it: AddCase, subject: Subject): void {
     };
   };
 
-  limited('a key is made with its limits, and lists, searches and usage show them', async () => {
+  limited('a key is created with its limits, and lists, searches and usage show them', async () => {
     const { store, clock } = subject;
     const limits = {
       expiresAtMs: clock.nowMs() + HOUR_MS,
@@ -72,7 +72,7 @@ export function keyLimitsContract(it: AddCase, subject: Subject): void {
     expect((await team.usage()).keys[0]).toMatchObject({ status: 'active', limits: {} });
   });
 
-  limited('a change leaves what it does not name, takes away what is null, and holds from the next admission on', async () => {
+  limited('a change keeps absent members, removes limits that are null, and applies from the next admission on', async () => {
     const key = await keyUnderTest({ requestsPerSecond: 1, characters: 15 });
     expect(await key.change({ label: 'a "label", {of} its own\\', limits: { characters: null, expiresAtMs: 5e12 } })).toMatchObject({
       label: 'a "label", {of} its own\\',
@@ -87,7 +87,7 @@ export function keyLimitsContract(it: AddCase, subject: Subject): void {
     expect(answered(await subject.store.teams.updateKey!(newId(), { disabled: true }))).toBeUndefined();
   });
 
-  limited('a disabled key is refused, and works again when it is enabled, with what it has used', async () => {
+  limited('a disabled key is refused, and works again when enabled, with its previous usage', async () => {
     const key = await keyUnderTest({ characters: 30 });
     const { requestId } = await key.team.reserve(10, { keyId: key.keyId });
     await key.admit();
@@ -112,7 +112,7 @@ export function keyLimitsContract(it: AddCase, subject: Subject): void {
     expect((await team.admit()).kind).toBe('admitted');
   });
 
-  limited('a key expires in the millisecond that it says, and with more time works again', async () => {
+  limited('a key expires at exactly its time, and works again when extended', async () => {
     const { clock } = subject;
     const expiresAtMs = clock.nowMs() + 1000;
     const key = await keyUnderTest({ expiresAtMs });
@@ -128,7 +128,7 @@ export function keyLimitsContract(it: AddCase, subject: Subject): void {
     expect((await key.admit()).kind).toBe('admitted');
   });
 
-  limited('a revoked key stays revoked, whatever else is changed of it', async () => {
+  limited('a revoked key stays revoked, whatever else is changed', async () => {
     const key = await keyUnderTest({ characters: 5 });
     answered(await subject.store.teams.revokeKey(key.keyId));
     expect(await key.change({ disabled: true })).toMatchObject({ status: 'revoked', limits: { characters: 5 } });
@@ -140,7 +140,7 @@ export function keyLimitsContract(it: AddCase, subject: Subject): void {
     expect(await key.admit()).toEqual({ kind: 'key_revoked' });
   });
 
-  limited('revoking holds for a key with limits, and for a disabled one', async () => {
+  limited('a key with limits can be revoked, and so can a disabled one', async () => {
     for (const limits of [{ requestsPerSecond: 5 }, {}]) {
       const key = await keyUnderTest(limits);
       if (!('requestsPerSecond' in limits)) await key.change({ disabled: true });
@@ -151,7 +151,7 @@ export function keyLimitsContract(it: AddCase, subject: Subject): void {
     }
   });
 
-  limited('a key that is allowed from certain addresses asks for one, and refuses others without a trace', async () => {
+  limited('a key restricted to certain addresses requires one, and refusals leave no trace', async () => {
     const key = await keyUnderTest({ allowedAddresses: ['192.0.2.0/25', '198.51.100.7/32', '2001:db8:8000::/33'], requestsPerSecond: 1 });
     const requestId = newId();
     for (const [address, kind] of [
@@ -179,13 +179,13 @@ export function keyLimitsContract(it: AddCase, subject: Subject): void {
     expect((await key.admit()).kind).toBe('admitted');
   });
 
-  limited('an address plays no part for a key without ranges', async () => {
+  limited('an address makes no difference for a key without ranges', async () => {
     const key = await keyUnderTest({ requestsPerSecond: 5 });
     expect((await key.admit({ address: '203.0.113.1' })).kind).toBe('admitted');
     expect((await key.team.admit({ address: '' })).kind).toBe('admitted');
   });
 
-  limited('disabled comes before expired, that before the address, the address before any rate', async () => {
+  limited('disabled is checked before expired, expired before the address, the address before any rate', async () => {
     const { clock } = subject;
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
     const key = await keyUnderTest({ requestsPerSecond: 1, allowedAddresses: ['10.0.0.1/32'], expiresAtMs: clock.nowMs() + 10 }, team);
@@ -201,7 +201,7 @@ export function keyLimitsContract(it: AddCase, subject: Subject): void {
     expect(await key.admit()).toEqual({ kind: 'key_revoked', reason: 'disabled' });
   });
 
-  limited("a request that the key's rate refuses takes no place of the team's, and the other way round", async () => {
+  limited("a request refused by the key's rate takes no slot in the team's window, and vice versa", async () => {
     const { clock } = subject;
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 3 });
     const key = await keyUnderTest({ requestsPerSecond: 2 }, team);
@@ -219,7 +219,7 @@ export function keyLimitsContract(it: AddCase, subject: Subject): void {
     expect(await key.touch()).toMatchObject({ kind: 'rate_limited', limit: 2, retryAfterMs: 900 });
   });
 
-  limited("the last use is stamped where the key's rate refuses, and the id is not remembered", async () => {
+  limited("the last use is stamped if the key's rate is exceeded, and the id is not remembered", async () => {
     const { clock } = subject;
     const key = await keyUnderTest({ requestsPerSecond: 1 });
     await key.touch();
@@ -231,7 +231,7 @@ export function keyLimitsContract(it: AddCase, subject: Subject): void {
     expect(await key.admit({ requestId })).toMatchObject({ kind: 'admitted', reservation: { requestId } });
   });
 
-  limited("a place of the key's window is free again after exactly a second, at any rate, and with any number at once", async () => {
+  limited("a slot in the key's window is free again after exactly a second, at any rate and concurrency", async () => {
     const { clock } = subject;
     const key = await keyUnderTest({ requestsPerSecond: 7 });
     for (const stepMs of [0, 0, 3, 200, 200, 0, 500]) {
@@ -249,7 +249,7 @@ export function keyLimitsContract(it: AddCase, subject: Subject): void {
     expect(await key.touch()).toMatchObject({ retryAfterMs: 200 });
   });
 
-  limited('a clock that steps back moves the window of a key along', async () => {
+  limited("a clock that steps back also moves a key's window", async () => {
     const { clock } = subject;
     const key = await keyUnderTest({ requestsPerSecond: 2 });
     await key.touch();
@@ -266,7 +266,7 @@ export function keyLimitsContract(it: AddCase, subject: Subject): void {
     expect((await key.touch()).kind).toBe('rate_limited');
   });
 
-  limited('a rate that is changed holds for the places that are taken', async () => {
+  limited('a changed rate applies to the slots already taken', async () => {
     const { clock } = subject;
     const key = await keyUnderTest({ requestsPerSecond: 4 });
     for (let i = 0; i < 4; i++) {
@@ -280,7 +280,7 @@ export function keyLimitsContract(it: AddCase, subject: Subject): void {
     expect(await key.touch()).toMatchObject({ kind: 'rate_limited', limit: 5 });
   });
 
-  limited("the key's characters are judged before the team's, with what is open, and a refusal takes its place", async () => {
+  limited("the key's characters are checked before the team's, including open reservations, and a refusal takes a slot", async () => {
     const team = await teamUnderTest(subject.store, { characterLimit: 25, requestsPerSecond: 6 });
     const key = await keyUnderTest({ characters: 20 }, team);
     const { periodEndMs } = await team.usage();
@@ -300,7 +300,7 @@ export function keyLimitsContract(it: AddCase, subject: Subject): void {
     expect(await team.standing()).toMatchObject({ usedCharacters: 12, heldCharacters: 8 });
   });
 
-  limited("the team's quota and credit hold for a key with room of its own", async () => {
+  limited("the team's quota and credit also apply to a key within its own limit", async () => {
     const quota = await keyUnderTest({ characters: 1000 }, await teamUnderTest(subject.store, { characterLimit: 25 }));
     expect(await quota.admit({ characters: 26 })).toMatchObject({ kind: 'quota_exceeded', characterLimit: 25 });
     const prepaid = await teamUnderTest(subject.store, { billing: 'credit', characterLimit: 0, minorPerMillion: 2500 }, 25_000);
@@ -311,7 +311,7 @@ export function keyLimitsContract(it: AddCase, subject: Subject): void {
     expect(await credit.admit({ characters: 10 })).toMatchObject({ kind: 'credit_exhausted' });
   });
 
-  limited('what is too long, or names no glossary, is told before the characters of the key', async () => {
+  limited("an overlong text or a missing glossary is reported before the key's characters", async () => {
     const team = await teamUnderTest(subject.store, { maxCharactersPerRequest: 50 });
     const key = await keyUnderTest({ characters: 5 }, team);
     expect(await key.admit({ characters: 51 })).toMatchObject({ kind: 'text_too_long' });
@@ -321,7 +321,7 @@ export function keyLimitsContract(it: AddCase, subject: Subject): void {
     expect((await key.admit({ reserve: false })).kind).toBe('admitted');
   });
 
-  limited('what was used and is open counts for a limit that comes later', async () => {
+  limited('existing usage and open reservations count toward a limit set later', async () => {
     const key = await keyUnderTest({});
     const { team } = key;
     const committed = await team.reserve(10, { keyId: key.keyId });
@@ -342,7 +342,7 @@ export function keyLimitsContract(it: AddCase, subject: Subject): void {
     expect((await key.admit({ characters: 1 })).kind).toBe('admitted');
   });
 
-  limited('a lease that ends gives the characters back to the key', async () => {
+  limited("an expired lease frees the key's characters", async () => {
     const { clock } = subject;
     const key = await keyUnderTest({ characters: 20 });
     await key.team.reserve(1000);
@@ -354,14 +354,14 @@ export function keyLimitsContract(it: AddCase, subject: Subject): void {
     expect((await key.admit({ characters: 13, leaseMs: 500 })).kind).toBe('quota_exceeded');
     expect((await key.admit({ characters: 12, leaseMs: 500 })).kind).toBe('admitted');
     clock.step(500);
-    // By an operation of another key: the lease ends, whoever comes.
+    // Through an operation of another key: the lease expires whoever calls.
     await key.team.touch();
     await key.team.commit(long.requestId);
     expect((await key.admit({ characters: 13 })).kind).toBe('quota_exceeded');
     expect((await key.admit({ characters: 12 })).kind).toBe('admitted');
   });
 
-  limited("the key's characters begin anew with the team's period, and what is open stays in its own", async () => {
+  limited("the key's characters start again with the team's period, and open reservations stay in theirs", async () => {
     const { clock } = subject;
     const team = await teamUnderTest(subject.store, { period: 'PT1H' });
     const key = await keyUnderTest({ characters: 20 }, team);
@@ -380,7 +380,7 @@ export function keyLimitsContract(it: AddCase, subject: Subject): void {
     expect((await key.admit({ characters: 1 })).kind).toBe('quota_exceeded');
   });
 
-  limited('the rate that is reported is that of the window with fewer places left', async () => {
+  limited('the reported rate is that of the window with fewer free slots', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 4 });
     const key = await keyUnderTest({ requestsPerSecond: 3 }, team);
     const rateOf = async (admission: Promise<Admission>) => {
@@ -389,14 +389,14 @@ export function keyLimitsContract(it: AddCase, subject: Subject): void {
     };
     expect(ofKey(await rateOf(key.admit({ reportRate: true })))).toEqual({ limit: 3, remaining: 2 });
     await team.touch();
-    // As many left in both: the team's is judged first.
+    // Equal in both: the team's is reported.
     expect(await rateOf(key.admit({ reportRate: true }))).toEqual({ limit: 4, remaining: 1 });
     expect(await rateOf(team.admit({ reportRate: true }))).toEqual({ limit: 4, remaining: 0 });
     subject.clock.step(1000);
     expect(await rateOf(team.admit({ reportRate: true }))).toEqual({ limit: 4, remaining: 3 });
   });
 
-  limited('before a long body key, address and both rates are judged, and nothing is taken', async () => {
+  limited('before a long body, key, address and both rates are checked, without taking a slot', async () => {
     const { store, clock } = subject;
     if (store.ledger.check === undefined) return;
     const team = await teamUnderTest(store, { requestsPerSecond: 3 });
@@ -420,7 +420,7 @@ export function keyLimitsContract(it: AddCase, subject: Subject): void {
     expect(await check('10.1.1.1')).toEqual({ kind: 'key_revoked', reason: 'expired' });
   });
 
-  limited('a summary counts neither disabled nor expired keys as active', async () => {
+  limited('a summary counts disabled and expired keys as inactive', async () => {
     const { store, clock } = subject;
     const key = await keyUnderTest({ expiresAtMs: clock.nowMs() + 10 });
     const summary = async () => {
@@ -434,7 +434,7 @@ export function keyLimitsContract(it: AddCase, subject: Subject): void {
     expect(await summary()).toMatchObject({ activeKeys: 0, idlestKey: undefined });
   });
 
-  limited('asked together, no window and no limit is passed', async () => {
+  limited('concurrent requests never exceed a window or a limit', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 12, characterLimit: 70 });
     const [one, other] = [await keyUnderTest({ requestsPerSecond: 5 }, team), await keyUnderTest({ characters: 30 }, team)];
     const asked = Array.from({ length: 30 }, (_, i) => {

@@ -7,7 +7,7 @@ import type { Subject } from './subject.ts';
 import { freshKey, idAt, newId, teamUnderTest } from './team-under-test.ts';
 
 export function keysContract(it: AddCase, subject: Subject): void {
-  it('a created key is active, unused, and carries what it was made with but never its digest', async () => {
+  it('a created key is active, unused, and has what it was created with, but never its digest', async () => {
     const team = await teamUnderTest(subject.store);
     const { digest, ...shown } = freshKey(team.teamId, 'nächtlicher Lauf “7”', 'test');
     const record = answered(await subject.store.teams.createKey({ digest, ...shown }));
@@ -24,7 +24,7 @@ export function keysContract(it: AddCase, subject: Subject): void {
     expect((await team.admit({ keyId: key.keyId })).kind).toBe('admitted');
   });
 
-  it('an unknown digest is found with nobody', async () => {
+  it('an unknown digest has no owner', async () => {
     expect(await subject.store.keys.find(digestOf(newKey('live')))).toBeUndefined();
   });
 
@@ -65,7 +65,7 @@ export function keysContract(it: AddCase, subject: Subject): void {
     expect(await subject.store.teams.revokeKey(newId())).toBeUndefined();
   });
 
-  it('a key is found with its team by its digest and by what may be shown of it, in use, revoked or never used', async () => {
+  it('a key is found with its team, by digest or display, whether used, revoked or never used', async () => {
     const { store } = subject;
     const team = await teamUnderTest(store);
     const name = 'Übersetzer & “Söhne”';
@@ -82,13 +82,13 @@ export function keysContract(it: AddCase, subject: Subject): void {
     expect(await store.teams.findKeys({ display: shown.display })).toEqual(revoked);
   });
 
-  it('what several keys of several teams share finds them all, and nothing else', async () => {
+  it('a display shared by keys of several teams finds all of them, and nothing else', async () => {
     const { store } = subject;
     const [one, other] = [await teamUnderTest(store), await teamUnderTest(store)];
     const { display } = freshKey(one.teamId);
     const keys = [freshKey(one.teamId, 'a'), freshKey(other.teamId, 'b'), freshKey(one.teamId, 'c')];
     for (const key of keys) answered(await store.teams.createKey({ ...key, display }));
-    // A label is no part of the key, whatever it says.
+    // A label is not part of the key, whatever it contains.
     answered(await store.teams.createKey({ ...freshKey(other.teamId, `"display":"${display}"`) }));
     const found = answered(await store.teams.findKeys({ display }));
     expect(found.map(({ keyId, teamId }) => `${teamId} ${keyId}`).toSorted()).toEqual(
@@ -101,7 +101,7 @@ export function keysContract(it: AddCase, subject: Subject): void {
     }
   });
 
-  it('keys are listed in order of creation, whatever their ids and the clock say', async () => {
+  it('keys are listed in order of creation, regardless of their ids and the clock', async () => {
     const { store, clock } = subject;
     const team = await teamUnderTest(store);
     const ids = [idAt(9), idAt(8), idAt(7), idAt(10)];
@@ -114,7 +114,7 @@ export function keysContract(it: AddCase, subject: Subject): void {
     expect((await team.usage()).keys.map((key) => key.keyId)).toEqual(expected);
   });
 
-  it('the keys of an unknown team are undefined, those of a new team an empty list', async () => {
+  it('the keys of an unknown team are undefined; those of a new team are an empty list', async () => {
     const teamId = newId();
     expect(await subject.store.teams.listKeys(teamId)).toBeUndefined();
     const { team } = await (await teamUnderTest(subject.store)).usage();
@@ -122,7 +122,7 @@ export function keysContract(it: AddCase, subject: Subject): void {
     expect(await subject.store.teams.listKeys(teamId)).toEqual([]);
   });
 
-  it('usage lists every key with its own characters and requests: used, unused and revoked ones', async () => {
+  it('usage lists every key with its characters and requests, including unused and revoked ones', async () => {
     const { store, clock } = subject;
     const team = await teamUnderTest(store);
     const [busy, revoked, unused] = [freshKey(team.teamId, 'busy'), freshKey(team.teamId, 'old'), freshKey(team.teamId, 'spare', 'test')];

@@ -1,4 +1,4 @@
-// Part of the store contract: a commit that charges less than was reserved. A store that charges only all of a reservation passes.
+// Part of the store contract: a commit that charges less than was reserved. A store without `chargesParts` passes.
 import { DAY_MS, dayOf } from '../../domain/period.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import type { AddCase } from '../cases.ts';
@@ -22,7 +22,7 @@ export function partContract(it: AddCase, subject: Subject): void {
     return requestId;
   };
 
-  partCase('the part is charged with one request, to team and key, and the rest is free', async () => {
+  partCase('the part and one request are charged to team and key, and the rest is freed', async () => {
     const team = await teamUnderTest(subject.store);
     const open = await team.reserve(5);
     await use(team, 10, 3);
@@ -32,7 +32,7 @@ export function partContract(it: AddCase, subject: Subject): void {
     expect(await team.usage()).toMatchObject({ characters: 8, keys: [{ characters: 8, requests: 2 }] });
   });
 
-  partCase('a part of nothing costs nothing and counts its request', async () => {
+  partCase('a part of 0 costs nothing but counts its request', async () => {
     const [quota, credit] = [await teamUnderTest(subject.store), await teamUnderTest(subject.store, PREPAID, 25_000)];
     for (const team of [quota, credit]) {
       await use(team, 10, 0);
@@ -43,7 +43,7 @@ export function partContract(it: AddCase, subject: Subject): void {
     expect((await credit.admit({ characters: 10 })).kind).toBe('admitted');
   });
 
-  partCase('nothing of nothing, all, and more than all are what was reserved', async () => {
+  partCase('0 of 0, all, and more than all charge what was reserved', async () => {
     const team = await teamUnderTest(subject.store, PREPAID, 1_000_000);
     await use(team, 0, 0);
     expect(await team.standing()).toMatchObject({ usedCharacters: 0, balanceMicro: 1_000_000 });
@@ -53,7 +53,7 @@ export function partContract(it: AddCase, subject: Subject): void {
     expect(await team.standing()).toMatchObject({ usedCharacters: 20, balanceMicro: 950_000, ...NOTHING_HELD });
   });
 
-  partCase('the price of a part is exact, and the credit that the rest held can be spent', async () => {
+  partCase('the price of a part is exact, and the credit held by the rest can be spent', async () => {
     const team = await teamUnderTest(subject.store, { ...PREPAID, minorPerMillion: 333_333 }, 3_333_330);
     await use(team, 10, 7);
     expect(await team.standing()).toMatchObject({ usedCharacters: 7, balanceMicro: 999_999, ...NOTHING_HELD });
@@ -61,7 +61,7 @@ export function partContract(it: AddCase, subject: Subject): void {
     expect((await team.admit({ characters: 3 })).kind).toBe('admitted');
   });
 
-  partCase('the price is that of the reservation, whatever the plan has become', async () => {
+  partCase('the price is that of the reservation, even if the plan has changed', async () => {
     const team = await teamUnderTest(subject.store, PREPAID, 1_000_000);
     const { requestId } = await team.reserve(10);
     await team.setLimits({ minorPerMillion: 7 });
@@ -77,28 +77,28 @@ export function partContract(it: AddCase, subject: Subject): void {
     expect(await team.standing()).toMatchObject({ balanceMicro: balanceMicro - 9998 * minorPerMillion, ...NOTHING_HELD });
   });
 
-  partCase('characters of the quota that the rest held can be reserved at once', async () => {
+  partCase('quota held by the rest can be reserved at once', async () => {
     const team = await teamUnderTest(subject.store, { characterLimit: 10 });
     await use(team, 10, 4);
     expect((await team.admit({ characters: 7 })).kind).toBe('quota_exceeded');
     expect((await team.admit({ characters: 6 })).kind).toBe('admitted');
   });
 
-  partCase('an id is charged once, whatever its repetitions say, on whatever instance', async () => {
+  partCase('an id is charged once, whatever its repetitions name, on any instance', async () => {
     const team = await teamUnderTest(subject.store, PREPAID, 1_000_000);
     const requestId = await use(team, 10, 3);
-    const books = await team.standing();
+    const before = await team.standing();
     for (const store of [subject.store, subject.again]) {
       expect(await team.commitPart(requestId, 3, store)).toEqual({ kind: 'committed' });
       expect(await team.commitPart(requestId, 9, store)).toEqual({ kind: 'committed' });
       expect(await team.commit(requestId, store)).toEqual({ kind: 'committed' });
       expect(await team.release(requestId, store)).toEqual({ kind: 'committed' });
     }
-    expect(await team.standing()).toEqual(books);
+    expect(await team.standing()).toEqual(before);
     expect((await team.usage()).keys).toMatchObject([{ characters: 3, requests: 1 }]);
   });
 
-  partCase('of parts that come together, the first one stands', async () => {
+  partCase('of concurrent parts, the first one stands', async () => {
     const team = await teamUnderTest(subject.store, PREPAID, 1_000_000);
     const { requestId } = await team.reserve(10);
     const other = await team.reserve(20);
@@ -108,7 +108,7 @@ export function partContract(it: AddCase, subject: Subject): void {
     expect((await team.usage()).keys).toMatchObject([{ characters: 24, requests: 2 }]);
   });
 
-  partCase('where the lease has ended, or the id is not known, nothing is charged', async () => {
+  partCase('nothing is charged if the lease has expired or the id is unknown', async () => {
     const team = await teamUnderTest(subject.store, PREPAID, 1_000_000);
     const { requestId } = await team.reserve(10, { leaseMs: 500 });
     const released = await team.reserve(10);
@@ -120,7 +120,7 @@ export function partContract(it: AddCase, subject: Subject): void {
     expect(await team.standing()).toEqual({ usedCharacters: 0, balanceMicro: 1_000_000, ...NOTHING_HELD });
   });
 
-  partCase('the part goes to the period that it was reserved in, and to the day of its commit', async () => {
+  partCase('the part counts in the period it was reserved in, and on the day of its commit', async () => {
     const { history } = subject.store;
     const team = await teamUnderTest(subject.store, { ...GENEROUS_QUOTA, period: 'P1D' });
     const firstDay = dayOf(subject.clock.nowMs());
@@ -140,7 +140,7 @@ export function partContract(it: AddCase, subject: Subject): void {
     ]);
   });
 
-  partCase('a day of which nothing was charged has its requests, and a period of which nothing was charged hides no other', async () => {
+  partCase('a day without charges still has its requests, and a period without charges hides no other', async () => {
     const { history } = subject.store;
     if (history === undefined) return;
     const team = await teamUnderTest(subject.store, { ...GENEROUS_QUOTA, period: 'P1D' });

@@ -1,4 +1,5 @@
-// Part of the store contract: periods counted from the team's creation (from a change of their length: plan-change-contract.ts), and reservations that stay in theirs.
+// Part of the store contract: periods counted from the team's creation, and reservations that stay in theirs. Changes of
+// length: plan-change-contract.ts.
 import { answered } from '../../domain/store-unavailable.ts';
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
@@ -15,7 +16,7 @@ export function periodContract(it: AddCase, subject: Subject): void {
     expect(await team.usage()).toMatchObject({ periodStartMs: startMs + 2000, periodEndMs: startMs + 4000 });
   });
 
-  it('a period that ends gives the whole quota back, at its millisecond', async () => {
+  it('the end of a period restores the whole quota, at its millisecond', async () => {
     const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'PT2S' });
     const { requestId } = await team.reserve(10);
     await team.commit(requestId);
@@ -27,7 +28,7 @@ export function periodContract(it: AddCase, subject: Subject): void {
     expect((await team.admit()).kind).toBe('quota_exceeded');
   });
 
-  it('usage starts afresh with the period, for the team and for every key', async () => {
+  it('usage starts again with each period, for the team and for every key', async () => {
     const team = await teamUnderTest(subject.store, { period: 'PT2S' });
     const spare = freshKey(team.teamId);
     answered(await subject.store.teams.createKey(spare));
@@ -50,7 +51,7 @@ export function periodContract(it: AddCase, subject: Subject): void {
     expect((await team.admit()).kind).toBe('admitted');
   });
 
-  it('a commit after the roll-over was noticed does not leak into the new period either', async () => {
+  it('a commit after the roll-over was processed does not leak into the new period either', async () => {
     const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'PT2S' });
     const { requestId } = await team.reserve(10);
     subject.clock.step(2000);
@@ -61,7 +62,7 @@ export function periodContract(it: AddCase, subject: Subject): void {
     expect(await team.usage()).toMatchObject({ characters: 10, keys: [{ characters: 10, requests: 1 }] });
   });
 
-  it('what an earlier period holds does not count against the new one, is still open, and its release frees nothing there', async () => {
+  it('reservations of an earlier period stay open, do not count against the new one, and free nothing there when released', async () => {
     const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'PT2S' });
     const { requestId } = await team.reserve(10);
     subject.clock.step(2000);
@@ -72,7 +73,7 @@ export function periodContract(it: AddCase, subject: Subject): void {
     expect((await team.admit({ characters: 1 })).kind).toBe('quota_exceeded');
   });
 
-  it('an ended lease of an earlier period frees nothing in the new one', async () => {
+  it('an expired lease of an earlier period frees nothing in the new one', async () => {
     const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'PT2S' });
     await team.reserve(10, { leaseMs: 2500 });
     subject.clock.step(2000);
@@ -82,7 +83,7 @@ export function periodContract(it: AddCase, subject: Subject): void {
     expect((await team.admit({ characters: 1 })).kind).toBe('quota_exceeded');
   });
 
-  it('periods in which nothing happened are stepped over', async () => {
+  it('periods without activity are skipped', async () => {
     const startMs = subject.clock.nowMs();
     const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'PT2S' });
     await team.reserve(10);
@@ -91,7 +92,7 @@ export function periodContract(it: AddCase, subject: Subject): void {
     expect(await team.usage()).toMatchObject({ periodStartMs: startMs + 7 * 2000, periodEndMs: startMs + 8 * 2000 });
   });
 
-  it('a monthly period from the 31st ends on the last day of a short month, and comes back to the 31st', async () => {
+  it('a monthly period from the 31st ends on the last day of a short month, and returns to the 31st', async () => {
     subject.clock.set(Date.UTC(2040, 0, 31, 18, 30));
     const team = await teamUnderTest(subject.store, { characterLimit: 10 });
     const bounds = [
@@ -110,7 +111,7 @@ export function periodContract(it: AddCase, subject: Subject): void {
     }
   });
 
-  it('credit does not come back with the period', async () => {
+  it('credit is not restored with the period', async () => {
     const limits = { billing: 'credit', characterLimit: 0, minorPerMillion: 1, period: 'PT2S' } as const;
     const team = await teamUnderTest(subject.store, limits, 10);
     const { requestId } = await team.reserve(10);

@@ -1,4 +1,4 @@
-// Part of the store contract: what each period of a team came to. A store that keeps no history passes.
+// Part of the store contract: the usage of each period of a team. A store without history passes.
 import { answered } from '../../domain/store-unavailable.ts';
 import type { PeriodUse } from '../../ports/usage-history.ts';
 import type { AddCase } from '../cases.ts';
@@ -20,13 +20,13 @@ export function periodUseContract(it: AddCase, subject: Subject): void {
   };
   const all = async (team: TeamUnderTest, store = subject.again): Promise<readonly PeriodUse[]> =>
     answered(await store.history!.periods(team.teamId))!;
-  /** Those that are over and have been used: others may be missing. */
+  /** Past periods with usage: others may be missing. */
   const past = async (team: TeamUnderTest): Promise<readonly PeriodUse[]> =>
     (await all(team)).slice(1).filter(({ characters }) => characters > 0);
   const ended = async (team: TeamUnderTest): Promise<readonly (readonly [characters: number, closed: boolean])[]> =>
     (await past(team)).map(({ characters, closed }) => [characters, closed]);
 
-  historyCase('the running period comes first, as it stands', async () => {
+  historyCase('the current period comes first, with its current counts', async () => {
     const startMs = subject.clock.nowMs();
     const team = await teamUnderTest(subject.store, SHORT);
     await use(team, 7);
@@ -37,32 +37,29 @@ export function periodUseContract(it: AddCase, subject: Subject): void {
     expect(await subject.store.history!.periods(newId())).toBeUndefined();
   });
 
-  historyCase(
-    'one that has ended is closed, with what its keys were charged, newest first and each under a number of its own',
-    async () => {
-      const startMs = subject.clock.nowMs();
-      const team = await teamUnderTest(subject.store, SHORT);
-      const key = freshKey(team.teamId);
-      answered(await subject.store.teams.createKey(key));
-      await use(team, 7);
-      await use(team, 20, key.keyId);
-      subject.clock.step(2000);
-      await use(team, 3, key.keyId);
-      await team.release((await team.reserve(100)).requestId);
-      subject.clock.step(2000);
-      const held = { closed: true, plan: 'test', limits: SHORT };
-      expect(await past(team)).toMatchObject([
-        { ...held, startMs: startMs + 2000, endMs: startMs + 4000, characters: 3 },
-        { ...held, startMs, endMs: startMs + 2000, characters: 27 },
-      ]);
-      const periods = await all(team);
-      expect(periods[0]).toMatchObject({ startMs: startMs + 4000, closed: false, characters: 0 });
-      expect(new Set(periods.map(({ number }) => number)).size).toBe(periods.length);
-      expect(await all(team, subject.store)).toEqual(periods);
-    },
-  );
+  historyCase('past periods are closed, with what their keys were charged, newest first and each with a unique number', async () => {
+    const startMs = subject.clock.nowMs();
+    const team = await teamUnderTest(subject.store, SHORT);
+    const key = freshKey(team.teamId);
+    answered(await subject.store.teams.createKey(key));
+    await use(team, 7);
+    await use(team, 20, key.keyId);
+    subject.clock.step(2000);
+    await use(team, 3, key.keyId);
+    await team.release((await team.reserve(100)).requestId);
+    subject.clock.step(2000);
+    const held = { closed: true, plan: 'test', limits: SHORT };
+    expect(await past(team)).toMatchObject([
+      { ...held, startMs: startMs + 2000, endMs: startMs + 4000, characters: 3 },
+      { ...held, startMs, endMs: startMs + 2000, characters: 27 },
+    ]);
+    const periods = await all(team);
+    expect(periods[0]).toMatchObject({ startMs: startMs + 4000, closed: false, characters: 0 });
+    expect(new Set(periods.map(({ number }) => number)).size).toBe(periods.length);
+    expect(await all(team, subject.store)).toEqual(periods);
+  });
 
-  historyCase('periods in which nothing happened change nothing about the others', async () => {
+  historyCase('periods without activity do not affect the others', async () => {
     const startMs = subject.clock.nowMs();
     const team = await teamUnderTest(subject.store, SHORT);
     await use(team, 7);
@@ -75,7 +72,7 @@ export function periodUseContract(it: AddCase, subject: Subject): void {
     ]);
   });
 
-  historyCase('it is not closed while something that was reserved in it is open, and has what of it is committed', async () => {
+  historyCase('a period is not closed while a reservation of it is open, and counts later commits of it', async () => {
     const team = await teamUnderTest(subject.store, SHORT);
     await use(team, 1);
     const [committed, released] = [await team.reserve(10), await team.reserve(100), await team.reserve(1000, { leaseMs: 5000 })];
@@ -93,7 +90,7 @@ export function periodUseContract(it: AddCase, subject: Subject): void {
     ]);
   });
 
-  historyCase('reservations of the next period do not keep one open', async () => {
+  historyCase('reservations of the next period do not keep a period open', async () => {
     const team = await teamUnderTest(subject.store, SHORT);
     await use(team, 1);
     subject.clock.step(2000);
@@ -101,7 +98,7 @@ export function periodUseContract(it: AddCase, subject: Subject): void {
     expect(await ended(team)).toEqual([[1, true]]);
   });
 
-  historyCase('a closed one never changes: not by charges, by another plan, name or key', async () => {
+  historyCase('a closed period never changes: not by charges, nor by another plan, name or key', async () => {
     const team = await teamUnderTest(subject.store, SHORT);
     await use(team, 7);
     subject.clock.step(2000);
@@ -115,7 +112,7 @@ export function periodUseContract(it: AddCase, subject: Subject): void {
     expect(closed).toMatchObject({ characters: 7, plan: 'test', limits: SHORT });
   });
 
-  historyCase('a period has the plan that held in it at last, also where nobody asked between its end and a change', async () => {
+  historyCase('a period has the last plan that applied to it, even without activity between its end and a plan change', async () => {
     const team = await teamUnderTest(subject.store, SHORT);
     await use(team, 7);
     const doubled = { ...SHORT, characterLimit: SHORT.characterLimit * 2 };
@@ -129,7 +126,7 @@ export function periodUseContract(it: AddCase, subject: Subject): void {
   });
 
   historyCase(
-    'another length closes the running one at the change, under the plan before it, with what is open in it charged to it',
+    'a different length closes the current period at the change, under the old plan, and its open reservations are charged to it',
     async () => {
       const startMs = subject.clock.nowMs();
       const team = await teamUnderTest(subject.store, { characterLimit: 100, period: 'PT60S' });
@@ -146,7 +143,7 @@ export function periodUseContract(it: AddCase, subject: Subject): void {
     },
   );
 
-  historyCase('days and periods add up to the same', async () => {
+  historyCase('days and periods have the same total', async () => {
     const startMs = subject.clock.nowMs();
     const team = await teamUnderTest(subject.store, { period: 'PT7H' });
     let charged = 0;

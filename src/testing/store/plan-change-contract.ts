@@ -1,4 +1,4 @@
-// Part of the store contract: a team's new numbers hold from the next admission on, and reservations keep theirs.
+// Part of the store contract: changed limits apply from the next admission on, and reservations keep their terms.
 import { answered } from '../../domain/store-unavailable.ts';
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
@@ -6,7 +6,7 @@ import type { Subject } from './subject.ts';
 import { GENEROUS_QUOTA, PREPAID, teamUnderTest } from './team-under-test.ts';
 
 export function planChangeContract(it: AddCase, subject: Subject): void {
-  it('the record names the new plan and its numbers at once, and keeps what was not changed', async () => {
+  it('the record has the new plan and its numbers at once, and keeps everything else', async () => {
     const team = await teamUnderTest(subject.store);
     const before = answered(await subject.store.teams.findTeam(team.teamId));
     const limits = { ...GENEROUS_QUOTA, characterLimit: 7, currency: 'CHF' };
@@ -28,7 +28,7 @@ export function planChangeContract(it: AddCase, subject: Subject): void {
     expect(await team.admit({ characters: 5 })).toEqual({ kind: 'text_too_long', maxCharacters: 4 });
   });
 
-  it('a quota lowered below what is used refuses everything, and charges what was reserved before', async () => {
+  it('a quota lowered below current usage refuses everything, but earlier reservations are still charged', async () => {
     const team = await teamUnderTest(subject.store, { characterLimit: 20 });
     const [first, second] = [await team.reserve(10), await team.reserve(10)];
     await team.commit(first.requestId);
@@ -56,7 +56,7 @@ export function planChangeContract(it: AddCase, subject: Subject): void {
     }
   });
 
-  it('going back to the first length begins a period again: none that was left comes back, and none is counted twice', async () => {
+  it('returning to the first length begins another period: earlier ones do not return, and none counts twice', async () => {
     const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'P1M' });
     await team.commit((await team.reserve(7)).requestId);
     subject.clock.step(5000);
@@ -70,7 +70,7 @@ export function planChangeContract(it: AddCase, subject: Subject): void {
     expect((await team.admit({ characters: 1 })).kind).toBe('quota_exceeded');
   });
 
-  it('the overage of a period is that of what was used since the change', async () => {
+  it('the overage of a period covers usage since the change', async () => {
     const overage = { characterLimit: 10, overageCharacters: 5, overageCapMinor: 50, minorPerMillion: 10_000_000 };
     const team = await teamUnderTest(subject.store, { ...overage, period: 'PT60S' });
     await team.commit((await team.reserve(15)).requestId);
@@ -80,7 +80,7 @@ export function planChangeContract(it: AddCase, subject: Subject): void {
     expect((await team.admit({ characters: 1 })).kind).toBe('quota_exceeded');
   });
 
-  it('an unchanged period length goes on counting', async () => {
+  it('an unchanged period length continues the period', async () => {
     const team = await teamUnderTest(subject.store, { characterLimit: 10 });
     await team.commit((await team.reserve(10)).requestId);
     await team.setLimits({ characterLimit: 11 });
@@ -88,7 +88,7 @@ export function planChangeContract(it: AddCase, subject: Subject): void {
     expect((await team.admit({ characters: 2 })).kind).toBe('quota_exceeded');
   });
 
-  it('so does the same length in other units', async () => {
+  it('so does the same length written in other units', async () => {
     for (const [before, after] of [
       ['P7D', 'P1W'],
       ['P12M', 'P1Y'],
@@ -108,7 +108,7 @@ export function planChangeContract(it: AddCase, subject: Subject): void {
     }
   });
 
-  it('reservations stay in the period that the change ended, even where both began at the same moment', async () => {
+  it('reservations stay in the period that the change ended, even if both began at the same moment', async () => {
     const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'PT60S' });
     const { requestId } = await team.reserve(10);
     await team.setLimits({ period: 'PT30S' });
@@ -119,7 +119,7 @@ export function planChangeContract(it: AddCase, subject: Subject): void {
     expect((await team.usage()).keys).toMatchObject([{ characters: 0, requests: 0 }]);
   });
 
-  it('the same holds for a length that was changed there and back', async () => {
+  it('the same applies to a length that was changed there and back', async () => {
     const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'PT60S' });
     const { requestId } = await team.reserve(10);
     await team.setLimits({ period: 'PT30S' });
@@ -128,7 +128,7 @@ export function planChangeContract(it: AddCase, subject: Subject): void {
     expect(await team.standing()).toEqual({ usedCharacters: 0, heldCharacters: 0, balanceMicro: 0, heldMicro: 0, openReservations: 0 });
   });
 
-  it('a reservation made with quota costs no credit, also when the team has gone over to credit', async () => {
+  it('a reservation made with quota costs no credit, even if the team has switched to credit', async () => {
     const team = await teamUnderTest(subject.store);
     const { requestId } = await team.reserve(10);
     await team.setLimits(PREPAID);
@@ -139,7 +139,7 @@ export function planChangeContract(it: AddCase, subject: Subject): void {
     expect(await team.standing()).toMatchObject({ usedCharacters: 10, balanceMicro: 30_000, heldMicro: 30_000 });
   });
 
-  it('a reservation made with credit costs its credit, also when the team has gone over to quota', async () => {
+  it('a reservation made with credit costs its credit, even if the team has switched to quota', async () => {
     const team = await teamUnderTest(subject.store, PREPAID, 30_000);
     const { requestId } = await team.reserve(10);
     await team.setLimits({ ...GENEROUS_QUOTA, characterLimit: 15 });

@@ -1,4 +1,4 @@
-// Part of the store contract: the name of the team's plan, as an admission reports it with `reportPlan`.
+// Part of the store contract: the name of the team's plan, which an admission reports with `reportPlan`.
 import { answered } from '../../domain/store-unavailable.ts';
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
@@ -8,13 +8,13 @@ import { freshKey, GENEROUS_QUOTA, newId, teamUnderTest } from './team-under-tes
 const asked = { reportPlan: true } as const;
 
 export function planReportContract(it: AddCase, subject: Subject): void {
-  it('who does not ask is told nothing', async () => {
+  it('nothing is reported unless requested', async () => {
     const team = await teamUnderTest(subject.store);
     expect(await team.touch()).toEqual({ kind: 'admitted', reservation: undefined });
     expect('plan' in (await team.admit())).toBe(false);
   });
 
-  it('whatever the judgement: admitted or not reserved, too long, a missing glossary, no quota', async () => {
+  it('reported with every result: admitted, not reserved, too long, missing glossary, no quota', async () => {
     const team = await teamUnderTest(subject.store, { maxCharactersPerRequest: 50, characterLimit: 40, requestsPerSecond: 9 });
     const glossary = { glossaryId: newId(), sourceLang: 'EN', targetLang: 'DE' };
     expect(await team.admit({ ...asked, characters: 51 })).toEqual({ kind: 'text_too_long', maxCharacters: 50, plan: 'test' });
@@ -23,10 +23,10 @@ export function planReportContract(it: AddCase, subject: Subject): void {
     expect(await team.admit({ ...asked, reserve: false })).toEqual({ kind: 'admitted', reservation: undefined, plan: 'test' });
     const requestId = newId();
     const reservation = { requestId, teamId: team.teamId, characters: 10, leaseUntilMs: subject.clock.nowMs() + 60_000 };
-    const told = { kind: 'admitted', reservation, plan: 'test' };
-    expect(await team.admit({ ...asked, requestId })).toEqual(told);
-    // Answered again.
-    expect(await team.admit({ ...asked, requestId })).toEqual(told);
+    const expected = { kind: 'admitted', reservation, plan: 'test' };
+    expect(await team.admit({ ...asked, requestId })).toEqual(expected);
+    // Repeated.
+    expect(await team.admit({ ...asked, requestId })).toEqual(expected);
     expect(await team.admit({ ...asked, reportRate: true, reserve: false })).toEqual({
       kind: 'admitted',
       reservation: undefined,
@@ -35,13 +35,13 @@ export function planReportContract(it: AddCase, subject: Subject): void {
     });
   });
 
-  it('without credit, too', async () => {
+  it('reported without credit, too', async () => {
     const limits = { billing: 'credit', characterLimit: 0, minorPerMillion: 2500 } as const;
     const team = await teamUnderTest(subject.store, limits);
     expect(await team.admit(asked)).toMatchObject({ kind: 'credit_exhausted', plan: 'test' });
   });
 
-  it('what takes no place names none: a throttled team, a repeated id, an unknown and a revoked key', async () => {
+  it('not reported without a slot: a throttled team, a repeated id, an unknown or revoked key', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 1 });
     const revoked = freshKey(team.teamId);
     answered(await subject.store.teams.createKey(revoked));
@@ -54,7 +54,7 @@ export function planReportContract(it: AddCase, subject: Subject): void {
     expect(await team.admit({ ...asked, keyId: newId() })).toEqual({ kind: 'key_unknown' });
   });
 
-  it('another plan is named from the next request on, by every instance', async () => {
+  it('a new plan is reported from the next request on, by every instance', async () => {
     const team = await teamUnderTest(subject.store);
     expect(await team.admit(asked, subject.again)).toMatchObject({ plan: 'test' });
     answered(await subject.store.teams.updateTeam(team.teamId, { plan: { name: 'größer', limits: GENEROUS_QUOTA } }));
@@ -62,7 +62,7 @@ export function planReportContract(it: AddCase, subject: Subject): void {
     expect(await team.admit(asked, subject.again)).toMatchObject({ plan: 'größer' });
   });
 
-  it('of several at once each is named, beside those that do not ask', async () => {
+  it('reported to each of several concurrent requests, except those that do not ask', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 100 });
     const answers = await Promise.all(Array.from({ length: 40 }, (_, index) => team.admit(index % 2 === 0 ? asked : {})));
     expect(answers.map((answer) => ('plan' in answer ? answer.plan : undefined))).toEqual(

@@ -1,4 +1,4 @@
-// Part of the store contract: used, held and asked-for characters never pass the limit and its overage.
+// Part of the store contract: used, held and requested characters together never exceed the limit and its overage.
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import type { Subject } from './subject.ts';
@@ -22,7 +22,7 @@ export function quotaContract(it: AddCase, subject: Subject): void {
     expect((await team.admit({ characters: 1 })).kind).toBe('quota_exceeded');
   });
 
-  it('one request alone may fill the limit and its overage, and not pass it', async () => {
+  it('a single request may fill the limit and its overage, but not exceed it', async () => {
     const team = await teamUnderTest(subject.store, { characterLimit: 100, overageCharacters: 7 });
     expect((await team.admit({ characters: 108 })).kind).toBe('quota_exceeded');
     expect((await team.admit({ characters: 107 })).kind).toBe('admitted');
@@ -59,7 +59,7 @@ export function quotaContract(it: AddCase, subject: Subject): void {
     await team.reserve(10);
   });
 
-  it('the books show what is held, then what is used, and usage shows only what is used', async () => {
+  it('the balances show what is held, then what is used; usage shows only what is used', async () => {
     const team = await teamUnderTest(subject.store);
     const { requestId, leaseUntilMs } = await team.reserve(10);
     expect(leaseUntilMs).toBe(subject.clock.nowMs() + LEASE_MS);
@@ -70,7 +70,7 @@ export function quotaContract(it: AddCase, subject: Subject): void {
     expect((await team.usage()).characters).toBe(10);
   });
 
-  it('one team’s characters are no other team’s', async () => {
+  it('teams have separate quotas', async () => {
     const team = await teamUnderTest(subject.store, { characterLimit: 10 });
     const other = await teamUnderTest(subject.store, { characterLimit: 10 });
     await team.reserve(10);

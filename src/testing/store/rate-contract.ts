@@ -1,4 +1,4 @@
-// Part of the store contract: of any instant's last 1,000 ms, exactly the plan's number of requests is admitted.
+// Part of the store contract: within any 1,000 ms, exactly the plan's number of requests is admitted.
 import { answered } from '../../domain/store-unavailable.ts';
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
@@ -7,7 +7,7 @@ import { freshKey, newId, teamUnderTest } from './team-under-test.ts';
 import type { TeamUnderTest } from './team-under-test.ts';
 
 export function rateContract(it: AddCase, subject: Subject): void {
-  it.each([1, 5, 50])('a limit of %i admits exactly as many at once, and again when 1,000 ms have passed', async (limit) => {
+  it.each([1, 5, 50])('a limit of %i admits exactly that many at once, and again after 1,000 ms', async (limit) => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: limit });
     expect(await admittedOf(team, limit + 3)).toBe(limit);
     subject.clock.step(999);
@@ -16,7 +16,7 @@ export function rateContract(it: AddCase, subject: Subject): void {
     expect(await admittedOf(team, limit + 3)).toBe(limit);
   });
 
-  it('the window slides: every place is free again by itself, exactly 1,000 ms after it was taken', async () => {
+  it('the window slides: each slot is freed separately, exactly 1,000 ms after it was taken', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 3 });
     for (const waitMs of [0, 300, 300]) {
       subject.clock.step(waitMs);
@@ -30,7 +30,7 @@ export function rateContract(it: AddCase, subject: Subject): void {
     }
   });
 
-  it('retryAfterMs says when the next place is free', async () => {
+  it('retryAfterMs is the time until the next slot is free', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
     await team.touch();
     subject.clock.step(250);
@@ -38,7 +38,7 @@ export function rateContract(it: AddCase, subject: Subject): void {
     expect(await team.touch()).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 750 });
   });
 
-  it('a refused request takes no place', async () => {
+  it('a refused request takes no slot', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 1 });
     await team.touch();
     for (let i = 0; i < 9; i++) {
@@ -50,10 +50,10 @@ export function rateContract(it: AddCase, subject: Subject): void {
   });
 
   it.each(['settled', 'refused and settled'])(
-    'places keep counting when the clock has gone on to its next second and something was %s since',
+    'slots still count after the clock has reached its next second and a request was %s since',
     async (since) => {
       const team = await teamUnderTest(subject.store, { requestsPerSecond: 3 });
-      // Clocks that count in seconds of their own meet the edge of one here.
+      // Clocks that count whole seconds reach a boundary here.
       subject.clock.step(1000 - (subject.clock.nowMs() % 1000) + 990);
       const reserved = [await team.reserve(1), await team.reserve(1), await team.reserve(1)];
       subject.clock.step(20);
@@ -69,7 +69,7 @@ export function rateContract(it: AddCase, subject: Subject): void {
     },
   );
 
-  it('a rate_limited id is not remembered: it may come again', async () => {
+  it('a rate_limited id is not remembered and may be admitted later', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 1 });
     await team.touch();
     const requestId = newId();
@@ -78,7 +78,7 @@ export function rateContract(it: AddCase, subject: Subject): void {
     expect((await team.admit({ requestId })).kind).toBe('admitted');
   });
 
-  it('requests that break a later rule, a limit of length or the quota take a place each', async () => {
+  it('requests that break a later rule, the length limit or the quota each take a slot', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 4, maxCharactersPerRequest: 50, characterLimit: 40 });
     const glossary = { glossaryId: newId(), sourceLang: 'EN', targetLang: 'DE' };
     expect((await team.admit({ reserve: false })).kind).toBe('admitted');
@@ -88,7 +88,7 @@ export function rateContract(it: AddCase, subject: Subject): void {
     expect((await team.touch()).kind).toBe('rate_limited');
   });
 
-  it('neither a repeated id nor a refused key nor a resolution takes a place', async () => {
+  it('a repeated id, a refused key and a settlement take no slot', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
     const revoked = freshKey(team.teamId);
     answered(await subject.store.teams.createKey(revoked));
@@ -103,7 +103,7 @@ export function rateContract(it: AddCase, subject: Subject): void {
     expect(await admittedOf(team, 2)).toBe(1);
   });
 
-  it('all keys of a team share its window, and teams do not', async () => {
+  it('all keys of a team share its window, and teams have separate ones', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
     const other = await teamUnderTest(subject.store, { requestsPerSecond: 1 });
     const spare = freshKey(team.teamId);
@@ -121,14 +121,14 @@ export function rateContract(it: AddCase, subject: Subject): void {
     expect(await admittedOf(team, 5)).toBe(3);
   });
 
-  it('a limit lowered within the window counts the places already taken, and says when one request fits again', async () => {
+  it('a limit lowered within the window counts the slots already taken, also in retryAfterMs', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 3 });
     for (let i = 0; i < 3; i++) {
       await team.touch();
       subject.clock.step(100);
     }
     await team.setLimits({ requestsPerSecond: 1 });
-    // The last of the three was taken 100 ms ago, and it alone fills the new limit.
+    // The last of the three was taken 100 ms ago, and alone fills the new limit.
     expect(await team.touch()).toEqual({ kind: 'rate_limited', limit: 1, retryAfterMs: 900 });
     subject.clock.step(899);
     expect((await team.touch()).kind).toBe('rate_limited');

@@ -1,4 +1,4 @@
-// Part of the store contract: the limit and the places left, as an admission reports them with `reportRate`.
+// Part of the store contract: the limit and the free slots, which an admission reports with `reportRate`.
 import { answered } from '../../domain/store-unavailable.ts';
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
@@ -8,19 +8,19 @@ import { freshKey, newId, teamUnderTest } from './team-under-test.ts';
 import type { TeamUnderTest } from './team-under-test.ts';
 
 export function rateReportContract(it: AddCase, subject: Subject): void {
-  it('who does not ask is told nothing', async () => {
+  it('nothing is reported unless requested', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 5 });
     expect(await team.touch()).toEqual({ kind: 'admitted', reservation: undefined });
     expect(rateOf(await team.touch())).toBeUndefined();
   });
 
-  it.each([1, 2, 7, 50])('of %i places each request leaves one less, down to none', async (limit) => {
+  it.each([1, 2, 7, 50])('of %i slots each request leaves one less, down to none', async (limit) => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: limit });
     for (let left = limit - 1; left >= 0; left--) expect(await reported(team)).toEqual({ limit, remaining: left });
     expect(await team.admit({ reportRate: true })).toEqual({ kind: 'rate_limited', limit, retryAfterMs: 1000 });
   });
 
-  it('places come back one by one, each 1,000 ms after it was taken', async () => {
+  it('slots are freed one by one, each 1,000 ms after it was taken', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 4 });
     for (const remaining of [3, 2, 1]) {
       expect(await reported(team)).toEqual({ limit: 4, remaining });
@@ -28,7 +28,7 @@ export function rateReportContract(it: AddCase, subject: Subject): void {
     }
     subject.clock.step(99);
     expect(await reported(team)).toEqual({ limit: 4, remaining: 0 });
-    // Exactly 1,000 ms behind the first; the second follows 300 ms later.
+    // Exactly 1,000 ms after the first; the second follows 300 ms later.
     subject.clock.step(1);
     expect(await reported(team)).toEqual({ limit: 4, remaining: 0 });
     subject.clock.step(300);
@@ -37,7 +37,7 @@ export function rateReportContract(it: AddCase, subject: Subject): void {
     expect(await reported(team)).toEqual({ limit: 4, remaining: 3 });
   });
 
-  it('whatever the judgement: too long, a missing glossary, no quota, nothing reserved', async () => {
+  it('reported with every result: too long, missing glossary, no quota, nothing reserved', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 9, maxCharactersPerRequest: 50, characterLimit: 40 });
     const glossary = { glossaryId: newId(), sourceLang: 'EN', targetLang: 'DE' };
     const asked = { reportRate: true } as const;
@@ -51,13 +51,13 @@ export function rateReportContract(it: AddCase, subject: Subject): void {
     expect(await team.admit({ ...asked, requestId })).toEqual({ kind: 'admitted', reservation, ...rate(4) });
   });
 
-  it('without credit, too', async () => {
+  it('reported without credit, too', async () => {
     const limits = { billing: 'credit', characterLimit: 0, minorPerMillion: 2500, requestsPerSecond: 3 } as const;
     const team = await teamUnderTest(subject.store, limits);
     expect(await team.admit({ reportRate: true })).toMatchObject({ kind: 'credit_exhausted', rate: { limit: 3, remaining: 2 } });
   });
 
-  it('what takes no place reports none: a repeated id, an unknown and a revoked key', async () => {
+  it('not reported without a slot: a repeated id, an unknown or revoked key', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 5 });
     const revoked = freshKey(team.teamId);
     answered(await subject.store.teams.createKey(revoked));
@@ -83,7 +83,7 @@ export function rateReportContract(it: AddCase, subject: Subject): void {
     expect(await reported(team)).toEqual({ limit: 2, remaining: 1 });
   });
 
-  it('a clock that steps back takes the places along', async () => {
+  it('a clock that steps back moves the slots with it', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 4 });
     await reported(team);
     subject.clock.step(600);
@@ -94,7 +94,7 @@ export function rateReportContract(it: AddCase, subject: Subject): void {
     expect(await reported(team)).toEqual({ limit: 4, remaining: 1 });
   });
 
-  it('a place that was free again does not come back with the clock', async () => {
+  it('a freed slot is not taken again when the clock steps back', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 4 });
     for (const waitMs of [1200, -3_600_000]) {
       await reported(team);
@@ -103,7 +103,7 @@ export function rateReportContract(it: AddCase, subject: Subject): void {
     expect(await reported(team)).toEqual({ limit: 4, remaining: 2 });
   });
 
-  it('many windows later the count is still exact, whatever was cleared away in between', async () => {
+  it('the count stays exact over many windows, whatever was cleaned up in between', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 20 });
     for (let window = 0; window < 12; window++) {
       for (let remaining = 19; remaining >= 7; remaining--) expect(await reported(team)).toEqual({ limit: 20, remaining });
@@ -111,7 +111,7 @@ export function rateReportContract(it: AddCase, subject: Subject): void {
     }
   });
 
-  it('100 requests at once over two instances report every number of places once', async () => {
+  it('100 concurrent requests over two instances report each number of free slots once', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 60 });
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, index) => team.admit({ reportRate: true }, index % 2 === 0 ? subject.store : subject.again)),

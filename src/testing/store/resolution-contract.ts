@@ -1,4 +1,4 @@
-// Part of the store contract: every reservation is resolved exactly once, whatever is repeated or comes late.
+// Part of the store contract: every reservation is settled exactly once, whatever is repeated or arrives late.
 import { answered } from '../../domain/store-unavailable.ts';
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
@@ -27,20 +27,20 @@ export function resolutionContract(it: AddCase, subject: Subject): void {
     expect(await team.standing()).toMatchObject({ usedCharacters: 0, heldCharacters: 0, openReservations: 0 });
   });
 
-  it.each(PAIRS)('a %s and then a %s: the first one stands, and the second changes nothing', async (first, second) => {
+  it.each(PAIRS)('a %s followed by a %s: the first one stands, and the second changes nothing', async (first, second) => {
     const team = await teamUnderTest(subject.store, PREPAID, 1_000_000);
     const { requestId } = await team.reserve(10);
     await team.reserve(20);
     expect(await resolve(team, requestId, first)).toEqual({ kind: STATE[first] });
-    const books = await team.standing();
+    const before = await team.standing();
     for (let i = 0; i < 2; i++) expect(await resolve(team, requestId, second)).toEqual({ kind: STATE[first] });
-    expect(await team.standing()).toEqual(books);
+    expect(await team.standing()).toEqual(before);
     expect((await team.usage()).keys[0]).toMatchObject(
       first === 'commit' ? { characters: 10, requests: 1 } : { characters: 0, requests: 0 },
     );
   });
 
-  it.each(PAIRS)('a lease that has ended answers expired to a %s and then a %s, and charges nothing', async (first, second) => {
+  it.each(PAIRS)('an expired lease answers expired to a %s and then a %s, and charges nothing', async (first, second) => {
     const team = await teamUnderTest(subject.store, PREPAID, 1_000_000);
     const { requestId } = await team.reserve(10, { leaseMs: 500 });
     subject.clock.step(500);
@@ -64,7 +64,7 @@ export function resolutionContract(it: AddCase, subject: Subject): void {
     expect(await resolve(team, requestId, verdict)).toEqual({ kind });
   });
 
-  it('a lease ends by itself: the books show it from that millisecond on, without anyone sweeping', async () => {
+  it('a lease expires automatically: the balances show it from that millisecond on, without a sweep', async () => {
     const team = await teamUnderTest(subject.store);
     await team.reserve(10, { leaseMs: 500 });
     await team.reserve(20, { leaseMs: 501 });
@@ -76,7 +76,7 @@ export function resolutionContract(it: AddCase, subject: Subject): void {
     expect(await team.standing()).toMatchObject({ heldCharacters: 0, openReservations: 0 });
   });
 
-  it('a commit that overtakes everything it knows of is absent, and does not bar the admission', async () => {
+  it('a commit that overtakes its admission is absent, and does not block it', async () => {
     const team = await teamUnderTest(subject.store);
     const requestId = newId();
     expect(await team.commit(requestId)).toEqual({ kind: 'absent' });
@@ -85,7 +85,7 @@ export function resolutionContract(it: AddCase, subject: Subject): void {
     expect(await team.commit(requestId)).toEqual({ kind: 'committed' });
   });
 
-  it('a release that overtakes its admission bars it', async () => {
+  it('a release that overtakes its admission blocks it', async () => {
     const team = await teamUnderTest(subject.store);
     const requestId = newId();
     expect(await team.release(requestId)).toEqual({ kind: 'released' });
@@ -94,7 +94,7 @@ export function resolutionContract(it: AddCase, subject: Subject): void {
     expect(await team.standing()).toMatchObject({ usedCharacters: 0, heldCharacters: 0, openReservations: 0 });
   });
 
-  it('an id that was admitted without a reservation, or refused, stands released and cannot be charged', async () => {
+  it('an id that was admitted without a reservation, or refused, counts as released and cannot be charged', async () => {
     const team = await teamUnderTest(subject.store, { maxCharactersPerRequest: 50, characterLimit: 40 });
     const glossary = { glossaryId: newId(), sourceLang: 'EN', targetLang: 'DE' };
     for (const options of [{ reserve: false }, { characters: 51 }, { characters: 41 }, { glossary }]) {
@@ -106,7 +106,7 @@ export function resolutionContract(it: AddCase, subject: Subject): void {
     expect(await team.standing()).toMatchObject({ usedCharacters: 0, heldCharacters: 0, openReservations: 0 });
   });
 
-  it('no team resolves another team’s reservation', async () => {
+  it('no team can settle another team’s reservation', async () => {
     const team = await teamUnderTest(subject.store);
     const other = await teamUnderTest(subject.store);
     const { requestId } = await team.reserve(10);

@@ -1,4 +1,4 @@
-// Part of the store contract: duplicates of an admission, and how long an id is remembered.
+// Part of the store contract: repeated admissions, and how long an id is remembered.
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
@@ -7,7 +7,7 @@ import type { Subject } from './subject.ts';
 import { LEASE_MS, newId, teamUnderTest } from './team-under-test.ts';
 import type { TeamUnderTest } from './team-under-test.ts';
 
-/** Every way into a terminal state, and which state that is. */
+/** Every way to reach a terminal state, and the state reached. */
 const ENDS: readonly { end: string; kind: string; come: (team: TeamUnderTest, requestId: string) => Promise<unknown> }[] = [
   { end: 'a commit', kind: 'committed', come: async (team, requestId) => team.commit((await team.reserve(10, { requestId })).requestId) },
   { end: 'a release', kind: 'released', come: async (team, requestId) => team.release((await team.reserve(10, { requestId })).requestId) },
@@ -24,7 +24,7 @@ const ENDS: readonly { end: string; kind: string; come: (team: TeamUnderTest, re
 export function resolvedIdsContract(it: AddCase, subject: Subject): void {
   const newTeam = () => teamUnderTest(subject.store, { maxCharactersPerRequest: 50, characterLimit: 40 });
 
-  it('a duplicate of an open admission gets the same reservation again, unchanged and not lengthened', async () => {
+  it('repeating an open admission returns the same reservation, unchanged and not extended', async () => {
     const team = await newTeam();
     const reservation = await team.reserve(10);
     subject.clock.step(LEASE_MS - 1);
@@ -35,7 +35,7 @@ export function resolvedIdsContract(it: AddCase, subject: Subject): void {
     expect(await team.standing()).toMatchObject({ heldCharacters: 0, openReservations: 0 });
   });
 
-  it('a duplicate of an admission whose lease has ended is repeated, and reserves nothing', async () => {
+  it('repeating an admission whose lease has expired is answered repeated, and reserves nothing', async () => {
     const team = await newTeam();
     const { requestId } = await team.reserve(10, { leaseMs: 500 });
     subject.clock.step(500);
@@ -43,7 +43,7 @@ export function resolvedIdsContract(it: AddCase, subject: Subject): void {
     expect(await team.standing()).toMatchObject({ heldCharacters: 0, openReservations: 0 });
   });
 
-  it.each(ENDS)('$end is remembered as $kind for its time, and from that millisecond on never seen', async ({ kind, come }) => {
+  it.each(ENDS)('$end is remembered as $kind for its time, and from that millisecond on as unknown', async ({ kind, come }) => {
     const team = await newTeam();
     const requestId = newId();
     await come(team, requestId);
@@ -56,7 +56,7 @@ export function resolvedIdsContract(it: AddCase, subject: Subject): void {
     expect(await team.commit(requestId)).toEqual({ kind: 'committed' });
   });
 
-  it.each(['commit', 'release'] as const)('asking again by a %s does not lengthen the time that it is known for', async (verdict) => {
+  it.each(['commit', 'release'] as const)('repeating a %s does not extend the time for which the id is remembered', async (verdict) => {
     const team = await newTeam();
     const { requestId } = await team.reserve(10);
     await team.commit(requestId);
@@ -66,7 +66,7 @@ export function resolvedIdsContract(it: AddCase, subject: Subject): void {
     expect(await team.commit(requestId)).toEqual({ kind: 'absent' });
   });
 
-  it('an ended lease is remembered from its end on, not from when it was noticed', async () => {
+  it('an expired lease is remembered from its end on, not from when it was noticed', async () => {
     const team = await newTeam();
     const { requestId } = await team.reserve(10, { leaseMs: 500 });
     subject.clock.step(500 + REMEMBER_MS - 1);
@@ -77,7 +77,7 @@ export function resolvedIdsContract(it: AddCase, subject: Subject): void {
     expect((await team.admit({ requestId })).kind).toBe('admitted');
   });
 
-  it('an ended lease that nobody asked about is forgotten all the same', async () => {
+  it('an expired lease is forgotten even if nobody asked about it', async () => {
     const team = await newTeam();
     const { requestId } = await team.reserve(10, { leaseMs: 500 });
     subject.clock.step(500 + REMEMBER_MS);
@@ -85,7 +85,7 @@ export function resolvedIdsContract(it: AddCase, subject: Subject): void {
     expect(await team.standing()).toMatchObject({ heldCharacters: 10, openReservations: 1 });
   });
 
-  it('a lease longer than ids are known for keeps its id open to its end', async () => {
+  it('a lease longer than ids are remembered keeps its id open to its end', async () => {
     const team = await newTeam();
     const reservation = await team.reserve(10);
     subject.clock.step(LEASE_MS - 1);
@@ -93,7 +93,7 @@ export function resolvedIdsContract(it: AddCase, subject: Subject): void {
     expect(await team.commit(reservation.requestId)).toEqual({ kind: 'committed' });
   });
 
-  it('a forgotten id that is released again is barred again', async () => {
+  it('a forgotten id that is released again is blocked again', async () => {
     const team = await newTeam();
     const { requestId } = await team.reserve(10);
     await team.commit(requestId);

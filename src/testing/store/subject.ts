@@ -1,4 +1,4 @@
-// What the parts of the store contract work on.
+// The fixture of the store contract.
 import type { PluginStore } from '../../ports/plugin.ts';
 import type { MovableClock } from '../movable-clock.ts';
 

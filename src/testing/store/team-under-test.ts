@@ -1,4 +1,4 @@
-// A fresh team with one key in the store under test, and short words for what a request does to it.
+// A new team with one key in the store under test, and helpers for requests of it.
 import { randomBytes } from 'node:crypto';
 import { ulidSource } from '../../domain/ulid.ts';
 import { digestOf, displayOf, newKey } from '../../domain/api-key.ts';
@@ -8,7 +8,7 @@ import type { Admission, AdmissionRequest, Reservation, Resolution } from '../..
 import type { PluginStore } from '../../ports/plugin.ts';
 import type { NewKey, Standing, Usage } from '../../ports/team-registry.ts';
 
-/** Draws ids of requests and records. */
+/** Generates ids of requests and records. */
 export const newId = ulidSource(() => Date.now());
 
 /** An id that sorts by this time. */
@@ -47,14 +47,14 @@ export interface AdmissionChoices {
 export interface TeamUnderTest {
   readonly teamId: string;
   readonly keyId: string;
-  /** Reserves 10 characters unless told otherwise. `store` is another instance on the same backing. */
+  /** Reserves 10 characters by default. `store` is another instance on the same backing. */
   admit(options?: AdmissionChoices, store?: PluginStore): Promise<Admission>;
-  /** Admits, and fails the test when that gives no reservation. */
+  /** Like `admit`, but throws unless there is a reservation. */
   reserve(characters: number, options?: AdmissionChoices): Promise<Reservation>;
-  /** An admission without text: takes a place in the window and nothing else. */
+  /** An admission without text, which only takes a slot in the window. */
   touch(store?: PluginStore): Promise<Admission>;
   commit(requestId: string, store?: PluginStore): Promise<Resolution>;
-  /** Charges so many of the reserved characters. */
+  /** Charges a part of the reserved characters. */
   commitPart(requestId: string, characters: number, store?: PluginStore): Promise<Resolution>;
   release(requestId: string, store?: PluginStore): Promise<Resolution>;
   setLimits(change: Partial<TeamLimits>): Promise<void>;

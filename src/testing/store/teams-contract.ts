@@ -8,7 +8,7 @@ import type { Subject } from './subject.ts';
 import { freshKey, GENEROUS_QUOTA, idAt, newId, PREPAID, teamUnderTest } from './team-under-test.ts';
 
 export function teamsContract(it: AddCase, subject: Subject): void {
-  it('a change under an id is made once, over two instances and at the same moment; another request under that id is refused', async () => {
+  it('a change with an id is made once, even concurrently over two instances; a different request with that id is refused', async () => {
     const { store, again } = subject;
     const team = await teamUnderTest(store, PREPAID, 1000);
     const { teamId } = team;
@@ -25,14 +25,14 @@ export function teamsContract(it: AddCase, subject: Subject): void {
     });
   });
 
-  it('a created team carries what it was made with and when, and is found so', async () => {
+  it('a created team is returned and found with everything it was created with', async () => {
     const team: NewTeam = { teamId: newId(), name: 'Übersetzer & “Söhne”', plan: 'prepaid', limits: PREPAID, balanceMicro: 5_000_000 };
     const created = { ...team, createdAtMs: subject.clock.nowMs() };
     expect(await subject.store.teams.createTeam(team)).toEqual(created);
     expect(await subject.store.teams.findTeam(team.teamId)).toEqual(created);
   });
 
-  it('a team that is made again is answered as it is, and is one', async () => {
+  it('creating a team again returns it unchanged, and makes no second one', async () => {
     const { teams } = subject.store;
     const team: NewTeam = { teamId: newId(), name: 'Once', plan: 'prepaid', limits: PREPAID, balanceMicro: 5_000_000 };
     await teams.createTeam(team);
@@ -42,7 +42,7 @@ export function teamsContract(it: AddCase, subject: Subject): void {
     expect(await teams.pageTeams({ after: undefined, limit: 2, search: team.teamId })).toEqual([changed]);
   });
 
-  it('teams are listed in order of creation, whatever their ids and the clock say', async () => {
+  it('teams are listed in order of creation, regardless of their ids and the clock', async () => {
     const ids = [idAt(9), idAt(8), idAt(10)];
     for (const teamId of ids) {
       answered(
@@ -55,7 +55,7 @@ export function teamsContract(it: AddCase, subject: Subject): void {
     expect(listed.find((team) => team.teamId === ids[0])).toEqual(await subject.store.teams.findTeam(ids[0] ?? ''));
   });
 
-  it('a page of teams begins behind the one before, and a search finds them by part of a name or id', async () => {
+  it('a page of teams continues after the previous one, and a search matches part of a name or id', async () => {
     const { teams } = subject.store;
     const mark = newId().slice(-8);
     const names = [`Alpha ${mark}`, `Beta ${mark.toLowerCase()}`, `Gamma`, `Delta ${mark}!`];
@@ -76,7 +76,7 @@ export function teamsContract(it: AddCase, subject: Subject): void {
     expect(answered(await teams.pageTeams({ after: undefined, limit: 1, search: gamma }))[0]).toEqual(await teams.findTeam(gamma));
   });
 
-  it('a page of summaries has the same teams, with their use and the key that went unused for longest', async () => {
+  it('a page of summaries has the same teams, with their usage and the key that was unused for longest', async () => {
     const { teams } = subject.store;
     const [mark, start] = [newId().slice(-8), subject.clock.nowMs()];
     const [used, bare] = [await namedTeam(subject, `Used ${mark}`), await namedTeam(subject, `Bare ${mark}`)];
@@ -104,7 +104,7 @@ export function teamsContract(it: AddCase, subject: Subject): void {
     expect(answered(await teams.usage(used))?.characters).toBe(0);
   });
 
-  it('a team can be given another name, which changes nothing else', async () => {
+  it('renaming a team changes nothing else', async () => {
     const team = await teamUnderTest(subject.store);
     const before = answered(await subject.store.teams.findTeam(team.teamId));
     expect(await subject.store.teams.updateTeam(team.teamId, { name: 'Renamed' })).toEqual({ ...before, name: 'Renamed' });
@@ -113,12 +113,12 @@ export function teamsContract(it: AddCase, subject: Subject): void {
     ]);
   });
 
-  it('a new team’s books are empty', async () => {
+  it('a new team has nothing used, held or open', async () => {
     const team = await teamUnderTest(subject.store, PREPAID, 7);
     expect(await team.standing()).toEqual({ usedCharacters: 0, heldCharacters: 0, balanceMicro: 7, heldMicro: 0, openReservations: 0 });
   });
 
-  it('added credit is on top of what is left, and can be spent by the next admission', async () => {
+  it('credit is added to what is left, and the next admission can spend it', async () => {
     const team = await teamUnderTest(subject.store, PREPAID, 25_000);
     await team.commit((await team.reserve(10)).requestId);
     expect((await team.admit()).kind).toBe('credit_exhausted');
@@ -137,7 +137,7 @@ export function teamsContract(it: AddCase, subject: Subject): void {
     expect(await subject.store.teams.updateTeam(team.teamId, {})).toEqual(changed);
   });
 
-  it('credit beyond what can be counted is refused with the whole change, and the last whole number is reached', async () => {
+  it('credit beyond the exact integers is refused with the whole change, and the largest one can be reached', async () => {
     const { teams } = subject.store;
     const { teamId } = await teamUnderTest(subject.store, PREPAID, 7);
     const before = answered(await teams.findTeam(teamId));
@@ -148,7 +148,7 @@ export function teamsContract(it: AddCase, subject: Subject): void {
     expect(full).toMatchObject({ balanceMicro: Number.MAX_SAFE_INTEGER });
   });
 
-  it('an id that is no team’s is undefined everywhere', async () => {
+  it('an unknown team id is undefined everywhere', async () => {
     const { teams } = subject.store;
     const teamId = newId();
     expect(await teams.findTeam(teamId)).toBeUndefined();

@@ -1,4 +1,4 @@
-// Part of the store contract: what was used by key and UTC day. A store that keeps no history passes.
+// Part of the store contract: usage by key and UTC day. A store without history passes.
 import { DAY_MS, dayOf } from '../../domain/period.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import type { PluginStore } from '../../ports/plugin.ts';
@@ -25,14 +25,14 @@ export function usageDaysContract(it: AddCase, subject: Subject): void {
   };
   const found = async (teamId: string, range: DayRange, store = subject.store): Promise<TeamDays> =>
     answered(await store.history!.days(teamId, range))!;
-  /** All of its days, as `[day, key, characters, requests]` with days counted from `first`, and keys from 0. */
+  /** All of its days, as `[day, key, characters, requests]`, with days relative to `first` and keys numbered from 0. */
   const rows = async (team: TeamUnderTest, first: number, store = subject.again): Promise<readonly (readonly number[])[]> => {
     const { keys, days } = await found(team.teamId, { from: first - 10, to: first + KEPT_DAYS }, store);
     const ids = keys.map(({ keyId }) => keyId);
     return days.map(({ day, keyId, characters, requests }) => [day - first, ids.indexOf(keyId), characters, requests]);
   };
 
-  historyCase('what is committed is counted for its day and key; what is reserved, released, expired or repeated is not', async () => {
+  historyCase('commits are counted for their day and key; reservations, releases, expiries and repetitions are not', async () => {
     const [team, first] = [await teamUnderTest(subject.store), today()];
     await use(team, 7);
     const { requestId } = await team.reserve(5);
@@ -48,7 +48,7 @@ export function usageDaysContract(it: AddCase, subject: Subject): void {
     expect(await rows(team, first)).toEqual([[0, 0, 12, 2]]);
   });
 
-  historyCase('the day is that of the commit, by the store’s clock, from midnight UTC on', async () => {
+  historyCase('the day is that of the commit, by the store’s clock, starting at midnight UTC', async () => {
     const [team, first] = [await teamUnderTest(subject.store), today()];
     subject.clock.set((first + 1) * DAY_MS - 1);
     const [before, after] = [await team.reserve(3), await team.reserve(4)];
@@ -62,7 +62,7 @@ export function usageDaysContract(it: AddCase, subject: Subject): void {
     ]);
   });
 
-  historyCase('days come in order, keys of a day in order of their creation, only those with use, revoked ones too', async () => {
+  historyCase('days are in order, keys of a day in order of creation, only those with usage, including revoked ones', async () => {
     const [team, first] = [await teamUnderTest(subject.store), today()];
     const others = [freshKey(team.teamId, 'second'), freshKey(team.teamId, 'unused'), freshKey(team.teamId, 'third', 'test')] as const;
     for (const key of others) answered(await subject.store.teams.createKey(key));
@@ -87,7 +87,7 @@ export function usageDaysContract(it: AddCase, subject: Subject): void {
     expect((await found(team.teamId, { from: first, to: first + 1 })).keys.map(({ label }) => label)).toEqual(['second', 'third']);
   });
 
-  historyCase('both ends of the range belong to it, and days outside are not told', async () => {
+  historyCase('both ends of the range are inclusive, and days outside are not returned', async () => {
     const [team, first] = [await teamUnderTest(subject.store), today()];
     for (const characters of [1, 2, 3, 4]) {
       await use(team, characters);
@@ -127,7 +127,7 @@ export function usageDaysContract(it: AddCase, subject: Subject): void {
     ]);
   });
 
-  historyCase('several instances count into the same days', async () => {
+  historyCase('several instances count toward the same days', async () => {
     const [team, first] = [await teamUnderTest(subject.store), today()];
     const key = freshKey(team.teamId);
     answered(await subject.store.teams.createKey(key));
@@ -147,7 +147,7 @@ export function usageDaysContract(it: AddCase, subject: Subject): void {
     expect(await rows(team, first, subject.again)).toEqual(expected);
   });
 
-  historyCase('periods, plans and billing make no difference to the days: they count what is charged', async () => {
+  historyCase('days count what is charged, regardless of periods, plans and billing', async () => {
     const [team, first] = [await teamUnderTest(subject.store, { period: 'PT2S' }), today()];
     const late = await team.reserve(3);
     subject.clock.step(2000);
@@ -158,7 +158,7 @@ export function usageDaysContract(it: AddCase, subject: Subject): void {
     expect(await rows(team, first)).toEqual([[0, 0, 12, 3]]);
   });
 
-  historyCase('a team without use has no days, and where there is no such team there is none', async () => {
+  historyCase('a team without usage has no days, and an unknown team is undefined', async () => {
     const team = await teamUnderTest(subject.store);
     await team.reserve(5);
     const range = { from: today(), to: today() };
@@ -170,7 +170,7 @@ export function usageDaysContract(it: AddCase, subject: Subject): void {
     expect(await subject.store.history!.days(newId(), range)).toBeUndefined();
   });
 
-  historyCase('days are kept for 400 days, in which nothing else needs to happen', async () => {
+  historyCase('days are kept for 400 days, without any other activity', async () => {
     const [team, first] = [await teamUnderTest(subject.store), today()];
     await use(team, 6);
     subject.clock.step(KEPT_DAYS * DAY_MS - LEASE_MS);
@@ -179,7 +179,7 @@ export function usageDaysContract(it: AddCase, subject: Subject): void {
     expect((await rows(team, first)).map(([, , characters]) => characters)).toEqual([6, 7]);
   });
 
-  historyCase('pages of teams have the same days, teams without use included, in order of creation', async () => {
+  historyCase('pages of teams have the same days, including teams without usage, in order of creation', async () => {
     const mark = newId();
     const teams: TeamUnderTest[] = [];
     for (const characters of [0, 3, 0, 5, 7]) {

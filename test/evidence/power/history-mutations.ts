@@ -5,10 +5,10 @@ import { contract, inRedis, inSqlite } from './store-mutations.ts';
 
 const SIMULATED = simulated(250);
 const DAYS = contract('SQLite', 'usage by day');
-const PERIODS = contract('SQLite', 'what periods came to');
+const PERIODS = contract('SQLite', 'usage by period');
 const CALENDAR = (store: 'Redis' | 'SQLite'): TestRun => contract(store, 'periods by the calendar');
 const DAYS_IN_REDIS = contract('Redis', 'usage by day');
-const PERIODS_IN_REDIS = contract('Redis', 'what periods came to');
+const PERIODS_IN_REDIS = contract('Redis', 'usage by period');
 
 function janitor(names: string): TestRun {
   return { file: 'test/unit/stores/redis/redis-janitor.test.ts', names };

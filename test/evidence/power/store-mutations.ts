@@ -24,7 +24,7 @@ export function inSqlite(name: string, file: string, find: string, replace: stri
 const CONCLUDED = "if (reply.kind === 'reply') this.#conclude(";
 const RESENT = `if (reply.kind === 'unavailable' && reply.cause === 'timeout') this.#send(groups, offer);\n        else ${CONCLUDED}`;
 const CHECKS = 'key and rate before a long body';
-const PARTS = 'a part of a reservation';
+const PARTS = 'partial charges';
 const WAITS = 'if (retryAfterMs > 0) return { kind:';
 
 const DRIVER: readonly Mutation[] = [
@@ -65,7 +65,7 @@ const RECENT = 'in_second + in_second_before + taken < rate';
 
 const LUA: readonly Mutation[] = (
   [
-    ['no idempotency', 'admit.lua', 'return until_ms > now and REPEATED or nil', 'return nil', contract('Redis', 'resolved ids')],
+    ['no idempotency', 'admit.lua', 'return until_ms > now and REPEATED or nil', 'return nil', contract('Redis', 'settled ids')],
     [
       'an open id is admitted again',
       'admit.lua',
@@ -78,9 +78,9 @@ const LUA: readonly Mutation[] = (
       'resolve.lua',
       'close_reservation(characters, micro, reserved_in)',
       '',
-      contract('Redis', 'resolution of reservations'),
+      contract('Redis', 'settlement of reservations'),
     ],
-    ['what is released stays held', 'state.lua', 'held = held - characters', 'held = held', contract('Redis', 'resolution')],
+    ['what is released stays held', 'state.lua', 'held = held - characters', 'held = held', contract('Redis', 'settlement')],
     [
       'a period that was left is relieved of what it held in this one',
       'state.lua',
@@ -95,13 +95,13 @@ const LUA: readonly Mutation[] = (
       'if false then',
       { file: 'test/unit/stores/redis/admission.test.ts' },
     ],
-    ['a short lease that has ended is committed', 'account.lua', 'if now >= late then', 'if false then', contract('Redis', 'resolution')],
+    ['a short lease that has ended is committed', 'account.lua', 'if now >= late then', 'if false then', contract('Redis', 'settlement')],
     [
       'an ended lease is counted twice',
       'expiry.lua',
       'put_record(id, pack(DONE, IS_EXPIRED, until_ms))',
       '',
-      contract('Redis', 'resolution of reservations'),
+      contract('Redis', 'settlement of reservations'),
     ],
     ['the limit is off by one', 'window.lua', 'length + taken - rate\n', 'length + taken - rate - 1\n', contract('Redis', 'request rate')],
     ['places are counted too late', 'window.lua', RECENT, `${RECENT} + 1`, contract('Redis', 'request rate')],
@@ -213,7 +213,7 @@ const LUA: readonly Mutation[] = (
       'expiry.lua',
       'if until_ms > now then',
       'if until_ms > now + 60000 then',
-      contract('Redis', 'resolved ids'),
+      contract('Redis', 'settled ids'),
     ],
     [
       'places that may count again are dropped',
@@ -230,7 +230,7 @@ const LUA: readonly Mutation[] = (
       'length = before + taken',
       contract('Redis', 'request rate'),
     ],
-    ['a short lease is not listed', 'admit.lua', 'if lease <= LOOK_MS then', 'if false then', contract('Redis', 'resolution')],
+    ['a short lease is not listed', 'admit.lua', 'if lease <= LOOK_MS then', 'if false then', contract('Redis', 'settlement')],
     ['a check takes a place', 'admit.lua', 'if is_check then', 'if false then', contract('Redis', CHECKS)],
     ['run although it is late', 'ledger.lua', 'if now > deadline then', 'if false then', failures('runs nothing of what it was sent')],
     [
@@ -279,14 +279,14 @@ const SQLITE: readonly Mutation[] = [
     'admissions.ts',
     'answer, nowMs, false)) return',
     'answer, nowMs, true)) return',
-    contract('SQLite', 'resolved ids'),
+    contract('SQLite', 'settled ids'),
   ),
   inSqlite(
     'released twice',
     'request-ids.ts',
     'WHERE request_id = ? AND team = ? AND state = ${OPEN}`;',
     'WHERE request_id = ? AND team = ?`;',
-    contract('SQLite', 'resolution of reservations'),
+    contract('SQLite', 'settlement of reservations'),
     // Seldom: a release has to be lost and repeated while another reservation is open. Seed 1393 does it.
     simulated(250, 1250),
   ),
@@ -295,7 +295,7 @@ const SQLITE: readonly Mutation[] = [
     'resolutions.ts',
     'this.#expiry.run(team, nowMs);',
     '',
-    contract('SQLite', 'resolution of reservations'),
+    contract('SQLite', 'settlement of reservations'),
   ),
   inSqlite('a part is charged as all', 'resolutions.ts', 'characters === undefined ? held :', 'true ? held :', contract('SQLite', PARTS)),
   inSqlite(
@@ -310,7 +310,7 @@ const SQLITE: readonly Mutation[] = [
     'expiry.ts',
     'if (nowMs >= team.leaseDueMs) this.endLeases(team, nowMs, ALL);',
     '',
-    contract('SQLite', 'resolution of reservations'),
+    contract('SQLite', 'settlement of reservations'),
   ),
   inSqlite(
     'the limit is off by one',
