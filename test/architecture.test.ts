@@ -89,16 +89,12 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'core/step-placement.ts': 'app/plugin-routes.test.ts places the steps of plugins',
   'domain/credentials.ts': 'steps/identify.test.ts reads keys by it, evidence/input tries it with any bytes',
   'domain/json-body.ts': 'domain/translate-request.test.ts reads its bodies by it',
-  'domain/record-name.ts': 'console/form.test.ts has the names that are refused',
   'domain/translation-options.ts': 'domain/translate-request.test.ts tries every option',
   'steps/access-log.ts': 'journey: a log line has nothing to say without a gateway',
   'steps/authenticate.ts': 'journey and evidence/isolation: what it refuses depends on how a body comes over the socket',
   'steps/shed.ts': 'evidence/load/shed.test.ts',
   'steps/team-shed.ts': 'evidence/load/shed.test.ts',
 };
-
-/** The table of routes, and the command `routes`, which prints it: commands are files by the words that are typed. */
-const SAME_NAME = ['routes.ts'];
 
 interface Import {
   readonly from: string;
@@ -209,7 +205,7 @@ describe('the architecture', () => {
   test('a name finds one file: no two of src have the same', () => {
     const all = readdirSync(source, { recursive: true, encoding: 'utf8', withFileTypes: true }).filter((entry) => entry.isFile());
     const names = all.map(({ name }) => name);
-    expect([...new Set(names.filter((name, index) => names.indexOf(name) !== index))]).toEqual(SAME_NAME);
+    expect([...new Set(names.filter((name, index) => names.indexOf(name) !== index))]).toEqual([]);
   });
 
   test('rules are tested at the mirrored path: whoever looks for the test of a file finds it by its name', () => {

@@ -4,6 +4,7 @@ import { refuse } from '../core/problem.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { shownWord } from '../domain/caller-words.ts';
+import { periodReport } from '../domain/usage-report.ts';
 import type { Log } from '../ports/log.ts';
 import type { ChangeOnce } from '../ports/team-registry.ts';
 import { auditPageOf, headerOf, match, nameOf, pageOf, readBody, reasonOf } from './admin-input.ts';
@@ -26,7 +27,7 @@ import type { KnownOperator } from './operators.ts';
 import { teamReport } from './reports.ts';
 import type { SignInAttempts } from './sign-in-attempts.ts';
 import type { Download } from './usage-download.ts';
-import { listUsage, periodsReport } from './usage-handlers.ts';
+import { listUsage } from './usage-handlers.ts';
 import type { UsageReading } from './usage-reading.ts';
 
 export interface AdminAnswer {
@@ -230,7 +231,7 @@ export class AdminApi {
       withId(parameter, NO_TEAM, async (id) => done(await operations.usage(id), ({ report }) => ({ value: report }))),
     listPeriods: ({ parameter }) =>
       withId(parameter, NO_TEAM, async (id) =>
-        done(await this.#options.usage.periods(id), (periods) => ({ value: periodsReport(periods) })),
+        done(await this.#options.usage.periods(id), (periods) => ({ value: { periods: periods.map(periodReport) } })),
       ),
     listUsage: ({ query }) => listUsage(this.#options.usage, query, this.#options.nowMs()),
     ...keyHandlers(() => this.#options.nowMs()),

@@ -2,8 +2,7 @@
 import type { TSchema } from 'typebox';
 import { ALLOWED_ADDRESSES_MAX, KEY_CHARACTERS_MAX, KEY_RATE_MAX } from '../domain/key-limits.ts';
 import { MINOR_MAX } from '../domain/money.ts';
-import { REASON_CHARACTERS_MAX } from '../domain/reason.ts';
-import { RECORD_NAME_CHARACTERS_MAX } from '../domain/record-name.ts';
+import { REASON_CHARACTERS_MAX, RECORD_NAME_CHARACTERS_MAX } from '../domain/record-name.ts';
 import { Type } from '../domain/schema-type.ts';
 
 const closed = { additionalProperties: false } as const;

@@ -2,9 +2,6 @@
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import { periodReport } from '../domain/usage-report.ts';
-import type { PeriodReport } from '../domain/usage-report.ts';
-import type { PeriodUse } from '../ports/usage-history.ts';
 import { limitOf } from './admin-input.ts';
 import { refusalOf } from './admin-refusals.ts';
 import type { Handled } from './admin-refusals.ts';
@@ -47,12 +44,4 @@ export function refusalOfQuery(refusal: AdminRefusal | StoreUnavailable): Refusa
 
 export function refusalOfFault({ field, fault }: QueryFault): Refusal {
   return refuse('validation_error', `${field}: ${fault}.`);
-}
-
-export interface PeriodsReport {
-  readonly periods: readonly PeriodReport[];
-}
-
-export function periodsReport(periods: readonly PeriodUse[]): PeriodsReport {
-  return { periods: periods.map(periodReport) };
 }

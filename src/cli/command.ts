@@ -15,12 +15,8 @@ export interface Flag {
 export type Flags = Readonly<Record<string, Flag>>;
 
 export interface Command {
-  /** The words after `lingate`: `team create`. */
-  readonly name: string;
-  /** One line for lists of commands. */
-  readonly summary: string;
   /** What follows the name: `TEAM [--plan PLAN]`. */
-  readonly usage: string;
+  readonly usage?: string;
   /** What users should know beyond the summary. */
   readonly about?: string;
   /** Names of the positional arguments; all are required. */
@@ -28,7 +24,7 @@ export interface Command {
   /** The switch that replaces all operands. */
   readonly insteadOfOperands?: string;
   /** The command's own flags, by names without dashes; the flags of every command are added. */
-  readonly flags: Flags;
+  readonly flags?: Flags;
   /** Warnings about the configuration go to the command's log instead of standard error. */
   readonly logsWarnings?: true;
   /** Whether it may create a database that does not exist. */
@@ -42,7 +38,11 @@ export interface Command {
 }
 
 /** A command whose code is loaded only when it runs. */
-export interface LateCommand extends Pick<Command, 'name' | 'summary'> {
+export interface ListedCommand {
+  /** The words after `lingate`: `team create`. */
+  readonly name: string;
+  /** One line, for lists of commands and at the beginning of its help. */
+  readonly summary: string;
   load(): Promise<Command>;
 }
 
@@ -67,6 +67,8 @@ export interface Io {
 
 export interface CommandContext {
   readonly io: Io;
+  /** The command's. */
+  readonly name: string;
   readonly command: Command;
   readonly json: boolean;
   readonly operands: readonly string[];

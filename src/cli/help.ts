@@ -1,11 +1,12 @@
 // The help of lingate, of a group of commands, and of one command.
 import { COMMON_FLAGS } from './command.ts';
-import type { Command, Flags, LateCommand } from './command.ts';
+import type { Environment } from '../config/overrides.ts';
+import type { Command, Flags, ListedCommand } from './command.ts';
 
 const WIDTH_MAX = 100;
 const GAP = '  ';
 
-type Listed = Pick<LateCommand, 'name' | 'summary'>;
+type Listed = Pick<ListedCommand, 'name' | 'summary'>;
 
 export function helpOfAll(commands: readonly Listed[]): string {
   return [
@@ -35,19 +36,19 @@ export function helpOfGroup(group: string, commands: readonly Listed[]): string 
 }
 
 /** `more` are the commands that begin with the same word. */
-export function helpOf(command: Command, more: readonly Listed[] = []): string {
-  const own = Object.keys(command.flags).length === 0 ? [] : ['', 'Flags:', ...flagLines(command.flags)];
+export function helpOf({ name, summary }: Listed, command: Command, more: readonly Listed[] = []): string {
+  const { usage = '', about = '', flags, examples } = command;
   return [
-    `Usage: lingate ${[command.name, command.usage, '[FLAGS]'].filter((part) => part !== '').join(' ')}`,
+    `Usage: lingate ${[name, usage, '[FLAGS]'].filter((part) => part !== '').join(' ')}`,
     '',
-    ...wrapped([command.summary, command.about ?? ''].join(' ').trim(), WIDTH_MAX),
-    ...own,
+    ...wrapped(`${summary} ${about}`.trim(), WIDTH_MAX),
+    ...(flags === undefined ? [] : ['', 'Flags:', ...flagLines(flags)]),
     '',
     'Flags of every command:',
     ...flagLines(COMMON_FLAGS),
     '',
-    command.examples.length === 1 ? 'Example:' : 'Examples:',
-    ...command.examples.map((line) => `${GAP}${line}`),
+    examples.length === 1 ? 'Example:' : 'Examples:',
+    ...examples.map((line) => `${GAP}${line}`),
     ...(more.length === 0 ? [] : ['', 'See also:', ...listed(more)]),
     '',
   ].join('\n');
@@ -85,4 +86,20 @@ function wrapped(text: string, width: number): string[] {
     }
   }
   return [...lines, line];
+}
+
+/** After a quote or a colon: not the prefix of an error message, which names the command that failed. */
+const HINT =
+  /(?<="|: |^ {2})lingate (?=(?:serve|demo|team|key|usage|plan|audit|glossary|store|config|engine|routes|openapi|COMMAND)\b|--)/gm;
+
+/** Shows commands as they can be typed here: by npm in a checkout, by npx beside a package, otherwise as they are. */
+export function typed(text: string, env: Environment): string {
+  const start = startOf(env);
+  return start === 'lingate' ? text : text.replaceAll(HINT, `${start} `);
+}
+
+function startOf(env: Environment): string {
+  // npm sets the name of the script that started us, or that it was npx.
+  if (env['npm_lifecycle_event'] === 'lingate') return 'npm run -s lingate --';
+  return env['npm_command'] === 'exec' ? 'npx lingate' : 'lingate';
 }

@@ -1,11 +1,14 @@
-// A key's limits on the command line: flags, parsing, and text for people.
+// Keys on the command line: flags of their limits, parsing, and text for people.
 import { limitsReport } from '../admin/reports.ts';
 import { judgeLimits, LIMIT_NAMES } from '../domain/given-key-limits.ts';
 import type { LimitName } from '../domain/given-key-limits.ts';
+import { hasLimits } from '../domain/key-limits.ts';
 import type { KeyLimitChange, KeyLimits } from '../domain/key-limits.ts';
+import { rfc3339 } from '../domain/period.ts';
 import type { KeyRecord } from '../ports/team-registry.ts';
 import type { CommandContext, Flags } from './command.ts';
 import { UsageError } from './command.ts';
+import { textTable } from './text-table.ts';
 
 const FLAGS: Readonly<Record<LimitName, string>> = {
   expires_at: 'expires-at',
@@ -84,4 +87,42 @@ export function statusNote({ status }: Pick<KeyRecord, 'status'>): string {
     case 'expired':
       return '\n\nIt has expired: give it a later --expires-at, or --no-expires-at.';
   }
+}
+
+/** A table of keys, with the columns of `head` in front of their last use. */
+export function keyTable<Key extends KeyRecord>(
+  keys: readonly Key[],
+  nowMs: number,
+  head: readonly string[],
+  cells: (key: Key) => readonly string[],
+): string {
+  const limited = keys.some(({ limits }) => hasLimits(limits));
+  const rows = keys.map((key) => {
+    const { keyId, display, label, mode, status, lastUsedAtMs, limits } = key;
+    const used = lastUse(lastUsedAtMs, nowMs);
+    return [keyId, display, label || '-', mode, status, ...cells(key), used, ...(limited ? [limitsText(limits)] : [])];
+  });
+  return textTable(['KEY', 'BEGINS WITH', 'LABEL', 'MODE', 'STATUS', ...head, 'LAST USED', ...(limited ? ['LIMITS'] : [])], rows);
+}
+
+/** `3 minutes ago (…)`: with the exact time, because a rotation waits until it stops changing. */
+export function lastUse(lastUsedAtMs: number | undefined, nowMs: number): string {
+  return lastUsedAtMs === undefined ? 'never' : `${ago(lastUsedAtMs, nowMs)} (${rfc3339(lastUsedAtMs)})`;
+}
+
+const UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1000],
+] as const;
+
+/** `3 minutes ago`. A time in the future, because of a slow clock, counts as now. */
+function ago(thenMs: number, nowMs: number): string {
+  const elapsed = nowMs - thenMs;
+  for (const [unit, lengthMs] of UNITS) {
+    const count = Math.floor(elapsed / lengthMs);
+    if (count >= 1) return `${count} ${unit}${count === 1 ? '' : 's'} ago`;
+  }
+  return 'just now';
 }

@@ -2,12 +2,15 @@
 import { matchesKeyPattern } from '../domain/api-key.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import { MINOR_MAX } from '../domain/money.ts';
-import { DAY_MS } from '../domain/period.ts';
-import { judgeReason } from '../domain/reason.ts';
-import { judgeRecordName } from '../domain/record-name.ts';
-import { dayOfDate } from '../domain/usage-days.ts';
-import type { CommandContext } from './command.ts';
+import { judgeReason, judgeRecordName } from '../domain/record-name.ts';
 import { CommandFailure, UsageError } from './command.ts';
+import type { CommandContext, Flag } from './command.ts';
+
+/** The value of a flag, if it was given. */
+export function given<T>(context: CommandContext, flag: string, read: (flag: string, value: string) => T): T | undefined {
+  const value = context.text(flag);
+  return value === undefined ? undefined : read(flag, value);
+}
 
 /** A name or label: short and printable. */
 export function readName(flag: string, value: string): string {
@@ -17,10 +20,10 @@ export function readName(flag: string, value: string): string {
 }
 
 /** An amount in minor units of a currency. */
-export function readMinor(flag: string, value: string, least: number): number {
+export function readMinor(flag: string, value: string): number {
   const amount = readMinorOf(value);
-  if (amount !== undefined && amount >= least) return amount;
-  const range = `a whole number of minor units from ${least} to ${MINOR_MAX}`;
+  if (amount !== undefined) return amount;
+  const range = `a whole number of minor units from 0 to ${MINOR_MAX}`;
   throw new UsageError(`--${flag} ${JSON.stringify(value)} is not ${range}`);
 }
 
@@ -44,19 +47,26 @@ export function readReason(flag: string, value: string): string {
   return judged.reason;
 }
 
-/** A UTC day, as the moment at which it begins. */
-export function readDay(flag: string, value: string): number {
-  const day = dayOfDate(value);
-  if (day === undefined)
-    throw new UsageError(`--${flag} ${JSON.stringify(value)} is not a day in the form YYYY-MM-DD, for example 2026-11-22`);
-  return day * DAY_MS;
-}
-
 /** An id in its canonical form. `where` says how to find a valid one. */
 export function readId(kind: 'team' | 'key' | 'glossary', value: string, where: string): string {
   const id = canonicalUlid(value);
   if (id === undefined) throw new CommandFailure(`${JSON.stringify(value)} is not a ${kind}'s id; ${where}`);
   return id;
+}
+
+export const TEAM_FLAG: Flag = { kind: 'text', value: 'TEAM', summary: 'the id of the team', required: true };
+
+export const TEAMS_WHERE = '"lingate team list" shows the teams';
+export const KEYS_WHERE = '"lingate key list --team TEAM" shows the ids of its keys';
+export const GLOSSARIES_WHERE = '"lingate glossary list --team TEAM" shows the ids of its glossaries';
+
+export function readTeam(_flag: string, value: string): string {
+  return readId('team', value, TEAMS_WHERE);
+}
+
+/** Of a command whose one operand is a team. */
+export function teamOperand({ operands }: CommandContext): string {
+  return readId('team', operands[0]!, TEAMS_WHERE);
 }
 
 /** Reads a whole key from standard input. Errors do not repeat it. */

@@ -2,7 +2,6 @@
 import { planLimits } from '../admin/team-terms.ts';
 import { gatewaysWithOtherNumbers } from '../admin/plan-comparison.ts';
 import type { NumberChange, OtherNumbers } from '../admin/plan-comparison.ts';
-import { labelOf } from '../config/load.ts';
 import { answered } from '../domain/store-unavailable.ts';
 import type { Store } from '../ports/store.ts';
 import type { CommandContext } from './command.ts';
@@ -13,17 +12,11 @@ import type { CommandContext } from './command.ts';
  */
 export async function otherNumbers(context: CommandContext, { gateways }: Store, plan: string): Promise<string | undefined> {
   const { plans, file } = await context.config();
+  const { labelOf } = await import('../config/load.ts');
   const limits = planLimits(plans, plan);
   if (limits.kind !== 'done') return undefined;
   const [first, ...more] = answered(await gatewaysWithOtherNumbers(gateways, plan, limits.value));
   return first && sentence(plan, first, more.length, labelOf(file), first.file === file);
-}
-
-/** For commands that give one team a plan: only warns. */
-export async function warnOfOtherNumbers(context: CommandContext, store: Store, plan: string): Promise<void> {
-  const differing = await otherNumbers(context, store, plan);
-  if (differing === undefined) return;
-  context.io.err(`lingate ${context.command.name}: warning: ${differing}; the team gets the latter\n`);
 }
 
 function sentence(plan: string, { host, file, differences }: OtherNumbers, more: number, ours: string, isSame: boolean): string {

@@ -6,11 +6,10 @@ import { nearest } from '../config/nearest.ts';
 import { holdsKey } from '../domain/api-key.ts';
 import { readArguments } from './arguments.ts';
 import type { Arguments } from './arguments.ts';
-import type { Command, CommandContext, Io, LateCommand } from './command.ts';
+import type { Command, CommandContext, Io, ListedCommand } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { UsageError } from './command.ts';
-import { helpOf, helpOfAll, helpOfGroup } from './help.ts';
-import { typed } from './typed.ts';
+import { helpOf, helpOfAll, helpOfGroup, typed } from './help.ts';
 
 const DONE = 0;
 const FAILED = 1;
@@ -77,17 +76,17 @@ async function findAndRun(argv: readonly string[], io: Io): Promise<number> {
 }
 
 /** The second words of a group's commands. */
-function wordsOf(first: string, group: readonly LateCommand[]): string[] {
+function wordsOf(first: string, group: readonly ListedCommand[]): string[] {
   return group.map(({ name }) => name.slice(first.length + 1));
 }
 
 /** `more` are the commands that begin with the same word. */
-async function runOne(entry: LateCommand, argv: readonly string[], io: Io, more: readonly LateCommand[] = []): Promise<number> {
+async function runOne(entry: ListedCommand, argv: readonly string[], io: Io, more: readonly ListedCommand[] = []): Promise<number> {
   const title = `lingate ${entry.name}`;
   try {
     const command = await entry.load();
-    if (asksForHelp(argv)) io.out(typed(helpOf(command, more), io.env));
-    else await command.run(contextOf(command, readArguments(command, argv), io));
+    if (asksForHelp(argv)) io.out(typed(helpOf(entry, command, more), io.env));
+    else await command.run(contextOf(entry.name, command, readArguments(command, argv), io));
     return DONE;
   } catch (error) {
     return failed(error, title, io);
@@ -135,12 +134,13 @@ async function libraries(): Promise<string> {
   return `${await describeUwsBuild()}\nNode ${process.versions.node}`;
 }
 
-export function contextOf(command: Command, { operands, values }: Arguments, io: Io): CommandContext {
+export function contextOf(name: string, command: Command, { operands, values }: Arguments, io: Io): CommandContext {
   const text = (flag: string): string | undefined => values.get(flag)?.[0];
   const json = values.has('json');
   let warned = command.logsWarnings === true;
   return {
     io,
+    name,
     command,
     json,
     operands,
@@ -163,7 +163,7 @@ export function contextOf(command: Command, { operands, values }: Arguments, io:
         engineProtocol: text('engine-protocol'),
       };
       const config = loadConfig({ file: text('config'), env: io.env, flags });
-      if (!warned) for (const warning of config.sources.warnings) io.err(`lingate ${command.name}: warning: ${warning}\n`);
+      if (!warned) for (const warning of config.sources.warnings) io.err(`lingate ${name}: warning: ${warning}\n`);
       warned = true;
       return config;
     },

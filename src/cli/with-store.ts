@@ -3,7 +3,7 @@ import { hostname, userInfo } from 'node:os';
 import process from 'node:process';
 import { AdminOperations } from '../admin/admin-operations.ts';
 import { GlossaryOperations } from '../admin/glossary-operations.ts';
-import { replicatedWarning } from '../admin/admin-result.ts';
+import { replicatedMember, replicatedWarning } from '../admin/admin-result.ts';
 import type { AdminRefusal, AdminResult } from '../admin/admin-result.ts';
 import type { Config } from '../config/config.ts';
 import { nearest } from '../config/nearest.ts';
@@ -13,6 +13,7 @@ import type { Log } from '../ports/log.ts';
 import type { Store, StoreCreation, StoreMigration } from '../ports/store.ts';
 import { CommandFailure } from './command.ts';
 import type { CommandContext } from './command.ts';
+import { GLOSSARIES_WHERE, KEYS_WHERE, TEAMS_WHERE } from './operand.ts';
 
 /** Rejects with a `StoreError` if the store cannot be opened, and with a `CommandFailure` if there is none. */
 export async function withStore(
@@ -22,16 +23,15 @@ export async function withStore(
 ): Promise<void> {
   const config = await context.config();
   const { openConfiguredStore } = await import('../app/configured-store.ts');
-  const { name, makesStore = false, migratesStore = false } = context.command;
+  const { name } = context;
+  const { makesStore = false, migratesStore = false } = context.command;
   const creation: StoreCreation = {
     mayCreate: makesStore,
     onCreated: (place) => context.io.err(newStoreText(name, place)),
     mayMigrate: migratesStore,
     onMigrated: onMigrated ?? ((place, migration) => context.io.err(migratedText(name, place, migration))),
   };
-  const opened = await openConfiguredStore(config, SILENT, creation).catch((error: unknown) => {
-    throw error instanceof NoStoreError ? new CommandFailure(missingStore(error, config)) : error;
-  });
+  const opened = await openConfiguredStore(config, SILENT, creation).catch(whereNoStore(config));
   try {
     await use(opened.store, config);
   } finally {
@@ -48,10 +48,15 @@ function migratedText(command: string, place: string, { from, to, copy }: StoreM
   return `lingate ${command}: migrated ${place} from schema ${from} to ${to}; a copy of the old file is at ${copy}\n`;
 }
 
-/** The message if a command needs a database that does not exist. */
-export function missingStore({ place }: NoStoreError, { sources }: Config): string {
-  const origin = sources.store === 'the default' ? 'which is the default, because nothing names a store' : `which ${sources.store} names`;
-  return `there is no database at ${place}, ${origin}; name the right one by --store, LINGATE_STORE or the configuration, or create this one with "lingate team create" or "lingate serve"`;
+/** For an operation that needs a database: the message if there is none. */
+export function whereNoStore({ sources }: Config): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof NoStoreError)) throw error;
+    const origin = sources.store === 'the default' ? 'which is the default, because nothing names a store' : `which ${sources.store} names`;
+    throw new CommandFailure(
+      `there is no database at ${error.place}, ${origin}; name the right one by --store, LINGATE_STORE or the configuration, or create this one with "lingate team create" or "lingate serve"`,
+    );
+  };
 }
 
 /** A command reports a failure in its own line; what a store logs is only for the gateway's log. */
@@ -91,18 +96,16 @@ export function valueOf<T>(result: AdminResult<T>, creditFlag = '--credit-minor'
   throw new CommandFailure(wordsOf(result, creditFlag));
 }
 
+/** Prints a change that was made, with a warning if a failover may undo it. */
+export function printChange(context: CommandContext, result: AdminResult<unknown>, report: object, text: string): void {
+  context.print({ ...report, ...replicatedMember(result) }, () => saying(text, result));
+}
+
 /** The text, with a warning if a failover may undo the change. */
 export function saying(text: string, result: AdminResult<unknown>): string {
   const warning = replicatedWarning(result);
   return warning === undefined ? text : `${text}\n\n${warning}`;
 }
-
-export const TEAMS_WHERE = '"lingate team list" shows the teams';
-/** If --store is wrong, it has none of the gateway's keys. */
-export const NOBODYS_KEY = 'no team in this store has this key; check that --store and --config are those of the gateway';
-export const KEYS_WHERE = '"lingate key list --team TEAM" shows the ids of its keys';
-
-export const GLOSSARIES_WHERE = '"lingate glossary list --team TEAM" shows the ids of its glossaries';
 
 function wordsOf(refusal: AdminRefusal, creditFlag: string): string {
   switch (refusal.kind) {

@@ -1,21 +1,34 @@
-// Names and labels of teams and keys: short, printable, suitable for a table row.
+// Text that operators enter: names and labels of teams and keys, fit for a table row, and reasons for changes, which the audit keeps.
+import { holdsKey } from './api-key.ts';
 import { countCharacters } from './characters.ts';
 
 export const RECORD_NAME_CHARACTERS_MAX = 100;
+export const REASON_CHARACTERS_MAX = 300;
 /** Control characters, line breaks and bidirectional marks, none of which belong in a table. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u;
 
-export function isPrintable(text: string): boolean {
-  return !UNPRINTABLE.test(text);
+/** What is wrong with it, to follow the name of a field or flag. */
+interface WrongText {
+  readonly fault: string;
 }
 
-/** The trimmed name, or what is wrong with it, to follow the name of a field or flag. */
-export function judgeRecordName(value: string): { readonly name: string } | { readonly fault: string } {
+/** The trimmed name. */
+export function judgeRecordName(value: string): { readonly name: string } | WrongText {
   const name = value.trim();
-  if (name === '') return { fault: 'is blank; give it a name' };
-  if (countCharacters(name) > RECORD_NAME_CHARACTERS_MAX) {
-    return { fault: `is too long; it may have at most ${RECORD_NAME_CHARACTERS_MAX} characters` };
-  }
-  if (!isPrintable(name)) return { fault: 'holds a control character; use printable characters only' };
-  return { name };
+  return faultOf(name, RECORD_NAME_CHARACTERS_MAX, 'give it a name') ?? { name };
+}
+
+/** The trimmed reason. */
+export function judgeReason(value: string): { readonly reason: string } | WrongText {
+  const reason = value.trim();
+  const fault = faultOf(reason, REASON_CHARACTERS_MAX, 'say why');
+  if (fault !== undefined) return fault;
+  // It is stored and shown to everyone with read access.
+  return holdsKey(reason) ? { fault: 'holds a key; leave it out' } : { reason };
+}
+
+function faultOf(text: string, charactersMax: number, advice: string): WrongText | undefined {
+  if (text === '') return { fault: `is blank; ${advice}` };
+  if (countCharacters(text) > charactersMax) return { fault: `is too long; it may have at most ${charactersMax} characters` };
+  return UNPRINTABLE.test(text) ? { fault: 'holds a control character; use printable characters only' } : undefined;
 }

@@ -2,15 +2,16 @@
 import { auditEntryReport } from '../../admin/audit-report.ts';
 import type { AuditEntryReport } from '../../admin/audit-report.ts';
 import type { AdminOperations } from '../../admin/admin-operations.ts';
+import { DAY_MS } from '../../domain/period.ts';
+import { dayOfDate } from '../../domain/usage-days.ts';
+import { UsageError } from '../command.ts';
 import type { Command } from '../command.ts';
-import { readDay, readId } from '../operand.ts';
-import { TEAMS_WHERE, valueOf, withAdmin } from '../with-store.ts';
+import { given, readTeam } from '../operand.ts';
+import { valueOf, withAdmin } from '../with-store.ts';
 
 const PAGE = 500;
 
 export const auditList: Command = {
-  name: 'audit list',
-  summary: 'Lists what operators have changed, newest first.',
   usage: '[--team TEAM] [--since DAY]',
   about: 'Changes by command line, admin API and console are kept for history.days. A deleted team appears with its id only.',
   flags: {
@@ -24,10 +25,8 @@ export const auditList: Command = {
   },
   examples: ['lingate audit list --since 2026-11-01', 'lingate audit list --team 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC --json'],
   async run(context) {
-    const team = context.text('team');
-    const since = context.text('since');
-    const teamId = team === undefined ? undefined : readId('team', team, TEAMS_WHERE);
-    const sinceMs = since === undefined ? undefined : readDay('since', since);
+    const teamId = given(context, 'team', readTeam);
+    const sinceMs = given(context, 'since', readDay);
     await withAdmin(context, async (admin) => {
       const { io, json } = context;
       let first = true;
@@ -41,6 +40,14 @@ export const auditList: Command = {
     });
   },
 };
+
+/** A UTC day, as the moment at which it begins. */
+function readDay(flag: string, value: string): number {
+  const day = dayOfDate(value);
+  if (day === undefined)
+    throw new UsageError(`--${flag} ${JSON.stringify(value)} is not a day in the form YYYY-MM-DD, for example 2026-11-22`);
+  return day * DAY_MS;
+}
 
 async function* pagesOf(
   admin: AdminOperations,

@@ -9,11 +9,7 @@ import { judgedConfig } from '../judged-config.ts';
 import { labelled } from '../text-table.ts';
 
 export const configCheck: Command = {
-  name: 'config check',
-  summary: 'Checks the configuration and shows the result.',
-  usage: '',
   about: 'All faults are listed at once. Reads the files that it refers to and sets up plugins; opens neither the store nor a port.',
-  flags: {},
   examples: ['lingate config check --config lingate.yaml'],
   async run(context) {
     const { engines, operators, forward, plugins } = await judgedConfig(context);

@@ -29,10 +29,8 @@ interface DemoTeam {
 }
 
 export const demo: Command = {
-  name: 'demo',
   makesStore: true,
   migratesStore: true,
-  summary: 'Runs the gateway with a built-in engine, a demo team and a key to try it with.',
   usage: '[--listen HOST:PORT] [--ops HOST:PORT]',
   about: `The built-in engine is a small phrasebook. Team, key and usage are kept in ${FOLDER}/; delete it to start over.`,
   flags: LISTEN_FLAGS,

@@ -1,12 +1,10 @@
 // lingate memory clear: clears the caches of translations of every gateway on the store, and the one that they share.
 import type { Command } from '../command.ts';
 import { CommandFailure } from '../command.ts';
-import { readId } from '../operand.ts';
-import { SILENT, TEAMS_WHERE, valueOf, withAdmin } from '../with-store.ts';
+import { given, readTeam } from '../operand.ts';
+import { SILENT, valueOf, withAdmin } from '../with-store.ts';
 
 export const memoryClear: Command = {
-  name: 'memory clear',
-  summary: 'Deletes cached translations.',
   usage: '[--team TEAM]',
   about:
     'Use it after an engine or a model was replaced under the same name. The command clears the cache that gateways share in a Redis; ' +
@@ -15,8 +13,7 @@ export const memoryClear: Command = {
   flags: { team: { kind: 'text', value: 'TEAM', summary: 'only those of the team with this id', fallback: 'all teams' } },
   examples: ['lingate memory clear', 'lingate memory clear --team 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC'],
   async run(context) {
-    const team = context.text('team');
-    const teamId = team === undefined ? undefined : readId('team', team, TEAMS_WHERE);
+    const teamId = given(context, 'team', readTeam);
     const { forgetInPlugins } = await import('../../app/forget-team.ts');
     const forgot = await forgetInPlugins(await context.config(), SILENT, teamId);
     if (forgot.length === 0)

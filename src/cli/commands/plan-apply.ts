@@ -1,18 +1,15 @@
 // lingate plan apply: copies a plan's changed numbers to its teams, unless a running gateway has other numbers for it.
 import type { PlanApplied } from '../../admin/admin-operations.ts';
-import { replicatedMember } from '../../admin/admin-result.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { CommandFailure } from '../command.ts';
 import { otherNumbers } from '../other-numbers.ts';
 import { textTable } from '../text-table.ts';
-import { saying, valueOf, withAdmin } from '../with-store.ts';
+import { printChange, valueOf, withAdmin } from '../with-store.ts';
 
 const WHAT_TO_DO =
   'name the right file by --config or LINGATE_CONFIG, or have the gateway read the new one first (SIGHUP or a restart); --force applies it anyway';
 
 export const planApply: Command = {
-  name: 'plan apply',
-  summary: "Copies a plan's numbers to all of its teams.",
   usage: 'NAME [--dry-run] [--force]',
   about:
     "The new numbers take effect at each team's next request. Run twice, it does nothing the second time. If a gateway " +
@@ -34,7 +31,7 @@ export const planApply: Command = {
       if (differing !== undefined) context.io.err(`lingate plan apply: warning: ${differing}\n`);
       const result = await admin.applyPlan(name, { dryRun, onProgress: progressOf(context) });
       const applied = valueOf(result);
-      context.print({ ...applied, ...replicatedMember(result) }, () => saying(textOf(applied, dryRun), result));
+      printChange(context, result, applied, textOf(applied, dryRun));
     });
   },
 };

@@ -26,9 +26,7 @@ export const LISTEN_FLAGS: Flags = {
 const WORKERS_MAX = 64;
 
 export const serve: Command = {
-  name: 'serve',
   logsWarnings: true,
-  summary: 'Runs the gateway.',
   usage: '[--listen HOST:PORT] [--ops HOST:PORT] [--engine-url URL]... [--engine-protocol NAME] [--workers N]',
   about:
     'Prints one line with both addresses when it is ready. After SIGTERM or SIGINT, requests in flight are finished first. SIGHUP ' +

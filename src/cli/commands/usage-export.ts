@@ -7,12 +7,10 @@ import type { UsageQuestion, UsageRow } from '../../admin/usage-rows.ts';
 import { readDayRange, USAGE_SPANS } from '../../domain/usage-days.ts';
 import type { Command, CommandContext, Io } from '../command.ts';
 import { UsageError } from '../command.ts';
-import { readId } from '../operand.ts';
-import { TEAMS_WHERE, valueOf, withStore } from '../with-store.ts';
+import { given, readTeam } from '../operand.ts';
+import { valueOf, withStore } from '../with-store.ts';
 
 export const usageExport: Command = {
-  name: 'usage export',
-  summary: 'Exports the usage of teams by day, month or in total, for invoices.',
   usage: '--from D --to D [--by day|month|total] [--keys] [--team TEAM] [--csv]',
   about:
     'Days are UTC; first and last are included, at most 400 days. There are no lines without usage. CSV cells that a ' +
@@ -65,8 +63,7 @@ function questionOf(context: CommandContext): UsageQuestion {
   }
   const by = context.text('by') ?? 'day';
   if (!isSpan(by)) throw new UsageError(`--by ${JSON.stringify(by)} must be one of ${USAGE_SPANS.join(', ')}`);
-  const team = context.text('team');
-  return { range, by, keys: context.on('keys'), teamId: team === undefined ? undefined : readId('team', team, TEAMS_WHERE) };
+  return { range, by, keys: context.on('keys'), teamId: given(context, 'team', readTeam) };
 }
 
 /** Writes rows as whole lines, so that a reader never sees a partial line for long. */

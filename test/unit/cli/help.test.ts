@@ -50,12 +50,9 @@ describe('help', () => {
     const text = await help(`${name} --help`);
     const entry = COMMANDS.find((command) => command.name === name)!;
     const command = await entry.load();
-    expect(command.name).toBe(name);
-    // Lists have a copy of each summary, for which no command is loaded.
-    expect(command.summary).toBe(entry.summary);
-    expect(text).toContain(`\n${command.summary}`);
+    expect(text).toContain(`\n${entry.summary}`);
     expect(text).toContain(`Usage: lingate ${name}`);
-    for (const [flag, { value }] of Object.entries(command.flags))
+    for (const [flag, { value }] of Object.entries(command.flags ?? {}))
       expect(text).toContain(value === undefined ? `--${flag}` : `--${flag} ${value}`);
     for (const flag of ['--config FILE', '--store URL', '--json', '--help']) expect(text).toContain(flag);
     for (const operand of command.operands ?? []) expect(command.usage).toContain(operand);

@@ -188,7 +188,7 @@ async function runOn(io: Io): Promise<void> {
     ['to', [TO]],
     ['csv', []],
   ]);
-  await usageExport.run(contextOf(usageExport, { operands: [], values }, io));
+  await usageExport.run(contextOf('usage export', usageExport, { operands: [], values }, io));
 }
 
 describe('while it runs', () => {

@@ -1,4 +1,5 @@
-// lingate engine route: which engine a request with a plan, a pair and a formality would go to, and why.
+// lingate engine check and route: whether each replica can translate, and which engine a request would go to, and why.
+import type { CheckedPair, ReplicaReport } from '../../app/check-replicas.ts';
 import type { RouteQuestion, RouteReport } from '../../app/explain-route.ts';
 import type { Config } from '../../config/config.ts';
 import type { ExplainedEngine } from '../../domain/engine-offer.ts';
@@ -6,9 +7,73 @@ import { Languages } from '../../domain/languages.ts';
 import { FORMALITIES } from '../../domain/translate-request.ts';
 import { NOTHING_CHOSEN } from '../../domain/translation-options.ts';
 import type { TextFormat } from '../../domain/translation-options.ts';
-import { CommandFailure, UsageError } from '../command.ts';
+import { CommandFailure, ENGINE_FLAGS, UsageError } from '../command.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { textTable } from '../text-table.ts';
+
+/** How much of the engine's output is shown to people, in UTF-16 units. */
+const SHOWN_UNITS_MAX = 200;
+const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
+
+export const engineCheck: Command = {
+  usage: '[--from CODE] [--to CODE] [--engine-url URL]... [--engine-protocol NAME]',
+  about: 'Exits with 1 if a replica cannot translate. Makes one attempt at each replica; needs neither store nor gateway.',
+  flags: {
+    from: { kind: 'text', value: 'CODE', summary: 'language of the sentence', fallback: 'EN' },
+    to: { kind: 'text', value: 'CODE', summary: 'language to translate it to', fallback: 'DE' },
+    ...ENGINE_FLAGS,
+  },
+  examples: ['lingate engine check', 'lingate engine check --from EN --to ES --json'],
+  async run(context) {
+    const config = await context.config();
+    const pair = pairOf(context, config);
+    // Loaded late, because it loads the engine client.
+    const { checkReplicas } = await import('../../app/check-replicas.ts');
+    const replicas = await checkReplicas(config, context.io.env, pair);
+    context.print({ replicas }, () =>
+      replicas.map((report) => `${config.engines.length > 1 ? `${report.engine}, ` : ''}${replicaText(report)}`).join('\n'),
+    );
+    const failed = replicas.filter(({ ok }) => !ok).length;
+    if (failed > 0)
+      throw new CommandFailure(`${failed} of ${replicas.length} ${replicas.length === 1 ? 'replica' : 'replicas'} cannot translate`);
+  },
+};
+
+function pairOf(context: CommandContext, { languages: table }: Config): CheckedPair {
+  const languages = new Languages(table);
+  const [from, to] = [context.text('from'), context.text('to')];
+  const sourceLang = languages.source(from ?? 'EN') ?? (from === undefined ? table.sources[0]!.code : undefined);
+  if (sourceLang === undefined)
+    throw new UsageError(`--from: ${JSON.stringify(from)} is not a source language; there are ${codesOf(table.sources)}`);
+  const targetLang = targetOf(languages, to ?? 'DE') ?? (to === undefined ? table.targets[0]!.code : undefined);
+  if (targetLang === undefined)
+    throw new UsageError(`--to: ${JSON.stringify(to)} is not a target language; there are ${codesOf(table.targets)}`);
+  return { sourceLang, targetLang };
+}
+
+/** For a base code, its first variant. */
+function targetOf(languages: Languages, code: string): string | undefined {
+  return languages.target(code) ?? languages.targets.find((target) => target.code.startsWith(`${code.toUpperCase()}-`))?.code;
+}
+
+function codesOf(languages: readonly { readonly code: string }[]): string {
+  return languages.map(({ code }) => code).join(', ');
+}
+
+function replicaText(report: ReplicaReport): string {
+  if (!report.ok) {
+    const { failure, status } = report;
+    const what = status === undefined ? failure : failure === 'status' ? `status ${status}` : `${failure} (status ${status})`;
+    return `${report.url}: fails with ${what}. ${report.advice}`;
+  }
+  const id = report.echoes_id ? '; it repeats the request id' : '';
+  return `${report.url}: translates in ${report.ms} ms${id}: ${shown(report.text)}`;
+}
+
+/** The engine's text must not contain control sequences for the terminal. */
+function shown(text: string): string {
+  return text.slice(0, SHOWN_UNITS_MAX).toWellFormed().replace(UNPRINTABLE, '\u{FFFD}');
+}
 
 const FORMATS: readonly TextFormat[] = ['text', 'html', 'xml'];
 
@@ -23,8 +88,6 @@ const REASONS: Readonly<Record<NonNullable<ExplainedEngine['because']>, string>>
 };
 
 export const engineRoute: Command = {
-  name: 'engine route',
-  summary: 'Says which engine a request would go to, and why.',
   usage: '--to CODE [--from CODE] [--plan PLAN] [--formality VALUE] [--format FORMAT] [--glossary]',
   about: 'Exits with 1 if there is none. Asks the engines that can report their pairs; needs neither store nor gateway.',
   flags: {
@@ -54,7 +117,7 @@ export const engineRoute: Command = {
     const engines = report.engines.map(({ engine, attempt, because }) =>
       because === undefined ? { engine, chosen: true, attempt } : { engine, chosen: false, because },
     );
-    context.print({ ...asked, rule: report.rule ?? null, engines, silent: report.silent }, () => textOf(report, config));
+    context.print({ ...asked, rule: report.rule ?? null, engines, silent: report.silent }, () => routeText(report, config));
     if (!report.engines.some(({ attempt }) => attempt === 1)) throw new CommandFailure('no engine can handle it: callers get a 400');
   },
 };
@@ -89,22 +152,14 @@ function oneOf<T extends string>(context: CommandContext, flag: string, known: r
   throw new UsageError(`--${flag}: ${JSON.stringify(value)} is not one of ${known.join(', ')}`);
 }
 
-function textOf({ rule, engines, silent }: RouteReport, { routing }: Config): string {
-  const which = routing === undefined ? 'There are no rules: all engines in their order.' : ruleText(rule);
+function routeText({ rule, engines, silent }: RouteReport, { routing }: Config): string {
+  const matching = rule === undefined ? 'No rule matches.' : `The rule routing.${rule} matches.`;
+  const which = routing === undefined ? 'There are no rules: all engines in their order.' : matching;
+  const second = engines.some(({ attempt }) => attempt === 2) ? '' : ', and 2 at another replica of it, if it has one';
   const rows = engines.map(({ engine, attempt, because }) => [
     engine,
-    because === undefined
-      ? `attempt ${attempt}${alone(engines) ? ', and 2 at another replica of it, if it has one' : ''}`
-      : REASONS[because],
+    because === undefined ? `attempt ${attempt}${second}` : REASONS[because],
   ]);
   const unknown = silent.map((name) => `${name} did not report its pairs: until it does, every pair is allowed.`);
   return [which, textTable(['ENGINE', ''], rows), ...unknown].join('\n');
-}
-
-function ruleText(rule: number | undefined): string {
-  return rule === undefined ? 'No rule matches.' : `The rule routing.${rule} matches.`;
-}
-
-function alone(engines: RouteReport['engines']): boolean {
-  return !engines.some(({ attempt }) => attempt === 2);
 }

@@ -1,6 +1,6 @@
 // Reasons of operators: what is kept, and what is refused before it can be.
 import { expect, test } from 'vitest';
-import { judgeReason, REASON_CHARACTERS_MAX } from '../../../src/domain/reason.ts';
+import { judgeReason, REASON_CHARACTERS_MAX } from '../../../src/domain/record-name.ts';
 
 const LONGEST = '€'.repeat(REASON_CHARACTERS_MAX);
 

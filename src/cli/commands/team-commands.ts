@@ -1,0 +1,178 @@
+// lingate team create, list, show, update and delete.
+import { teamReport } from '../../admin/reports.ts';
+import { judgeNewTeam } from '../../admin/team-terms.ts';
+import { minorRoundedDown } from '../../domain/money.ts';
+import { anchorOf, lengthOf } from '../../domain/period-rule.ts';
+import { rfc3339 } from '../../domain/period.ts';
+import { answered } from '../../domain/store-unavailable.ts';
+import type { Store } from '../../ports/store.ts';
+import type { Team } from '../../ports/team-registry.ts';
+import { CommandFailure, UsageError } from '../command.ts';
+import type { Command, CommandContext } from '../command.ts';
+import { typed } from '../help.ts';
+import { given, readMinor, readMinorChange, readName, readReason, teamOperand } from '../operand.ts';
+import { labelled, textTable } from '../text-table.ts';
+import { printChange, SILENT, valueOf, withAdmin, withStore } from '../with-store.ts';
+
+export const teamCreate: Command = {
+  makesStore: true,
+  usage: '--name NAME --plan PLAN [--credit-minor N]',
+  about: 'The plan\'s numbers are copied into the team\'s record; "lingate plan apply" applies later changes of the plan to it.',
+  flags: {
+    name: { kind: 'text', value: 'NAME', summary: 'the name of the team', required: true },
+    plan: { kind: 'text', value: 'PLAN', summary: 'a plan of the configuration', required: true },
+    'credit-minor': { kind: 'text', value: 'N', summary: 'starting credit in minor units (cents); only with a credit plan', fallback: '0' },
+  },
+  examples: ['lingate team create --name "Web shop" --plan pro', 'lingate team create --name Press --plan prepaid --credit-minor 5000'],
+  async run(context) {
+    const name = readName('name', context.required('name'));
+    const plan = context.required('plan');
+    const creditMinor = given(context, 'credit-minor', readMinor);
+    // Checked before the store is opened, so that a refused command does not create a database.
+    valueOf(judgeNewTeam((await context.config()).plans, { plan, creditMinor }));
+    await withAdmin(context, async (admin, store) => {
+      await warnOfOtherNumbers(context, store, plan);
+      const result = await admin.createTeam({ name, plan, creditMinor });
+      const team = valueOf(result);
+      const next = typed(`Next, a key for it: lingate key create --team ${team.teamId} --mode live`, context.io.env);
+      printChange(context, result, teamReport(team), `${teamText(team)}\n\n${next}`);
+    });
+  },
+};
+
+/** For commands that give one team a plan: only warns. */
+async function warnOfOtherNumbers(context: CommandContext, store: Store, plan: string): Promise<void> {
+  // Imported late, because the help of these commands needs none of it.
+  const { otherNumbers } = await import('../other-numbers.ts');
+  const differing = await otherNumbers(context, store, plan);
+  if (differing === undefined) return;
+  context.io.err(`lingate ${context.name}: warning: ${differing}; the team gets the latter\n`);
+}
+
+export const teamList: Command = {
+  examples: ['lingate team list', 'lingate team list --json'],
+  run: (context) =>
+    withStore(context, async (store) => {
+      const teams = answered(await store.teams.listTeams());
+      context.print({ teams: teams.map(teamReport) }, () => teamTable(teams));
+    }),
+};
+
+export const teamShow: Command = {
+  usage: 'TEAM',
+  operands: ['TEAM'],
+  examples: ['lingate team show 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC'],
+  async run(context) {
+    const teamId = teamOperand(context);
+    await withAdmin(context, async (admin) => {
+      const team = valueOf(await admin.showTeam(teamId));
+      context.print(teamReport(team), () => teamText(team));
+    });
+  },
+};
+
+export const teamUpdate: Command = {
+  usage: 'TEAM [--plan PLAN] [--name NAME] [--add-credit-minor N] [--reason TEXT]',
+  about: 'The change takes effect at the next request. A plan with another period length starts a new period.',
+  operands: ['TEAM'],
+  flags: {
+    plan: { kind: 'text', value: 'PLAN', summary: 'a plan of the configuration', fallback: 'unchanged' },
+    name: { kind: 'text', value: 'NAME', summary: 'another name for the team', fallback: 'unchanged' },
+    'add-credit-minor': {
+      kind: 'text',
+      value: 'N',
+      summary: 'credit to add, in minor units (cents); negative to deduct it; only with a credit plan',
+    },
+    reason: { kind: 'text', value: 'TEXT', summary: 'why, for the audit; required to deduct credit' },
+  },
+  examples: [
+    'lingate team update 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC --plan pro',
+    'lingate team update 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC --name "Web shop"',
+    'lingate team update 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC --add-credit-minor 2500',
+    'lingate team update 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC --add-credit-minor -500 --reason "invoice 1042 was paid twice"',
+  ],
+  async run(context) {
+    const plan = context.text('plan');
+    if (!['plan', 'name', 'add-credit-minor'].some((flag) => context.on(flag))) {
+      throw new UsageError('nothing to change; give --plan, --name or --add-credit-minor');
+    }
+    const name = given(context, 'name', readName);
+    const addCreditMinor = given(context, 'add-credit-minor', readMinorChange);
+    const reason = given(context, 'reason', readReason);
+    if (addCreditMinor !== undefined && addCreditMinor < 0 && reason === undefined) {
+      throw new UsageError('--reason is missing: it is required to deduct credit, and recorded in the audit');
+    }
+    const teamId = teamOperand(context);
+    await withAdmin(context, async (admin, store) => {
+      if (plan !== undefined) await warnOfOtherNumbers(context, store, plan);
+      const result = await admin.updateTeam(teamId, { name, plan, addCreditMinor, reason });
+      const team = valueOf(result, '--add-credit-minor');
+      printChange(context, result, teamReport(team), teamText(team));
+    });
+  },
+};
+
+export const teamDelete: Command = {
+  usage: 'TEAM [--keep-usage] [--yes]',
+  about:
+    'Deletes its keys, glossaries and history from the store; its keys are refused at their next request, on every node. ' +
+    'This cannot be undone. At a terminal you must type the name of the team. If a deletion was interrupted, repeat it. ' +
+    'Without --keep-usage it also deletes the usage that an earlier deletion kept.',
+  operands: ['TEAM'],
+  flags: {
+    'keep-usage': { kind: 'switch', summary: 'keep its days and periods, without names and labels' },
+    yes: { kind: 'switch', summary: 'do not ask for the name' },
+  },
+  examples: [
+    'lingate team delete 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC',
+    'lingate team delete 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC --keep-usage',
+    'lingate team delete 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC --yes --json',
+  ],
+  async run(context) {
+    const teamId = teamOperand(context);
+    const keepUsage = context.on('keep-usage');
+    await withAdmin(context, async (admin) => {
+      const team = await admin.showTeam(teamId);
+      // A team that is already deleted may have left data behind.
+      if (team.kind === 'done' && !context.on('yes')) await confirm(context, team.value);
+      const result = await admin.deleteTeam(teamId, keepUsage);
+      valueOf(result);
+      // Running gateways clear their caches themselves; this clears the shared one in case none is running.
+      const { forgetInPlugins } = await import('../../app/forget-team.ts');
+      for (const { plugin } of (await forgetInPlugins(await context.config(), SILENT, teamId)).filter(({ failed }) => failed)) {
+        context.io.err(
+          `lingate team delete: the data that plugin ${plugin} stores of the team could not be reached; it is deleted when it expires\n`,
+        );
+      }
+      printChange(
+        context,
+        result,
+        { team_id: teamId, status: 'deleted', kept_usage: keepUsage },
+        `Team ${teamId} is deleted${keepUsage ? '; its days and periods are kept' : ''}.`,
+      );
+    });
+  },
+};
+
+/** Programs, which have no terminal, are not asked. */
+async function confirm({ io }: CommandContext, { name }: Team): Promise<void> {
+  const answer = await io.line(`This deletes the team ${JSON.stringify(name)} permanently. Type its name to continue: `);
+  if (answer !== undefined && answer !== name) throw new CommandFailure('this is not the name of the team; nothing was deleted');
+}
+
+function teamText(team: Team): string {
+  return labelled({ ...teamReport(team) });
+}
+
+function teamTable(teams: readonly Team[]): string {
+  if (teams.length === 0) return 'There are no teams yet; create one with "lingate team create".';
+  const rows = teams.map((team) => {
+    const { limits } = team;
+    const has =
+      limits.billing === 'credit'
+        ? `${minorRoundedDown(team.balanceMicro)} minor ${limits.currency}`
+        : `${limits.characterLimit} per ${anchorOf(limits.period) === 'calendar' ? 'calendar ' : ''}${lengthOf(limits.period)}`;
+    return [team.teamId, team.name, team.plan, limits.billing, `${limits.requestsPerSecond}/s`, has, rfc3339(team.createdAtMs)];
+  });
+  return textTable(['TEAM', 'NAME', 'PLAN', 'BILLING', 'RATE', 'CHARACTERS OR BALANCE', 'CREATED'], rows);
+}
