@@ -45,8 +45,11 @@ export function readLimits(context: CommandContext): KeyLimits {
     context.io.nowMs(),
   );
   if (!('fault' in judged)) return judged.limits;
-  const { name, at = 0, fault } = judged;
-  throw new UsageError(`--${FLAGS[name]} ${JSON.stringify(context.texts(FLAGS[name])![at])} ${fault}`);
+  const { name, at, fault } = judged;
+  const given = context.texts(FLAGS[name])!;
+  // A fault of a whole list is about none of its values.
+  const value = at === undefined && given.length > 1 ? '' : ` ${JSON.stringify(given[at ?? 0])}`;
+  throw new UsageError(`--${FLAGS[name]}${value} ${fault}`);
 }
 
 /** Limits to remove are `null`; `undefined` if no flag of a limit was given. */

@@ -47,7 +47,14 @@ export function judgeLimits(given: GivenLimits, nowMs: number): JudgedLimits {
 
 function judgeExpiry(given: unknown, nowMs: number): JudgedLimit<number> {
   const atMs = typeof given === 'string' ? parseRfc3339(given) : undefined;
-  if (atMs === undefined) return { fault: 'is not an RFC 3339 time with a time zone, such as 2027-01-31T18:00:00Z' };
+  if (atMs === undefined) {
+    const isWritten = typeof given === 'string' && RFC3339.test(given);
+    return {
+      fault: isWritten
+        ? 'does not exist: there is no such day, time or offset'
+        : 'is not an RFC 3339 time with a time zone, such as 2027-01-31T18:00:00Z',
+    };
+  }
   if (atMs <= nowMs) return { fault: `is in the past: it is ${rfc3339(Math.floor(nowMs / 1000) * 1000)} now` };
   return atMs > EXPIRES_AT_MAX ? { fault: `is later than ${rfc3339(EXPIRES_AT_MAX)}` } : { value: atMs };
 }
@@ -70,8 +77,9 @@ function judgeRanges(given: unknown): JudgedLimit<readonly string[]> {
   return { value: different };
 }
 
-const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d):(\d\d))$/i;
+const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))$/i;
 const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
 
 /** In milliseconds: finer fractions are truncated, and a leap second counts as the second after it. `undefined` if invalid. */
 export function parseRfc3339(text: string): number | undefined {
@@ -82,5 +90,8 @@ export function parseRfc3339(text: string): number | undefined {
   // A day that does not exist yields NaN, or a day of the next month.
   if (Number.isNaN(midnight.getTime()) || midnight.getUTCDate() !== Number(date)) return undefined;
   const minutes = Number(hour) * 60 + Number(minute) - (sign === '-' ? -1 : 1) * (Number(zoneHour) * 60 + Number(zoneMinute));
-  return midnight.getTime() + minutes * MINUTE_MS + Number(second) * 1000 + Number(part.padEnd(3, '0').slice(0, 3));
+  const secondMs = midnight.getTime() + minutes * MINUTE_MS + Number(second) * 1000;
+  // Leap seconds end a month in UTC.
+  if (Number(second) === 60 && (secondMs % DAY_MS !== 0 || new Date(secondMs).getUTCDate() !== 1)) return undefined;
+  return secondMs + Number(part.padEnd(3, '0').slice(0, 3));
 }

@@ -38,7 +38,7 @@ export class Journal {
     const isOfKey =
       answer.kind.startsWith('address') || ('reason' in answer && answer.reason !== undefined) || ('of' in answer && answer.of === 'key');
     if (!isOfKey) return;
-    const name = 'reason' in answer ? String(answer.reason) : answer.kind;
+    const name = 'reason' in answer ? answer.reason : answer.kind;
     this.ofKeys.set(name, (this.ofKeys.get(name) ?? 0) + 1);
   }
 

@@ -84,6 +84,16 @@ const WRONG: readonly [words: string, title: string, reason: string][] = [
     'key create',
     '--allow "10.0.0.0/33" is not an address or a range such as 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32.',
   ],
+  [
+    `key create --team ${TEAM} --mode live --expires-at 2027-02-29T00:00:00Z`,
+    'key create',
+    '--expires-at "2027-02-29T00:00:00Z" does not exist: there is no such day, time or offset.',
+  ],
+  [
+    `key create --team ${TEAM} --mode live ${Array.from({ length: 101 }, (_, i) => `--allow ::${i + 1}`).join(' ')}`,
+    'key create',
+    '--allow has more than 100 entries; join neighbours into ranges.',
+  ],
   [`key create --team ${TEAM} --mode live --no-allow`, 'key create', 'unknown flag --no-allow; did you mean --allow?'],
   ['key update', 'key update', 'KEY_ID is missing.'],
   [`key update ${KEY}`, 'key update', 'nothing to change; give --label, a limit, --disable or --enable.'],
