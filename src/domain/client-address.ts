@@ -25,7 +25,8 @@ export function clientAddressReader(trusted: readonly string[], field: AddressFi
   const isTrusted = (address: string): boolean => proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
   const addressesIn = field === 'forwarded' ? addressesInForwarded : addressesInXForwardedFor;
   const clientOf = (headers: Headers, remoteAddress: string): string => {
-    let client = normalised(remoteAddress) ?? '';
+    // Node appends a zone to link-local peers, uWebSockets.js does not: fe80::1%eth0.
+    let client = normalised(remoteAddress.split('%', 1)[0]!) ?? '';
     if (client === '' || !isTrusted(client)) return client;
     // The last address was added by the proxy closest to us.
     for (const text of addressesIn(headers[field] ?? '').toReversed()) {

@@ -40,6 +40,8 @@ describe('the address of a client', () => {
       { 'x-forwarded-for': '::ffff:198.51.100.4' },
       '198.51.100.4',
     ],
+    ['is without the zone that Node writes behind a peer of the same link', 'fe80::1%eth0', {}, 'fe80::1'],
+    ['ends at an address with a zone, which only a machine’s own have', '10.1.2.3', { 'x-forwarded-for': 'fe80::1%eth0' }, '10.1.2.3'],
     ['is empty where the connection is gone', '', { 'x-forwarded-for': '198.51.100.4' }, ''],
     ['never holds what is no address', '10.1.2.3', { 'x-forwarded-for': '"},{"code":"ok' }, '10.1.2.3'],
   ])('%s', (_what, remote, headers, expected) => {
