@@ -1,6 +1,7 @@
-// Writes the tables of engine protocols and of engine failures into the operator's manual, from the code: `npm run task -- manual`.
+// Generates the tables of engine protocols and engine failures in the operator's manual: `npm run task -- manual`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
+import { fileURLToPath } from 'node:url';
 import { capabilitiesOf, optionsSchemaOf } from './config/engine-options.ts';
 import { withEngineTables, withTable } from './docs/engine-table.ts';
 import { failureTable } from './docs/engine-advice.ts';
@@ -8,13 +9,13 @@ import { builtInProtocols } from './engines/protocols/built-in.ts';
 
 const MANUAL = new URL('../config/manual/', import.meta.url);
 
-/** Each page that has tables from the code, by its name, and how they get into its text. */
+/** The pages with tables from the code, by name, with the functions that fill them in. */
 const PAGES: Readonly<Record<string, (text: string) => string>> = {
   'engines.md': withProtocols,
   'engine-failures.md': (text) => withTable(text, 'engine failures', failureTable()),
 };
 
-/** The pages as they should be, by their names. */
+/** The texts that the pages should have, by name. */
 export function currentPages(): Readonly<Record<string, string>> {
   const pages = Object.entries(PAGES).map(([name, fill]) => [name, fill(readFileSync(new URL(name, MANUAL), 'utf8'))] as const);
   return Object.fromEntries(pages);
@@ -29,7 +30,8 @@ function withProtocols(text: string): string {
   return withEngineTables(text, protocols);
 }
 
-if (import.meta.main) {
+// Not when a test imports it; `import.meta.main` is false when the task runner has imported it.
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
     for (const [name, text] of Object.entries(currentPages())) writeFileSync(new URL(name, MANUAL), text);
   } catch (error) {

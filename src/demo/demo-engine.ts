@@ -1,4 +1,4 @@
-// The engine of `lingate demo`: an honest phrasebook behind the native protocol, so that a demo takes the real way over HTTP.
+// The engine of `lingate demo`: a phrasebook behind the native protocol, so that the demo uses a real engine over HTTP.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -7,7 +7,7 @@ import { detectLanguage, translateByPhrasebook } from './word-translation.ts';
 import { isJsonObject } from '../engines/protocols/json-response.ts';
 import type { JsonObject } from '../engines/protocols/json-response.ts';
 
-/** More than the gateway ever sends: its own body limit, with a glossary on top. */
+/** More than the gateway ever sends: its own body limit plus a glossary. */
 const BODY_BYTES_MAX = 64 * 1024 * 1024;
 
 export interface DemoEngine {
@@ -32,19 +32,19 @@ export async function startDemoEngine(): Promise<DemoEngine> {
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  // So that the gateway can tell whose answer it is.
+  // So that the gateway can match the answer to its request.
   const id = request.headers['x-request-id'];
   if (id !== undefined) response.setHeader('x-request-id', id);
-  if (request.method !== 'POST' || request.url !== '/translate') return send(response, 404, { error: 'there is only POST /translate' });
+  if (request.method !== 'POST' || request.url !== '/translate') return send(response, 404, { error: 'the only path is POST /translate' });
   let work: unknown;
   try {
     work = JSON.parse(await bodyOf(request));
   } catch {
-    // Also when the caller has gone; then nobody reads this.
+    // If the caller has disconnected, nobody reads this.
     return send(response, 400, { error: 'the body is not JSON' });
   }
   const translations = isJsonObject(work) ? translate(work) : undefined;
-  if (translations === undefined) return send(response, 400, { error: 'text must be strings, target_lang a string' });
+  if (translations === undefined) return send(response, 400, { error: 'text must be a list of strings, target_lang a string' });
   send(response, 200, { translations });
 }
 

@@ -1,8 +1,8 @@
-// The demo engine's whole knowledge: words and phrases, a row each, in its four languages.
+// The demo engine's phrasebook: words and phrases, one row each, in its four languages.
 
 export const PHRASEBOOK_LANGUAGES = ['EN', 'DE', 'ES', 'FR'] as const;
 
-/** In the order of `PHRASEBOOK_LANGUAGES`, written as in the middle of a sentence. Of equal words the first row counts. */
+/** In the order of `PHRASEBOOK_LANGUAGES`, spelled as within a sentence. Of equal words, the first row is used. */
 export const PHRASEBOOK: readonly (readonly [en: string, de: string, es: string, fr: string])[] = [
   ['hello', 'hallo', 'hola', 'bonjour'],
   ['good morning', 'guten Morgen', 'buenos días', 'bonjour'],

@@ -1,4 +1,4 @@
-// Word-for-word translation by the phrasebook: longest phrase first, case and punctuation kept, unknown words left alone.
+// Word-for-word translation by the phrasebook: longest phrase first; keeps case and punctuation, and leaves unknown words unchanged.
 import { PHRASEBOOK, PHRASEBOOK_LANGUAGES } from './phrasebook.ts';
 
 /** Lower-case phrases of a language, with the phrase as it is written and its translation. */
@@ -7,7 +7,7 @@ type Phrases = ReadonlyMap<string, { readonly written: string; readonly translat
 const WORD = /\p{L}+(?:['’]\p{L}+)*/gu;
 const PHRASE_WORDS_MAX = 4;
 
-/** `undefined` for a language that the phrasebook does not have. A regional code is taken for its base. */
+/** `undefined` for a language that the phrasebook does not have. A regional code is treated as its base. */
 function columnOf(code: string): number | undefined {
   const column = PHRASEBOOK_LANGUAGES.findIndex((language) => language === code.split('-', 1)[0]);
   return column === -1 ? undefined : column;
@@ -28,7 +28,7 @@ function phrasesOf(pairs: readonly (readonly [string, string])[]): Phrases {
   return map;
 }
 
-/** The language whose words occur most; English when none or several do. */
+/** The language with the most words in the text; English if there is none or a tie. */
 export function detectLanguage(text: string): string {
   const words = wordsOf(text);
   let best = 0;
@@ -43,7 +43,7 @@ export function detectLanguage(text: string): string {
   return PHRASEBOOK_LANGUAGES[best]!;
 }
 
-/** `glossary` terms go before the phrasebook. A text for a language it does not know comes back as it is. */
+/** `glossary` terms take precedence over the phrasebook. A text into an unknown language is returned unchanged. */
 export function translateByPhrasebook(text: string, source: string, target: string, glossary: Readonly<Record<string, string>>): string {
   const from = columnOf(source);
   const to = columnOf(target);
@@ -77,7 +77,7 @@ function wordsOf(text: string): Word[] {
   return Array.from(text.matchAll(WORD), (match) => ({ word: match[0], start: match.index, end: match.index + match[0].length }));
 }
 
-/** How many words from `index` on are the longest known phrase; 0 when there is none. */
+/** How many words, starting at `index`, the longest known phrase has; 0 if there is none. */
 function phraseLength(text: string, words: readonly Word[], index: number, isKnown: (phrase: string) => boolean): number {
   for (let length = Math.min(PHRASE_WORDS_MAX, words.length - index); length > 0; length--) {
     if (isKnown(phraseAt(text, words, index, length))) return length;
@@ -85,7 +85,7 @@ function phraseLength(text: string, words: readonly Word[], index: number, isKno
   return 0;
 }
 
-/** Empty when something else than white space stands between the words. */
+/** Empty if there is anything but white space between the words. */
 function phraseAt(text: string, words: readonly Word[], index: number, length: number): string {
   const chosen = words.slice(index, index + length);
   const together = chosen.every((word, i) => i === 0 || text.slice(chosen[i - 1]!.end, word.start).trim() === '');
@@ -99,7 +99,7 @@ function startsSentence(text: string, start: number): boolean {
 function inCaseOf(original: string, written: string, translation: string, sentenceStart: boolean): string {
   const upper = original.toUpperCase();
   if (original.length > 1 && original === upper && upper !== original.toLowerCase()) return translation.toUpperCase();
-  // A German noun is capital without meaning anything by it.
+  // The capital letter of a German noun has no meaning here.
   const capital = original[0] !== original[0]!.toLowerCase() && (sentenceStart || written[0] === written[0]!.toLowerCase());
   return capital ? translation[0]!.toUpperCase() + translation.slice(1) : translation;
 }

@@ -1,4 +1,4 @@
-// Samples of code on the pages: captioned, coloured where they are JSON, and whole HTTP answers.
+// Code samples on the pages: with a caption, JSON in colour, and whole HTTP answers.
 import { STATUS_CODES } from 'node:http';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
@@ -40,7 +40,7 @@ function coloured(value: unknown): Html {
   return html`${[...parts, text.slice(end)]}`;
 }
 
-/** One line per option, fit to be pasted into a shell. */
+/** One line per option, ready to paste into a shell. */
 export function curlSample(caption: string, method: string, url: string, options: readonly string[]): Html {
   const verb = method === 'GET' ? '' : `-X ${method} `;
   return sample(caption, html`${[`curl -sS ${verb}${url}`, ...options].join(' \\\n  ')}`);

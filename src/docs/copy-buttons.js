@@ -1,4 +1,4 @@
-// Runs in the browser: adds a copy button to every sample. Without scripts there are no buttons.
+// Runs in the browser: adds a copy button to every sample. Without JavaScript there are no buttons.
 for (const figure of document.querySelectorAll('figure')) {
   const button = document.createElement('button');
   button.type = 'button';
@@ -12,7 +12,7 @@ async function copy(code, button) {
   try {
     await navigator.clipboard.writeText(code.textContent);
   } catch {
-    // Over plain HTTP from another machine browsers give no clipboard: the text is selected instead, for Ctrl+C.
+    // Over plain HTTP from another machine, browsers offer no clipboard: the text is selected instead, for Ctrl+C.
     getSelection().selectAllChildren(code);
     return show(button, 'Selected');
   }

@@ -1,11 +1,11 @@
-// Where the documentation is: for whoever needs the paths alone, and loads no page for them.
+// The paths of the documentation, for code that needs only these and loads no page.
 
-/** `documents` are the plugins that have an API document of their own. */
+/** `documents` are the plugins with their own API document. */
 export function documentPaths(documents: readonly string[]): string[] {
   return ['/openapi.json', ...documents.map(documentPath), '/docs', '/docs/errors'];
 }
 
-/** Where a plugin's own API document is. */
+/** The path of a plugin's own API document. */
 export function documentPath(plugin: string): string {
   return `/openapi/${encodeURIComponent(plugin)}.json`;
 }

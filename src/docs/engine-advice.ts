@@ -1,22 +1,22 @@
-// What a failed attempt at the engine means and what an operator can do: for `lingate engine check`, and as a table in the manual.
+// What a failed attempt at the engine means, and what to do: for `lingate engine check`, and as a table in the manual.
 import type { AttemptFailure, FailureCause, FailureDetail } from '../ports/engine.ts';
 
 interface FailureAdvice {
   readonly means: string;
-  /** Our own sentence. Nothing of what the engine said. */
+  /** Our own sentence. Contains nothing that the engine said. */
   readonly advice: string;
 }
 
 type StatusAdvice = FailureAdvice & { readonly statuses: readonly number[] };
 
-/** Where neither status nor cause says more. */
+/** If neither the status nor the cause says more. */
 const BY_FAILURE: Readonly<Record<AttemptFailure, FailureAdvice>> = {
   connect: {
     means: 'no connection',
     advice: 'Check that the engine runs and can be reached from here, and check host and port in engine.urls.',
   },
   reset: {
-    means: 'the connection ended, or what came was not HTTP, before there was an answer',
+    means: 'the connection ended before an answer, or the answer was not HTTP',
     advice: "Check the engine's log for a crash; check that engine.urls has https where the engine speaks TLS, and http where not.",
   },
   timeout: {
@@ -30,11 +30,12 @@ const BY_FAILURE: Readonly<Record<AttemptFailure, FailureAdvice>> = {
   },
   not_json: {
     means: 'the answer is not JSON: usually a web page',
-    advice: 'Check the path in engine.urls, and that the engine there speaks engine.protocol; something else answers.',
+    advice: 'Check the path in engine.urls, and that the engine there speaks engine.protocol; something else answers there.',
   },
   wrong_shape: {
-    means: 'the answer is JSON, and not the translations of these texts',
-    advice: 'Check that the engine there speaks engine.protocol; with a language model, that it is large enough to keep to the format.',
+    means: 'the answer is JSON, but not the translations of these texts',
+    advice:
+      'Check that the engine there speaks engine.protocol; with a language model, that the model is large enough to follow the format.',
   },
   cut_off: {
     means: "a language model's answer ended at its token limit",
@@ -43,10 +44,10 @@ const BY_FAILURE: Readonly<Record<AttemptFailure, FailureAdvice>> = {
   foreign_id: {
     means: 'the answer has the id of another request',
     advice:
-      'Set engine.check_ids: false for an engine that has request ids of its own; otherwise look for a proxy in front of it that mixes up answers.',
+      'Set engine.check_ids: false for an engine that sets its own request ids; otherwise look for a proxy in front of it that mixes up answers.',
   },
   unasked: {
-    means: 'bytes came that nobody asked for',
+    means: 'the engine sent unexpected bytes',
     advice: 'Look for a proxy in front of the engine that answers twice; engine.keep_alive: false gives each call a connection.',
   },
   unsupported_pair: {
@@ -54,14 +55,14 @@ const BY_FAILURE: Readonly<Record<AttemptFailure, FailureAdvice>> = {
     advice: 'Install the pair at the engine, or list the available pairs in engine.pairs; --from and --to check another one.',
   },
   busy: {
-    means: 'all connections were in use, and the queue full or too slow',
-    advice: 'Add replicas, or raise engine.connections_max if the engine can do more at a time.',
+    means: 'all connections were in use, and the queue was full or too slow',
+    advice: 'Add replicas, or raise engine.connections_max if the engine can handle more calls at a time.',
   },
   engine_quota: {
     means: "your own quota at the engine's provider is used up",
     advice: 'Raise the quota or the plan at the provider, or wait for its next period.',
   },
-  cancelled: { means: 'the caller left before there was an answer', advice: 'Nothing: the engine did not fail.' },
+  cancelled: { means: 'the caller disconnected before there was an answer', advice: 'Nothing: the engine did not fail.' },
   internal: {
     means: "a bug in the protocol's adapter",
     advice: 'Report it to the author of the protocol, with the version of the engine.',
@@ -97,7 +98,7 @@ const BY_CAUSE: Readonly<Record<FailureCause, FailureAdvice>> = {
   },
   model_unknown: {
     means: 'the server does not have the model',
-    advice: 'Check engine.options.model: the server has no model of that name; the names are in its list of models.',
+    advice: 'Check engine.options.model: the server has no model with that name; its list of models has the names.',
   },
 };
 
@@ -105,7 +106,7 @@ const BY_STATUS: readonly StatusAdvice[] = [
   {
     statuses: [301, 302, 303, 307, 308],
     means: 'the engine redirects',
-    advice: 'Put the address that it redirects to into engine.urls, https included; redirects are not followed.',
+    advice: 'Put the address that it redirects to into engine.urls, including https; redirects are not followed.',
   },
   {
     statuses: [400, 422],
@@ -126,7 +127,7 @@ const BY_STATUS: readonly StatusAdvice[] = [
   {
     statuses: [404, 405],
     means: 'wrong path',
-    advice: 'Check the path in engine.urls and engine.protocol: the engine does not have what was asked for.',
+    advice: 'Check the path in engine.urls and engine.protocol: the engine does not have the requested path.',
   },
   {
     statuses: [413],
@@ -152,7 +153,7 @@ export function adviceFor({ failure, status, cause }: FailureDetail): string {
   return (ofStatus ?? BY_FAILURE[failure]).advice;
 }
 
-/** Markdown: a row for every failure, and behind it one for each cause and status that says more. */
+/** Markdown: a row for every failure, followed by one for each cause and status that says more. */
 export function failureTable(): string {
   const more: Partial<Record<AttemptFailure, readonly (FailureAdvice & { readonly mark: string })[]>> = {
     connect: causesOf((cause) => cause !== 'model_unknown'),

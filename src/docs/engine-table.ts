@@ -1,4 +1,4 @@
-// The table of an engine protocol in the operator's manual, made from what the protocol declares of itself.
+// The table of an engine protocol in the operator's manual, generated from what the protocol declares.
 import { isSecret } from '../domain/option-schema.ts';
 import type { SchemaNode } from '../domain/option-schema.ts';
 import type { EngineCapabilities } from '../ports/engine.ts';
@@ -10,15 +10,15 @@ export interface DescribedProtocol {
   readonly can: EngineCapabilities;
 }
 
-/** Markdown: a row for each option, and one for each thing that the engine can do or not. */
+/** Markdown: a row for each option, and one for each capability. */
 function engineTable({ name, options, can }: DescribedProtocol): string {
   const { properties = {}, required = [] } = options as SchemaNode;
   const rows = [
     ...Object.entries(properties).map(([option, shape]) => [`\`${option}\``, optionText(shape, required.includes(option))]),
-    ['texts in a call', Number.isFinite(can.textsMax) ? String(can.textsMax) : 'all of a request'],
+    ['texts per call', Number.isFinite(can.textsMax) ? String(can.textsMax) : 'all of a request'],
     ['formats', can.formats.join(', ')],
     ['formality', can.formality ? 'yes' : 'no: `more` and `less` are refused, `/v1/languages` says so'],
-    ['context', can.context ? 'yes' : 'no: it is a hint, and is left out'],
+    ['context', can.context ? 'yes' : 'no: it is only a hint, and is left out'],
     ['glossaries', can.glossaries ? 'yes' : 'no: a `glossary_id` is refused'],
     ['source language', can.detection ? 'detected if none is given' : 'not reported if none is given'],
     ['`engine.batch`', batchText(can)],
@@ -26,7 +26,7 @@ function engineTable({ name, options, can }: DescribedProtocol): string {
   return [`| \`${name}\` | |`, '|---|---|', ...rows.map(([head, text]) => `| ${head} | ${text} |`)].join('\n');
 }
 
-/** Puts each table between its marks, `<!-- table of NAME -->` and `<!-- end -->`. Throws one line when a protocol has none. */
+/** Puts each table between its marks, `<!-- table of NAME -->` and `<!-- end -->`. Throws one line if a protocol has none. */
 export function withEngineTables(manual: string, protocols: readonly DescribedProtocol[]): string {
   return protocols.reduce((text, protocol) => withTable(text, protocol.name, engineTable(protocol)), manual);
 }
@@ -43,7 +43,7 @@ export function withTable(text: string, name: string, table: string): string {
 }
 
 function optionText(shape: SchemaNode, required: boolean): string {
-  // What has a default is filled in, and so may be left out although the schema requires it.
+  // Members with a default are filled in, so they may be left out although the schema requires them.
   const needed = required && shape.default === undefined ? 'required' : undefined;
   const facts = [needed, isSecret(shape) ? 'secret' : undefined, choiceText(shape), defaultText(shape)];
   const known = facts.filter((fact) => fact !== undefined);
@@ -61,5 +61,5 @@ function defaultText({ default: value }: SchemaNode): string | undefined {
 
 function batchText({ sharedCalls, textsMax }: EngineCapabilities): string {
   if (!sharedCalls) return 'refused: callers never share a call';
-  return textsMax === 1 ? 'refused: it takes one text a call' : 'yes';
+  return textsMax === 1 ? 'refused: it takes one text per call' : 'yes';
 }

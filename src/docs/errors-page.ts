@@ -1,4 +1,4 @@
-// /docs/errors: one anchor per code, which is what problem `type` URIs point at.
+// /docs/errors: one anchor per code, to which problem `type` URIs point.
 import { anchorOf, problems } from '../core/problem.ts';
 import type { ProblemCode, ProblemKind } from '../core/problem.ts';
 import type { LoadedProblem } from '../ports/plugin.ts';
@@ -14,38 +14,39 @@ import { rowOf, schemaTable } from './schema-table.ts';
 
 const BACK_OFF = 'Wait for `Retry-After` seconds, then try again with growing pauses.';
 
-/** Behind the word whether to try again. */
+/** After the word whether to try again. */
 export const advice: Readonly<Record<ProblemCode, string>> = {
-  validation_error: '`detail` names the field that breaks a rule: change it.',
-  invalid_target_lang: '`GET /v1/languages?type=target` lists the codes. `EN` and `PT` are targets with their region only.',
-  invalid_source_lang: '`GET /v1/languages` lists the codes. Send `EN`, not `EN-GB`; or leave it out and let the engine find out.',
+  validation_error: '`detail` names the field that is wrong: change it.',
+  invalid_target_lang: '`GET /v1/languages?type=target` lists the codes. `EN` and `PT` are targets only with a region.',
+  invalid_source_lang:
+    '`GET /v1/languages` lists the codes. Send `EN`, not `EN-GB`; or leave it out and let the engine detect the language.',
   too_many_texts: 'Send at most `max_texts` texts at a time.',
-  text_too_long: 'Send at most `max_characters` characters at a time, over all texts of a request; `characters` is what was counted.',
+  text_too_long: 'Send at most `max_characters` characters in all texts of a request; `characters` is how many you sent.',
   bad_request: 'Go back to the dashboard and choose again.',
   unauthorized:
-    'Check that the key is complete and sent in one of the accepted forms. If an `Authorization` field is sent, only that one counts. A key may be bound to addresses: `detail` says so.',
+    'Check that the key is complete and sent in one of the accepted forms. If an `Authorization` field is sent, only that one counts. If the key is limited to certain addresses, `detail` says so.',
   key_revoked:
-    'Use another key of the team, or have one created. `detail` says whether this one is only disabled or has expired: then it can be brought back.',
+    'Use another key of the team, or have one created. If this one is only disabled or has expired, `detail` says so, and it can be made valid again.',
   quota_exceeded: 'Wait for `period_end`, or have the limit of the key, the plan or its overage cap raised.',
   credit_exhausted: 'Add credit. A request that costs less than `balance_minor` still goes through.',
   forbidden: 'Sign in to the dashboard with a role that may do this.',
   glossary_limit_reached: 'Delete a glossary, or upgrade the plan.',
   not_found: 'Check the path: it is case-sensitive and takes no slash at the end.',
-  glossary_not_found: '`GET /v1/glossaries` lists the ids of the team. Those of other teams look as if they did not exist.',
+  glossary_not_found: '`GET /v1/glossaries` lists the ids of the team. Glossaries of other teams look as if they did not exist.',
   method_not_allowed: '`Allow` lists the methods that this path accepts.',
   csrf_invalid: 'Load the form again and send it from there.',
-  rate_limited: `${BACK_OFF} The limit is the team's, where more keys do not help, or that of the key.`,
-  internal_error: 'If it fails again, ask for help and give the `request_id`.',
+  rate_limited: `${BACK_OFF} The limit is the team's, so more keys do not help, or the key's.`,
+  internal_error: 'If it fails again, contact support with the `request_id`.',
   engine_unavailable: BACK_OFF,
   service_unavailable: BACK_OFF,
 };
 
 const CODES = Object.keys(problems) as ProblemCode[];
 
-/** What the console answers of the codes that no route of the API does, in its own words. */
+/** The console's own words for the codes that only the console answers. */
 const BY_CONSOLE: Partial<Record<ProblemCode, { readonly meaning: string; readonly advice: string }>> = {
   forbidden: {
-    meaning: 'Not signed in to the console, or the session has ended; or the form was sent from another page.',
+    meaning: 'Not signed in to the console, the session has ended, or the form was sent from another site.',
     advice: 'Sign in to the console again.',
   },
   csrf_invalid: { meaning: problems.csrf_invalid.meaning, advice: advice.csrf_invalid },
@@ -60,17 +61,17 @@ export interface ErrorsPageOptions {
   readonly pluginApis?: { readonly problems: ReadonlyMap<string, LoadedProblem> };
 }
 
-/** A code as the page shows it. */
+/** A code as shown on the page. */
 interface CodeEntry {
   readonly code: string;
   readonly kind: ProblemKind;
-  /** In the words of who answers it. */
+  /** In the words of whoever answers it. */
   readonly meaning: string;
   readonly advice: string;
   readonly sentBy: Html;
 }
 
-/** The codes that this gateway, its plugins, its console, or the dashboard that its operator names can answer. */
+/** The codes that this gateway, its plugins, its console, or the operator's dashboard can answer. */
 function rowsOf(options: ErrorsPageOptions): readonly CodeEntry[] {
   const { dashboardUrl, hasConsole = false, pluginApis } = options;
   const own = CODES.filter((code) => !problems[code].dashboardOnly || dashboardUrl !== undefined || (hasConsole && code in BY_CONSOLE));
@@ -89,7 +90,7 @@ function rowOfPlugin([code, { plugin, kind, advice: own }]: readonly [string, Lo
     kind,
     meaning: kind.meaning,
     advice: own ?? (kind.retry ? BACK_OFF : '`detail` says what to change.'),
-    sentBy: html`<p class="soft">A code of this gateway's plugin <code>${plugin}</code>.</p>`,
+    sentBy: html`<p class="soft">A code of the plugin <code>${plugin}</code>.</p>`,
   };
 }
 
@@ -109,8 +110,8 @@ export function errorsPage(options: ErrorsPageOptions): string {
         charged.
       </p>
       <p>
-        <code>code</code> is the contract: it never changes its meaning. <code>detail</code> is for people and may change at any time, so
-        match on <code>code</code>. Treat members that you do not know as optional. When you ask for help, give the <code>request_id</code>.
+        <code>code</code> is the contract: its meaning never changes. <code>detail</code> is for people and may change at any time, so match
+        on <code>code</code>. Treat unknown members as optional. When you contact support, give the <code>request_id</code>.
       </p>
       <section id="all" aria-labelledby="all-title">
         <h2 id="all-title"><a href="#all">All codes</a></h2>

@@ -1,4 +1,4 @@
-// Building HTML safely: what is interpolated is escaped, unless it is HTML already.
+// Builds HTML safely: interpolated values are escaped, unless they are HTML already.
 
 /** A piece of finished HTML. */
 export class Html {
@@ -11,7 +11,7 @@ export class Html {
 
 export type HtmlValue = string | number | Html | readonly (Html | string)[] | undefined;
 
-/** Template tag: strings are escaped, `Html` and lists of it are put in as they are, `undefined` leaves nothing. */
+/** Template tag: strings are escaped, `Html` and lists of it are inserted as they are, `undefined` inserts nothing. */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   let text = strings[0]!;
   for (const [index, value] of values.entries()) text += textOf(value) + strings[index + 1]!;

@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 document, generated from the schemas that validate and the registry that refuses, so that it cannot drift.
+// The OpenAPI 3.1 document, generated from the schemas that validate requests and the registry of problems, so that it cannot drift.
 import type { TSchema } from 'typebox';
 import type { LoadedRoute, PluginApis } from '../ports/plugin.ts';
 import { bodySchemas, headers, shown } from './openapi-schemas.ts';
@@ -13,20 +13,20 @@ export interface OpenApiOptions {
   readonly version: string;
   /** Where callers reach the service. */
   readonly serverUrl: string;
-  /** Absolute URL under which `/errors` lies. */
+  /** Absolute URL that `/errors` is appended to. */
   readonly docsUrl: string;
   /** Canonical codes. */
   readonly sourceLanguages: readonly string[];
   readonly targetLanguages: readonly string[];
-  /** Field names in which a key is accepted besides `Authorization`. */
+  /** Header names in which a key is accepted besides `Authorization`. */
   readonly vendorNames: readonly string[];
-  /** Whether answers say how the team's request rate stands. */
+  /** Whether answers have the rate limit headers. */
   readonly rateLimitHeaders: boolean;
-  /** A product of the operator's own with sign-in and checkout; `undefined` without one. */
+  /** The operator's own product with sign-in and checkout; `undefined` if there is none. */
   readonly dashboardUrl?: string | undefined;
   /** Whether this gateway has a console. */
   readonly hasConsole?: boolean;
-  /** Routes beside those of the service. */
+  /** Routes besides those of the service. */
   readonly pluginApis: PluginApis;
 }
 
@@ -42,11 +42,11 @@ export function openApiDocument(options: OpenApiOptions): OpenApiNode {
       version: options.version,
       summary: 'Translate text between languages over HTTP with JSON bodies.',
       description:
-        'Every failure is an RFC 9457 problem document with a stable `code`; never match on `detail`, and treat members that you do not ' +
-        'know as optional. Failed requests are never charged. Wait for `Retry-After` seconds where it is sent.',
+        'Every failure is an RFC 9457 problem document with a stable `code`; never match on `detail`, and treat unknown members ' +
+        'as optional. Failed requests are never charged. If there is a `Retry-After`, wait for that many seconds.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    externalDocs: { description: 'Every problem code: when it happens, and what to do.', url: `${options.docsUrl}/errors` },
+    externalDocs: { description: 'Every problem code: when it occurs, and what to do.', url: `${options.docsUrl}/errors` },
     servers: [{ url: reachable(options.serverUrl), description: 'This service.' }],
     tags: [...Object.entries(tags).map(([name, description]) => ({ name, description })), ...pluginTags(pluginRoutes)],
     security: securityOf(options),
@@ -61,17 +61,17 @@ export function openApiDocument(options: OpenApiOptions): OpenApiNode {
   };
 }
 
-/** Those of plugins that have no document of their own. */
+/** Those of plugins without their own document. */
 function sharedRoutes({ routes, documents }: PluginApis): readonly LoadedRoute[] {
   return routes.filter(({ plugin }) => !documents.has(plugin));
 }
 
-/** An address that one can listen on but not call stands for this machine. */
+/** An address that can be listened on but not called, such as 0.0.0.0, is replaced by this machine's. */
 export function reachable(url: string): string {
   return url.replace('://0.0.0.0:', '://127.0.0.1:').replace('://[::]:', '://[::1]:');
 }
 
-/** The ways in which a key may be sent in a request's fields. */
+/** The ways in which a key can be sent in headers. */
 export function securityOf({ vendorNames }: OpenApiOptions): OpenApiNode[] {
   return [{ bearer: [] }, ...vendorNames.map((name) => ({ [schemeName(name)]: [] }))];
 }
@@ -83,7 +83,7 @@ export function securitySchemesOf({ vendorNames }: OpenApiOptions): OpenApiNode 
       type: 'apiKey',
       in: 'header',
       name,
-      description: `The key by itself; ignored when \`Authorization\` is sent. \`Authorization: ${name} <key>\` is accepted too.`,
+      description: `The key alone; ignored if \`Authorization\` is sent. \`Authorization: ${name} <key>\` is accepted too.`,
     },
   ]);
   return {
@@ -97,7 +97,7 @@ export function securitySchemesOf({ vendorNames }: OpenApiOptions): OpenApiNode 
   };
 }
 
-/** Letters and digits only: generators make identifiers of it. */
+/** Letters and digits only, because generators make identifiers of it. */
 function schemeName(vendorName: string): string {
   return vendorName.replaceAll(/[^A-Za-z0-9]/g, '');
 }

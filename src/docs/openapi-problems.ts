@@ -1,4 +1,4 @@
-// The problems of the OpenAPI document: one schema and example per code, one response per status, its codes as alternatives.
+// The problems in the OpenAPI document: one schema and example per code, one response per status, with its codes as alternatives.
 import { problems } from '../core/problem.ts';
 import type { ProblemCode } from '../core/problem.ts';
 import type { OpenApiNode, OpenApiOptions } from './openapi-document.ts';
@@ -26,15 +26,15 @@ function problemSchema(code: ProblemCode, docsUrl: string): OpenApiNode {
       status: { type: 'integer', const: status },
       code: { type: 'string', const: code },
       detail: { type: 'string', description: 'For people; may change at any time.' },
-      request_id: { ...ULID, description: 'The same as the X-Request-Id field.' },
+      request_id: { ...ULID, description: 'The same as the X-Request-Id header.' },
       ...Object.fromEntries(fields.map((name) => [name, fieldSchemas[name]])),
     },
   };
 }
 
-/** The problem responses of all operations; one that several operations have is written once, as a component. */
+/** The problem responses of all operations; one that several operations share is written once, as a component. */
 export class ProblemResponses {
-  /** Names of responses that are shared, by their codes. */
+  /** Names of the shared responses, by their codes. */
   readonly #shared = new Map<string, readonly ProblemCode[]>();
   readonly #headers: readonly string[];
 
@@ -78,7 +78,7 @@ export class ProblemResponses {
     const schemas = group.map((code) => refTo('schemas', `${titleCase(code)}Problem`));
     const meanings = group.map((code) => `\`${code}\`: ${problems[code].meaning}`).join('\n\n');
     return {
-      description: group === UNMATCHED ? `When the path or the method is none of these.\n\n${meanings}` : meanings,
+      description: group === UNMATCHED ? `If the path or the method is not one of these.\n\n${meanings}` : meanings,
       headers: this.headers(group.flatMap((code) => problems[code].headers)),
       content: {
         'application/problem+json': {

@@ -1,4 +1,4 @@
-// The components of the OpenAPI document: schemas of bodies and answers by name, and the response fields beyond what HTTP itself needs.
+// The components of the OpenAPI document: named schemas of bodies and answers, and response headers.
 import type { TSchema } from 'typebox';
 import {
   CreditUsageAnswer,
@@ -44,7 +44,7 @@ const NAMES: ReadonlyMap<unknown, string> = new Map<TSchema, string>([
 export function bodySchemas({ sourceLanguages, targetLanguages }: OpenApiOptions): OpenApiNode {
   const schemas: OpenApiNode = {};
   for (const [schema, name] of NAMES) schemas[name] = definition(schema);
-  // The schemas that validate take any string, and look it up in either case; the document lists this operator's codes.
+  // The schemas for validation accept any string, in either case; the document lists this operator's codes.
   for (const body of [schemas['TranslateRequest'], schemas['GlossaryRequest']] as { properties: Record<string, OpenApiNode> }[]) {
     const { source_lang: source, target_lang: target } = body.properties;
     body.properties['source_lang'] = { description: source?.['description'], ...refTo('schemas', 'SourceLanguage') };
@@ -52,12 +52,12 @@ export function bodySchemas({ sourceLanguages, targetLanguages }: OpenApiOptions
   }
   return {
     ...schemas,
-    SourceLanguage: { type: 'string', description: 'A code of a language that texts may be in.', enum: sourceLanguages },
-    TargetLanguage: { type: 'string', description: 'A code of a language that texts may be translated into.', enum: targetLanguages },
+    SourceLanguage: { type: 'string', description: 'The code of a source language.', enum: sourceLanguages },
+    TargetLanguage: { type: 'string', description: 'The code of a target language.', enum: targetLanguages },
   };
 }
 
-/** A schema where one is used: by its name if it has one. */
+/** A schema in use: a reference if it has a name. */
 export function shown(schema: TSchema): OpenApiNode {
   const name = NAMES.get(schema);
   return name === undefined ? definition(schema) : refTo('schemas', name);
@@ -67,7 +67,7 @@ export function refTo(kind: 'schemas' | 'headers' | 'responses' | 'examples', na
   return { $ref: `#/components/${kind}/${name}` };
 }
 
-/** TypeBox's own markers are not enumerable: what is left is JSON Schema. */
+/** TypeBox's own markers are not enumerable: what remains is JSON Schema. */
 function definition(schema: unknown): OpenApiNode {
   const text = JSON.stringify(schema, (key, value: unknown) => {
     const name = key === '' ? undefined : NAMES.get(value);
@@ -79,14 +79,14 @@ function definition(schema: unknown): OpenApiNode {
 interface Header {
   readonly description: string;
   readonly schema: OpenApiNode;
-  /** Sent with every answer that lists it. */
+  /** Whether every answer that lists it has it. */
   readonly required?: true;
 }
 
 const text = { type: 'string' };
 const count = { type: 'integer', minimum: 1 };
 
-/** By name, in the order in which pages list them. */
+/** By name, in the order of the pages. */
 export const HEADERS: Readonly<Record<string, Header>> = {
   'X-Request-Id': { description: 'The id of this request; the same as `request_id` in a problem.', schema: ULID, required: true },
   'Cache-Control': { description: 'Answers must not be cached.', schema: { ...text, const: 'no-store' }, required: true },
@@ -101,11 +101,11 @@ export const HEADERS: Readonly<Record<string, Header>> = {
   Location: { description: 'The path of the new resource.', schema: { ...text, format: 'uri-reference' }, required: true },
 };
 
-/** By draft-ietf-httpapi-ratelimit-headers; only where the operator has them sent. */
+/** See draft-ietf-httpapi-ratelimit-headers; only if the operator has turned them on. */
 const RATE_HEADERS: Readonly<Record<string, Header>> = {
   'RateLimit-Policy': {
     description:
-      'The request rate of the team (`requests`), or of the key (`key-requests`) where less is left of that: `q` requests in any `w` seconds.',
+      'The request rate of the team (`requests`), or of the key (`key-requests`) if less is left of that: `q` requests in any `w` seconds.',
     schema: text,
   },
   RateLimit: { description: 'What is left of the rate: `r` requests within the next `t` seconds.', schema: text },
@@ -121,7 +121,7 @@ export function headers({ serviceName, rateLimitHeaders }: OpenApiOptions): Open
   return Object.fromEntries(entries) as OpenApiNode;
 }
 
-/** Names of the fields that any answer may have. */
+/** Names of the headers that any answer may have. */
 export function headersOfEveryAnswer({ rateLimitHeaders }: OpenApiOptions): string[] {
   return ['X-Request-Id', 'Cache-Control', ...(rateLimitHeaders ? Object.keys(RATE_HEADERS) : [])];
 }

@@ -1,9 +1,9 @@
-// What the API reference knows of a route.
+// The types of the API reference's description of a route.
 import type { TSchema } from 'typebox';
 import { problems } from '../core/problem.ts';
 import type { ProblemCode } from '../core/problem.ts';
 
-/** By a word for what each shows; the first is the one that pages show. */
+/** Keyed by a short name; pages show the first one. */
 export type Examples = Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
 
 export interface OperationAnswer {
@@ -12,7 +12,7 @@ export interface OperationAnswer {
   /** `undefined` for an answer without a body. */
   readonly schema: TSchema | undefined;
   readonly examples?: Examples;
-  /** Response fields beyond those that every answer has. */
+  /** Response headers beyond those of every answer. */
   readonly headers?: readonly string[];
 }
 
@@ -39,7 +39,7 @@ export interface Operation {
 
 export const tags = {
   Translation: 'Translate texts.',
-  Languages: 'What can be translated, and into what.',
+  Languages: 'The languages that can be translated.',
   Glossaries: 'Terms with fixed translations.',
   Usage: 'What has been used, and what is left.',
   Health: 'For load balancers and monitors.',
@@ -47,29 +47,29 @@ export const tags = {
 
 export type Tag = keyof typeof tags;
 
-/** Of the routes' one path parameter. */
+/** For the routes' only path parameter. */
 export const GLOSSARY_ID = '01KA6Q4T1V8E5S0H6N3B7W2XJD';
 export const idParameter = { name: 'id', description: "The glossary's id, a ULID. Any other text matches no glossary." } as const;
 
-/** What any authenticated route can end in. */
+/** The codes that any authenticated route can answer. */
 const AUTHENTICATED: readonly ProblemCode[] = ['unauthorized', 'key_revoked', 'rate_limited', 'service_unavailable'];
-/** What any route can end in; `validation_error` is how broken HTTP framing is answered too. */
+/** The codes that any route can answer; `validation_error` is also the answer to broken HTTP framing. */
 const COMMON: readonly ProblemCode[] = ['validation_error', 'internal_error'];
-/** What a request ends in that matches no operation. */
+/** The codes for a request that matches no operation. */
 export const UNMATCHED: readonly ProblemCode[] = ['not_found', 'method_not_allowed'];
 
-/** Every code that an operation can end in, by status, in the order of the registry. */
+/** Every code that an operation can answer, by status, in the order of the registry. */
 export function problemsOf({ authenticated, problems: own }: Operation): ReadonlyMap<number, readonly ProblemCode[]> {
   return Map.groupBy(codesOf(authenticated, own), (code) => problems[code].status);
 }
 
-/** `own`, and what any route ends in; in the order of the registry. */
+/** `own`, and the codes of every route, in the order of the registry. */
 export function codesOf(authenticated: boolean, own: readonly ProblemCode[]): readonly ProblemCode[] {
   const codes = new Set([...COMMON, ...(authenticated ? AUTHENTICATED : []), ...own]);
   return (Object.keys(problems) as ProblemCode[]).filter((code) => codes.has(code));
 }
 
-/** `POST /v1/translate` in its two parts. */
+/** Splits `POST /v1/translate` into its two parts. */
 export function splitName(name: string): [method: string, path: string] {
   const [method = '', path = ''] = name.split(' ');
   return [method, path];

@@ -1,4 +1,4 @@
-// What the API reference says of each route: purpose, parameters, bodies, answers, and the problems it can end in.
+// The API reference's description of each route: purpose, parameters, bodies, answers, and the problems it can answer.
 import { TRANSLATION_PROBLEMS } from '../domain/refusals.ts';
 import {
   GlossariesAnswer,
@@ -68,15 +68,15 @@ const days = [
 
 const creditUsage = { plan: 'prepaid', billing: 'credit', ...usage, credit: { balance_minor: 900, currency: 'EUR' } };
 
-/** By route name. A test holds this table and the router's to each other. */
+/** By route name. A test compares this table with the router's. */
 export const operations: Readonly<Record<string, Operation>> = {
   'POST /v1/translate': {
     id: 'translate',
     tag: 'Translation',
     summary: 'Translate texts',
     description:
-      'Translates 1 to 50 texts into one target language. Characters are Unicode code points of `text`; they are charged only when ' +
-      'the translations are delivered. Unknown members are refused, so that a mistyped option never translates silently differently.',
+      'Translates 1 to 50 texts into one target language. Characters are Unicode code points of `text`; they are only charged when ' +
+      'the translations are delivered. Unknown members are refused, so that a mistyped option never silently changes the translation.',
     authenticated: true,
     body: {
       description: 'The texts, and how to translate them.',
@@ -103,12 +103,12 @@ export const operations: Readonly<Record<string, Operation>> = {
     id: 'listLanguages',
     tag: 'Languages',
     summary: 'List languages',
-    description: 'Lists the codes that `source_lang` or `target_lang` may have. Regional variants are targets only.',
+    description: 'Lists the codes for `source_lang` or `target_lang`. Regional variants are targets only.',
     authenticated: true,
     query: [
       {
         name: 'type',
-        description: 'Which of the two lists.',
+        description: 'Which list.',
         schema: Type.Enum(['source', 'target'], { type: 'string', default: 'source' }),
         example: 'target',
       },
@@ -134,7 +134,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     id: 'createGlossary',
     tag: 'Glossaries',
     summary: 'Create a glossary',
-    description: 'Stores terms and their translations, for one pair of languages. A glossary never changes: delete it and create another.',
+    description: 'Stores terms and their translations for one language pair. A glossary cannot be changed: delete it and create another.',
     authenticated: true,
     body: {
       description: 'The glossary.',
@@ -147,7 +147,7 @@ export const operations: Readonly<Record<string, Operation>> = {
       status: 201,
       description: 'The new glossary.',
       schema: GlossaryAnswer,
-      examples: { created: { summary: 'What was created', value: glossary } },
+      examples: { created: { summary: 'The new glossary', value: glossary } },
       headers: ['Location'],
     },
     problems: ['invalid_source_lang', 'invalid_target_lang', 'glossary_limit_reached'],
@@ -198,7 +198,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     id: 'deleteGlossary',
     tag: 'Glossaries',
     summary: 'Delete a glossary',
-    description: 'Deletes a glossary. Translations that name it are refused from then on.',
+    description: 'Deletes a glossary. Later translations that name it are refused.',
     authenticated: true,
     answer: { status: 204, description: 'The glossary is deleted.', schema: undefined },
     problems: ['glossary_not_found'],
@@ -208,26 +208,26 @@ export const operations: Readonly<Record<string, Operation>> = {
     tag: 'Usage',
     summary: 'Report usage',
     description:
-      'What the team has used of its current period, over all keys and key by key; with `from` and `to` also day by day. Requests in ' +
-      'progress are not included. Days are kept for a time that the operator sets, 400 of them without other orders.',
+      'The usage of the team in its current period, in total and for each key; with `from` and `to` also for each day. Requests in ' +
+      'progress are not included. The operator sets how long days are kept; 400 days by default.',
     authenticated: true,
     query: [
       {
         name: 'from',
-        description: 'The first day, in UTC. Only together with `to`.',
+        description: 'The first UTC day. Only together with `to`.',
         schema: Type.String({ format: 'date' }),
         example: '2026-11-01',
       },
       {
         name: 'to',
-        description: 'The last day, which is included; at most 400 days in all.',
+        description: 'The last UTC day (inclusive); at most 400 days.',
         schema: Type.String({ format: 'date' }),
         example: '2026-11-30',
       },
     ],
     answer: {
       status: 200,
-      description: 'Settled counts of the current period.',
+      description: 'The usage in the current period, without requests in progress.',
       schema: UsageAnswer,
       examples: {
         quota: { summary: 'A team with a quota', value: quotaUsage },
@@ -241,7 +241,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     id: 'getHealth',
     tag: 'Health',
     summary: 'Check whether the service is available',
-    description: 'For load balancers and monitors: needs no key, and costs the store nothing.',
+    description: 'For load balancers and monitors: needs no key, and does not use the store.',
     authenticated: false,
     answer: {
       status: 200,

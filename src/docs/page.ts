@@ -1,4 +1,4 @@
-// The frame of every page of the documentation: one self-contained document that loads nothing, light or dark.
+// The frame of every documentation page: one self-contained document that loads nothing, light or dark.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Html, html } from './html.ts';
@@ -19,7 +19,7 @@ export interface SectionGroup {
   readonly sections: readonly { readonly anchor: string; readonly label: string; readonly tag?: Html }[];
 }
 
-/** From each page to the others; relative, because a proxy may serve the pages below a path of its own. */
+/** From each page to the others; relative, because a proxy may serve the pages below its own path. */
 export const links: Readonly<Record<PageName, Readonly<Record<PageName | 'openapi', string>>>> = {
   reference: { reference: 'docs', errors: 'docs/errors', openapi: 'openapi.json' },
   errors: { reference: '../docs', errors: 'errors', openapi: '../openapi.json' },
@@ -28,7 +28,7 @@ export const links: Readonly<Record<PageName, Readonly<Record<PageName | 'openap
 const STYLE = fileBeside('base.css') + fileBeside('page.css') + fileBeside('reference.css');
 const SCRIPT = fileBeside('copy-buttons.js');
 
-/** What a browser is to hold the pages to: their own style and script, and nothing else from anywhere. */
+/** The content security policy: only the pages' own style and script. */
 export const PAGE_SECURITY = [
   "default-src 'none'",
   `style-src ${sourceHash(STYLE)}`,
@@ -39,7 +39,7 @@ export const PAGE_SECURITY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-// Their hashes are of exactly these characters: no white space may come between.
+// Their hashes are of exactly these characters, so there must be no white space in between.
 const style = new Html(`<style>${STYLE}</style>`);
 const script = new Html(`<script>${SCRIPT}</script>`);
 

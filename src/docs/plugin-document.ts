@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 document of one plugin's API: what its routes declare, and its problems in its own words and statuses.
+// The OpenAPI 3.1 document of a plugin's API: what its routes declare, and its problems in its own format and statuses.
 import type { TSchema } from 'typebox';
 import { problems } from '../core/problem.ts';
 import type { Problem, ProblemCode, ProblemKind } from '../core/problem.ts';
@@ -45,23 +45,23 @@ function pluginDocument(plugin: string, options: OpenApiOptions): OpenApiNode {
 
 function keyFieldScheme({ keyField }: ApiDocument): OpenApiNode {
   if (keyField === undefined) return {};
-  const description = 'The key by itself; ignored when it is sent in another way, too.';
+  const description = 'The key alone; ignored if it is also sent in another way.';
   return { keyField: { type: 'apiKey', in: 'header', name: keyField, description } };
 }
 
-/** What the bodies of problem documents have in common. */
+/** Common to the bodies of problem documents. */
 const PROBLEM: OpenApiNode = {
   type: 'object',
   title: 'Problem',
   description: 'What went wrong (RFC 9457). Members beyond these depend on `code`.',
   required: ['type', 'title', 'status', 'code', 'detail', 'request_id'],
   properties: {
-    type: { type: 'string', format: 'uri', description: 'Where the code is explained.' },
+    type: { type: 'string', format: 'uri', description: 'The explanation of the code.' },
     title: { type: 'string', description: 'The code in words.' },
     status: { type: 'integer', description: 'The status of the answer.' },
-    code: { type: 'string', description: 'Never changes its meaning.' },
+    code: { type: 'string', description: 'Its meaning never changes.' },
     detail: { type: 'string', description: 'For people; may change at any time.' },
-    request_id: { type: 'string', description: 'The same as the X-Request-Id field.' },
+    request_id: { type: 'string', description: 'The same as the X-Request-Id header.' },
   },
 };
 
@@ -75,7 +75,7 @@ class Writer {
   readonly #options: OpenApiOptions;
   readonly #everywhere: readonly string[];
   readonly #used = new Set<string>();
-  /** Fields that the plugin has declared. */
+  /** Headers that the plugin has declared. */
   readonly #own: OpenApiNode = {};
 
   constructor(plugin: string, api: ApiDocument, options: OpenApiOptions) {
@@ -116,7 +116,7 @@ class Writer {
     return Object.fromEntries(Object.entries(all).filter(([name]) => this.#used.has(name)));
   }
 
-  /** Records the fields, and returns their names. */
+  /** Records the headers, and returns their names. */
   #declared(fields: DocHeaders = {}): readonly string[] {
     for (const [name, { description, example }] of Object.entries(fields)) {
       this.#own[name] = { description, required: true, schema: { type: 'string' }, example };
@@ -159,7 +159,7 @@ class Writer {
     return problemForm.contentType.includes('json') ? (JSON.parse(body) as unknown) : body;
   }
 
-  /** The plugin's own codes are known to be there: a name that nobody has is refused when the plugin is loaded. */
+  /** The plugin's own codes are known here: a name that nobody declares is refused when the plugin is loaded. */
   #kindOf(code: string): ProblemKind {
     return this.#options.pluginApis.problems.get(code)?.kind ?? problems[code as ProblemCode];
   }

@@ -1,4 +1,4 @@
-// What the OpenAPI document says of the routes of plugins: what they declare of themselves, and no more.
+// The description of plugins' routes in the OpenAPI document: what they declare, and no more.
 import type { TSchema } from 'typebox';
 import { routeName } from '../core/route.ts';
 import type { LoadedRoute, RouteDoc } from '../ports/plugin.ts';
@@ -9,7 +9,7 @@ const UNDECLARED: RouteDoc = {
   summary: '',
   description: 'The plugin does not describe it further.',
   authenticated: false,
-  answer: { status: 200, description: 'Whatever the plugin answers.' },
+  answer: { status: 200, description: "The plugin's answer." },
 };
 
 /** The route's own description, or the one for routes without. */
@@ -17,7 +17,7 @@ export function docOf(route: LoadedRoute): RouteDoc {
   return route.doc ?? { ...UNDECLARED, summary: routeName(route), authenticated: route.steps.includes('authenticate') };
 }
 
-/** Letters and digits: fit for an anchor and for the name of a function in a generated client. */
+/** Letters and digits, for an anchor and for the name of a function in a generated client. */
 export function idOf({ plugin, method, path }: LoadedRoute): string {
   const words = `${plugin} ${method} ${path}`.split(/[^A-Za-z0-9]+/).filter(Boolean);
   return words.map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1).toLowerCase())).join('');
@@ -79,7 +79,7 @@ function responsesOf(route: LoadedRoute, { answer, failures = {} }: RouteDoc, he
   };
 }
 
-/** TypeBox's own markers are not enumerable: what is left is JSON Schema. */
+/** TypeBox's own markers are not enumerable: what remains is JSON Schema. */
 export function plain(schema: TSchema): OpenApiNode {
   return JSON.parse(JSON.stringify(schema)) as OpenApiNode;
 }

@@ -10,7 +10,7 @@ import { KEY, methodTag } from './reference-operation.ts';
 import { rowOf, rowsOf, schemaTable } from './schema-table.ts';
 import type { Row } from './schema-table.ts';
 
-/** What the list of contents has of them. */
+/** Their entries in the list of contents. */
 export function pluginGroups({ routes }: PluginApis): SectionGroup[] {
   return [...Map.groupBy(routes, ({ plugin }) => plugin)].map(([label, own]) => ({
     label,
@@ -29,7 +29,7 @@ export function pluginSections({ routes, documents }: PluginApis, serverUrl: str
 
 function introduction(plugin: string, document: ApiDocument | undefined): Html {
   if (document === undefined) return html`Routes of the plugin ${plugin}.`;
-  // Relative, as all links of the pages.
+  // Relative, like all links of the pages.
   return html`${document.summary} For client generators: <a href="${documentPath(plugin).slice(1)}">OpenAPI of ${plugin}</a>.`;
 }
 
@@ -89,7 +89,7 @@ function requestOf(route: LoadedRoute, serverUrl: string): Html {
   return curlSample('Request', route.method, quoted(`${serverUrl}${path}${requiredQuery(route)}`), [...key, ...data]);
 }
 
-/** With its question mark; empty where nothing of a query is required. A list stands for a parameter that is repeated. */
+/** With a question mark; empty if the query has no required parameters. A list is a repeated parameter. */
 function requiredQuery(route: LoadedRoute): string {
   const required = (docOf(route).query ?? []).filter((one) => one.required === true);
   const pairs = required.flatMap(({ name, example }) => [example].flat().map((value): [string, string] => [name, String(value)]));

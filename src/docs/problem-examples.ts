@@ -1,4 +1,4 @@
-// What the reference shows of problems: the schema and an example value of every additional member, and whole documents.
+// The reference's examples of problems: schema and example of every additional member, and whole documents.
 import { anchorOf, problems } from '../core/problem.ts';
 import type { ProblemCode, ProblemDocument, ProblemKind } from '../core/problem.ts';
 import { GLOSSARY_ID } from './operation.ts';
@@ -13,19 +13,19 @@ export interface FieldSchema {
 
 const count = (description: string, minimum = 0): FieldSchema => ({ type: 'integer', minimum, description });
 
-/** By the member's name; a test holds this to the registry. */
+/** By the member's name; a test compares this with the registry. */
 export const fieldSchemas: Readonly<Record<string, FieldSchema>> = {
-  max_texts: count('Entries that `text` may have.'),
-  max_characters: count('Characters that the plan allows in one request.'),
-  characters: count('Characters that were sent.'),
-  character_limit: count('Characters that the plan includes per period; where those of the key are used up, what the key may use.'),
-  overage_cap_minor: count('Where overage ends, in minor currency units.'),
+  max_texts: count('The most entries that `text` may have.'),
+  max_characters: count('The most characters that the plan allows in one request.'),
+  characters: count('The characters sent.'),
+  character_limit: count("The characters that the plan includes per period or, if the key's limit is used up, that the key may use."),
+  overage_cap_minor: count('The most that overage may cost, in minor currency units.'),
   period_end: { type: 'string', format: 'date-time', description: 'When the next period begins.' },
-  balance_minor: count('What is left, in minor currency units, rounded down.'),
-  required_minor: count('What the request would cost, in minor currency units, rounded up.'),
+  balance_minor: count('The balance, in minor currency units, rounded down.'),
+  required_minor: count('The price of the request, in minor currency units, rounded up.'),
   currency: { type: 'string', pattern: '^[A-Z]{3}$', description: 'ISO 4217.' },
-  max_glossaries: count('Glossaries that the plan allows.'),
-  limit: count('Requests per second that the plan, or the key, allows; `X-RateLimit-Limit` says the same.', 1),
+  max_glossaries: count('The most glossaries that the plan allows.'),
+  limit: count('The requests per second that the plan, or the key, allows; the same as `X-RateLimit-Limit`.', 1),
 };
 
 const VALUES: Readonly<Record<string, string | number>> = {
@@ -44,7 +44,7 @@ const VALUES: Readonly<Record<string, string | number>> = {
 
 const REQUEST_ID = '01KA6R2M7N4P6Q8S1T3V5W7X9Y';
 
-/** A value for every response field that the reference names, as it goes with the problem. */
+/** An example value for every response header of the problem that the reference names. */
 export function headerExamples(serviceName: string, code?: string): Readonly<Record<string, string>> {
   return {
     'X-Request-Id': REQUEST_ID,
@@ -59,7 +59,7 @@ export function headerExamples(serviceName: string, code?: string): Readonly<Rec
   };
 }
 
-/** A whole problem document as a caller may get it. */
+/** A whole problem document as a caller might get it. */
 export function problemExample(code: ProblemCode, docsUrl: string): ProblemDocument {
   return exampleOf(code, problems[code], docsUrl);
 }
@@ -77,7 +77,7 @@ export function exampleOf(code: string, { status, title, meaning, fields }: Prob
   };
 }
 
-/** Where a detail says more than the meaning does. */
+/** Details that say more than the meaning. */
 const DETAILS: Partial<Record<ProblemCode, string>> = {
   validation_error: 'text[1]: must not be an empty string.',
   invalid_target_lang: 'target_lang: must be one of the target codes that GET /v1/languages?type=target lists.',

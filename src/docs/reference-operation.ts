@@ -1,4 +1,4 @@
-// One route on the reference page: what it does, what it takes and answers, a request to paste, and what it can end in.
+// One route on the reference page: purpose, input, answers, a request to paste, and the codes that it can answer.
 import { anchorOf } from '../core/problem.ts';
 import { html, prose } from './html.ts';
 import type { Html } from './html.ts';
@@ -10,7 +10,7 @@ import { answerSample, curlSample, quoted } from './code-sample.ts';
 import { rowOf, rowsOf, schemaTable } from './schema-table.ts';
 import type { Row } from './schema-table.ts';
 
-/** The shell variable that samples take the key from. */
+/** The shell variable with the key in the samples. */
 export const KEY = 'API_KEY';
 
 const BODY_LINE_MAX = 60;
@@ -66,7 +66,7 @@ function failures(operation: Operation): Html {
     </dl>`;
 }
 
-/** A sample request for each example of the body; one for a route that takes none. */
+/** A sample request for each example of the body; a single one for a route without a body. */
 function requests(method: string, path: string, { authenticated, query, body }: Operation, serverUrl: string): Html[] {
   const search = (query ?? []).map(({ name, example }) => `${name}=${example}`).join('&');
   const address = `${serverUrl}${path.replace('{id}', GLOSSARY_ID)}`;
@@ -79,7 +79,7 @@ function requests(method: string, path: string, { authenticated, query, body }: 
   );
 }
 
-/** JSON: in one line if it is short, otherwise indented. */
+/** JSON on one line if it is short, otherwise indented. */
 function bodyText(value: unknown): string {
   const line = JSON.stringify(value);
   return line.length > BODY_LINE_MAX ? JSON.stringify(value, null, 2).replaceAll('\n', '\n  ') : line;

@@ -1,4 +1,4 @@
-// /docs: the API reference for people, drawn from the same tables and schemas as /openapi.json.
+// /docs: the API reference, generated from the same tables and schemas as /openapi.json.
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 import { reachable } from './openapi-document.ts';
@@ -28,7 +28,7 @@ export function referencePage(options: OpenApiOptions): string {
   });
 }
 
-/** Keeps labels below each other where some have a method in front. */
+/** Aligns labels with those that have a method in front. */
 const NO_TAG = html`<span class="tag"></span>`;
 
 const START: SectionGroup = {
@@ -52,10 +52,9 @@ function gettingStarted(serverUrl: string): Html {
     <div>
       <h2 id="start-title"><a href="#start">Getting started</a></h2>
       <p>
-        You need a key, which you are given, and something that speaks HTTP. Put the key into your shell once; every request on this page
-        can then be pasted as it is.
+        You need a key from the operator of this service. Set it once in your shell; then you can paste every request on this page as it is.
       </p>
-      <p>A machine-readable description for client generators is at <a href="${links.reference.openapi}">OpenAPI</a> (3.1).</p>
+      <p>For client generators there is an <a href="${links.reference.openapi}">OpenAPI</a> 3.1 document.</p>
     </div>
     <div class="samples">${sample('Base URL', html`${serverUrl}`)} ${sample('Your key', html`export ${KEY}=la_test_…`)}</div>
   </section>`;
@@ -67,12 +66,12 @@ function authentication({ vendorNames }: OpenApiOptions): Html {
     <div>
       <h2 id="authentication-title"><a href="#authentication">Authentication</a></h2>
       <p>
-        One static key per request: <code>la_live_</code> or <code>la_test_</code>, and 40 letters or digits. The forms beside are
-        equivalent. When <code>Authorization</code> is sent it alone counts.
+        Send your key with every request: <code>la_live_</code> or <code>la_test_</code>, followed by 40 letters or digits. All the forms
+        shown are equivalent. If <code>Authorization</code> is sent, the other headers are ignored.
       </p>
       <p>
-        Live and test keys behave and are charged alike; the word is a label in usage reports. To change a key, create a second one, use it
-        everywhere, and revoke the first when its last use stands still. A revoked key is refused from the next request on.
+        Live and test keys behave alike and are charged alike; the word is only a label in usage reports. To rotate a key, create a second
+        one, use it everywhere, and revoke the first when its last use no longer changes. A revoked key is refused at its next request.
       </p>
     </div>
     <div class="samples">${sample('Any of these', html`${forms.join('\n')}`)}</div>
@@ -84,11 +83,11 @@ function answers(): Html {
     <div>
       <h2 id="answers-title"><a href="#answers">Answers and failures</a></h2>
       <p>
-        Every answer carries <code>X-Request-Id</code>; name it when you ask for help. Every failure is a
-        <a href="${links.reference.errors}">problem document</a> whose <code>code</code> never changes its meaning. A failed request is
+        Every answer has an <code>X-Request-Id</code>; give it when you contact support. Every failure is a
+        <a href="${links.reference.errors}">problem document</a> with a <code>code</code> whose meaning never changes. A failed request is
         never charged.
       </p>
-      <p>Paths are case-sensitive and take no slash at the end. Members of a body that nobody knows are refused, not ignored.</p>
+      <p>Paths are case-sensitive and do not end with a slash. Unknown members of a body are refused, not ignored.</p>
     </div>
     <div class="samples">
       <table>
@@ -105,11 +104,11 @@ function answers(): Html {
           </tr>
           <tr>
             <td>500</td>
-            <td><span class="once">Once.</span> Then ask for help.</td>
+            <td><span class="once">Once.</span> Then contact support.</td>
           </tr>
           <tr>
             <td>other 4xx</td>
-            <td><span class="no">No.</span> Unchanged it would fail again.</td>
+            <td><span class="no">No.</span> Unchanged, it would fail again.</td>
           </tr>
         </tbody>
       </table>
@@ -128,7 +127,10 @@ function codes({ sourceLanguages, targetLanguages }: OpenApiOptions): Html {
   return html`<section id="codes" class="entry" aria-labelledby="codes-title">
     <div>
       <h3 id="codes-title"><a href="#codes">Codes</a></h3>
-      <p>In upper or lower case; answers write them as here. Which targets support formality, the list tells.</p>
+      <p>
+        In upper or lower case; answers have them as shown here. <code>GET /v1/languages?type=target</code> says which targets support
+        formality.
+      </p>
       <h4>${sourceLanguages.length} sources</h4>
       ${chips(sourceLanguages)}
     </div>

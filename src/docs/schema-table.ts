@@ -1,4 +1,4 @@
-// Tables of what a JSON Schema says of the members of a body, for people.
+// Tables of the members of a body, generated from its JSON Schema.
 import type { TSchema } from 'typebox';
 import type { SchemaNode } from '../domain/option-schema.ts';
 import { html, prose } from './html.ts';
@@ -11,7 +11,7 @@ export interface Row {
   readonly description: string;
 }
 
-/** One row per member, those of nested objects by their path. Empty for what has no members. */
+/** One row per member; members of nested objects by their path. Empty if there are no members. */
 export function rowsOf(schema: TSchema): Row[] {
   return rowsAt(schema, '');
 }
@@ -21,7 +21,7 @@ export function rowOf(name: string, schema: object, description: string): Row {
   return { name, type: typeOf(schema), required: false, description };
 }
 
-/** The words for members that must be there and for those that may be missing. */
+/** The words for required and optional members. */
 const PRESENCE = { request: ['required', 'optional'], answer: ['always', 'not always'] } as const;
 
 export function schemaTable(label: string, kind: keyof typeof PRESENCE, rows: readonly Row[]): Html {
@@ -57,7 +57,7 @@ function rowsAt(schema: SchemaNode, path: string): Row[] {
   });
 }
 
-/** Of alternatives, the members of all; required is what each of them requires. */
+/** For alternatives, the members of all of them; required are those that each of them requires. */
 function flattened(schema: SchemaNode): SchemaNode {
   const options = schema.anyOf?.filter((option) => option.properties !== undefined) ?? [];
   const [first] = options;
@@ -78,7 +78,7 @@ function alternatives(one: SchemaNode, other: SchemaNode): SchemaNode {
 function typeOf(schema: SchemaNode): string {
   if (schema.enum !== undefined)
     return (
-      schema.enum.join(' · ') + (schema.default === undefined ? '' : `; ${JSON.stringify(schema.default).replaceAll('"', '')} without it`)
+      schema.enum.join(' · ') + (schema.default === undefined ? '' : `; ${JSON.stringify(schema.default).replaceAll('"', '')} by default`)
     );
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.anyOf !== undefined) return schema.anyOf.map((option) => typeOf(option)).join(' or ');
@@ -103,7 +103,7 @@ function limitsOf({ minLength, maxLength, maxProperties }: SchemaNode): string[]
   return limits;
 }
 
-/** A path may be broken behind its dots. */
+/** Allows a line break after each dot of a path. */
 function breakable(name: string): Html[] {
   return name.split('.').map((part, index, all) => (index < all.length - 1 ? html`${part}.<wbr />` : html`${part}`));
 }

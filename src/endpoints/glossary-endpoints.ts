@@ -1,5 +1,5 @@
-// The glossary endpoints: create, list, show, entries, delete. Another team's glossary looks like none at all, and so does one
-// that holds several dictionaries or none: here a glossary is one list of terms for one pair of languages.
+// The glossary endpoints: create, list, show, entries, delete. Another team's glossary looks as if it did not exist, and so does one
+// with several dictionaries or none: here a glossary is one list of terms for one language pair.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { json, JSON_TYPE } from '../core/outcome.ts';
@@ -21,15 +21,15 @@ import { isUnavailable } from '../domain/store-unavailable.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import type { DictionaryRecord, FoundEntries, GlossaryRecord, GlossaryStore } from '../ports/glossary-store.ts';
 
-const NOT_FOUND = refuse('glossary_not_found', 'The team has no glossary of this id.');
+const NOT_FOUND = refuse('glossary_not_found', 'The team has no glossary with this id.');
 const DELETED: Outcome = { kind: 'reply', status: 204, contentType: undefined, body: '', headers: [] };
 
-/** After so many reads, between each of which the glossary was changed, the answer is `service_unavailable`. */
+/** After this many reads, during each of which the glossary was changed, the answer is `service_unavailable`. */
 const LOOKS_MAX = 10;
 
 const draftSlot = reserveSlot<GlossaryDraft>('glossary draft');
 
-/** Judges the body before the admission; what is wrong with it is answered after. */
+/** Checks the body before the admission; errors are answered after it. */
 export function readGlossary(languages: () => Languages, bodyBytesMax: number): BodyStep {
   return {
     kind: 'body',
@@ -52,7 +52,7 @@ export function createGlossary(glossaries: GlossaryStore, newId: () => string): 
     const glossaryId = newId();
     const creation = await glossaries.create({ glossaryId, teamId, name, dictionaries: [{ dictionaryId: glossaryId, ...dictionary }] });
     if (creation.kind === 'unavailable') return STORE_UNAVAILABLE;
-    // The admission knew the team a moment ago; now the store has lost it, and with it the key.
+    // The admission found the team just now; the store has deleted it since, and with it the key.
     if (creation.kind === 'team_unknown') return UNKNOWN_KEY;
     if (creation.kind === 'limit_reached') {
       const detail = `The plan allows ${creation.maxGlossaries} glossaries; delete one first.`;
@@ -106,13 +106,13 @@ async function shownEntries(glossaries: GlossaryStore, teamId: string, glossaryI
     if (dictionary === undefined) return NOT_FOUND;
     const found = await glossaries.entries(teamId, dictionary.dictionaryId);
     if (isUnavailable(found)) return STORE_UNAVAILABLE;
-    // If not, the dictionary has been replaced since the glossary was read.
+    // If not, the dictionary was replaced after the glossary was read.
     if (found !== undefined) return entriesReply(found);
   }
   return STORE_UNAVAILABLE;
 }
 
-/** A large dictionary as it lies in the store, piece by piece. */
+/** A large dictionary as stored, piece by piece. */
 function entriesReply(found: FoundEntries): Outcome {
   const { pieces } = found;
   if (pieces === undefined || !isLarge(pieces)) return json(JSON.stringify({ entries: found.entries }));

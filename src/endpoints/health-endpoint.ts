@@ -6,7 +6,7 @@ import type { HeadStep } from '../core/step.ts';
 const OK = json('{"status":"ok"}');
 const NOT_SERVING = refuse('service_unavailable', 'This instance cannot serve at the moment; try again in a few seconds.');
 
-/** `serving` tells whether the store answered lately and we are not draining. */
+/** `serving` says whether the store answered recently and the gateway is not draining. */
 export function healthEndpoint(serving: () => boolean): HeadStep {
   return { kind: 'head', name: 'health', run: () => (serving() ? OK : NOT_SERVING) };
 }

@@ -7,16 +7,16 @@ import type { BodyStep } from '../core/step.ts';
 import type { Languages } from '../domain/languages.ts';
 
 const BAD_TYPE = refuse('validation_error', 'type: must be source or target.');
-const BAD_QUERY = refuse('validation_error', 'Unknown query parameter. Accepted is type, once.');
+const BAD_QUERY = refuse('validation_error', 'Unknown query parameter. The only parameter is type, given once.');
 
 interface Answers {
   readonly source: Outcome;
   readonly target: Outcome;
 }
 
-/** `languages` gives those that the team can reach. */
+/** `languages` returns those that the team can reach. */
 export function languagesEndpoint(languages: (x: Exchange) => Languages): BodyStep {
-  // Rendered once per list, not per request; the operator may put another list in place while we run.
+  // Rendered once per list, not per request; a reload can replace the list.
   const rendered = new WeakMap<Languages, Answers>();
   return {
     kind: 'body',
@@ -32,10 +32,10 @@ export function languagesEndpoint(languages: (x: Exchange) => Languages): BodySt
   };
 }
 
-/** The value of `type` (`source` without one); `undefined` when there is any other parameter. */
+/** The value of `type` (`source` by default); `undefined` if there is any other parameter. */
 function typeOf(query: string): string | undefined {
   if (query === '') return 'source';
-  // With a `?` in front: URLSearchParams drops the first one, which would otherwise be one of the query's own.
+  // With a `?` in front, because URLSearchParams drops a leading one, which would otherwise be one that belongs to the query.
   const parameters = [...new URLSearchParams(`?${query}`)];
   if (parameters.length !== 1 || parameters[0]![0] !== 'type') return undefined;
   return parameters[0]![1];

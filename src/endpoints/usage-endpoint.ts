@@ -1,4 +1,4 @@
-// GET /v1/usage: what the team has used of its current period, and day by day where days are asked for; settled counts only.
+// GET /v1/usage: the team's usage in its current period and, if requested, by day; settled counts only.
 import { json } from '../core/outcome.ts';
 import type { Outcome, Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
@@ -12,9 +12,9 @@ import { usageReport } from '../domain/usage-report.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 import type { UsageHistory } from '../ports/usage-history.ts';
 
-const KEEPS_NO_DAYS = refuse('validation_error', 'from: this gateway keeps no counts of single days; ask without from and to.');
+const KEEPS_NO_DAYS = refuse('validation_error', 'from: this gateway does not count days; omit from and to.');
 
-/** `history` is `undefined` where the store keeps none. */
+/** `history` is `undefined` if the store keeps none. */
 export function usageEndpoint(teams: Pick<TeamRegistry, 'usage'>, history?: Pick<UsageHistory, 'days'>): BodyStep {
   return {
     kind: 'body',
@@ -30,9 +30,9 @@ export function usageEndpoint(teams: Pick<TeamRegistry, 'usage'>, history?: Pick
   };
 }
 
-/** `undefined` where no days are asked for; parameters of other names have never meant anything here. */
+/** `undefined` if no days are requested; other parameters have always been ignored here. */
 function rangeOf(query: string): DayRange | Refusal | undefined {
-  // With a `?` in front: URLSearchParams drops the first one, which would otherwise be one of the query's own.
+  // With a `?` in front, because URLSearchParams drops a leading one, which would otherwise be one that belongs to the query.
   const parameters = new URLSearchParams(`?${query}`);
   for (const name of ['from', 'to']) {
     if (parameters.getAll(name).length > 1) return refuse('validation_error', `${name}: is given twice; give it once.`);

@@ -1,4 +1,4 @@
-// The log: one JSON line per event on standard output, written asynchronously by pino's stream; requests' lines in pieces.
+// The log: one JSON line per event on standard output, written asynchronously by pino's stream; request lines in batches.
 import { pino } from 'pino';
 import type { DestinationStream } from 'pino';
 import type { AccessEntry, AccessLog } from '../ports/access-entry.ts';
@@ -7,16 +7,16 @@ import type { Log } from '../ports/log.ts';
 export interface JsonLog {
   readonly log: Log;
   readonly access: AccessLog;
-  /** Writes out what is buffered; for the end of the process. */
+  /** Writes out the buffer; called before the process exits. */
   flush(): void;
 }
 
-/** Where lines go: file descriptor 1 unless a test says otherwise. */
+/** The destination: file descriptor 1 except in tests. */
 export type LogDestination = DestinationStream & { flushSync?(): void };
 
-/** A pipe takes this much in one piece: lines of several processes do not mix. */
+/** A pipe takes this much at once, so lines of several processes do not mix. */
 const PIPE_BYTES = 4096;
-/** Request lines are gathered up to this size, or this long: handing a piece to the writing thread costs far more than a line. */
+/** Request lines are collected up to this size, or for this long: passing data to the writing thread costs far more than a line. */
 const PIECE_BYTES = 65_536;
 const GATHER_MS = 100;
 
@@ -48,11 +48,11 @@ export function openJsonLog(
   };
 }
 
-/** Lines on their way to a destination, a piece at a time. */
+/** Collects lines for a destination, and writes them in batches. */
 class GatheredLines {
   readonly #destination: LogDestination;
   readonly #onTime = (): void => this.write();
-  /** Bytes, not a string: V8 keeps a string that grew by hundreds of lines as a tree, which the garbage collector has to walk. */
+  /** Bytes, not a string: V8 keeps a string that grew by hundreds of lines as a tree, which the garbage collector must walk. */
   readonly #gathered: Buffer;
   #length = 0;
   #timer: NodeJS.Timeout | undefined = undefined;
@@ -62,7 +62,7 @@ class GatheredLines {
     this.#gathered = Buffer.alloc(pieceBytes);
   }
 
-  /** A line has no other characters than those of ASCII, and fits into a piece. */
+  /** A line is ASCII, and fits into a batch. */
   add(line: string): void {
     if (this.#length + line.length > this.#gathered.length) this.write();
     this.#length += this.#gathered.write(line, this.#length, 'latin1');
@@ -82,7 +82,7 @@ class GatheredLines {
 let secondOfText = -1;
 let textOfSecond = '';
 
-/** `toISOString` of now; all but the milliseconds is made once a second. */
+/** `toISOString` of now; all but the milliseconds is computed once a second. */
 function isoNow(): string {
   const nowMs = Date.now();
   const second = Math.floor(nowMs / 1000);
@@ -97,7 +97,7 @@ function isoNow(): string {
 /** Two digits each. */
 const HUNDREDTHS = Array.from({ length: 100 }, (_, part) => `.${part < 10 ? '0' : ''}${part}`);
 
-/** To a hundredth, from whole numbers: `toFixed` takes ten times as long, the conversion of a fraction three times. */
+/** With two decimals, from whole numbers: `toFixed` takes ten times as long, converting a fraction three times. */
 function hundredths(ms: number): string {
   const all = Math.round(ms * 100);
   const whole = Math.floor(all / 100);

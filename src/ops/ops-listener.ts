@@ -1,4 +1,4 @@
-// The operator's own listener: plain node:http, fixed pages and what is built on top of them, never on the public side.
+// The operator's listener: plain node:http, with fixed pages and apps; keep it off the public network.
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
@@ -13,7 +13,7 @@ export type OpsPages = Readonly<Record<string, () => OpsAnswer | Promise<OpsAnsw
 
 export interface OpsListenerOptions extends OpsContent {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
 }
 
@@ -22,22 +22,22 @@ export interface OpsContent {
   readonly pages: OpsPages;
   readonly apps?: readonly OpsApp[];
   /**
-   * Names by which the listener may be called beside IP addresses and `localhost`; `undefined` asks for none. A browser that
-   * was led here by a name of somebody else's (DNS rebinding) is sent away.
+   * Names, besides IP addresses and `localhost`, to which the listener answers; `undefined` allows every name. A browser that was
+   * led here by another name (DNS rebinding) gets a 421.
    */
   readonly names?: readonly string[] | undefined;
 }
 
 export interface OpsListener {
   readonly address: { readonly host: string; readonly port: number };
-  /** Answers this from the next request on. */
+  /** Serves this from the next request on. */
   show(content: OpsContent): void;
   close(): Promise<void>;
 }
 
-/** The address cannot be listened on. Its message is one line that says what to do. */
+/** The address cannot be listened on. The message is one line that says what to do. */
 class OpsListenError extends Error {
-  // The command line shows errors of this name to people as they are, whichever listener they come from.
+  // The command line prints messages of errors with this name, whichever listener they come from.
   override name = 'ListenError';
 }
 
@@ -59,7 +59,7 @@ async function respond(content: OpsContent, incoming: IncomingMessage, response:
     await send(response, await answerTo(content, incoming));
   } catch {
     if (response.headersSent) return;
-    await send(response, plain(500, 'This could not be answered.\n'));
+    await send(response, plain(500, 'Internal error.\n'));
   }
 }
 
@@ -73,7 +73,7 @@ async function answerTo({ pages, apps = [], names }: OpsContent, incoming: Incom
   if (app !== undefined) return answerOf(app, path, query, incoming);
   incoming.resume();
   const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
-  if (page === undefined) return plain(404, `There is no such page. There are ${Object.keys(pages).join(', ')}.\n`);
+  if (page === undefined) return plain(404, `There is no such page. The pages are ${Object.keys(pages).join(', ')}.\n`);
   if (incoming.method === 'GET' || incoming.method === 'HEAD') return page();
   return { ...plain(405, 'Only GET.\n'), headers: { Allow: 'GET, HEAD' } };
 }
@@ -90,11 +90,11 @@ async function answerOf(app: OpsApp, path: string, query: string, incoming: Inco
   };
   if (body !== undefined) return app.handle(request);
   const answer = app.tooLarge(request);
-  // What has not been read ends the connection with the answer.
+  // If the body was not read completely, the connection ends with the answer.
   return incoming.complete ? answer : { ...answer, headers: { ...answer.headers, Connection: 'close' } };
 }
 
-/** So many times the limit is read and dropped, so that the caller can read the answer; then the connection ends. */
+/** How many times the limit is read and dropped, so that the caller can read the answer; then the connection is closed. */
 const DROP_FACTOR = 8;
 
 /** `undefined` for a body over the limit, the rest of which is read and dropped. */
@@ -109,7 +109,7 @@ async function collect(incoming: IncomingMessage, bytesMax: number): Promise<Buf
   return bytes > bytesMax ? undefined : Buffer.concat(chunks);
 }
 
-/** False also for a request with two `Host` fields. */
+/** False also for a request with two `Host` headers. */
 function isCalledByOwnName({ headersDistinct }: IncomingMessage, names: readonly string[]): boolean {
   const hosts = headersDistinct['host'] ?? [];
   return hosts.length === 1 && isOwnName(hosts[0]!, names);
@@ -130,10 +130,10 @@ function plain(status: number, body: string): OpsAnswer {
   return { status, contentType: 'text/plain; charset=utf-8', body };
 }
 
-/** Of whoever is sent a file: after so long without taking any of it the connection ends. */
+/** How long a caller may take nothing of a file before the connection is closed. */
 const STALL_MS = 60_000;
 
-/** Rejects where the pieces of a body fail; the connection has ended then. */
+/** Rejects if reading the pieces of a body fails; the connection is then closed. */
 async function send(response: ServerResponse, { status, contentType, body, pieces, security, headers }: OpsAnswer): Promise<void> {
   if (response.headersSent) return;
   response.writeHead(status, {
@@ -147,7 +147,7 @@ async function send(response: ServerResponse, { status, contentType, body, piece
     return;
   }
   response.setTimeout(STALL_MS, () => response.destroy());
-  // A piece at a time: the next one is read when this one has been taken.
+  // One piece at a time: the next one is read when this one has been taken.
   await pipeline(Readable.from(pieces, { highWaterMark: 1 }), response);
 }
 

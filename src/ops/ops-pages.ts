@@ -1,4 +1,4 @@
-// What the ops listener answers: probes, metrics, the API document and its pages.
+// The pages of the ops listener: probes, metrics, the API document and its pages.
 import { documentPath } from '../docs/document-paths.ts';
 import { errorsPage } from '../docs/errors-page.ts';
 import type { Metrics } from './metrics/metrics.ts';
@@ -11,12 +11,12 @@ import { PAGE_SECURITY } from '../docs/page.ts';
 import { referencePage } from '../docs/reference-page.ts';
 
 export interface OpsPagesOptions {
-  /** The store answers and we are not draining. */
+  /** Whether the store answers and the gateway is not draining. */
   readonly ready: () => boolean | Promise<boolean>;
   readonly metrics: Pick<Metrics, 'contentType' | 'render'>;
-  /** Asked when a page is: addresses are known only once everything listens. */
+  /** Called for each page, because addresses are only known once everything listens. */
   readonly api: () => OpenApiOptions;
-  /** Plugins that have an API document of their own. */
+  /** Plugins with their own API document. */
   readonly documents: readonly string[];
 }
 
@@ -35,10 +35,10 @@ export function opsPages({ ready, metrics, api, documents }: OpsPagesOptions): O
   };
 }
 
-/** The documentation: what callers may see too. */
+/** The documentation, which callers may see too. */
 export type DocumentPages = Readonly<Record<string, () => OpsAnswer & { readonly body: string; readonly contentType: string }>>;
 
-/** At the `documentPaths`; `documents` are the plugins that have an API document of their own. */
+/** At the `documentPaths`; `documents` are the plugins with their own API document. */
 export function documentPages(api: () => OpenApiOptions, documents: readonly string[]): DocumentPages {
   return {
     '/openapi.json': () => json(openApiDocument(api())),
@@ -54,7 +54,7 @@ function json(value: unknown): ReturnType<DocumentPages[string]> {
 
 const WAITING_METRICS = ['up', 'writable'].map((name) => `# TYPE lingate_store_${name} gauge\nlingate_store_${name} 0\n`).join('');
 
-/** What is answered while the store is waited for: the process lives, and cannot serve. */
+/** The pages while `serve` waits for the store: the process is alive, and cannot serve. */
 export const WAITING_PAGES: OpsPages = {
   '/livez': () => LIVE,
   '/readyz': () => NOT_READY,

@@ -1,4 +1,4 @@
-// What the ops listener hands to those who answer more than a fixed page, and what they give back.
+// The types of requests and answers between the ops listener and its apps.
 import type { IncomingHttpHeaders } from 'node:http';
 
 export interface OpsRequest {
@@ -7,9 +7,9 @@ export interface OpsRequest {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
-  /** Complete; at most `bodyBytesMax` of the app that answers. */
+  /** Complete; at most the app's `bodyBytesMax`. */
   readonly body: Buffer;
-  /** Of the connection; empty when it is gone already. */
+  /** Of the connection; empty if that is already closed. */
   readonly remoteAddress: string;
 }
 
@@ -18,27 +18,27 @@ export interface OpsAnswer {
   /** `undefined` for an answer without a body. */
   readonly contentType: string | undefined;
   readonly body: string | Buffer;
-  /** Sent in the place of `body`, as it is read. Where it fails the connection ends, so that no one takes a part for the whole. */
+  /** Sent instead of `body`, as it is read. If reading fails the connection is closed, so that a partial answer does not look complete. */
   readonly pieces?: AsyncIterable<string>;
   /** `Content-Security-Policy`; without it nothing may load or run. */
   readonly security?: string;
-  /** Further fields; their values are never taken from a request unchecked. */
+  /** Further headers; their values never contain unchecked request data. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 const NOTHING_RUNS = "default-src 'none'; frame-ancestors 'none'";
 
-/** What every page is sent with; `security` as in `OpsAnswer`. */
+/** The headers of every page; `security` as in `OpsAnswer`. */
 export function securityFields(security = NOTHING_RUNS): Readonly<Record<string, string>> {
   return { 'X-Content-Type-Options': 'nosniff', 'Content-Security-Policy': security, 'Referrer-Policy': 'no-referrer' };
 }
 
-/** Whatever answers all paths that begin with `prefix`. */
+/** Handles all paths that begin with `prefix`. */
 export interface OpsApp {
-  /** `/admin/v1`: this path and all below it. */
+  /** `/admin/v1`: this path and everything below it. */
   readonly prefix: string;
   readonly bodyBytesMax: number;
-  /** Never rejects with what an operator must not see: a rejection is answered 500 without a word of it. */
+  /** Never rejects with anything that an operator must not see: a rejection is answered 500 without details. */
   handle(request: OpsRequest): Promise<OpsAnswer>;
   /** For a body over `bodyBytesMax`. */
   tooLarge(request: OpsRequest): OpsAnswer;

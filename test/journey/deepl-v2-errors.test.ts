@@ -155,7 +155,7 @@ onEveryGateway(
       const [other, six] = [UUID.replace(/^./, '1'), Array.from({ length: 6 }, (_none, n) => (n % 2 === 0 ? UUID : UUID.toUpperCase()))];
       for (const named of [{ glossary_id: UUID }, { glossary_ids: [UUID] }, { glossary_ids: [UUID, other] }, { glossary_ids: six }]) {
         const body = { text: ['a'], source_lang: 'EN', target_lang: 'DE', ...named };
-        expect(expectProblem(await post(body, own.key), 404, 'glossary_not_found')).toMatch(/no glossary of this id/);
+        expect(expectProblem(await post(body, own.key), 404, 'glossary_not_found')).toMatch(/no glossary with this id/);
       }
       expect(setting.engine.requests).toEqual([]);
       await expectUncharged(own);

@@ -1,4 +1,4 @@
-// The counters of a running gateway: their names, their labels and every series, shown from the start.
+// The counters of a running gateway: names, labels and every series, present from the start.
 import type { Registry } from 'prom-client';
 import type { EngineTokens } from '../../ports/engine.ts';
 import type { KeyLookup } from '../../ports/key-directory.ts';
@@ -7,11 +7,11 @@ import type { ShedReason } from '../../ports/pressure.ts';
 import { FastCounter } from './fast-counter.ts';
 import type { CounterSeries } from './fast-counter.ts';
 
-// The sets below are spelled out so that every series is shown from the start: a rate over one that appears with its first
-// failure would not see that failure. The compiler holds them to the ports.
+// The sets below are spelled out so that every series is present from the start: if a series only appeared with the first failure,
+// its rate would not include that failure. The compiler compares them with the ports.
 
 export function unaskedSeries(registry: Registry): CounterSeries {
-  const help = 'Times that an engine sent bytes that nobody had asked for: behind an answer, before a request, or to another.';
+  const help = 'How often an engine sent unexpected bytes: after an answer, before a request, or to another request.';
   return new FastCounter({ name: 'lingate_engine_unasked_total', help, labels: [], registry }).series({});
 }
 
@@ -29,8 +29,8 @@ interface BatchSeries {
 export function batchSeries(registry: Registry): BatchSeries {
   const series = (name: string, help: string): CounterSeries => new FastCounter({ name, help, labels: [], registry }).series({});
   return {
-    calls: series('lingate_engine_batches_total', 'Calls to the engine that several requests shared.'),
-    members: series('lingate_engine_batched_requests_total', 'Requests whose first attempt was such a call.'),
+    calls: series('lingate_engine_batches_total', 'Calls to the engine shared by several requests.'),
+    members: series('lingate_engine_batched_requests_total', 'Requests whose first attempt was a shared call.'),
   };
 }
 
@@ -56,7 +56,7 @@ export function admissionSeries(registry: Registry): Readonly<Record<Admission['
 export function lookupSeries(registry: Registry): Readonly<Record<KeyLookup, CounterSeries>> {
   const counter = new FastCounter({
     name: 'lingate_key_lookups_total',
-    help: 'Look-ups of keys: hit and unknown_hit were answered by the cache, miss by the store, refused by nobody (too many at once).',
+    help: 'Key lookups: hit and unknown_hit were answered by the cache, miss by the store; refused were not made (too many at once).',
     labels: ['result'],
     registry,
   });
@@ -64,14 +64,14 @@ export function lookupSeries(registry: Registry): Readonly<Record<KeyLookup, Cou
 }
 
 export function restoredSeries(registry: Registry): CounterSeries {
-  const help = "Revocations that the store's new master had lost and was told again: keys that would have worked.";
+  const help = "Revocations that the store's new master had lost and that were applied again.";
   return new FastCounter({ name: 'lingate_revocations_restored_total', help, labels: [], registry }).series({});
 }
 
 export function shedSeries(registry: Registry): Readonly<Record<ShedReason, CounterSeries>> {
   const counter = new FastCounter({
     name: 'lingate_requests_shed_total',
-    help: 'Requests turned away by load: too many under way in this process or of one team, or an event loop that does not keep up.',
+    help: 'Requests refused because of load: too many in flight in this process or of one team, or an overloaded event loop.',
     labels: ['reason'],
     registry,
   });
@@ -81,7 +81,7 @@ export function shedSeries(registry: Registry): Readonly<Record<ShedReason, Coun
 export function settlementSeries(registry: Registry): Readonly<Record<Verdict, Readonly<Record<SettlementResult, CounterSeries>>>> {
   const counter = new FastCounter({
     name: 'lingate_settlements_total',
-    help: 'Reservations settled, by verdict and how the ledger has it; a commit that is expired or abandoned was delivered uncharged.',
+    help: "Reservations settled, by verdict and the ledger's result; a commit that is expired or abandoned was delivered uncharged.",
     labels: ['verdict', 'result'],
     registry,
   });

@@ -7,8 +7,8 @@ import type { CounterSeries } from './fast-counter.ts';
 
 type AttemptOutcome = AttemptFailure | 'usable';
 
-// Spelled out so that every series is shown from the start: a rate over one that appears with its first failure would not see
-// that failure. The compiler holds it to the port.
+// Spelled out so that every series is present from the start: if a series only appeared with the first failure, its rate would not
+// include that failure. The compiler compares this with the port.
 const OUTCOMES: Readonly<Record<AttemptOutcome, true>> = {
   usable: true,
   connect: true,
@@ -28,7 +28,7 @@ const OUTCOMES: Readonly<Record<AttemptOutcome, true>> = {
   internal: true,
 };
 
-/** Whether a replica is in use, as one process sees it. */
+/** Whether one process uses the replica. */
 export interface ReplicaState {
   readonly engine: string;
   readonly replica: string;
@@ -40,17 +40,17 @@ type OutcomeSeries = Readonly<Record<AttemptOutcome, CounterSeries>>;
 export class AttemptCounter {
   readonly #counter: FastCounter<'engine' | 'replica' | 'outcome'>;
   readonly #quota: CounterSeries;
-  /** A replica that was removed may come back: its series go on. */
+  /** A replica that was removed may be added again: its series continue. */
   readonly #series = new Map<string, OutcomeSeries>();
 
   constructor(registry: Registry) {
     this.#counter = new FastCounter({
       name: 'lingate_engine_attempts_total',
-      help: 'Attempts at the engine by replica and outcome: usable, or why not. An attempt that requests share counts once.',
+      help: 'Attempts at the engine by replica and outcome: usable, or the failure. An attempt shared by several requests counts once.',
       labels: ['engine', 'replica', 'outcome'],
       registry,
     });
-    const help = "Attempts that failed because the operator's own quota at the engine is used up: to be alerted on.";
+    const help = "Attempts that failed because the operator's own quota at the engine is used up: alert on this.";
     this.#quota = new FastCounter({ name: 'lingate_engine_quota_exhausted_total', help, labels: [], registry }).series({});
   }
 
@@ -74,12 +74,12 @@ export class AttemptCounter {
 export function registerReplicaGauge(registry: Registry, read: () => readonly ReplicaState[]): void {
   const gauge = new Gauge({
     name: 'lingate_engine_replica_up',
-    help: '1 while a replica is in use, 0 while it is set aside; the only replica is never set aside.',
+    help: "1 while a replica is in use, 0 while it is set aside; an engine's only replica is never set aside.",
     labelNames: ['engine', 'replica'],
     registers: [registry],
-    // Of several processes: 0 as soon as one has set it aside.
+    // With several processes: 0 as soon as one has set it aside.
     aggregator: 'min',
-    // Begun anew: a replica that is no longer configured must lose its series.
+    // Reset at each scrape, because a replica that is no longer configured must lose its series.
     collect: () => {
       gauge.reset();
       for (const { engine, replica, up } of read()) gauge.set({ engine, replica }, Number(up));

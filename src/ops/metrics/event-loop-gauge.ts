@@ -1,4 +1,4 @@
-// How late the event loop has run since the last scrape: the cause of time-outs that nothing else explains.
+// How late the event loop ran since the last scrape: the cause of timeouts that nothing else explains.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
@@ -8,7 +8,7 @@ const NS_PER_MS = 1e6;
 const MS_PER_SECOND = 1000;
 const QUANTILES = [0.5, 0.9, 0.99, 1] as const;
 
-/** Returns what stops the monitor. */
+/** Returns a function that stops the monitor. */
 export function registerEventLoopGauge(registry: Registry): () => void {
   const monitor = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   monitor.enable();
@@ -25,7 +25,7 @@ export function registerEventLoopGauge(registry: Registry): () => void {
   });
   return () => monitor.disable();
 
-  /** What the monitor measures includes the time that it meant to wait. */
+  /** The monitor's measurements include the interval that it meant to wait. */
   function delaySeconds(quantile: number): number {
     if (monitor.count === 0) return 0;
     const waitedMs = monitor.percentile(quantile * 100) / NS_PER_MS;

@@ -1,8 +1,8 @@
-// Metrics of the events that are told to the operator's receiver.
+// Metrics of the events sent to the operator's receiver.
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { MetricsSnapshot } from './merged-metrics.ts';
 
-/** As the sender counts. */
+/** The sender's counts. */
 export interface EventFigures {
   readonly pending: number;
   readonly delivered: number;
@@ -24,14 +24,14 @@ export function registerEventSeries(registry: Registry, figures: EventFigures): 
   };
   const pending: Gauge = new Gauge({
     name: 'lingate_events_pending',
-    help: 'Events that are kept to be sent; 0 at gateways that do not send.',
+    help: 'Events waiting to be sent; 0 at gateways that do not send.',
     registers: [registry],
     aggregator: 'sum',
     collect: () => pending.set(figures.pending),
   });
-  counter('lingate_events_delivered_total', 'Events that the receiver has taken.', () => figures.delivered);
-  counter('lingate_events_failed_total', 'Attempts to send an event that the receiver did not take.', () => figures.failed);
-  counter('lingate_events_dropped_total', 'Events that were given up after three days.', () => figures.dropped);
+  counter('lingate_events_delivered_total', 'Events delivered to the receiver.', () => figures.delivered);
+  counter('lingate_events_failed_total', 'Failed attempts to deliver an event.', () => figures.failed);
+  counter('lingate_events_dropped_total', 'Events dropped after three days.', () => figures.dropped);
 }
 
 /** The same for a process that has no other metrics. */

@@ -1,4 +1,4 @@
-// A Prometheus counter whose increments cost an addition: they are passed to prom-client only at a scrape.
+// A Prometheus counter whose increments are a plain addition: they are passed to prom-client only at a scrape.
 import { Counter } from 'prom-client';
 import type { Registry } from 'prom-client';
 
@@ -25,7 +25,7 @@ export class FastCounter<L extends string = never> {
       help,
       labelNames: [...labels],
       registers: [registry],
-      // Counting by `inc` with labels would cost a request more than everything else that is counted for it.
+      // `inc` with labels would cost more than everything else that is counted for a request.
       collect: () => {
         for (const { labels: values, series } of this.#series) {
           counter.inc(values, series.pending);
@@ -35,14 +35,14 @@ export class FastCounter<L extends string = never> {
     });
   }
 
-  /** To be kept by the caller: each combination is asked for once. It is shown from then on, at 0 at first. */
+  /** Call it once for each combination, and keep the result. The series is shown from then on, starting at 0. */
   series(labels: Labels<L>): CounterSeries {
     const series: CounterSeries = { pending: 0 };
     this.#series.push({ labels, series });
     return series;
   }
 
-  /** A series for each value of a counter's only label. The keys of `values` are what matters. */
+  /** A series for each value of a counter's only label: the keys of `values`. */
   seriesBy<V extends string>(label: L, values: Readonly<Record<V, true>>): Readonly<Record<V, CounterSeries>> {
     const entries = Object.keys(values).map((value) => [value, this.series({ [label]: value } as Labels<L>)]);
     return Object.fromEntries(entries) as Record<V, CounterSeries>;

@@ -1,4 +1,4 @@
-// A Prometheus histogram whose observations cost a short search and two additions; prom-client reads it when someone scrapes.
+// A Prometheus histogram whose observations are a short search and two additions; prom-client reads it at a scrape.
 import type { Metric, Registry } from 'prom-client';
 
 export interface FastHistogramOptions<L extends string> {
@@ -20,7 +20,7 @@ interface Sample {
 export class HistogramSeries {
   readonly labels: Readonly<Record<string, string>>;
   readonly #bounds: readonly number[];
-  /** By bucket, not cumulative; the last is what lies above every bound. */
+  /** By bucket, not cumulative; the last one is for values above every bound. */
   readonly #counts: Float64Array;
   #sum = 0;
 
@@ -68,11 +68,11 @@ export class FastHistogram<L extends string = never> {
         Promise.resolve({ name, help, type: 'histogram', aggregator: 'sum', values: this.#series.flatMap((s) => s.samples(name)) }),
       reset: () => undefined,
     };
-    // What a registry asks of a metric is no more than this; the type names the library's four classes.
+    // A registry needs no more of a metric than this; the type names the library's four classes.
     registry.registerMetric(metric as unknown as Metric);
   }
 
-  /** To be kept by the caller: each combination is asked for once. */
+  /** Call it once for each combination, and keep the result. */
   series(labels: Readonly<Record<L, string>>): HistogramSeries {
     const series = new HistogramSeries(labels, this.#bounds);
     this.#series.push(series);

@@ -1,11 +1,11 @@
-// Adds up the metrics of several processes; what processes that are gone have counted stays in, so that no counter falls.
+// Adds up the metrics of several processes, including the counts of those that have ended, so that no counter falls.
 import { AggregatorRegistry, Registry } from 'prom-client';
 import { FastCounter } from './fast-counter.ts';
 
 /** The metrics of one process at one moment; plain values. */
 export type MetricsSnapshot = readonly { readonly type?: unknown }[];
 
-/** What goes on counting. A gauge of a process that is gone means nothing any more. */
+/** Counters; a gauge of a process that has ended means nothing. */
 const COUNTING: readonly unknown[] = ['counter', 'histogram'];
 
 export class MergedMetrics {
@@ -13,12 +13,12 @@ export class MergedMetrics {
   readonly #living = new Map<number, MetricsSnapshot>();
   #gone: Promise<MetricsSnapshot> = Promise.resolve([]);
 
-  /** The latest of a process; one that does not answer keeps the one before. */
+  /** The latest values of a process; if it does not answer, the previous ones. */
   take(processId: number, snapshot: MetricsSnapshot): void {
     this.#living.set(processId, snapshot);
   }
 
-  /** The process has ended: its last counts are kept. */
+  /** Keeps the last counts of a process that has ended. */
   retire(processId: number): void {
     const last = this.#living.get(processId);
     if (last === undefined) return;
@@ -32,7 +32,7 @@ export class MergedMetrics {
   }
 }
 
-/** Why a worker was replaced: it had ended, or it did not turn and was ended. */
+/** Why a worker was replaced: it ended, or it hung and was killed. */
 export type Replaced = 'ended' | 'hung';
 
 /** What the primary itself counts. */
@@ -45,7 +45,7 @@ export function openPrimaryMetrics(): PrimaryMetrics {
   const registry = new Registry();
   const replaced = new FastCounter({
     name: 'lingate_workers_replaced_total',
-    help: 'Workers that were replaced: because they had ended, or hung, which is that they did not turn for ten seconds and were ended.',
+    help: 'Workers that were replaced because they had ended, or because they hung for ten seconds and were killed.',
     labels: ['reason'],
     registry,
   }).seriesBy<Replaced>('reason', { ended: true, hung: true });

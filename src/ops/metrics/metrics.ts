@@ -27,17 +27,17 @@ import { registerTeamGauges } from './team-gauges.ts';
 import type { TeamGaugesOptions } from './team-gauges.ts';
 import { RequestSeries } from './request-series.ts';
 
-/** Gauges, read at each scrape; `aggregator` says how the values of several processes become one. */
+/** Gauges, read at each scrape; `aggregator` says how the values of several processes are combined. */
 const GAUGES = {
-  in_flight: { name: 'lingate_requests_in_flight', help: 'Requests that have begun and not ended.', aggregator: 'sum' },
+  in_flight: { name: 'lingate_requests_in_flight', help: 'Requests in flight.', aggregator: 'sum' },
   open_settlements: {
     name: 'lingate_open_settlements',
-    help: 'Verdicts on reservations that the store has not acknowledged yet.',
+    help: 'Commits and releases that the store has not acknowledged yet.',
     aggregator: 'sum',
   },
   store_up: { name: 'lingate_store_up', help: '1 while the store answers the background probe.', aggregator: 'min' },
-  store_writable: { name: 'lingate_store_writable', help: '1 while all of the store takes writes.', aggregator: 'min' },
-  draining: { name: 'lingate_draining', help: '1 while the process lets its last requests end.', aggregator: 'max' },
+  store_writable: { name: 'lingate_store_writable', help: '1 while the whole store takes writes.', aggregator: 'min' },
+  draining: { name: 'lingate_draining', help: '1 while the process finishes its last requests before it stops.', aggregator: 'max' },
 } as const;
 
 export interface Metrics {
@@ -46,24 +46,24 @@ export interface Metrics {
   keyLookup(result: KeyLookup): void;
   shed(reason: ShedReason): void;
   settlement(verdict: Verdict, result: SettlementResult): void;
-  /** What counts the attempts at a replica. */
+  /** Counts the attempts at a replica. */
   engineReplica(engine: string, replica: string): (outcome: AttemptFailure | 'usable') => void;
-  /** Registers where the state of replicas is read; to be called once. */
+  /** Registers how the state of replicas is read; call it once. */
   engineReplicas(read: () => readonly ReplicaState[]): void;
-  /** Registers where a gauge is read, when its source exists; to be called once for each. */
+  /** Registers how a gauge is read, once its source exists; call it once for each. */
   gauge(which: keyof typeof GAUGES, read: () => number): void;
-  /** Registers what a watch over all teams finds; to be called once. */
+  /** Registers the results of the watch over all teams; call it once. */
   teams(options: TeamGaugesOptions): void;
-  /** Registers what a plugin, by its name, wants shown; to be called once for each metric. */
+  /** Registers a metric of a plugin, under the plugin's name; call it once for each metric. */
   plugin(name: string, metric: PluginMetric): void;
-  /** Registers what the sender of events counts; to be called once. */
+  /** Registers the counts of the event sender; call it once. */
   events(figures: EventFigures): void;
-  /** Revocations that a new master of the store had lost, and was told again. */
+  /** Counts revocations that a new master of the store had lost, and that were applied again. */
   revocationsRestored(count: number): void;
   engineTokens(tokens: EngineTokens): void;
-  /** An engine, or the upstream of a forward route, has sent bytes that nobody had asked for. */
+  /** An engine, or the upstream of a forward route, has sent unexpected bytes. */
   engineUnasked(): void;
-  /** A call to the engine that several requests shared. */
+  /** A call to the engine shared by several requests. */
   engineBatch(members: number): void;
   /** The text that `/metrics` answers. */
   render(): Promise<string>;
@@ -98,7 +98,7 @@ export function openMetrics(): Metrics {
     request: (entry) => requests.record(entry),
     admission(admission) {
       admissions[admission.kind].pending++;
-      // An admission of unknown outcome may have made a reservation: it counts as open until its release is settled.
+      // An admission with unknown outcome may have made a reservation: it counts as open until its release is settled.
       const holds = admission.kind === 'unavailable' || (admission.kind === 'admitted' && admission.reservation !== undefined);
       if (holds) openReservations++;
     },
@@ -141,10 +141,10 @@ function registerGauge(registry: Registry, text: GaugeText, read: () => number):
   const gauge: Gauge = new Gauge({ ...text, registers: [registry], collect: () => gauge.set(read()) });
 }
 
-/** CPU, memory, collections of garbage, file descriptors: the names that dashboards for Node know, behind our prefix. */
+/** CPU, memory, garbage collections, file descriptors: the usual names of dashboards for Node, with our prefix. */
 function registerProcessMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry, prefix: 'lingate_', eventLoopMonitoringPrecision: 1000 });
-  // Replaced by a gauge of our own: they include the monitor's own interval, and show a lag of 10 ms where there is none.
+  // Replaced by our own gauge: theirs includes the monitor's own interval, and shows a lag of 10 ms if there is none.
   const lag = registry.getMetricsAsArray().filter(({ name }) => name.includes('_eventloop_lag_'));
   for (const { name } of lag) registry.removeSingleMetric(name);
   registerEventLoopGauge(registry);

@@ -1,9 +1,9 @@
-// Metrics of plugins: they count by themselves, and are read at each scrape.
+// Metrics of plugins, read at each scrape.
 import { Counter, Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
 import type { PluginMetric } from '../../ports/plugin.ts';
 
-/** `plugin` is the plugin's name, which stands in front of the metric's. */
+/** `plugin` is the plugin's name, the prefix of the metric's name. */
 export function registerPluginMetric(registry: Registry, plugin: string, metric: PluginMetric): void {
   const { name, help, kind, label } = metric;
   const text = {

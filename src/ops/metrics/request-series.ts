@@ -1,4 +1,4 @@
-// Counts each request that has ended: how it ended, how long it took as a whole, and how much of that the store and the engine had.
+// Counts each request that has ended: its outcome, its duration, and how much of that was spent on the store and the engine.
 import type { Registry } from 'prom-client';
 import type { AccessEntry } from '../../ports/access-entry.ts';
 import { FastCounter } from './fast-counter.ts';
@@ -12,7 +12,7 @@ const STORE_BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02
 
 interface OfRoute {
   readonly duration: HistogramSeries;
-  /** By problem code, or by status where there is none. */
+  /** By problem code, or by status if there is none. */
   readonly ends: Map<string | number, CounterSeries>;
 }
 
@@ -27,7 +27,7 @@ export class RequestSeries {
   constructor(registry: Registry) {
     this.#requests = new FastCounter({
       name: 'lingate_requests_total',
-      help: 'Requests that have ended, by route, status and code; status 0 is a caller who left before an answer.',
+      help: 'Requests that have ended, by route, status and code; status 0 is a caller who disconnected before an answer.',
       labels: ['route', 'status', 'code'],
       registry,
     });
@@ -52,7 +52,7 @@ export class RequestSeries {
     const end = entry.code === 'ok' ? (entry.status ?? 0) : entry.code;
     (ofRoute.ends.get(end) ?? this.#newEnd(ofRoute, end, entry)).pending++;
     ofRoute.duration.observe(entry.durationMs * SECONDS_PER_MS);
-    // A request that did not use the store, or the engine, is not counted among its durations.
+    // A request that did not use the store, or the engine, is not counted in its durations.
     if (entry.storeMs > 0) this.#store.observe(entry.storeMs * SECONDS_PER_MS);
     if (entry.engineMs > 0) this.#engine.observe(entry.engineMs * SECONDS_PER_MS);
     this.#characters.pending += entry.characters;

@@ -1,10 +1,10 @@
-// Metrics of teams: those that the last pass found nearest to a limit, each a label, and how many are near one in all.
+// Metrics of teams: the teams that the last check found closest to a limit, as labels, and how many there are in total.
 import { Gauge, Registry } from 'prom-client';
 import type { TeamCondition, TeamsNearLimits } from '../../ports/teams-near-limits.ts';
 import type { MetricsSnapshot } from './merged-metrics.ts';
 
 export interface TeamGaugesOptions {
-  /** What the watch found last. */
+  /** The result of the last check. */
   readonly read: () => TeamsNearLimits;
   /** The watch's monotonic clock in milliseconds. */
   readonly now: () => number;
@@ -22,31 +22,31 @@ export function registerTeamGauges(registry: Registry, { read, now }: TeamGauges
       labelNames: [...labelNames],
       registers: [registry],
       aggregator: 'max',
-      // Begun anew: a team that is no longer near a limit must lose its series.
+      // Reset at each scrape, because a team that is no longer near a limit must lose its series.
       collect: () => {
         made.reset();
         fill(made);
       },
     });
   };
-  gauge('lingate_teams', 'Teams by condition, as the last pass over all of them found them.', ['condition'], (into) => {
+  gauge('lingate_teams', 'Teams by condition, as of the last check of all teams.', ['condition'], (into) => {
     for (const condition of Object.keys(CONDITIONS) as TeamCondition[]) into.set({ condition }, read().counts[condition]);
   });
-  gauge('lingate_team_metrics_age_seconds', 'How long ago the last whole pass over the teams ended.', [], (into) => {
+  gauge('lingate_team_metrics_age_seconds', 'How long ago the last complete check of all teams ended.', [], (into) => {
     into.set((now() - (read().passedAtMs ?? startedAtMs)) / SECOND_MS);
   });
   gauge(
     'lingate_team_quota_used_ratio',
-    "Settled share of the period's characters, overage included; the highest.",
+    "Settled share of the period's characters, including overage; the highest teams.",
     ['team_id'],
     (into) => {
       for (const { teamId, usedRatio } of read().quota) into.set({ team_id: teamId }, usedRatio);
     },
   );
-  gauge('lingate_team_credit_characters', 'Characters that the credit still buys; the lowest.', ['team_id'], (into) => {
+  gauge('lingate_team_credit_characters', 'Characters that the credit still buys; the lowest teams.', ['team_id'], (into) => {
     for (const { teamId, characters } of read().credit) into.set({ team_id: teamId }, characters);
   });
-  const about = 'How long the active key that has gone unused for longest has done so, at the last pass; of teams the longest.';
+  const about = "How long the team's longest unused active key has been unused, as of the last check; the longest teams.";
   gauge('lingate_team_key_unused_seconds', about, ['team_id', 'key_id'], (into) => {
     for (const { teamId, keyId, unusedSeconds } of read().keys) into.set({ team_id: teamId, key_id: keyId }, unusedSeconds);
   });

@@ -3,7 +3,7 @@ import { baseCode, BYTES_REACHED, NO_HEADERS, refuse } from 'lingate';
 import type { BytesReached, DictionaryRecord, GlossaryRecord, LanguagePair, Languages, Outcome, Refusal } from 'lingate';
 
 export const INVALID_ID = refuse('validation_error', 'Invalid or missing glossary id.');
-export const NOT_FOUND = refuse('glossary_not_found', 'Not found: the team has no glossary of this id.');
+export const NOT_FOUND = refuse('glossary_not_found', 'Not found: the team has no glossary with this id.');
 export const NO_DICTIONARY = refuse('glossary_not_found', 'No dictionary found for language pair.');
 /** For a glossary that was changed between two reads, again and again. */
 export const CHANGING = refuse('service_unavailable', 'The glossary is being changed by others; try again in a few seconds.');

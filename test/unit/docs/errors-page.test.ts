@@ -25,7 +25,7 @@ test.each<[what: string, options: Partial<ErrorsPageOptions>, codes: readonly Pr
 
 test('the console’s codes are told in its own words', () => {
   const page = pageOf({ hasConsole: true });
-  expect(page).toContain('Not signed in to the console, or the session has ended; or the form was sent from another page.');
+  expect(page).toContain('Not signed in to the console, the session has ended, or the form was sent from another site.');
   expect(page.match(/Only the console answers this/g)).toHaveLength(2);
 });
 
@@ -45,7 +45,7 @@ test('a plugin’s own code has its place, with its words and example', () => {
   ]);
   const page = pageOf({ pluginApis: { problems: added } });
   expect(page).toContain('<section id="shop-closed"');
-  expect(page).toContain("A code of this gateway's plugin <code>shop</code>.");
+  expect(page).toContain('A code of the plugin <code>shop</code>.');
   expect(page).toContain('Go elsewhere.');
   expect(page.split('<section id="shop-closed"')[1]).toMatch(/Retry-After[^]*?http:\/\/docs\/errors#shop-closed/);
 });

@@ -56,7 +56,7 @@ describe('usage with days', () => {
   test('of a store that keeps none is refused by the name of the field', async () => {
     expect(await usageEndpoint(TEAMS).run(withDays())).toMatchObject({
       kind: 'problem',
-      problem: { code: 'validation_error', detail: 'from: this gateway keeps no counts of single days; ask without from and to.' },
+      problem: { code: 'validation_error', detail: 'from: this gateway does not count days; omit from and to.' },
     });
   });
 
