@@ -1,17 +1,17 @@
-// A backup of the store that a URL names, written while gateways serve it.
+// Backs up the store that a URL names, while gateways serve it.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { sqlitePathOf, storeKindOf, withoutCredentials } from '../domain/store-url.ts';
 import { NoStoreError, StoreError } from '../domain/store-unavailable.ts';
 
-/** What was written. */
+/** The backup that was written. */
 export interface StoreBackup {
   /** Absolute path. */
   readonly file: string;
   readonly bytes: number;
 }
 
-/** Rejects with a `StoreError` where there is nothing to back up, or this kind of store is backed up by other means. */
+/** Rejects with a `StoreError` if there is nothing to back up, or if this kind of store is backed up by other means. */
 export async function backUpStore(url: string, file: string): Promise<StoreBackup> {
   switch (storeKindOf(url)) {
     case 'sqlite': {

@@ -1,9 +1,9 @@
-// Checks every invariant of a store, while gateways serve it: what looks wrong is looked at again before it is told.
+// Checks every invariant of a store while gateways serve it: anything suspicious is checked again before it is reported.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ReportFinding, StoreFinding, StoreReader, TeamContents } from '../ports/store-contents.ts';
 import { judgeDictionary, judgeTeam } from './team-invariants.ts';
 
-/** What was looked at. */
+/** What was checked. */
 export interface CheckCounts {
   readonly teams: number;
   readonly keys: number;
@@ -11,16 +11,16 @@ export interface CheckCounts {
 }
 
 export interface CheckOptions {
-  /** Told how many teams were looked at. */
+  /** Called with the number of teams checked so far. */
   readonly onTeam?: (teams: number) => void;
-  /** How long what is under way is given to be done: an index is written just after what it leads to. */
+  /** How long to wait for operations in flight: an index is written just after the record it refers to. */
   readonly settleMs?: number;
 }
 
 const SETTLE_MS = 700;
 const LOOKS = 3;
 
-/** `report` is told each fault once. */
+/** Calls `report` once for each fault. */
 export async function checkStore(
   reader: StoreReader,
   report: ReportFinding,
@@ -41,7 +41,7 @@ export async function checkStore(
   return counts;
 }
 
-/** What is still wrong with a team the last time that it is looked at. */
+/** The faults that a team still has after several looks. */
 async function findingsOf(reader: StoreReader, teamId: string, settleMs: number): Promise<readonly StoreFinding[]> {
   let findings: StoreFinding[] = [];
   for (let look = 1; look <= LOOKS; look++) {

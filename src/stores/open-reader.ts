@@ -1,11 +1,11 @@
-// Opens the store that a URL names for reading all that is in it, and for writing all of another one.
+// Opens the store that a URL names to read all of its contents, or to write those of another store.
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { sqlitePathOf, STORE_URL_FORMS, storeKindOf, withoutCredentials } from '../domain/store-url.ts';
 import { StoreError } from '../domain/store-unavailable.ts';
 import type { StoreReader, StoreWriter } from '../ports/store-contents.ts';
 
-/** Rejects with a `StoreError` where there is nothing to read, or nothing that this version reads. */
+/** Rejects with a `StoreError` if there is nothing to read, or nothing that this version can read. */
 export async function openReader(url: string): Promise<StoreReader> {
   switch (storeKindOf(url)) {
     case 'sqlite': {
@@ -22,14 +22,14 @@ export async function openReader(url: string): Promise<StoreReader> {
   }
 }
 
-/** What is copied from: nobody serves from it meanwhile. */
+/** The source of a copy, which nobody serves from meanwhile. */
 export interface CopySource {
   readonly reader: StoreReader;
-  /** Rejects with a `StoreError` where a gateway has begun to serve from it. */
+  /** Rejects with a `StoreError` if a gateway has started to serve from it. */
   stillAlone(): Promise<void>;
 }
 
-/** Rejects with a `StoreError` where there is nothing to copy, or gateways serve from it. */
+/** Rejects with a `StoreError` if there is nothing to copy, or if gateways serve from it. */
 export async function openSource(url: string): Promise<CopySource> {
   switch (storeKindOf(url)) {
     case 'sqlite': {
@@ -46,7 +46,7 @@ export async function openSource(url: string): Promise<CopySource> {
   }
 }
 
-/** Rejects with a `StoreError` where something is in it already; `restart` clears what a copy has left there that did not end. */
+/** Rejects with a `StoreError` if it is not empty; `restart` clears what an unfinished copy has left there. */
 export async function openWriter(url: string, restart: boolean): Promise<StoreWriter> {
   switch (storeKindOf(url)) {
     case 'sqlite': {
@@ -63,7 +63,7 @@ export async function openWriter(url: string, restart: boolean): Promise<StoreWr
   }
 }
 
-/** Whether both URLs name one store, as far as the URLs tell. */
+/** Whether both URLs name the same store, as far as the URLs show. */
 export function isSameStore(one: string, other: string): boolean {
   const [kind, otherKind] = [storeKindOf(one), storeKindOf(other)];
   if (kind !== otherKind) return false;
@@ -74,7 +74,7 @@ export function isSameStore(one: string, other: string): boolean {
   return file !== undefined && otherFile !== undefined && file.ino === otherFile.ino && file.dev === otherFile.dev;
 }
 
-/** Without credentials, and with what is left out. */
+/** Normalized: without credentials, with defaults filled in. */
 function placeOf(url: string): string {
   const bare = withoutCredentials(url).replace('//***@', '//').replace('rediss:', 'redis:').replace('localhost', '127.0.0.1');
   return bare.replace(/^(redis:\/\/[^/:]+)(?=\/|$)/, '$1:6379').replace(/^(redis:\/\/[^/]+)\/?$/, '$1/0');

@@ -1,4 +1,4 @@
-// Opens the store that a URL names; loads only that store's code, so that a SQLite user never loads the Redis client.
+// Opens the store that a URL names; loads only the code of that store, so that SQLite users never load the Redis client.
 import type { EventRules } from '../domain/event-rules.ts';
 import { otherSchemeOf, STORE_URL_FORMS, sqlitePathOf, storeKindOf, withoutCredentials } from '../domain/store-url.ts';
 import { StoreError } from '../domain/store-unavailable.ts';
@@ -10,27 +10,27 @@ import { fromPlugin } from './plugin-store.ts';
 
 export interface StoreContext extends StoreCreation {
   readonly log: Log;
-  /** The embedded store's own time; a store on another machine has its own. */
+  /** The clock of the embedded store; a store on another machine uses its own. */
   readonly clock: Clock;
   readonly sqliteDurability?: 'full' | 'normal';
-  /** How long an operation may take or wait; the store's own default without it. */
+  /** Timeout of an operation, including waiting; by default the store's own. */
   readonly commandTimeoutMs?: number;
-  /** How many days of usage are kept; the default without it. */
+  /** How many days of usage to keep. */
   readonly historyDays?: number;
-  /** Whether this process looks after teams for which nobody asks, in turn with others: gateways do. */
+  /** Whether this process takes turns with others to maintain idle teams, as gateways do. */
   readonly tends?: boolean;
-  /** Told how many lost revocations a store's new master was told again. */
+  /** Called with the number of lost revocations that were restored on a store's new master. */
   readonly onRevocationsRestored?: (count: number) => void;
-  /** What is kept in the outbox; without it, what the gateways that send from it keep. A plugin's store keeps nothing. */
+  /** Rules for the outbox; by default those of the gateways that send from it. Plugin stores have no outbox. */
   readonly events?: EventRules | undefined;
-  /** Stores of plugins, by the scheme of their URLs. */
+  /** Stores of plugins, by URL scheme. */
   readonly others?: ReadonlyMap<string, OpenPluginStore>;
 }
 
-/** Of what a period has to be closed within, ten seconds, a tenth. */
+/** A tenth of the ten seconds within which a period must be closed. */
 const TEND_EVERY_MS = 1000;
 
-/** Rejects with a `StoreError` when the URL is of no known kind or the store cannot be opened. */
+/** Rejects with a `StoreError` if the URL is of no known kind or the store cannot be opened. */
 export async function openStore(url: string, context: StoreContext): Promise<Store> {
   const { log, clock, sqliteDurability, commandTimeoutMs, historyDays, events } = context;
   const { mayCreate = true, onCreated, mayMigrate = true, onMigrated } = context;

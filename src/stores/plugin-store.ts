@@ -1,4 +1,4 @@
-// A plugin's store as the gateway uses it: what its ledger returns, at once or as a promise, goes to callbacks.
+// Adapts a plugin's store: converts its ledger's results, immediate or promised, to callbacks.
 import type { Callbacks, Ledger } from '../ports/ledger.ts';
 import type { PluginLedger, PluginStore } from '../ports/plugin.ts';
 import type { Store } from '../ports/store.ts';
@@ -27,7 +27,7 @@ export function withCallbacks(ledger: PluginLedger): Ledger {
   };
 }
 
-/** In a later microtask, also for what was returned or thrown at once. */
+/** Calls back in a later microtask, even for immediate results and throws. */
 function answer<Answer>(asked: Callbacks<Answer>, run: () => Answer | Promise<Answer>): void {
   new Promise<Answer>((resolve) => resolve(run())).then(
     (returned) => asked.answered(returned),

@@ -1,4 +1,4 @@
-// What must hold of a team's books, whichever store keeps them.
+// The invariants of a team's data, whichever store keeps it.
 import { bytesOfEntry, eachEntry, ReadEntries } from '../domain/entries-text.ts';
 import type { EntryPieces } from '../domain/entries-text.ts';
 import { canonicalRange } from '../domain/key-limits.ts';
@@ -8,10 +8,10 @@ import type { TeamLimits } from '../domain/plan.ts';
 import { RATE_WINDOW_MS } from '../domain/reservation.ts';
 import type { DictionaryContents, ReportFinding, StoreFinding, TeamContents } from '../ports/store-contents.ts';
 
-/** What a finding says besides its team. */
+/** The parts of a finding other than its team. */
 type Found = (what: string, detail: string, more?: Partial<StoreFinding>) => void;
 
-/** Reports all that contradicts itself in what was read of one team at one moment. */
+/** Reports all contradictions in a snapshot of one team. */
 export function judgeTeam(contents: TeamContents, report: ReportFinding): void {
   const { teamId } = contents.team;
   const found: Found = (what, detail, more) => report({ what, teamId, ...more, detail });
@@ -21,7 +21,7 @@ export function judgeTeam(contents: TeamContents, report: ReportFinding): void {
   judgeCurrent(contents, found);
   judgePeriods(contents, found);
   judgeDays(contents, found);
-  judgeWindow(contents.window, 'the places of its rate window are in no order', found);
+  judgeWindow(contents.window, 'the slots of its rate window are out of order', found);
   judgeKeyLimits(contents, found);
   judgeGlossaries(contents, found);
 }
@@ -31,7 +31,7 @@ function judgeLimits(limits: TeamLimits, whose: string, found: Found): void {
   if (wrong.length > 0) found('limits', `${whose} have no whole number for ${wrong.join(', ')}`);
   if (limits.requestsPerSecond === 0) found('limits', `${whose} let no request through`);
   if (limits.billing !== 'quota' && limits.billing !== 'credit') found('limits', `${whose} have an unknown billing`);
-  if (!isPeriodRule(limits.period)) found('limits', `${whose} have a period that is no rule for periods`);
+  if (!isPeriodRule(limits.period)) found('limits', `${whose} have an invalid period`);
 }
 
 function judgeMoney({ team: { balanceMicro }, heldMicro }: TeamContents, found: Found): void {
@@ -45,14 +45,15 @@ function judgeHeld({ period, keys, periods, heldCharacters, heldMicro, requests 
   const characters = sumOf(open.filter(({ periodNumber }) => periodNumber === period.number).map((one) => one.characters));
   const micro = sumOf(open.map(({ priceMicro }) => priceMicro));
   if (!isCount(heldCharacters)) found('held', `its held characters, ${heldCharacters}, are not a whole number from 0 on`);
-  if (characters !== heldCharacters) found('held', `its books hold ${heldCharacters} characters, its open reservations ${characters}`);
-  if (micro !== heldMicro) found('held', `its books hold ${heldMicro} of its money, its open reservations ${micro}`);
+  if (characters !== heldCharacters)
+    found('held', `it is recorded as holding ${heldCharacters} characters, its open reservations hold ${characters}`);
+  if (micro !== heldMicro) found('held', `it is recorded as holding ${heldMicro} of its money, its open reservations hold ${micro}`);
   for (const { requestId, keyId, priceMicro, periodNumber, ...one } of open) {
     const faults = [
-      keys.every((key) => key.keyId !== keyId) && 'of a key that is not there',
-      periodNumber !== period.number && periods.every(({ number }) => number !== periodNumber) && 'in a period that is not there',
-      !isCount(one.characters) && 'of characters that are no whole number',
-      !isCount(priceMicro) && 'of money that is no whole number',
+      keys.every((key) => key.keyId !== keyId) && 'for an unknown key',
+      periodNumber !== period.number && periods.every(({ number }) => number !== periodNumber) && 'in an unknown period',
+      !isCount(one.characters) && 'with characters that are not a whole number',
+      !isCount(priceMicro) && 'with money that is not a whole number',
     ].filter((fault) => fault !== false);
     for (const fault of faults) found('reservation', `request ${requestId} is open ${fault}`, keyId === undefined ? {} : { keyId });
   }
@@ -65,15 +66,15 @@ function judgeCurrent({ team, period, usedCharacters, keys }: TeamContents, foun
   for (const { keyId, characters, requests, mode, display } of keys) {
     if (!isCount(characters) || !isCount(requests)) found('key', 'its counts are not whole numbers from 0 on', { keyId });
     else if (requests === 0 && characters > 0) found('key', `it has ${characters} characters without a request`, { keyId });
-    if (!display.startsWith(`la_${mode}_`)) found('key', 'its beginning does not fit its mode', { keyId });
+    if (!display.startsWith(`la_${mode}_`)) found('key', 'its display does not match its mode', { keyId });
   }
   if (period.number < 1 || !Number.isInteger(period.number)) found('period', `its period has the number ${period.number}`);
   if (period.startMs >= period.endMs) found('period', 'its period ends before it begins');
-  if (!Number.isFinite(period.anchorMs)) found('period', 'nobody knows what its periods are counted from');
-  if (!isCount(team.createdAtMs) || team.createdAtMs === 0) found('team', 'it was created at no moment');
+  if (!Number.isFinite(period.anchorMs)) found('period', 'its periods have no anchor');
+  if (!isCount(team.createdAtMs) || team.createdAtMs === 0) found('team', 'it has no time of creation');
 }
 
-/** Periods follow each other, and what was frozen is what its keys have. */
+/** Periods are in sequence, and the totals of past periods match those of their keys. */
 function judgePeriods({ period, periods, keys, requests }: TeamContents, found: Found): void {
   const known = new Set(keys.map(({ keyId }) => keyId));
   const bounds = [...periods, period];
@@ -83,32 +84,32 @@ function judgePeriods({ period, periods, keys, requests }: TeamContents, found: 
     if (one.number >= next.number) found('period', `${name} is not before period ${next.number}`);
     if (one.startMs > one.endMs) found('period', `${name} ends before it begins`);
     else if (one.endMs > next.startMs) found('period', `${name} ends after period ${next.number} has begun`);
-    if (!isCount(one.characters)) found('period', `${name} came to ${one.characters} characters`);
+    if (!isCount(one.characters)) found('period', `${name} has ${one.characters} characters`);
     const isOpen = requests.some(({ state, periodNumber }) => state === 'open' && periodNumber === one.number);
     if (one.closed && isOpen) found('period', `${name} is closed, and a reservation of it is open`);
     if (one.held !== undefined) judgeLimits(one.held.limits, `the limits of ${name}`, found);
     if (one.keys === undefined) continue;
     const sum = sumOf(one.keys.map(({ characters }) => characters));
-    if (sum !== one.characters) found('period', `${name} came to ${one.characters} characters, its keys to ${sum}`);
+    if (sum !== one.characters) found('period', `${name} has ${one.characters} characters, its keys ${sum}`);
     for (const { keyId, characters, requests: count } of one.keys) {
-      if (!known.has(keyId)) found('period', `${name} has counts of a key that is not there`, { keyId });
+      if (!known.has(keyId)) found('period', `${name} has counts of an unknown key`, { keyId });
       if (!isCount(characters) || !isCount(count) || count === 0)
         found('period', `${name} has counts that are not whole numbers`, { keyId });
     }
   }
 }
 
-/** Days are kept no longer than periods, and are counted since a later version: they never come to more. */
+/** Days are kept no longer than periods, and counted only since a later version: their total never exceeds that of the periods. */
 function judgeDays({ days, periods, keys, usedCharacters }: TeamContents, found: Found): void {
   const known = new Set(keys.map(({ keyId }) => keyId));
   for (const { keyId, day, characters, requests } of days) {
-    if (!known.has(keyId)) found('day', `day ${day} has counts of a key that is not there`, { keyId });
+    if (!known.has(keyId)) found('day', `day ${day} has counts of an unknown key`, { keyId });
     if (!isCount(characters) || !isCount(requests) || requests === 0 || !isCount(day))
       found('day', `day ${day} has counts that are not whole numbers`, { keyId });
   }
   const sum = sumOf(days.map(({ characters }) => characters));
   const total = usedCharacters + sumOf(periods.map(({ characters }) => characters));
-  if (sum > total) found('day', `its days come to ${sum} characters, its periods to ${total}`);
+  if (sum > total) found('day', `its days add up to ${sum} characters, its periods to ${total}`);
 }
 
 function judgeWindow(window: TeamContents['window'], detail: string, found: Found, more?: Partial<StoreFinding>): void {
@@ -119,21 +120,22 @@ function judgeWindow(window: TeamContents['window'], detail: string, found: Foun
   if (faults) found('window', detail, more);
 }
 
-/** What is kept for a key's own limits is what its reservations and its places come to. */
+/** The totals kept for a key's own limits match its reservations and slots. */
 function judgeKeyLimits({ keys, period, requests }: TeamContents, found: Found): void {
   for (const { keyId, status, limits, heldCharacters, window } of keys) {
     const { expiresAtMs = 1, requestsPerSecond = 1, characters = 1, allowedAddresses = [] } = limits;
     if (![expiresAtMs, requestsPerSecond, characters].every((number) => isCount(number) && number > 0)) {
       found('key', 'its limits are not whole numbers from 1 on', { keyId });
     }
-    if (allowedAddresses.some((range) => canonicalRange(range) !== range)) found('key', 'it is allowed from what is no range', { keyId });
-    judgeWindow(window, "the places of a key's rate window are in no order", found, { keyId });
-    // Of a key that is revoked nothing is counted any more.
+    if (allowedAddresses.some((range) => canonicalRange(range) !== range))
+      found('key', 'it is allowed from an invalid address range', { keyId });
+    judgeWindow(window, "the slots of a key's rate window are out of order", found, { keyId });
+    // A revoked key's counts are no longer updated.
     if (heldCharacters === undefined || status === 'revoked') continue;
     const open = requests.filter((one) => one.state === 'open' && one.keyId === keyId && one.periodNumber === period.number);
     const sum = sumOf(open.map((one) => one.characters));
     if (sum !== heldCharacters)
-      found('held', `a key is said to hold ${heldCharacters} characters, its open reservations hold ${sum}`, { keyId });
+      found('held', `a key is recorded as holding ${heldCharacters} characters, its open reservations hold ${sum}`, { keyId });
   }
 }
 
@@ -141,7 +143,7 @@ function judgeGlossaries({ team, glossaries, glossaryBytes }: TeamContents, foun
   const dictionaries = glossaries.flatMap((glossary) => glossary.dictionaries);
   const counted = dictionaries.map(({ bytes }) => bytes).filter((bytes) => bytes !== undefined);
   if (glossaryBytes !== undefined && counted.length === dictionaries.length && sumOf(counted) !== glossaryBytes) {
-    found('glossary', `its dictionaries are said to have ${glossaryBytes} bytes, and have ${sumOf(counted)}`);
+    found('glossary', `its dictionaries are recorded with ${glossaryBytes} bytes but have ${sumOf(counted)}`);
   }
   const ids = dictionaries.map(({ dictionaryId }) => dictionaryId);
   if (new Set(ids).size < ids.length) found('glossary', 'two of its glossaries hold the same dictionary');
@@ -154,7 +156,7 @@ function judgeGlossaries({ team, glossaries, glossaryBytes }: TeamContents, foun
   if (team.name === '') found('team', 'it has no name');
 }
 
-/** Entries are read apart from their team, which may have replaced the dictionary meanwhile: then `pieces` is `undefined`. */
+/** Entries are read separately from their team, which may have replaced the dictionary meanwhile: `pieces` is then `undefined`. */
 export async function judgeDictionary(
   teamId: string,
   { dictionaryId, entryCount, bytes }: DictionaryContents,
@@ -176,8 +178,8 @@ export async function judgeDictionary(
   } catch {
     return found('cannot be read');
   }
-  if (count !== entryCount) found(`is said to have ${entryCount} entries, and has ${count}`);
-  if (bytes !== undefined && bytes !== sum) found(`is said to have ${bytes} bytes, and has ${sum}`);
+  if (count !== entryCount) found(`is recorded with ${entryCount} entries but has ${count}`);
+  if (bytes !== undefined && bytes !== sum) found(`is recorded with ${bytes} bytes but has ${sum}`);
 }
 
 function isCount(value: number): boolean {

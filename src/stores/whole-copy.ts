@@ -1,11 +1,11 @@
-// Copies a store into another one, and compares what both hold at the end, to the last character.
+// Copies a store into another one, and compares the complete contents of both at the end.
 import { createHash } from 'node:crypto';
 import { bytesOfEntry, eachEntry, ReadEntries, wholeObject } from '../domain/entries-text.ts';
 import type { EntryPieces } from '../domain/entries-text.ts';
 import { StoreError } from '../domain/store-unavailable.ts';
 import type { LooseContents, ReportFinding, StoreReader, StoreWriter, TeamContents } from '../ports/store-contents.ts';
 
-/** What a store holds, counted and summed. */
+/** Counts and sums over the contents of a store. */
 export interface StoreTally {
   readonly teams: number;
   readonly keys: number;
@@ -13,7 +13,7 @@ export interface StoreTally {
   readonly periods: number;
   readonly days: number;
   readonly openReservations: number;
-  /** Of the running periods and of those that were left. */
+  /** In current and past periods. */
   readonly characters: number;
   readonly balanceMicro: number;
   readonly heldCharacters: number;
@@ -21,7 +21,7 @@ export interface StoreTally {
   readonly digests: number;
   readonly auditEntries: number;
   readonly events: number;
-  /** A digest of all of it, whatever the order of what has none. */
+  /** A digest of everything, independent of the order of unordered data. */
   readonly fingerprint: string;
 }
 
@@ -34,11 +34,11 @@ export interface CopyProgress {
 
 export interface WholeCopyOptions {
   readonly onProgress: (progress: CopyProgress) => void;
-  /** Rejects where a gateway has begun to serve from the source. */
+  /** Rejects if a gateway has started to serve from the source. */
   readonly stillAlone: () => Promise<void>;
 }
 
-/** Rejects with a `StoreError` when the source has faults or the two are not equal: then the target stays half-written. */
+/** Rejects with a `StoreError` if the source has faults or the two differ: the target then stays marked as half-written. */
 export async function copyStore(
   source: StoreReader,
   target: StoreWriter,
@@ -89,7 +89,7 @@ interface WholeTeam {
   readonly entries: ReadonlyMap<string, EntryPieces>;
 }
 
-/** With its entries, and with what older versions did not keep: bytes of dictionaries, and what held in a period that was left. */
+/** Reads the entries, and fills in what older versions did not keep: dictionary sizes, and the plan of past periods. */
 async function whole(reader: StoreReader, read: TeamContents, report: ReportFinding): Promise<WholeTeam> {
   const { team } = read;
   const entries = new Map<string, EntryPieces>();
@@ -154,7 +154,8 @@ class Tally {
     counts.balanceMicro += contents.team.balanceMicro;
     counts.heldCharacters += contents.heldCharacters;
     counts.glossaryBytes += contents.glossaryBytes ?? 0;
-    // In the order of the teams. What a store may forget or keep otherwise is left out: ids that are only remembered, whose a period was.
+    // In the order of teams. Omits what stores may forget or keep differently: ids that are only remembered, and the keys of
+    // past periods.
     const { requests: _requests, dayDone: _dayDone, ...rest } = contents;
     const keys = rest.keys.map(({ digest: _digest, ...key }) => key);
     const periods = rest.periods.map(({ keys: _keys, ...period }) => period);
@@ -165,7 +166,7 @@ class Tally {
     }
   }
 
-  /** They come in any order, each once: joined by exclusive or. What is only remembered may be forgotten meanwhile. */
+  /** These arrive in any order, each once, so their hashes are XORed. Remembered changes may be forgotten meanwhile and are skipped. */
   loose(record: LooseContents): void {
     if (record.kind === 'change') return;
     this.counts[LOOSE[record.kind]]++;
@@ -178,7 +179,7 @@ class Tally {
   }
 }
 
-/** JSON whose members are in the order of their names. */
+/** JSON with sorted members. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_name, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)

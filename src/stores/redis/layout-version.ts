@@ -46,7 +46,7 @@ async function knownNumbers(redis: RedisConnection, shown: string): Promise<numb
   const strange = numbers.filter((name) => name !== KEY_LIMITS && !LIMIT_NUMBERS.some((known) => known === name));
   if (strange.length === 0) return numbers.filter((name) => name !== KEY_LIMITS).length;
   throw new StoreError(
-    `the store ${shown} was written by a newer Lingate (its teams are held to ${strange.toSorted().join(', ')}, unknown to this one): run that version`,
+    `the store ${shown} was written by a newer Lingate (its teams have limits that this one does not know: ${strange.toSorted().join(', ')}): run that version`,
   );
 }
 

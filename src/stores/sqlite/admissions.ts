@@ -1,4 +1,5 @@
-// The admission: judged in the order that the port gives, by the same rules of a plan as stores/redis/lua/plan.lua, and only then written.
+// The admission in SQLite: checks in the order given by the port, by the same plan rules as stores/redis/lua/plan.lua, and
+// writes last.
 import type { DatabaseSync } from 'node:sqlite';
 import { dictionaryFor } from '../../domain/dictionary-choice.ts';
 import { costMicro, minorRoundedDown, minorRoundedUp } from '../../domain/money.ts';
@@ -23,7 +24,7 @@ import type { Statements } from './statements.ts';
 import type { KeyBooks, TeamBooks } from './team-books.ts';
 
 const SQL = {
-  // A glossary without dictionaries gives one row of nulls.
+  // A glossary without dictionaries yields one row of nulls.
   dictionaries: objects<
     DictionaryRecord | { readonly dictionaryId: null }
   >(`SELECT ${named('d', 'sourceLang', 'targetLang', 'dictionaryId')}
@@ -43,14 +44,14 @@ export class Admissions {
     this.#sql = prepared(database, SQL);
   }
 
-  /** To be run inside a transaction; `nowMs` is the operation's one reading of the clock. */
+  /** Call it within a transaction; `nowMs` is the operation's only reading of the clock. */
   admit(request: AdmissionRequest, nowMs: number): Admission {
     const team = this.#books.team(request.teamId, request.keyId);
     if (team === undefined) return { kind: 'key_unknown' };
     this.#expiry.run(team, nowMs);
     const key = this.#books.key(team, request.keyId);
     if (key !== undefined && !key.isRevoked && key.guard === undefined && team.window.hasRoom(team.limits.requestsPerSecond, nowMs)) {
-      // What may still stand against it is a known id: inserting the id's row shows it, and then nothing has been written.
+      // Only a known id can still prevent the admission: inserting its row detects that before anything else is written.
       const answer = this.#judge(request, team, key, nowMs);
       if (this.#note(request, team, key, answer, nowMs, false)) return this.#place(request, team, key, answer, nowMs);
     }
@@ -73,7 +74,7 @@ export class Admissions {
     return this.#place(request, team, key, answer, nowMs);
   }
 
-  /** To be run inside a transaction. */
+  /** Call it within a transaction. */
   check({ teamId, keyId, address }: CallerCheck, nowMs: number): CheckedCaller {
     const team = this.#books.team(teamId, keyId);
     const key = team && this.#books.key(team, keyId);
@@ -81,7 +82,7 @@ export class Admissions {
     return this.#callerRefusal(team, key, address, nowMs, false) ?? { kind: 'admitted', reservation: undefined };
   }
 
-  /** What stands against the key or the rate, for a request that is to take a place or only asks. */
+  /** Checks key and rate, for a request that takes a slot or only asks. */
   #callerRefusal(
     team: TeamBooks,
     key: KeyBooks,
@@ -94,10 +95,10 @@ export class Admissions {
     const barred = guard?.refusal(address, nowMs);
     if (barred !== undefined) return barred;
     this.#stamp(key, nowMs);
-    // Written also on a refusal: places that have ended, or were moved, must stay so whatever the clock does next.
+    // Saved even on a refusal: slots that were freed or moved must stay so, whatever the clock does next.
     this.#books.touch(team);
     const limit = team.limits.requestsPerSecond;
-    // With a window of the key's own behind it, nothing is certain to take a place yet.
+    // If the key has a window too, it is not certain yet that a slot will be taken.
     const retryAfterMs = takesPlace && guard === undefined ? team.window.waitMs(limit, nowMs) : team.window.waitMsKept(limit, nowMs);
     if (retryAfterMs > 0) return { kind: 'rate_limited', limit, retryAfterMs };
     if (guard === undefined) return undefined;
@@ -105,7 +106,7 @@ export class Admissions {
     return guard.rateRefusal(nowMs);
   }
 
-  /** The answer to a request that has a place. Changes nothing. */
+  /** The result for a request that has a slot. Changes nothing. */
   #judge(request: AdmissionRequest, team: TeamBooks, key: KeyBooks, nowMs: number): Placed {
     const { requestId, teamId, characters, reserve, leaseMs, glossary } = request;
     const tooLong = characters === undefined ? undefined : textRefusal(team.limits, characters);
@@ -119,7 +120,7 @@ export class Admissions {
     return dictionary === undefined ? { kind: 'admitted', reservation } : { kind: 'admitted', reservation, dictionaryId: dictionary };
   }
 
-  /** Writes the id's row for this answer; without `over` only if the file has no row of the id. */
+  /** Writes the row of the id for this result; without `over`, only if there is none yet. */
   #note({ requestId }: AdmissionRequest, team: TeamBooks, key: KeyBooks, answer: Placed, nowMs: number, over: boolean): boolean {
     const reservation = answer.kind === 'admitted' ? answer.reservation : undefined;
     if (reservation === undefined) return this.#ids.addReleased(team.no, requestId, nowMs, over);
@@ -133,7 +134,7 @@ export class Admissions {
     );
   }
 
-  /** Takes the place in the window, and counts what is reserved as held. */
+  /** Takes the slot in the window, and adds the reservation to what is held. */
   #place(request: AdmissionRequest, team: TeamBooks, key: KeyBooks, answer: Placed, nowMs: number): Placed {
     this.#stamp(key, nowMs);
     team.window.take(nowMs);
@@ -163,7 +164,7 @@ export class Admissions {
     this.#books.touchKey(key);
   }
 
-  /** The id of the dictionary that serves, or the refusal. */
+  /** The id of the dictionary to use, or the refusal. */
   #dictionary(team: number, glossary: GlossaryReference): string | Placed {
     const found = this.#sql.dictionaries.all(glossary.glossaryId, team);
     if (found.length === 0) return { kind: 'glossary_missing' };
@@ -172,18 +173,18 @@ export class Admissions {
   }
 }
 
-/** Judged before the glossary. */
+/** Checked before the glossary. */
 function textRefusal({ maxCharactersPerRequest }: TeamLimits, characters: number): Placed | undefined {
   if (characters <= maxCharactersPerRequest) return undefined;
   return { kind: 'text_too_long', maxCharacters: maxCharactersPerRequest };
 }
 
-/** Credit that the characters are paid with. */
+/** The credit that the characters cost. */
 function priceOf({ billing, minorPerMillion }: TeamLimits, characters: number): Micro {
   return billing === 'credit' ? costMicro(characters, minorPerMillion) : 0;
 }
 
-/** Judged after the glossary, before the team's quota: the key's own characters in the team's period. */
+/** Checked after the glossary and before the team's quota: the key's own characters in the team's period. */
 function keyRefusal({ guard, counts }: KeyBooks, team: TeamBooks['counts'], characters: number): Placed | undefined {
   const characterLimit = guard?.limits.characters;
   if (guard === undefined || characterLimit === undefined) return undefined;
@@ -192,7 +193,7 @@ function keyRefusal({ guard, counts }: KeyBooks, team: TeamBooks['counts'], char
   return { kind: 'quota_exceeded', characterLimit, overageCapMinor: 0, periodEndMs: team.periodEndMs, of: 'key' };
 }
 
-/** Judged after the glossary: whether used, held and asked-for characters fit into the quota, or the price into the credit. */
+/** Checked after the glossary: whether used, held and requested characters fit the quota, or the price fits the credit. */
 function booksRefusal(limits: TeamLimits, counts: TeamBooks['counts'], characters: number): Placed | undefined {
   if (limits.billing === 'quota') {
     const total = counts.usedCharacters + counts.heldCharacters + characters;

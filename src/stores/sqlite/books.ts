@@ -1,4 +1,4 @@
-// Every team that a transaction touches is read once and written once: between that, its operations work in memory.
+// The team cache of transactions: each team is read once and written once, and operations in between work in memory.
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { GUARD_COLUMNS, KeyGuard } from './key-guard.ts';
@@ -8,10 +8,13 @@ import { assigned, membersOf, prepared, selected, tuples, valuesOf } from './sta
 import type { Numbers, Statements } from './statements.ts';
 import { BOOKS, KEY_BOOKS, KeyBooks, TeamBooks } from './team-books.ts';
 
-/** Written where a period or a day begins: each has a foreign key or an index, which cost look-ups whenever they are set. */
+/**
+ * The other columns are written when a period or day begins: each has a foreign key or an index, which costs lookups on every
+ * write.
+ */
 const { periodNo: _periodNo, periodEndMs: _periodEndMs, day: _day, ...WRITTEN } = BOOKS;
 
-/** About a kilobyte each. When there are more, memory starts anew. */
+/** About a kilobyte each. The cache is cleared when it grows beyond this. */
 const TEAMS_MAX = 10_000;
 
 const KEY = `k.no, k.key_id, k.revoked_at_ms, k.guarded, ${selected(KEY_BOOKS, 'u')}`;
@@ -19,7 +22,7 @@ const OF_KEY = 'u.team = k.team AND u.key = k.no';
 const TEAM = `t.no, (SELECT min(o.until_ms) FROM operations o WHERE o.team = t.no AND o.state = ${OPEN}),
   b.window_newest_ms, b.window, ${selected(BOOKS, 'b')}, ${selected(LIMITS, 't')}`;
 
-/** Where the columns of `TEAM` begin. */
+/** Offsets of the columns in `TEAM`. */
 const [BOOKS_AT, LIMITS_AT] = [4, 4 + Object.keys(BOOKS).length];
 const KEY_AT = LIMITS_AT + Object.keys(LIMITS).length;
 
@@ -50,14 +53,14 @@ export class Books {
     this.#sql = prepared(database, SQL);
   }
 
-  /** At the start of a transaction: forgets what other connections may have changed since the last one. */
+  /** Called at the start of a transaction: drops the cache if another connection has changed the file since the last one. */
   begin(): void {
     const version = this.#sql.dataVersion.get()![0];
     if (version !== this.#version || this.#teams.size > TEAMS_MAX) this.forget();
     this.#version = version;
   }
 
-  /** `undefined` when there is no such team. A key that will be asked for is read in the same go. */
+  /** `undefined` if there is no such team. Reads a key that will be needed in the same query. */
   team(teamId: string, keyId = ''): TeamBooks | undefined {
     const known = this.#teams.get(teamId);
     if (known !== undefined) return known;
@@ -69,7 +72,7 @@ export class Books {
     return team;
   }
 
-  /** `undefined` when the team has no such key. */
+  /** `undefined` if the team has no such key. */
   key(team: TeamBooks, keyId: string): KeyBooks | undefined {
     const known = team.keys.get(keyId);
     if (known !== undefined) return known;
@@ -77,22 +80,22 @@ export class Books {
     return row === undefined ? undefined : team.add(this.#guarding(new KeyBooks(team, row, 0)));
   }
 
-  /** Name of the team's plan. Read when it is first asked for: most gateways never ask. */
+  /** Name of the team's plan. Read on first use, because most gateways never need it. */
   planOf(team: TeamBooks): string {
     return (team.planName ??= this.#sql.plan.get(team.no)![0]);
   }
 
-  /** Of a reservation: its key exists. */
+  /** The key of a reservation, which always exists. */
   keyOf(team: TeamBooks, no: number): KeyBooks {
     return team.keys.get(no) ?? team.add(this.#guarding(new KeyBooks(team, this.#sql.keyByNumber.get(no)!, 0)));
   }
 
-  /** Whether any key of the team has a limit of characters. */
+  /** Whether any key of the team has a character limit. */
   limitsKeys(team: TeamBooks): boolean {
     return this.#sql.guarded.get(team.no) !== undefined;
   }
 
-  /** What a reservation of the key holds from now on, or with less than nothing no longer holds. */
+  /** Adds to what the key's reservations hold; a negative number frees it. */
   hold(key: KeyBooks, characters: number, periodNo: number): void {
     if (key.guard?.hold(characters, periodNo, key.team.counts) === true) this.touchGuard(key);
   }
@@ -115,9 +118,9 @@ export class Books {
     this.#changedGuards.push(key);
   }
 
-  /** Before a COMMIT, and before anything else reads or writes these tables. */
+  /** Called before a COMMIT, and before anything else reads or writes these tables. */
   flush(): void {
-    // `get` because `run` makes an object to tell what has changed, a quarter of a microsecond each.
+    // `get` because `run` builds a result object, which takes a quarter of a microsecond each time.
     for (const team of this.#changed) {
       const { counts, window, no } = team;
       this.#sql.write.get(...valuesOf(WRITTEN, counts), window.newestMs, window.packed(), no);
@@ -137,7 +140,7 @@ export class Books {
     this.#changedGuards.length = 0;
   }
 
-  /** After a rollback, and after anything else has written these tables: what is in memory is not what is in the file. */
+  /** Called after a rollback, and after anything else wrote these tables: the cache no longer matches the file. */
   forget(): void {
     this.#teams.clear();
     this.#changed.length = 0;

@@ -1,10 +1,11 @@
-// The file behind an open database: SQLite writes on into one that was deleted, moved away or made read-only, and all of that is lost.
+// Watches the file of an open database: SQLite keeps writing to a file that was deleted, moved or made read-only, and all of
+// that is lost.
 import { constants, statSync } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { IN_MEMORY } from './open-database.ts';
 
-/** `replaced`: another file lies at the path, and this process still has the one that was there. */
+/** `replaced`: another file is at the path, and this process still uses the previous one. */
 export type FileFault = 'vanished' | 'replaced' | 'read_only';
 
 const WRITABLE_BY_ANYBODY = 0o222;
@@ -13,7 +14,7 @@ export class DatabaseFile {
   readonly #location: string | undefined;
   readonly #opened: string;
 
-  /** To be made when the database has just been opened. */
+  /** Create it right after opening the database. */
   constructor(path: string) {
     this.#location = path === IN_MEMORY ? undefined : resolve(path);
     this.#opened = this.#location === undefined ? '' : identityOf(statSync(this.#location));
@@ -24,7 +25,7 @@ export class DatabaseFile {
     try {
       const found = await stat(this.#location);
       if (identityOf(found) !== this.#opened) return 'replaced';
-      // For root, whom the file system lets write all the same: it is what its operator has said.
+      // Root may write despite the mode, but the operator's intention counts.
       if ((found.mode & WRITABLE_BY_ANYBODY) === 0) return 'read_only';
       await access(this.#location, constants.W_OK);
       return undefined;

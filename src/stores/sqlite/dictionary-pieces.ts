@@ -1,4 +1,4 @@
-// The entries of dictionaries as rows of pieces: a large one is written, read and deleted over several transactions and turns.
+// Dictionary entries as rows of pieces: large dictionaries are written, read and deleted over several transactions and turns.
 import { nextTurn } from '../../core/turns.ts';
 import { isLarge, ReadEntries } from '../../domain/entries-text.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
@@ -11,9 +11,9 @@ import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 import { looked } from './store-fault.ts';
 
-/** Written or deleted in one transaction: some milliseconds, most of which is the wait for the disk. */
+/** Written or deleted per transaction: takes a few milliseconds, mostly waiting for the disk. */
 const PIECES_AT_ONCE = 2;
-/** How long a dictionary may be written, and wait for the glossary that is to hold it. */
+/** Time limit for writing a dictionary and attaching it to its glossary. */
 const UNHELD_MS = 60_000;
 
 const SQL = {
@@ -41,7 +41,7 @@ export class DictionaryPieces {
     this.#sql = prepared(parts.database, SQL);
   }
 
-  /** Reads without a transaction: pieces never change, and in WAL mode readers wait for no writer. */
+  /** Reads without a transaction: pieces are immutable, and in WAL mode readers do not wait for writers. */
   async read(teamId: string, dictionaryId: string): Promise<ReadEntries | undefined | StoreUnavailable> {
     const counted = await this.#parts.group.run(() => this.#sql.count.get(teamId, dictionaryId));
     if (counted === undefined || isUnavailable(counted)) return counted;
@@ -50,14 +50,14 @@ export class DictionaryPieces {
     for (let place = 0; place < count; place++) {
       if (place > 0) await nextTurn();
       const row = looked(this.#parts.path, () => this.#sql.piece.get(dictionaryId, place));
-      // The piece is gone, and the whole dictionary with it.
+      // The piece, and with it the whole dictionary, has been deleted.
       if (row === undefined || isUnavailable(row)) return row;
       pieces.push(row[0]);
     }
     return new ReadEntries(pieces);
   }
 
-  /** Writes a large dictionary, which no glossary holds yet; of a small one `hold` writes all. */
+  /** Writes a large dictionary before a glossary holds it; small ones are written by `hold`. */
   async prepare(dictionaryId: string, pieces: EntryPieces): Promise<StoreUnavailable | undefined> {
     if (!isLarge(pieces)) return undefined;
     for (let first = 0; first < pieces.length; first += PIECES_AT_ONCE) {
@@ -72,30 +72,30 @@ export class DictionaryPieces {
     return undefined;
   }
 
-  /** Whether what was prepared is still there; inside a transaction, before anything of it is written. */
+  /** Whether the prepared pieces still exist. Call it within a transaction, before writing anything else. */
   isPrepared(dictionaryId: string, pieces: EntryPieces): boolean {
     return !isLarge(pieces) || this.#sql.isAnnounced.get(dictionaryId, this.#parts.clock.nowMs()) !== undefined;
   }
 
-  /** From now on it is a glossary's; inside a transaction. */
+  /** Attaches the pieces to a glossary. Call it within a transaction. */
   hold(dictionaryId: string, pieces: EntryPieces): void {
     if (isLarge(pieces)) this.#sql.hold.run(dictionaryId);
     else for (const [place, piece] of pieces.entries()) this.#sql.add.run(dictionaryId, place, piece);
   }
 
-  /** No glossary will hold what was prepared: it may be deleted at once. Inside a transaction. */
+  /** Marks prepared pieces that no glossary will use for deletion. Call it within a transaction. */
   abandon(dictionaryId: string): void {
     this.#sql.abandon.run(dictionaryId);
   }
 
-  /** Whether there is something that `clear` would delete. */
+  /** Whether `clear` has anything to delete. */
   isDue(nowMs: number): boolean {
     return this.#sql.due.get(nowMs) !== undefined;
   }
 
   /**
-   * Deletes what no glossary holds any more, in the background, and overwrites it in the file. What is left when the process ends
-   * goes with a later change, or with the janitor.
+   * Deletes pieces that no glossary holds any more, in the background, and overwrites them in the file. If the process ends
+   * first, a later change or the janitor deletes the rest.
    */
   clear(): Promise<void> {
     this.#clearing ??= this.#clear().finally(() => (this.#clearing = undefined));

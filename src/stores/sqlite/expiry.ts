@@ -1,4 +1,4 @@
-// What changes in a team's counts by time alone: leases end, and a new period begins.
+// Time-dependent changes to a team: leases expire, and new periods begin.
 import type { DatabaseSync } from 'node:sqlite';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
 import type { Books } from './books.ts';
@@ -29,24 +29,24 @@ export class Expiry {
     this.#sql = prepared(database, SQL);
   }
 
-  /** Brings a team up to this moment; to be called before its counts are read or changed. */
+  /** Brings a team up to date. Call it before its counts are read or changed. */
   run(team: TeamBooks, nowMs: number): void {
     if (nowMs >= team.leaseDueMs) this.endLeases(team, nowMs, ALL);
     if (nowMs >= team.counts.periodEndMs) this.#periods.start(team, nowMs);
   }
 
-  /** Releases what ended leases hold: `rowsMax` of them, the longest ended first. */
+  /** Releases what expired leases hold: at most `rowsMax`, oldest first. */
   endLeases(team: TeamBooks, nowMs: number, rowsMax: number): void {
     const ended = this.#sql.expire.all(team.no, nowMs, rowsMax);
     const limitsKeys = ended.length > 0 && this.#books.limitsKeys(team);
     for (const [periodNo, characters, priceMicro, key] of ended) {
       if (limitsKeys) this.#books.hold(this.#books.keyOf(team, key), -characters, periodNo);
       team.counts.heldMicro -= priceMicro;
-      // What was held in an ended period is no longer in the counters.
+      // Holds of a past period are no longer in the counters.
       if (periodNo === team.counts.periodNo) team.counts.heldCharacters -= characters;
       this.#books.touch(team);
     }
-    // Some of these have ended: from now on they are looked up in the file.
+    // The cached reservations may have expired: look them up in the file from now on.
     team.held.clear();
     const [nextMs] = this.#sql.nextEnd.get(team.no)!;
     team.leaseDueMs = nextMs ?? Infinity;

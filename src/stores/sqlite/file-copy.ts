@@ -1,4 +1,4 @@
-// A copy of a database file, whole or not there at all: written while others use the file, flushed to disk, never over another file.
+// Copies a database file completely or not at all: while others use it, flushed to disk, never overwriting another file.
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -7,32 +7,32 @@ import { assertOurs, isEmpty } from './migrate.ts';
 import { databaseFaultOf, storeFault, storeName } from './store-fault.ts';
 
 export interface CopyOptions {
-  /** Room that has to be left beside the copy, as a multiple of its size. */
+  /** Free space required beyond the copy, as a multiple of its size. */
   readonly spare?: number;
-  /** Bytes that are free in a directory; for tests. */
+  /** Free bytes in a directory; replaced in tests. */
   readonly freeBytes?: (directory: string) => number;
 }
 
-/** Of a file, for one version. */
+/** Maximum number of copies of a file per version. */
 const COPIES_MAX = 100;
 
 /**
- * Writes the database at `location` as it stands at this moment into `file`, and returns its bytes. Reads in one snapshot, so
- * that it waits for no writer and no writer waits for it. Throws a `StoreError`; then there is no such file.
+ * Writes a snapshot of the database at `location` to `file`, and returns its size in bytes. Reads from a single snapshot, so
+ * that it neither waits for writers nor blocks them. Throws a `StoreError`, and then leaves no such file.
  */
 export function writeCopy(location: string, file: string, options: CopyOptions = {}): number {
   const directory = dirname(file);
   if (existsSync(file)) throw new StoreError(`${shown(file)} exists already and is left as it is: name a file that does not exist.`);
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new StoreError(`there is no directory ${shown(directory)}: make it, or name a file in another one.`);
-  // One name for all attempts: what a process left that was killed is replaced by the next one's.
+  // A fixed name, so that the next attempt replaces what a killed process left.
   const part = join(directory, `.${basename(file)}.part`);
   try {
     rmSync(part, { force: true });
     closeSync(openSync(part, 'wx', 0o600));
     vacuumInto(location, part, options);
     flush(part, 'r+');
-    // Fails where a rename would replace a file that has come meanwhile.
+    // Fails instead of replacing a file that was created meanwhile.
     linkSync(part, file);
     rmSync(part);
     flush(directory, 'r');
@@ -46,7 +46,7 @@ export function writeCopy(location: string, file: string, options: CopyOptions =
   }
 }
 
-/** A backup: the database at `path`, also one of an older version, in `file`, and looked over before it counts as one. Returns its bytes. */
+/** Backs up the database at `path`, possibly of an older version, to `file`, and verifies the backup. Returns its size in bytes. */
 export async function backUp(path: string, file: string): Promise<number> {
   look(path, (database) => {
     assertOurs(database, storeName(path));
@@ -76,13 +76,13 @@ function look(path: string, at: (database: DatabaseSync) => void): void {
   }
 }
 
-/** A name beside the file that nothing has yet. */
+/** A file name next to the file that is not taken yet. */
 export function freeName(location: string, suffix: string): string {
   for (let count = 1; count <= COPIES_MAX; count++) {
     const name = `${location}.${suffix}${count === 1 ? '' : `.${count}`}`;
     if (!existsSync(name)) return name;
   }
-  throw new StoreError(`there are ${COPIES_MAX} copies ${shown(`${location}.${suffix}`)} already: move those away that are not needed.`);
+  throw new StoreError(`there are ${COPIES_MAX} copies ${shown(`${location}.${suffix}`)} already: move away those that are not needed.`);
 }
 
 function vacuumInto(location: string, part: string, { spare = 0, freeBytes = freeBytesIn }: CopyOptions): void {
@@ -111,7 +111,7 @@ function freeBytesIn(directory: string): number {
   return bavail * bsize;
 }
 
-/** To the disk: a copy is of no use if a power cut takes it away again. */
+/** Flushes to disk: a copy is of no use if it does not survive a power cut. */
 function flush(path: string, flags: 'r' | 'r+'): void {
   const descriptor = openSync(path, flags);
   try {
@@ -150,7 +150,7 @@ function adviceOn(error: unknown): string {
   }
 }
 
-/** One line, whatever the name holds. */
+/** As one line, whatever the name contains. */
 function shown(path: string): string {
   return storeName(path).slice('sqlite:'.length);
 }

@@ -1,4 +1,4 @@
-// Runs what was asked for at about the same moment in one transaction, so that one fsync pays for all of it.
+// Group commit: runs operations that arrive at about the same moment in one transaction, so that they share one fsync.
 import type { DatabaseSync } from 'node:sqlite';
 import { SETTLE_LINGER_MS } from '../../domain/reservation.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
@@ -9,15 +9,15 @@ import type { QueuedOperation, WriteBehind } from './group-transaction.ts';
 import { unavailable } from './store-fault.ts';
 import type { Cause } from './store-fault.ts';
 
-/** About 10 microseconds an operation: the longest that a group may keep the event loop. */
+/** At about 10 microseconds per operation, this is the longest that a group may block the event loop. */
 const GROUP_MAX = 256;
 const QUEUE_MAX = 10_000;
-/** About what a transaction takes. */
+/** About as long as a transaction takes. */
 const GATHER_MS_MAX = 1;
 const RETRY_MS_MIN = 1;
 const RETRY_MS_SPREAD = 2;
 const DEFECT_LOG_EVERY_MS = 5000;
-/** Faults that any write meets: whoever watches the store says so once, and once when they end. */
+/** Faults that affect every write: the store probe logs when they begin and end. */
 const TOLD_BY_PROBE: ReadonlySet<Cause> = new Set(['busy', 'full', 'read_only', 'vanished', 'replaced', 'closed']);
 
 export interface GroupCommitOptions {
@@ -25,14 +25,14 @@ export interface GroupCommitOptions {
   /** The file, for messages to operators. */
   readonly path: string;
   readonly log: Log;
-  /** How long an operation may wait; after that it is answered and never run. */
+  /** How long an operation may wait; after that it is failed without being run. */
   readonly busyTimeoutMs: number;
   readonly behind?: WriteBehind;
-  /** How long the first of a group may wait for more at most. */
+  /** How long the first operation of a group may wait for others. */
   readonly gatherMsMax?: number;
 }
 
-/** What whoever works on an open file has. */
+/** The shared parts of an open file. */
 export interface StoreParts {
   readonly database: DatabaseSync;
   /** The file, for messages to operators. */
@@ -50,16 +50,16 @@ export class GroupCommit {
   readonly #flushNow = (): void => this.#flush();
   #queue: QueuedOperation[] = [];
   #scheduled = false;
-  /** Operations in the queue that a caller waits for, and how many the last group had. */
+  /** Number of queued operations with a waiting caller, and the same for the last group. */
   #awaited = 0;
   #awaitedLast = 0;
-  /** While a group is gathered: how many were in the queue a turn ago, and until when it may wait for more. */
+  /** While a group is gathered: the queue length one turn ago, and the deadline for waiting. */
   #seen = 0;
   #gatherUntilMs = 0;
-  /** Set while only operations that no caller waits for are in the queue. */
+  /** Set while the queue only contains operations that no caller waits for. */
   #lingering: NodeJS.Timeout | undefined;
   #closed = false;
-  /** Why no transaction may begin, although one could: its file is not at its place. */
+  /** Why transactions must not begin although they could: the file is no longer in its place. */
   #away: Cause | undefined;
   #defectLoggedAtMs = -Infinity;
   #onIdle: (() => void) | undefined;
@@ -72,7 +72,7 @@ export class GroupCommit {
     this.#gatherMsMax = gatherMsMax;
   }
 
-  /** Runs `work` inside a transaction, as `add` does; an error that it throws rejects its own promise only. */
+  /** Runs `work` within a transaction, like `add`; an error it throws only rejects its own promise. */
   run<T>(work: () => T): Promise<T | StoreUnavailable> {
     const operation = new PromisedOperation(work);
     this.add(operation, true);
@@ -80,15 +80,15 @@ export class GroupCommit {
   }
 
   /**
-   * Runs the operation inside a transaction at the end of this turn or of one of the next, and settles it after its COMMIT.
-   * An error that it throws fails this operation only. If no transaction can begin in time, or it fails, the answer is
-   * `unavailable`. After a rollback the operation may be run again, so it must keep nothing of a run but its answer. One that
-   * is not `hurried` may wait for others to share a transaction with, but keeps its place before them.
+   * Runs the operation within a transaction, at the end of this turn or one of the next, and settles it after the COMMIT. An
+   * error that it throws only fails this operation. If no transaction can begin in time, or it fails, the result is
+   * `unavailable`. After a rollback the operation may be run again, so it must keep no state of a run except its result. An
+   * operation that is not `hurried` may wait to share a transaction with others, but keeps its position before them.
    */
   add(operation: QueuedOperation, hurried: boolean): void {
     if (this.#closed) return this.#refuse(operation, 'closed');
     if (this.#queue.length >= QUEUE_MAX) return this.#refuse(operation, 'queue_full');
-    // Real time even if a test moves the store's clock: it bounds how long a caller waits.
+    // Real time, even if a test moves the store's clock: this limits how long callers wait.
     const nowMs = performance.now();
     operation.deadlineMs = nowMs + this.#busyTimeoutMs;
     this.#queue.push(operation);
@@ -101,12 +101,12 @@ export class GroupCommit {
     setImmediate(this.#gather);
   }
 
-  /** With a cause, nothing is run, and everything is answered with it, until it is taken back. */
+  /** With a cause, nothing is run and every operation fails with it, until the cause is cleared. */
   setAway(cause: Cause | undefined): void {
     this.#away = cause;
   }
 
-  /** Takes no more operations, and resolves when all that were taken have been run. */
+  /** Accepts no more operations, and resolves when all accepted ones have run. */
   close(): Promise<void> {
     this.#closed = true;
     if (this.#queue.length === 0) return Promise.resolve();
@@ -116,7 +116,7 @@ export class GroupCommit {
     });
   }
 
-  /** In a later turn: an answer never comes before `add` has returned. */
+  /** Deferred, because a result must not arrive before `add` has returned. */
   #refuse(operation: QueuedOperation, cause: Cause): void {
     queueMicrotask(() => operation.fail(unavailable(this.#path, cause)));
   }
@@ -129,8 +129,8 @@ export class GroupCommit {
   }
 
   /**
-   * With several operations in the queue, each turn of the event loop that brings more saves a transaction: the group grows
-   * until a turn brings none. A single operation does not wait.
+   * With several operations in the queue, each turn of the event loop that adds more saves a transaction: the group grows until
+   * a turn adds none. A single operation does not wait.
    */
   readonly #gather = (): void => {
     const { length } = this.#queue;
@@ -156,21 +156,21 @@ export class GroupCommit {
     this.#dropLate();
     if (this.#queue.length > 0) {
       const fault = this.#away ?? this.#transaction.begin();
-      // A random delay, so that two processes do not meet at the lock again and again.
+      // Randomized, so that two processes do not keep colliding at the lock.
       if (fault === 'busy') return this.#schedule(RETRY_MS_MIN + Math.random() * RETRY_MS_SPREAD);
       const group = this.#queue;
       this.#queue = group.length > GROUP_MAX ? group.splice(GROUP_MAX) : [];
       this.#awaitedLast = this.#awaited;
       this.#awaited = 0;
       const cause = fault ?? this.#transaction.run(group);
-      // Before answers are given: operations that these lead to are scheduled when they are added.
+      // Before results are delivered: operations that they trigger are scheduled when they are added.
       if (this.#queue.length > 0) this.#schedule(0);
       this.#conclude(group, cause);
     }
     if (this.#queue.length === 0) this.#onIdle?.();
   }
 
-  /** Operations that are past their deadline are answered `unavailable` and never run. The queue is in the order of deadlines. */
+  /** Fails operations that are past their deadline without running them. The queue is ordered by deadline. */
   #dropLate(): void {
     const nowMs = performance.now();
     if (this.#queue.length === 0 || this.#queue[0]!.deadlineMs > nowMs) return;
@@ -184,11 +184,11 @@ export class GroupCommit {
     else for (const entry of group) entry.fail(unavailable(this.#path, cause));
   }
 
-  /** A fault that a small write need not meet, which is all that the probe of the store tries. */
+  /** Logs a fault that the store probe may miss, because it only tries a small write. */
   #logDefect(cause: Cause): void {
     const nowMs = performance.now();
     if (nowMs - this.#defectLoggedAtMs < DEFECT_LOG_EVERY_MS) return;
     this.#defectLoggedAtMs = nowMs;
-    this.#log.error('the SQLite store could not do what it was asked', { cause });
+    this.#log.error('the SQLite store failed to run an operation', { cause });
   }
 }

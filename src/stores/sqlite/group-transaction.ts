@@ -1,4 +1,4 @@
-// One transaction for a group of operations: a bug fails only its own operation, a fault of the database fails all of them.
+// One transaction for a group of operations: a bug fails only its own operation, a database fault fails all of them.
 import type { DatabaseSync } from 'node:sqlite';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Log } from '../../ports/log.ts';
@@ -11,13 +11,13 @@ import type { Cause } from './store-fault.ts';
 export interface WriteBehind {
   /** A transaction has begun. */
   begin(): void;
-  /** Writes the changed rows; if that throws, the transaction fails. */
+  /** Writes the changed rows; if it throws, the transaction fails. */
   flush(): void;
   /** The transaction, or a part of it, was rolled back. */
   forget(): void;
 }
 
-// IMMEDIATE: a transaction that reads first and writes later fails half-way if another process commits in between.
+// IMMEDIATE, because a transaction that reads before it writes would fail midway if another process committed in between.
 const SQL = { begin: 'BEGIN IMMEDIATE', commit: 'COMMIT' };
 
 const NOTHING_BEHIND: WriteBehind = { begin: () => undefined, flush: () => undefined, forget: () => undefined };
@@ -35,7 +35,7 @@ export class GroupTransaction {
     this.#sql = prepared(database, SQL);
   }
 
-  /** `busy`: nothing was begun, and a later try may find the lock free. */
+  /** `busy` means that nothing was begun, and that a retry may find the lock free. */
   begin(): Cause | undefined {
     try {
       this.#sql.begin.run();
@@ -47,7 +47,7 @@ export class GroupTransaction {
     }
   }
 
-  /** Runs in a transaction that has begun, and ends it. */
+  /** Runs the group in a transaction that has begun, and ends it. */
   run(group: readonly QueuedOperation[]): Cause | undefined {
     try {
       for (const entry of group) entry.run();
@@ -62,7 +62,7 @@ export class GroupTransaction {
     return this.#runGuarded(group);
   }
 
-  /** Savepoints cost about a microsecond an operation: only a group in which one threw pays for them, in a second run. */
+  /** Savepoints cost about a microsecond per operation, so only a group in which one threw pays for them, in a second run. */
   #runGuarded(group: readonly QueuedOperation[]): Cause | undefined {
     const fault = this.begin();
     if (fault !== undefined) return fault;
@@ -91,7 +91,7 @@ export class GroupTransaction {
   #rollback(): void {
     this.#behind.forget();
     try {
-      // A full disk or a read error may have ended the transaction already.
+      // A full disk or a read error may already have ended the transaction.
       if (this.#database.isOpen && this.#database.isTransaction) this.#database.exec('ROLLBACK');
     } catch (error) {
       this.#log.error('a transaction could not be rolled back', { cause: databaseFaultOf(error) ?? 'internal' });
@@ -99,21 +99,21 @@ export class GroupTransaction {
   }
 }
 
-/** Exactly one of `settle` and `fail` is called, later than the operation was queued; neither may throw. */
+/** Exactly one of `settle` and `fail` is called, after the operation was queued; neither may throw. */
 export interface QueuedOperation {
-  /** After this it is not begun any more, by the monotonic clock; set when it is queued. */
+  /** The operation is not started after this time, on the monotonic clock. Set when it is queued. */
   deadlineMs: number;
-  /** Inside the transaction. Keeps the result; throws what the work throws. */
+  /** Called within the transaction. Keeps the result; throws what the work throws. */
   run(): void;
-  /** The work threw: the error becomes this operation's answer, and no other's. */
+  /** The work threw: the error becomes the result of this operation only. */
   blame(error: unknown): void;
-  /** After the COMMIT: answers. */
+  /** Called after the COMMIT to deliver the result. */
   settle(): void;
-  /** Instead of a COMMIT: answers that nothing was done. */
+  /** Called instead of a COMMIT to report that nothing was done. */
   fail(unavailable: StoreUnavailable): void;
 }
 
-/** One that a promise waits for. */
+/** An operation with a promise for its result. */
 export class PromisedOperation<T> implements QueuedOperation {
   deadlineMs = 0;
   readonly promise: Promise<T | StoreUnavailable>;

@@ -1,8 +1,8 @@
-// What a team's open reservations hold, by request id. No `Map`: one that many ids come to and go from keeps its dead alive.
+// What a team's open reservations hold, by request id. Not a `Map`, which keeps removed entries alive under heavy turnover.
 
-/** What a reservation holds, and of whom. */
+/** What a reservation holds, and for which key and period. */
 export interface Held {
-  /** The key's number. */
+  /** The key's row number. */
   readonly key: number;
   readonly characters: number;
   readonly priceMicro: number;
@@ -16,18 +16,18 @@ interface Entry {
 }
 
 const BUCKETS_AT_FIRST = 16;
-/** Ids that differ differ in their last characters: they count up, or are drawn. */
+/** Ids differ in their last characters, because they either count up or are random. */
 const HASHED = 4;
 
 /**
- * V8 moves a `Map` to a new table every few dozen changes, and the old one refers to the new: one that has grown old keeps
- * whatever was added after it until a full collection. Here an entry refers to older ones only.
+ * V8 moves a `Map` to a new table every few dozen changes, and the old table refers to the new one: once the old table is in
+ * the old generation, it keeps everything added later alive until a full collection. Here entries only refer to older ones.
  */
 export class HeldReservations {
   #buckets = emptyBuckets(BUCKETS_AT_FIRST);
   #size = 0;
 
-  /** Of an id that is not in it. */
+  /** The id must not be in it yet. */
   add(requestId: string, held: Held): void {
     if (this.#size === this.#buckets.length * 2) this.#grow();
     const at = this.#bucketOf(requestId);
@@ -35,7 +35,7 @@ export class HeldReservations {
     this.#size++;
   }
 
-  /** Removes it; `undefined` when there is none. */
+  /** Removes and returns the entry; `undefined` if there is none. */
   take(requestId: string): Held | undefined {
     const at = this.#bucketOf(requestId);
     let before: Entry | undefined;

@@ -1,4 +1,4 @@
-// The janitor's work on the usage history: days and periods that are over in teams without requests, and what is kept no longer.
+// The janitor's part for the usage history: ends days and periods of idle teams, and deletes what exceeds the retention.
 import type { DatabaseSync } from 'node:sqlite';
 import { DAY_MS, dayOf } from '../../domain/period.ts';
 import type { Books } from './books.ts';
@@ -8,9 +8,9 @@ import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 import { ERASE_USELESS } from './team-erasure.ts';
 
-/** Teams of each kind in one piece: some milliseconds, while callers wait. */
+/** Teams of each kind per batch: takes a few milliseconds while callers wait. */
 const TEAMS_MAX = 48;
-/** Teams whose oldest rows are looked at in one piece, and rows that are deleted in it. */
+/** Teams whose oldest rows are checked per batch, and rows deleted per batch. */
 const LOOKED_AT_MAX = 500;
 const ROWS_MAX = 1000;
 
@@ -33,7 +33,7 @@ const SQL = {
   unclosed: tuples<Unclosed>(`SELECT p.team, p.no, t.team_id FROM periods p JOIN teams t ON t.no = p.team
     WHERE p.left_ms IS NOT NULL AND p.closed_characters IS NULL AND (p.team, p.no) > (?, ?) ORDER BY p.team, p.no LIMIT ${TEAMS_MAX}`),
   lastOf: tuples<[number | null]>(`SELECT max(no) FROM (SELECT no FROM teams WHERE no > ? ORDER BY no LIMIT ${LOOKED_AT_MAX})`),
-  // Two look-ups a team: of its first day, and of its first period.
+  // Two lookups per team: its first day and its first period.
   old: tuples<[team: number]>(`SELECT t.no FROM teams t LEFT JOIN books b ON b.team = t.no WHERE t.no > $after AND t.no <= $last AND (
       (SELECT d.day FROM usage_days d WHERE d.team = t.no ORDER BY d.day LIMIT 1) < $day
       OR (SELECT p.no < coalesce(b.period_no, p.no + 1) AND coalesce(p.left_ms, p.end_ms) < $endMs FROM periods p WHERE p.team = t.no ORDER BY p.no LIMIT 1)
@@ -56,12 +56,12 @@ interface Due {
 export class HistoryChores {
   readonly #parts: HistoryChoresParts;
   readonly #sql: Statements<typeof SQL>;
-  /** What the last look has found. */
+  /** The result of the last look. */
   #due: Due = { teamIds: [], closable: [], old: undefined };
   #hasMore = false;
-  /** The last unclosed period that was looked at. */
+  /** The last unclosed period that was checked. */
   #cursor: readonly [team: number, periodNo: number] = [0, 0];
-  /** The day on which old rows are looked for, and the last team that had none. */
+  /** The day for which old rows are searched, and the last team without any. */
   #pass = { day: 0, after: 0, isDone: false };
 
   constructor(parts: HistoryChoresParts) {
@@ -69,12 +69,12 @@ export class HistoryChores {
     this.#sql = prepared(parts.database, SQL);
   }
 
-  /** Whether the next piece should follow soon. */
+  /** Whether the next batch should follow soon. */
   get hasMore(): boolean {
     return this.#hasMore;
   }
 
-  /** Whether there is anything to do; reads only. */
+  /** Whether there is anything to do; only reads. */
   look(nowMs: number): boolean {
     const today = dayOf(nowMs);
     const daysOver = this.#sql.daysOver.all(today);
@@ -88,7 +88,7 @@ export class HistoryChores {
     return teamIds.length > 0 || closable.length > 0 || old !== undefined;
   }
 
-  /** Does what was found, as far as another process has not; to be run inside a transaction. */
+  /** Processes what was found, unless another process already has. Call it within a transaction. */
   run(nowMs: number): void {
     const { books, expiry, days, periods } = this.#parts;
     const { teamIds, closable, old } = this.#due;
@@ -112,7 +112,7 @@ export class HistoryChores {
     return found;
   }
 
-  /** The next team with rows that are kept no longer. Once a day all teams are gone through. */
+  /** The next team with rows beyond the retention. All teams are scanned once a day. */
   #nextOld(nowMs: number): number | undefined {
     const today = dayOf(nowMs);
     if (this.#pass.day !== today) this.#pass = { day: today, after: 0, isDone: false };
@@ -122,7 +122,7 @@ export class HistoryChores {
     this.#pass.isDone = last === null;
     const bounds = { $after: after, $last: last, $day: today - this.#parts.historyDays, $endMs: this.#keptFromMs(nowMs) };
     const found = last === null ? undefined : this.#sql.old.get(bounds)?.[0];
-    // It is looked at again until nothing old is left of it.
+    // Checked again until it has no old rows left.
     this.#pass.after = found === undefined ? (last ?? after) : found - 1;
     return found;
   }

@@ -1,4 +1,5 @@
-// Clears up, a few rows at a time: ended leases, forgotten ids, what is over of the usage of teams without requests, what of the audit is too old, and what an interrupted deletion has left.
+// Cleans up in small batches: expired leases, forgotten ids, past usage of idle teams, old audit entries, and leftovers of
+// interrupted deletions.
 import type { Log } from '../../ports/log.ts';
 import type { Books } from './books.ts';
 import type { DictionaryPieces } from './dictionary-pieces.ts';
@@ -12,13 +13,13 @@ import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 import type { TeamErasure } from './team-erasure.ts';
 
-/** How often does not matter for correctness: what is due counts as ended from its millisecond on. */
+/** The interval does not affect correctness: whatever is due counts as expired from its millisecond on. */
 const SWEEP_EVERY_MS = 2000;
-/** The pause before the next round while there is more to clear than one round takes. */
+/** The pause before the next round if one round does not suffice. */
 const SWEEP_ON_MS = 200;
-/** And while days and periods are over of more teams than that: of all of them, a period is to be closed within seconds. */
+/** The same while many teams have days and periods to end: each period must be closed within seconds. */
 const HISTORY_ON_MS = 4;
-/** Teams with open leases looked at in one sweep, teams tidied, leases ended for each, ids and entries of the audit cleared away. */
+/** Limits per sweep: teams with open leases checked, teams processed, leases expired per team, ids and audit entries deleted. */
 const TEAMS_MAX = 200;
 const DUE_TEAMS_MAX = 8;
 const LEASES_MAX = 64;
@@ -26,7 +27,7 @@ const IDS_MAX = 1024;
 const AUDIT_MAX = 1024;
 
 const SQL = {
-  // One step in the index: the next team that has an open lease, with the earliest end among its leases.
+  // One index step: the next team with an open lease, and the earliest end among its leases.
   nextTeam: tuples<[team: number, untilMs: number, teamId: string]>(`SELECT o.team, o.until_ms, t.team_id
     FROM operations o JOIN teams t ON t.no = o.team AND t.erasure = ${NOT_ERASED}
     WHERE o.state = ${OPEN} AND o.team > ? ORDER BY o.team, o.until_ms LIMIT 1`),
@@ -48,7 +49,7 @@ export class Janitor {
   readonly #sql: Statements<typeof SQL>;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
-  /** The last team that was looked at. */
+  /** The last team that was checked. */
   #cursor = 0;
 
   constructor(parts: JanitorParts) {
@@ -75,12 +76,12 @@ export class Janitor {
       if (history.hasMore) this.#schedule(HISTORY_ON_MS);
       else this.#schedule(this.#isDue(clock.nowMs()) ? SWEEP_ON_MS : SWEEP_EVERY_MS);
     } catch {
-      this.#parts.log.error('clearing up after idle teams failed; it is tried again');
+      this.#parts.log.error('cleaning up after idle teams failed and will be retried');
       this.#schedule(SWEEP_EVERY_MS);
     }
   }
 
-  /** One round, resolved when its transaction has ended. Looks before it asks for the write lock. */
+  /** Runs one round; resolves when its transaction has ended. Only takes the write lock if there is something to do. */
   async sweep(): Promise<void> {
     const { clock, group, books, expiry, ids, history, audit, erasure, pieces } = this.#parts;
     if (erasure.isDue()) await erasure.finishAll();
@@ -95,7 +96,7 @@ export class Janitor {
       ids.clear(nowMs, IDS_MAX);
       audit.clear(nowMs, AUDIT_MAX);
     };
-    // A round that finds the store busy may be skipped; the group commit has logged it.
+    // A round may be skipped if the store is busy; the group commit has logged that.
     await group.run(tidy);
   }
 

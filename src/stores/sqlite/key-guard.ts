@@ -1,4 +1,4 @@
-// What a single key is held to, in memory while operations use it: its limits, what its reservations hold, its own window.
+// The limits of a single key, in memory while operations use it: the limits, what its reservations hold, its own window.
 import type { SQLOutputValue } from 'node:sqlite';
 import { addressBytes, holdsAddress, parseRange } from '../../domain/key-limits.ts';
 import type { AddressRange, KeyLimits } from '../../domain/key-limits.ts';
@@ -7,13 +7,13 @@ import { RateWindow } from './rate-window.ts';
 import type { SqlRow } from './statements.ts';
 import type { TeamBooks } from './team-books.ts';
 
-/** The columns of `key_limits` by which limits are shown, under names that no other table has. */
+/** The columns of `key_limits` for reporting, with names that no other table uses. */
 export const LIMIT_COLUMNS = `l.disabled, l.expires_at_ms, l.requests_per_second AS key_requests_per_second,
   l.characters AS key_characters, l.addresses`;
 
 export const GUARD_COLUMNS = `${LIMIT_COLUMNS}, l.held_period_no, l.held_characters, l.window_newest_ms, l.window`;
 
-/** From a row with `LIMIT_COLUMNS`, all null for a key without any. */
+/** From a row with `LIMIT_COLUMNS`, which are all null for a key without limits. */
 export function limitsOfRow(row: SqlRow): KeyLimits {
   const { expires_at_ms: expires, key_requests_per_second: rate, key_characters: characters, addresses } = row;
   return {
@@ -28,7 +28,7 @@ function isSet(column: SQLOutputValue | undefined): boolean {
   return column !== null && column !== undefined;
 }
 
-/** The team's period that counts now, and what all its keys hold in it. */
+/** The team's current period, and what all its keys hold in it. */
 type TeamHeld = Pick<TeamBooks['counts'], 'periodNo' | 'heldCharacters'>;
 
 export class KeyGuard {
@@ -49,7 +49,7 @@ export class KeyGuard {
     this.#ranges = this.limits.allowedAddresses?.map(parseRange).filter((range) => range !== undefined);
   }
 
-  /** What stands against the key before any rate is judged. */
+  /** The refusal that comes before any rate check. */
   refusal(address: string | undefined, nowMs: number): Exclude<CallerRefusal, { kind: 'rate_limited' }> | undefined {
     if (this.disabled) return { kind: 'key_revoked', reason: 'disabled' };
     const { expiresAtMs } = this.limits;
@@ -60,7 +60,7 @@ export class KeyGuard {
     return this.#ranges.some((range) => holdsAddress(range, bytes)) ? undefined : { kind: 'address_refused' };
   }
 
-  /** To be asked where the team's own rate has a place: nothing of either window is forgotten before both have one. */
+  /** Call it only if the team's own window has a free slot: neither window discards anything before both have one. */
   rateRefusal(nowMs: number): Extract<CallerRefusal, { kind: 'rate_limited' }> | undefined {
     const limit = this.limits.requestsPerSecond;
     if (limit === undefined) return undefined;
@@ -72,7 +72,7 @@ export class KeyGuard {
     if (this.limits.requestsPerSecond !== undefined) this.window.take(nowMs);
   }
 
-  /** The key's own window, where fewer places are left in that. */
+  /** The state of the key's own window, if it has fewer free slots. */
   nearer(rate: RateStanding): RateStanding {
     const limit = this.limits.requestsPerSecond;
     if (limit === undefined) return rate;
@@ -80,17 +80,17 @@ export class KeyGuard {
     return remaining < rate.remaining ? { limit, remaining, of: 'key' } : rate;
   }
 
-  /** Never more than the team holds: a process of an older version ends reservations without knowing of this. */
+  /** At most what the team holds: a process of an older version ends reservations without updating this. */
   held({ periodNo, heldCharacters }: TeamHeld): number {
     return this.heldPeriodNo === periodNo ? Math.min(this.heldCharacters, heldCharacters) : 0;
   }
 
-  /** Counts what a reservation of this period holds from now on, or no longer: then it is negative. */
+  /** Adds to what the key's reservations of this period hold; a negative number frees it. */
   hold(characters: number, periodNo: number, team: TeamHeld): boolean {
-    // An ended period's counts are closed.
+    // The counts of a past period are final.
     if (this.limits.characters === undefined || periodNo !== team.periodNo) return false;
     const before = this.heldPeriodNo === periodNo ? this.heldCharacters : 0;
-    // Nor less than nothing, where it was the older process that made the reservation.
+    // At least 0, in case the older process made the reservation.
     this.heldCharacters = Math.max(0, Math.min(before + characters, team.heldCharacters));
     this.heldPeriodNo = periodNo;
     return true;

@@ -1,4 +1,4 @@
-// Keys as rows. Digests are looked up and never read back.
+// Keys as rows. Digests are used for lookups and never read back.
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { KeyDigest, KeyMode, KeyOwner } from '../../domain/api-key.ts';
 import { hasLimits, keyStatus } from '../../domain/key-limits.ts';
@@ -19,10 +19,10 @@ const FOUND = `SELECT k.*, ${LIMIT_COLUMNS}, t.team_id, t.name AS team_name, u.l
   FROM keys k JOIN teams t ON t.no = k.team AND t.erasure = ${NOT_ERASED} JOIN key_books u ON u.team = k.team AND u.key = k.no
   LEFT JOIN key_limits l ON l.key = k.no`;
 
-/** The width of a moment in the summary's statement. */
+/** Width of a timestamp in the summary's statement. */
 const MOMENT_DIGITS = 16;
 
-/** Neither revoked, nor disabled, nor expired. */
+/** Neither revoked, disabled nor expired. */
 const IS_ACTIVE = 'k.revoked_at_ms IS NULL AND coalesce(l.disabled, 0) = 0 AND coalesce(l.expires_at_ms > $now, 1)';
 
 const SQL = {
@@ -37,21 +37,21 @@ const SQL = {
   ofTeam: `${SELECT} WHERE k.team = ? ORDER BY k.no`,
   numbered: `SELECT k.*, ${LIMIT_COLUMNS}, t.team_id, u.last_used_at_ms FROM keys k JOIN teams t ON t.no = k.team
     LEFT JOIN key_books u ON u.team = k.team AND u.key = k.no LEFT JOIN key_limits l ON l.key = k.no WHERE k.team = ? ORDER BY k.no`,
-  // The smallest text of moment and id is the oldest moment, with the key that it belongs to.
+  // The smallest text made of timestamp and id is that of the key unused for longest.
   summary: tuples<[active: number, lastUsed: number | null, idlest: string | null]>(`SELECT count(*) FILTER (WHERE ${IS_ACTIVE}),
       max(u.last_used_at_ms),
       min(printf('%016d%s', iif(u.last_used_at_ms = 0, k.created_at_ms, u.last_used_at_ms), k.key_id)) FILTER (WHERE ${IS_ACTIVE})
     FROM keys k JOIN key_books u ON u.team = k.team AND u.key = k.no LEFT JOIN key_limits l ON l.key = k.no WHERE k.team = $team`),
-  // A repeated revocation keeps the first one's moment.
+  // A repeated revocation keeps the time of the first one.
   revoke: 'UPDATE keys SET revoked_at_ms = ? WHERE key_id = ? AND revoked_at_ms IS NULL',
   found: `${FOUND} WHERE k.digest = ?`,
   last: tuples<[no: number]>('SELECT coalesce(max(no), 0) FROM keys'),
-  // Without an index, which every key would have to pay for: looked for this way, a key is found within a second among millions.
+  // Not indexed, because an index would cost every key: this scan finds a key among millions within a second.
   shown: `${FOUND} WHERE k.no > ? AND k.no <= ? AND k.display = ?`,
   setLabel: 'UPDATE keys SET label = ? WHERE key_id = ?',
   setGuarded: 'UPDATE keys SET guarded = ? WHERE no = ?',
   dropLimits: 'DELETE FROM key_limits WHERE key = ?',
-  // What is held is counted anew, so that reservations made before there was a limit are in it; without a rate no window is kept.
+  // Recounts what is held, to include reservations made before the limit was set; without a rate, no window is kept.
   setLimits: `INSERT INTO key_limits
       (key, team, disabled, expires_at_ms, requests_per_second, characters, addresses, held_period_no, held_characters)
     SELECT k.no, k.team, $disabled, $expires, $rate, $characters, $addresses, b.period_no, iif($characters IS NULL, 0, (
@@ -64,7 +64,7 @@ const SQL = {
       window = iif(excluded.requests_per_second IS NULL, x'', window)`,
 };
 
-/** What of a key can be changed. */
+/** The members of a key that can change. */
 export interface ChangeableRow {
   readonly label: string;
   readonly disabled: boolean;
@@ -75,23 +75,23 @@ export class KeyRows {
   readonly #clock: Clock;
   readonly #sql: Statements<typeof SQL>;
 
-  /** By the clock it is told which keys have expired. */
+  /** The clock determines which keys have expired. */
   constructor(database: DatabaseSync, clock: Clock) {
     this.#clock = clock;
     this.#sql = prepared(database, SQL);
   }
 
-  /** With its team's name. */
+  /** Includes the team's name. */
   byDigest(digest: KeyDigest): FoundKey[] {
     return this.#sql.found.all(digest).map((row) => this.#foundKeyOf(row));
   }
 
-  /** The highest number. */
+  /** The highest key number. */
   last(): number {
     return this.#sql.last.get()![0];
   }
 
-  /** Of the keys with numbers above `after`, up to `last`. */
+  /** Among the keys with numbers above `after`, up to `last`. */
   byDisplay(display: string, after: number, last: number): FoundKey[] {
     return this.#sql.shown.all(after, last, display).map((row) => this.#foundKeyOf(row));
   }
@@ -117,7 +117,7 @@ export class KeyRows {
     return this.#sql.ofTeam.all(team).map((row) => keyRecordOf(row, nowMs));
   }
 
-  /** With the numbers that rows of usage name them by; also of a team of which only its usage is left. */
+  /** With the row numbers that usage rows refer to; also for a team of which only the usage is left. */
   numbered(team: number): [no: number, key: KeyRecord][] {
     const nowMs = this.#clock.nowMs();
     return this.#sql.numbered.all(team).map((columns) => [Number(columns['no']), keyRecordOf(columns, nowMs)]);
@@ -150,7 +150,7 @@ export class KeyRows {
     });
   }
 
-  /** False where there is no such key, or one that is revoked already. */
+  /** False if there is no such key, or it is already revoked. */
   revoke(keyId: string, nowMs: number): boolean {
     return this.#sql.revoke.run(nowMs, keyId).changes > 0;
   }
@@ -164,7 +164,7 @@ export class KeyRows {
     };
   }
 
-  /** Of the team's current period. */
+  /** In the team's current period. */
   usage(team: number): KeyUsage[] {
     const nowMs = this.#clock.nowMs();
     return this.#sql.ofTeam.all(team).map((columns) => ({
@@ -184,7 +184,7 @@ function usedAt(column: SQLOutputValue | undefined): number | undefined {
   return Number(column ?? 0) === 0 ? undefined : Number(column);
 }
 
-/** From a row with the columns of `keys`, those of its limits, its team's id and its last use. */
+/** From a row with the columns of `keys` and of its limits, its team's id and its last use. */
 export function keyRecordOf(row: SqlRow, nowMs: number): KeyRecord {
   const limits = limitsOfRow(row);
   return {

@@ -1,4 +1,4 @@
-// Brings a file to this version's schema: all of its steps in one transaction, never backwards, and not before there is a copy.
+// Migrates a file to this version's schema: all steps in one transaction, never backwards, and only after a copy was made.
 import type { DatabaseSync } from 'node:sqlite';
 import { HALF_WRITTEN_SCHEMA, halfWritten, StoreError } from '../../domain/store-unavailable.ts';
 import type { StoreMigration } from '../../ports/store.ts';
@@ -7,7 +7,7 @@ import { MIGRATIONS, SCHEMA } from './schema-steps.ts';
 import type { SchemaStep } from './schema-steps.ts';
 import { missingNumbers, strangeNumbers } from './sqlite-schema.ts';
 
-/** Throws a `StoreError` for a database of another program, of a newer Lingate, or that is not complete. Writes nothing. */
+/** Throws a `StoreError` for a database of another program, of a newer Lingate, or one that is incomplete. Writes nothing. */
 export function assertOurs(database: DatabaseSync, storeName: string): void {
   const tables = numberOf(database, 'SELECT count(*) FROM sqlite_schema');
   if (tables > 0 && numberOf(database, 'PRAGMA application_id') !== APPLICATION_ID) {
@@ -19,23 +19,23 @@ export function assertOurs(database: DatabaseSync, storeName: string): void {
   const strange = version === SCHEMA ? strangeNumbers(database) : [];
   if (strange.length > 0) {
     throw new StoreError(
-      `${storeName} was written by a newer Lingate (its teams are held to ${strange.join(', ')}, unknown to this one); run that version, or restore a backup.`,
+      `${storeName} was written by a newer Lingate (its teams have limits that this one does not know: ${strange.join(', ')}); run that version, or restore a backup.`,
     );
   }
 }
 
-/** Nobody has written into it. */
+/** Whether nobody has written to it. */
 export function isEmpty(database: DatabaseSync): boolean {
   return versionOf(database) === 0 && numberOf(database, 'SELECT count(*) FROM sqlite_schema') === 0;
 }
 
-/** An older version has written it: `migrate` would change it. */
+/** Whether an older version wrote it, so that `migrate` would change it. */
 export function isOutdated(database: DatabaseSync): boolean {
   const version = versionOf(database);
   return version > 0 && (version < SCHEMA || missingNumbers(database).length > 0);
 }
 
-/** For whoever may not migrate. Throws a `StoreError` that says who may. */
+/** For programs that may not migrate: throws a `StoreError` that names those that may. */
 export function assertCurrent(database: DatabaseSync, storeName: string): void {
   if (!isOutdated(database)) return;
   throw new StoreError(
@@ -45,13 +45,13 @@ export function assertCurrent(database: DatabaseSync, storeName: string): void {
 
 export interface MigrateOptions {
   readonly steps?: readonly SchemaStep[];
-  /** Makes the copy that a file with data gets first, and returns its name. Whatever it throws ends the migration before it began. */
+  /** Makes the copy that a file with data gets first, and returns its name. If it throws, the migration does not begin. */
   readonly copy?: (to: number) => string;
 }
 
 /**
- * Safe to run in several processes at once: what there is to do is looked at again under the lock. Returns what was done, and
- * `undefined` where nothing was. `from` is 0 for a file that was empty.
+ * Safe to run in several processes concurrently: the work to do is determined again under the lock. Returns what was done, or
+ * `undefined` if nothing was. `from` is 0 for a file that was empty.
  */
 export function migrate(
   database: DatabaseSync,

@@ -1,4 +1,4 @@
-// Opens the file: creates it readable for its owner only, refuses another program's or a damaged one, and sets durability.
+// Opens the file: creates it readable only by its owner, rejects a damaged one or another program's, and sets the durability.
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -11,28 +11,28 @@ import { assertCurrent, assertOurs, isEmpty, isOutdated, migrate } from './migra
 
 export type Durability = 'full' | 'normal';
 
-/** Gone when its last connection closes; for tests. */
+/** Discarded when its last connection closes; for tests. */
 export const IN_MEMORY = ':memory:';
 
-/** The first release in which a reset of the WAL can no longer corrupt the file. */
+/** The first release in which resetting the WAL can no longer corrupt the file. */
 const VERSION_MIN: readonly number[] = [3, 51, 3];
-/** Several workers start at once and one of them migrates: opening is more patient than serving. */
+/** Several workers start at once and one of them migrates, so opening waits longer than serving. */
 const OPEN_PATIENCE_MS = 5000;
 /** While another process copies and migrates a large file. */
 const MIGRATION_PATIENCE_MS = 600_000;
 const OPEN_RETRY_MS = 10;
-/** Bigger files are not checked whole: every start and every command would wait for it. */
+/** Larger files are not checked completely, because every start and every command would have to wait. */
 const CHECKED_BYTES_MAX = 16 * 1024 * 1024;
 const CACHE_KIB = 16 * 1024;
-/** The size that the WAL is cut to after a burst. */
+/** The size to which the WAL is truncated after a burst. */
 const WAL_BYTES_KEPT = 64 * 1024 * 1024;
 
 export interface DatabaseOpening extends StoreCreation {
-  /** For whoever looks for faults: what `quick_check` would find is not refused. */
+  /** For tools that look for faults: skips the `quick_check`. */
   readonly anyFaults?: boolean;
 }
 
-/** Rejects with a `StoreError` when the file cannot serve as a store. */
+/** Rejects with a `StoreError` if the file cannot serve as a store. */
 export async function openDatabase(path: string, durability: Durability, creation: DatabaseOpening = {}): Promise<DatabaseSync> {
   const startedAtMs = performance.now();
   for (;;) {
@@ -52,12 +52,13 @@ function openOnce(path: string, durability: Durability, creation: DatabaseOpenin
   const { mayCreate = true, onCreated, mayMigrate = true, onMigrated, anyFaults = false } = creation;
   // An absolute path is never taken for a URI, and an empty one never for a temporary file.
   const location = path === IN_MEMORY ? path : prepareFile(path, mayCreate);
-  // No waiting in the driver, which would stop the event loop: an operation that finds the file busy is tried again in a later turn.
+  // No waiting in the driver, which would block the event loop: an operation that finds the file busy is retried in a later
+  // turn.
   const database = new DatabaseSync(location, { timeout: 0, enableForeignKeyConstraints: true });
   try {
     assertVersion(database);
     assertOurs(database, storeName(path));
-    // A file may be there and be empty: another program has made it, or a volume brought it along.
+    // The file may exist but be empty, because another program or a volume created it.
     if (!mayCreate && isEmpty(database)) throw new NoStoreError(placeOf(path, location));
     if (!mayMigrate) assertCurrent(database, storeName(path));
     setPragmas(database, path, durability);
@@ -74,15 +75,15 @@ function openOnce(path: string, durability: Durability, creation: DatabaseOpenin
 }
 
 /**
- * Opens the file for this process alone: nobody else has it open, and nobody can open it until it is closed. Throws a `StoreError`
- * where somebody has. In WAL mode every connection holds a shared lock of the file for as long as it is open, whatever it does.
+ * Opens the file exclusively: nobody else has it open or can open it until it is closed. Throws a `StoreError` if somebody has.
+ * In WAL mode, every connection holds a shared lock on the file for as long as it is open.
  */
 export function openAlone(path: string, { mayCreate }: { readonly mayCreate: boolean }): DatabaseSync {
   const location = prepareFile(path, mayCreate);
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(location, { timeout: 0 });
-    // Before the first access: then the exclusive lock is taken of the file itself.
+    // Set before the first access, so that the exclusive lock is taken on the file itself.
     database.exec('PRAGMA locking_mode = EXCLUSIVE');
     database.exec('BEGIN EXCLUSIVE; COMMIT');
     return database;
@@ -95,11 +96,11 @@ export function openAlone(path: string, { mayCreate }: { readonly mayCreate: boo
   }
 }
 
-/** A file with data is copied first, so that whoever has to go back to the version before can. */
+/** Copies a file with data before migrating it, to allow a downgrade. */
 function bringUp(database: DatabaseSync, path: string, location: string): StoreMigration | undefined {
   const copy = (to: number): string => {
     const file = freeName(location, `before-${to}`);
-    // As much again is what the migration itself may write.
+    // The migration itself may write as much again.
     writeCopy(location, file, { spare: 1 });
     return file;
   };
@@ -111,7 +112,7 @@ function bringUp(database: DatabaseSync, path: string, location: string): StoreM
   }
 }
 
-/** Another process holds the lock of a file that has to be migrated: most likely it is doing just that. */
+/** Another process holds the lock of a file that has to be migrated, and is most likely migrating it. */
 class MigrationBusyError extends Error {}
 
 function prepareFile(path: string, mayCreate: boolean): string {
@@ -120,7 +121,7 @@ function prepareFile(path: string, mayCreate: boolean): string {
   if (!mayCreate && !existsSync(location)) throw new NoStoreError(placeOf(path, location));
   try {
     mkdirSync(dirname(location), { recursive: true, mode: 0o700 });
-    // Only ever for a new file: closing a descriptor of an open database drops this process's locks on it (POSIX).
+    // Only for a new file: closing a descriptor of an open database would drop this process's locks on it (POSIX).
     closeSync(openSync(location, 'wx', 0o600));
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw storeFault(path, 'cannot_open', error);
@@ -131,7 +132,7 @@ function prepareFile(path: string, mayCreate: boolean): string {
   return location;
 }
 
-/** A relative path says little to somebody who is in another folder than they believe. */
+/** Includes the absolute path, in case the user is not in the folder they believe. */
 function placeOf(path: string, location: string): string {
   return path === location ? storeName(path) : `${storeName(path)} (${storeName(location).slice('sqlite:'.length)})`;
 }
@@ -142,16 +143,14 @@ function assertVersion(database: DatabaseSync): void {
   const difference = VERSION_MIN.map((least, index) => (parts[index] ?? 0) - least).find((part) => part !== 0) ?? 0;
   if (difference >= 0) return;
   throw new StoreError(
-    `This Node.js brings SQLite ${version}, which can lose data; run one with SQLite ${VERSION_MIN.join('.')} or newer.`,
+    `This Node.js includes SQLite ${version}, which can lose data; use one with SQLite ${VERSION_MIN.join('.')} or newer.`,
   );
 }
 
 function setPragmas(database: DatabaseSync, path: string, durability: Durability): void {
   const mode = String(database.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode']);
   if (mode !== 'wal' && path !== IN_MEMORY) {
-    throw new StoreError(
-      `${storeName(path)} lies on a file system without shared memory (it kept journal mode ${mode}); use a local disk.`,
-    );
+    throw new StoreError(`${storeName(path)} is on a file system without shared memory (it kept journal mode ${mode}); use a local disk.`);
   }
   database.exec(`
     PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'};
@@ -165,8 +164,8 @@ function setPragmas(database: DatabaseSync, path: string, durability: Durability
 }
 
 /**
- * What `work` deletes is overwritten in the file. The rest of the time only as far as that costs no page more (`FAST`): a page that
- * is given up whole keeps what stood in it until it is used again.
+ * Overwrites in the file what `work` deletes. Otherwise deleted content is only overwritten if that costs no extra page
+ * (`FAST`): pages that are freed completely keep their content until they are reused.
  */
 export function securely<T>(database: DatabaseSync, work: () => T): T {
   database.exec('PRAGMA secure_delete = ON');

@@ -81,7 +81,7 @@ describe('store check', () => {
     const { status, stdout, stderr } = await run('store', 'check');
     expect(stdout.split('\n')).toEqual([
       `used: team ${team}: it has used 9 characters in its period, its keys 0`,
-      `key: team ${team}, key ${key}: its beginning does not fit its mode`,
+      `key: team ${team}, key ${key}: its display does not match its mode`,
       'Checked 1 teams, 1 keys and 0 glossaries: 2 faults.',
       '',
     ]);
@@ -89,7 +89,7 @@ describe('store check', () => {
     const { stdout: json, status: same } = await run('store', 'check', '--json');
     const findings = [
       { what: 'used', team_id: team, key_id: null, detail: 'it has used 9 characters in its period, its keys 0' },
-      { what: 'key', team_id: team, key_id: key, detail: 'its beginning does not fit its mode' },
+      { what: 'key', team_id: team, key_id: key, detail: 'its display does not match its mode' },
     ];
     expect([same, JSON.parse(json)]).toEqual([1, expect.objectContaining({ ok: false, faults: 2, findings })]);
   });

@@ -95,7 +95,7 @@ describe('on SQLite', () => {
     ],
     [
       `UPDATE periods SET closed_characters = closed_characters + 1 WHERE team = ${team(quota)} AND no = 1`,
-      { what: 'period', teamId: quota, detail: 'came to' },
+      { what: 'period', teamId: quota, detail: 'characters, its keys' },
     ],
     [`UPDATE usage SET characters = characters - 1 WHERE team = ${team(quota)} AND period_no = 1`, { what: 'period', teamId: quota }],
     [`UPDATE usage_days SET characters = characters + 1000 WHERE team = ${team(quota)}`, { what: 'day', teamId: quota }],

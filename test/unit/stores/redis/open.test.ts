@@ -110,7 +110,7 @@ describe('a dataset', () => {
       await client.sadd(PLAN_NUMBERS_KEY, 'charactersPerDay');
       const before = await snapshot(client);
       expect(await refusal(url)).toContain(
-        'was written by a newer Lingate (its teams are held to charactersPerDay, unknown to this one): run that version',
+        'was written by a newer Lingate (its teams have limits that this one does not know: charactersPerDay): run that version',
       );
       expect(await snapshot(client)).toEqual(before);
     } finally {

@@ -147,7 +147,9 @@ describe('what is refused, in one line that says what to do', () => {
     addColumns(newer, ['characters_per_day']);
     newer.close();
     const before = readFileSync(file.path);
-    expect(await refusal()).toMatch(/newer Lingate \(its teams are held to characters_per_day, unknown to this one\); run that version/);
+    expect(await refusal()).toMatch(
+      /newer Lingate \(its teams have limits that this one does not know: characters_per_day\); run that version/,
+    );
     expect(readFileSync(file.path).equals(before)).toBe(true);
   });
 
