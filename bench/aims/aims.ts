@@ -36,17 +36,17 @@ const WIDTH_MAX = 0.1;
 
 export const AIMS: readonly Aim[] = [
   ratio("Redis's CPU, Lingate / OpenResty-style, 10 teams", 0.7, 3.3, 'lingate-redis', 'openresty', redisCpu),
-  ratio("Redis's CPU, Lingate / OpenResty-style, 1,000 teams", 1.5, 6, 'lingate-redis-1k', 'openresty-1k', redisCpu),
+  ratio("Redis's CPU, Lingate / OpenResty-style, 1,000 teams", 1.3, 6, 'lingate-redis-1k', 'openresty-1k', redisCpu),
   ratio('gateway, Lingate on Redis / OpenResty-style', 0.75, 1.3, 'lingate-redis', 'openresty', cpu),
-  ratio('gateway on Redis / nginx', 2.5, 4.5, 'lingate-redis', 'nginx', cpu),
-  ratio('the same with batched engine work / nginx', 1.8, 3.4, 'lingate-redis-batch', 'nginx', cpu),
-  ratio('gateway on SQLite / nginx', 3, 5.8, 'lingate-sqlite', 'nginx', cpu),
+  ratio('gateway on Redis / nginx', 2.4, 4.5, 'lingate-redis', 'nginx', cpu),
+  ratio('the same with batched engine work / nginx', 1.7, 3.4, 'lingate-redis-batch', 'nginx', cpu),
+  ratio('gateway on SQLite / nginx', 2.6, 5.8, 'lingate-sqlite', 'nginx', cpu),
   ratio('gateway on Redis / http-proxy-3', 0.5, 1, 'lingate-redis', 'http-proxy-3', cpu),
   ratio('gateway on Redis / Fastify stack', 0.2, 0.34, 'lingate-redis', 'fastify', cpu),
   ratio('a 429 for a flooding team / a full request', 0.35, 0.52, 'lingate-redis-429', 'lingate-redis', cpu),
   added('added latency at half of capacity, p50, Redis', 0.5, 1.3, 'lingate-redis', ({ half }) => half),
-  added('added latency of a single connection, p50, Redis', 0.4, 0.7, 'lingate-redis', ({ single }) => single),
-  added('added latency of a single connection, p50, SQLite', 0.5, 0.85, 'lingate-sqlite', ({ single }) => single),
+  added('added latency of a single connection, p50, Redis', 0.35, 0.7, 'lingate-redis', ({ single }) => single),
+  added('added latency of a single connection, p50, SQLite', 0.35, 0.85, 'lingate-sqlite', ({ single }) => single),
   ratio("Redis's CPU at 100,000 teams / at 10", 2, 5, 'lingate-redis-100k', 'lingate-redis', redisCpu),
 ];
 

@@ -175,10 +175,12 @@ function writeText(call: Buffer, at: number, text: string): number {
 
 /** How many characters from the front were ASCII, and have been written. */
 function writeAscii(call: Buffer, at: number, text: string): number {
-  for (let i = 0; i < text.length; i++) {
+  // Read once: strings come in more forms than V8 compiles the reading of a length for, so each reading is a call.
+  const { length } = text;
+  for (let i = 0; i < length; i++) {
     const code = text.charCodeAt(i);
     if (code > 0x7f) return i;
     call[at + i] = code;
   }
-  return text.length;
+  return length;
 }

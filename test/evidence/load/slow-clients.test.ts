@@ -10,6 +10,7 @@ import { answer, slow } from '../../../src/testing/scripted-engine.ts';
 import type { ScriptedRequest } from '../../../src/testing/scripted-engine.ts';
 import { act } from '../../../src/testing/scripted-behaviours.ts';
 import { atOnce } from './at-once.ts';
+import { INSPECTABLE, inspect } from './inspected.ts';
 import { startLoadedGateway } from './loaded-gateway.ts';
 import type { LoadedGateway } from './loaded-gateway.ts';
 import { countBy, openLoop, quantile } from './open-loop.ts';
@@ -23,7 +24,21 @@ const UNREAD_BYTES = 7_000_000;
 const UNREAD_BODY = JSON.stringify({ text: [UNREAD_MARK], target_lang: 'DE' });
 const WAVE = 50;
 const MIB = 1024 * 1024;
-const GROWN_MIB_MAX = 100;
+/**
+ * Of an answer that nobody reads, what the system's buffers do not take (29 of 53 MB) lies in the gateway, or all of it on `node`;
+ * beside it are the connections themselves. This is looked at after a collection.
+ */
+const HELD_BESIDE_MIB_MAX = 30;
+/**
+ * Until V8 collects, what an answer was made from lies there as well: the engine's bytes, their text, the text that was parsed, the
+ * same as JSON, and in one piece with what is around it.
+ */
+const COPIES_MAX = 5;
+/**
+ * Memory of this size or more goes back to the system as soon as it is free. Without this setting glibc raises its own limit to the
+ * largest piece that was ever freed, and keeps up to 90 MB between pieces that are in use: of its holes nothing is judged here.
+ */
+const MALLOC = { MALLOC_MMAP_THRESHOLD_: '1048576' };
 
 interface SlowCaller {
   readonly kind: string;
@@ -117,7 +132,13 @@ async function openAll(house: LoadedGateway, callers: SlowCallers, count: number
 describe.each(LISTENERS)('slow callers on the %s listener', (listener) => {
   test('are gone in time, hold no more memory than they may, and good callers do not notice them', { timeout: RUN_MS_MAX }, async () => {
     const limits = { request_seconds: 10, reservation_seconds: 10 };
-    const house = await startLoadedGateway({ store: 'sqlite', config: { listener, limits, engine: { timeout_ms: 2000 } } });
+    const house = await startLoadedGateway({
+      store: 'sqlite',
+      config: { listener, limits, engine: { timeout_ms: 2000 } },
+      nodeOptions: INSPECTABLE,
+      env: MALLOC,
+    });
+    const inspector = await inspect(house.process);
     const team = await house.team();
     const [count, unread, perSecond] = [sized(80, 650), sized(2, 8), sized(40, 200)];
     house.engine.always(twoFaced);
@@ -129,10 +150,15 @@ describe.each(LISTENERS)('slow callers on the %s listener', (listener) => {
       await Promise.all([good(2), atOnce(unread, 2 * unread, readLong)]);
       const [before] = await Promise.all([good(8), atOnce(unread, unread, readLong)]);
       await expect.poll(() => house.connections()).toBe(0);
+      await inspector.look();
       const residentBefore = await house.residentBytes();
+      const answered = await house.metric('lingate_engine_attempts_total');
       let residentMax = 0;
       const watch = setInterval(() => void house.residentBytes().then((now) => (residentMax = Math.max(residentMax, now))), 250);
       await openAll(house, slowCallers, count, unread);
+      await expect.poll(() => house.metric('lingate_engine_attempts_total')).toBe(answered + unread);
+      await inspector.look();
+      const heldMib = ((await house.residentBytes()) - residentBefore) / MIB;
       const openedAtMs = performance.now();
       const beside = await good(8);
       const dripping = slowCallers.all.filter(({ kind }) => kind !== 'unread');
@@ -144,20 +170,25 @@ describe.each(LISTENERS)('slow callers on the %s listener', (listener) => {
       const slowest = Math.max(unreadMs, ...dripping.map(({ goneAfterMs }) => goneAfterMs!));
       const ratio = quantile(beside, 0.99) / quantile(before, 0.99);
       const grownMib = (residentMax - residentBefore) / MIB;
+      const unreadMib = (unread * UNREAD_BYTES) / MIB;
+      const heldMibMax = unreadMib + HELD_BESIDE_MIB_MAX;
+      const grownMibMax = heldMibMax + COPIES_MAX * unreadMib;
       report({
         row: 18,
         figure: `slow clients, ${listener} listener`,
-        measured: `${slowCallers.all.length} slow connections (${unread} of them never read ${UNREAD_BYTES} bytes): the last gone after ${(slowest / 1000).toFixed(1)} s; p99 of ${beside.length} good requests ${ratio.toFixed(2)} times the baseline, which had callers who read such answers; RSS at most +${grownMib.toFixed(0)} MB (the answers that nobody reads are ${((unread * UNREAD_BYTES) / MIB).toFixed(0)} MB)`,
-        met: ratio <= 2 && slowest <= GONE_MS_MAX && grownMib <= GROWN_MIB_MAX,
+        measured: `${slowCallers.all.length} slow connections (${unread} of them never read ${UNREAD_BYTES} bytes): the last gone after ${(slowest / 1000).toFixed(1)} s; p99 of ${beside.length} good requests ${ratio.toFixed(2)} times the baseline, which had callers who read such answers; +${heldMib.toFixed(0)} MB held for ${unreadMib.toFixed(0)} MB of answers that nobody reads, +${grownMib.toFixed(0)} at most before V8 collects what they were made from`,
+        met: ratio <= 2 && slowest <= GONE_MS_MAX && heldMib <= heldMibMax && grownMib <= grownMibMax,
         counts: { faults: slowCallers.all.length },
       });
       expect(slowest).toBeLessThanOrEqual(GONE_MS_MAX);
       expect(countBy(beside)).toEqual({ '200 ok': beside.length });
       expect(quantile(beside, 0.9)).toBeLessThanOrEqual(2 * quantile(before, 0.99));
-      expect(grownMib).toBeLessThanOrEqual(GROWN_MIB_MAX);
+      expect(heldMib).toBeLessThanOrEqual(heldMibMax);
+      expect(grownMib).toBeLessThanOrEqual(grownMibMax);
       expect(await house.metric('lingate_requests_in_flight')).toBe(0);
     } finally {
       slowCallers.stop();
+      inspector.close();
       await house.stop();
     }
   });
