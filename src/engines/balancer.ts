@@ -27,6 +27,7 @@ import type { ConnectionUse, PoolLimits } from './http1/pool.ts';
 import { Replica } from './replica.ts';
 import type { ReplicaWatch } from './replica.ts';
 import { Rotation } from './rotation.ts';
+import { ReplicaStanding } from './replica-standing.ts';
 import type { FailureTerms } from './replica-standing.ts';
 
 export interface BalancerOptions extends PoolLimits {
@@ -64,6 +65,8 @@ export interface ReplicatedEngine extends Engine {
 /** The two attempts separately, for requests that share the first one. `done` is called once, asynchronously. */
 export interface AttemptwiseEngine extends ReplicatedEngine {
   readonly name: string;
+  /** Every replica is set aside and not due for a trial. An only replica counts as set aside when another one would be. */
+  readonly failing: boolean;
   /** `replica` is the one that was tried. */
   first(work: EngineWork, cancellation: Cancellation, done: (attempt: Attempt, replica: Replica) => void): void;
   /**
@@ -93,6 +96,8 @@ class Balancer implements AttemptwiseEngine {
   /** Ids of calls that belong to no request. */
   readonly #newId: () => string;
   readonly #rotation: Rotation<Replica>;
+  /** With several engines: the standing of an only replica, which is never set aside itself. */
+  readonly #only: ReplicaStanding | undefined;
   /** Pools of removed replicas that are still closing; `close` waits for them. */
   readonly #leaving = new Set<Pool>();
 
@@ -105,6 +110,7 @@ class Balancer implements AttemptwiseEngine {
     this.#wallMs = options.wallMs ?? (() => Date.now());
     this.#newId = ulidSource(this.#wallMs);
     this.#rotation = new Rotation(this.#nowMs);
+    this.#only = options.next === undefined ? undefined : new ReplicaStanding();
     this.setUrls(options.urls);
   }
 
@@ -175,10 +181,18 @@ class Balancer implements AttemptwiseEngine {
     );
     // The only replica is never set aside.
     if (wanted.size === 1) this.#rotation.members[0]!.restore();
+    this.#only?.restore();
     this.#rotation.recount();
     for (const replica of before) {
       if (!wanted.has(replica.place)) void this.#leave(replica.wire);
     }
+  }
+
+  get failing(): boolean {
+    const nowMs = this.#nowMs();
+    const { members } = this.#rotation;
+    const standings = members.length === 1 ? [this.#only ?? members[0]!.standing] : members.map(({ standing }) => standing);
+    return standings.every((standing) => standing.aside && !standing.isDue(nowMs));
   }
 
   health(): readonly ReplicaHealth[] {
@@ -210,6 +224,8 @@ class Balancer implements AttemptwiseEngine {
   ): void {
     const terms = work.attemptMs === undefined ? this.#terms : this.#termsFor(work.attemptMs);
     const ticket = replica.standing.begin(this.#nowMs);
+    const only = this.#rotation.members.length === 1 ? this.#only : undefined;
+    const onlyTicket = only?.begin(this.#nowMs);
     const { fit } = this.#options;
     attemptOn(replica.wire, connection, fit === undefined ? work : fit(work), cancellation, terms, (attempt) => {
       const change =
@@ -217,6 +233,10 @@ class Balancer implements AttemptwiseEngine {
           ? replica.usable(ticket, this.#nowMs())
           : replica.unusable(ticket, attempt, work, this.#failureTerms(work));
       if (change !== undefined) this.#rotation.recount();
+      if (onlyTicket !== undefined) {
+        if (attempt.kind === 'usable') only!.usable(onlyTicket);
+        else only!.failed(onlyTicket, attempt, { ...this.#failureTerms(work), lone: false });
+      }
       done(attempt);
     });
   }

@@ -52,6 +52,7 @@ export function openEngines(all: readonly NamedEngineOptions[]): OpenEngines {
   const engine = {
     translate: (asked: AskedWork, cancellation: Cancellation) =>
       (byName.get(asked.engines?.[0] ?? '') ?? first!).translate(asked, cancellation),
+    isFailing: (name: string) => balancers.get(name)?.failing === true,
     close: async () => void (await Promise.all([...byName.values()].map((one) => one.close()))),
   };
   return { byName, engine: byName.size === 1 ? first! : engine };

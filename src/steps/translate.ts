@@ -256,7 +256,9 @@ class PendingWork<Order extends WorkOrder> implements AskedWork {
   pass(): Refusal | undefined | Promise<Refusal | undefined> {
     const { x, teamId, text, options, detectionOnly } = this;
     const engines = this.engines ?? ONE_ENGINE;
-    const work = { x, teamId, text, options, engines, expected: engines[0]!, detectionOnly: detectionOnly === true };
+    const instead = engines.length > 1 && this.by.engine.isFailing?.(engines[0]!) === true;
+    const expected = engines[instead ? 1 : 0]!;
+    const work = { x, teamId, text, options, engines, expected, detectionOnly: detectionOnly === true };
     const passed = passStages(work, this.by.stages);
     if (!(passed instanceof Promise)) return this.#hasPassed(passed);
     return passed.then((late) => {

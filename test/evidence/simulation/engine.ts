@@ -44,6 +44,7 @@ function simulatedBalancer(world: World): AttemptwiseEngine {
   };
   return {
     name: ONLY_ENGINE,
+    failing: false,
     setUrls: () => undefined,
     health: () => [],
     askPairs: undefined,

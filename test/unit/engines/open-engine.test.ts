@@ -149,6 +149,57 @@ describe('an engine that is only asked when another has failed', () => {
   });
 });
 
+describe('an engine with another behind it', () => {
+  const opened = new Opened();
+  afterEach(() => opened.close());
+
+  test.each([
+    ['an only replica', 1],
+    ['two replicas', 2],
+  ])('is failing from when %s would be set aside to its trial', async (_what, count) => {
+    let nowMs = 0;
+    const replicas = await Promise.all(Array.from({ length: count }, () => opened.scripted()));
+    const wire = { protocol: nativeProtocol, timeoutMs: 20_000, responseBytesMax: 1 << 20, connectionsMax: 8, queueMax: 8 };
+    const { engine, byName } = openEngines([
+      { ...wire, name: 'a', can: CAN, urls: replicas.map(({ url }) => url), nowMs: () => nowMs },
+      { ...wire, name: 'b', can: CAN, urls: [(await opened.scripted()).url] },
+    ]);
+    opened.add(engine);
+    const isFailing = (): boolean => engine.isFailing!('a');
+    const ask = () => asked(engine, { ...work(), engines: ['a', 'b'] });
+    for (const replica of replicas) replica.always(status(500));
+    // The third failure in a row of each.
+    for (let i = 0; i < 3 * count; i++) {
+      expect(isFailing()).toBe(false);
+      expect(await ask()).toMatchObject({ kind: 'usable', engine: 'b', failures: ['status'] });
+    }
+    expect([isFailing(), engine.isFailing!('b')]).toEqual([true, false]);
+    const asideMs = (): unknown[] =>
+      byName
+        .get('a')!
+        .health()
+        .map((replica) => replica.asideMs);
+    expect(asideMs()).toEqual(count === 1 ? [undefined] : [1000, 1000]);
+    nowMs = 999;
+    expect(isFailing()).toBe(true);
+    nowMs = 1000;
+    expect(isFailing()).toBe(false);
+    // While one request tries each replica, nobody else has to wait for that.
+    for (const replica of replicas) replica.always('hang');
+    const callers = replicas.map(() => new Caller());
+    const trials = callers.map((caller) => asked(engine, { ...work(), engines: ['a', 'b'] }, caller));
+    expect(isFailing()).toBe(true);
+    await Promise.all(replicas.map((replica) => replica.until(() => replica.requests.length === 4)));
+    for (const caller of callers) caller.leave();
+    await Promise.all(trials);
+    expect(isFailing()).toBe(true);
+    for (const replica of replicas) replica.always('ok');
+    nowMs = 100_000;
+    for (let i = 0; i < count; i++) expect(await ask()).toMatchObject({ engine: 'a' });
+    expect(isFailing()).toBe(false);
+  });
+});
+
 describe('for random requests, engines, lists and faults', () => {
   const settings = fc.record({
     drawn: scene,

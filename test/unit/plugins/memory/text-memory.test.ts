@@ -22,7 +22,8 @@ const request = fc.record({
   text: fc.array(word, { minLength: 1, maxLength: 6 }),
   options: fc.oneof(options, fc.constant(OPTIONS)),
   engines: fc.constantFrom(['small'], ['large', 'small'], ['sma', 'll']),
-  answersSecond: fc.boolean(),
+  /** The first engine fails, and it is known or not. */
+  failing: fc.constantFrom('no', 'unnoticed', 'known'),
   laterMs: fc.constantFrom(0, 1, AGE_MAX_MS / 3, AGE_MAX_MS),
 });
 
@@ -33,16 +34,19 @@ describe('over random requests', () => {
         const scene = memoryScene();
         // What may be remembered: for whom, by whom and when.
         const madeAtMs = new Map<string, number>();
-        for (const { teamId, text, options: chosen, engines, answersSecond, laterMs } of requests) {
+        for (const { teamId, text, options: chosen, engines, failing, laterMs } of requests) {
           scene.nowMs += laterMs;
-          const answering = answersSecond ? engines.at(-1)! : engines[0];
+          const answering = failing === 'no' ? engines[0] : engines.at(-1)!;
+          const expected = failing === 'known' ? answering : engines[0];
           const keyOf = (engine: string, one: string): string =>
             JSON.stringify([teamId, engine, { ...chosen, glossary: chosen.glossary?.id }, one], (_key, value: unknown) => value ?? null);
-          const fresh = text.map((one) => scene.nowMs - (madeAtMs.get(keyOf(engines[0], one)) ?? -Infinity) < AGE_MAX_MS);
-          const { sent, translations, spared } = await scene.ask({ teamId, text, options: chosen, engines, answering });
-          expect(sent).toEqual(text.filter((_one, i) => !fresh[i]));
-          expect(spared).toEqual([...text.keys()].filter((i) => fresh[i]));
-          expect(translations).toEqual(text.map((one, i) => translated(one, chosen, fresh[i] ? engines[0] : answering)));
+          const isYoung = (engine: string, one: string): boolean =>
+            scene.nowMs - (madeAtMs.get(keyOf(engine, one)) ?? -Infinity) < AGE_MAX_MS;
+          const by = text.map((one) => [engines[0], expected].find((engine) => isYoung(engine, one)));
+          const { sent, translations, spared } = await scene.ask({ teamId, text, options: chosen, engines, expected, answering });
+          expect(sent).toEqual(text.filter((_one, i) => by[i] === undefined));
+          expect(spared).toEqual([...text.keys()].filter((i) => by[i] !== undefined));
+          expect(translations).toEqual(text.map((one, i) => translated(one, chosen, by[i] ?? answering)));
           for (const one of sent) madeAtMs.set(keyOf(answering, one), scene.nowMs);
         }
       }),
@@ -98,6 +102,19 @@ test('nothing is left of what is too old, whether it is asked for or not', async
   scene.nowMs += AGE_MAX_MS;
   await dropOld(scene);
   expect([scene.own.texts, scene.own.bytes]).toEqual([0, 0]);
+});
+
+test('while the first engine fails the one behind it is looked for too, and no further one', async () => {
+  const scene = memoryScene();
+  const engines = ['large', 'small', 'third'];
+  await scene.ask({ text: ['by third'], engines, answering: 'third' });
+  await scene.ask({ text: ['by small', 'by both'], engines, answering: 'small' });
+  await scene.ask({ text: ['by both'], engines, answering: 'large' });
+  const text = ['by small', 'by both', 'by third'];
+  const { sent, translations } = await scene.ask({ text, engines, expected: 'small' });
+  expect(sent).toEqual(['by third']);
+  expect(translations).toEqual(text.map((one) => translated(one, OPTIONS, one === 'by both' ? 'large' : 'small')));
+  expect((await scene.ask({ text: ['by small'], engines })).sent).toEqual(['by small']);
 });
 
 describe('what is to be forgotten', () => {
