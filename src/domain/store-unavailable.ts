@@ -43,9 +43,14 @@ export function isUnavailable(answer: unknown): answer is StoreUnavailable {
   return typeof answer === 'object' && answer !== null && 'kind' in answer && answer.kind === 'unavailable';
 }
 
-/** The results of concurrent calls: all of them, or the first that is `unavailable`. */
-export function allAnswered<T>(answers: readonly T[]): readonly Exclude<T, StoreUnavailable>[] | StoreUnavailable {
-  return answers.find((answer) => isUnavailable(answer)) ?? (answers as readonly Exclude<T, StoreUnavailable>[]);
+/** Carries the answer to whoever makes it a value again. */
+class UnansweredError extends StoreError {
+  readonly answer: StoreUnavailable;
+
+  constructor(answer: StoreUnavailable) {
+    super(answer.advice ?? `the store did not answer (${answer.cause}): check that it is running`);
+    this.answer = answer;
+  }
 }
 
 /** For programs that fail by throwing, such as the command line: the result, or a `StoreError` with the advice. */
@@ -54,8 +59,18 @@ export function answered<T>(answer: T): Exclude<T, StoreUnavailable> {
   return answer as Exclude<T, StoreUnavailable>;
 }
 
-export function storeErrorOf({ cause, advice }: StoreUnavailable): StoreError {
-  return new StoreError(advice ?? `the store did not answer (${cause}): check that it is running`);
+export function storeErrorOf(answer: StoreUnavailable): StoreError {
+  return new UnansweredError(answer);
+}
+
+/** For an operation that asks a store several things: it ends at the first that `answered` finds unanswered, and has its answer. */
+export async function answering<T>(work: () => Promise<T>): Promise<T | StoreUnavailable> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof UnansweredError) return error.answer;
+    throw error;
+  }
 }
 
 /**

@@ -2,10 +2,8 @@
 import { nextTurn } from '../../core/turns.ts';
 import { EntriesSplitter, isLarge, wholeObject, wholeObjectBytes, writtenEntries } from '../../domain/entries-text.ts';
 import type { EntryPieces, WrittenEntries } from '../../domain/entries-text.ts';
-import { isUnavailable } from '../../domain/store-unavailable.ts';
-import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { answering } from '../../domain/store-unavailable.ts';
 import type { DictionaryRecord, NewDictionary } from '../../ports/glossary-store.ts';
-import type { BulkConnection } from './bulk-connection.ts';
 import { entriesKey } from './redis-keys.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import type { RedisLink } from './redis-link.ts';
@@ -23,19 +21,16 @@ export class DictionaryText {
     this.#bulk = bulk;
   }
 
-  async read(teamId: string, dictionaryId: string): Promise<EntryPieces | undefined | StoreUnavailable> {
+  async read(teamId: string, dictionaryId: string): Promise<EntryPieces | undefined> {
     const key = entriesKey(teamId, dictionaryId);
     const splitter = new EntriesSplitter();
     const first = await this.#chunk(key, 0);
-    if (isUnavailable(first)) return first;
     if (first.length === 0) return undefined;
     splitter.push(first);
     if (first.length < CHUNK_BYTES) return splitter.end();
     const length = await this.#ask((redis) => redis.strlen(key));
-    if (isUnavailable(length)) return length;
     for (let at = CHUNK_BYTES; at < length; at += CHUNK_BYTES) {
       const chunk = await this.#chunk(key, at);
-      if (isUnavailable(chunk)) return chunk;
       // Deleted meanwhile: a text never changes.
       if (chunk.length < Math.min(CHUNK_BYTES, length - at)) return undefined;
       await nextTurn();
@@ -45,17 +40,13 @@ export class DictionaryText {
   }
 
   /** Arguments for the function: how many dictionaries are new, then of each id, bytes, JSON and length (lua/glossaries.lua). */
-  async write(
-    teamId: string,
-    dictionaries: readonly (DictionaryRecord | NewDictionary)[],
-  ): Promise<readonly (string | Buffer)[] | StoreUnavailable> {
+  async write(teamId: string, dictionaries: readonly (DictionaryRecord | NewDictionary)[]): Promise<readonly (string | Buffer)[]> {
     const added = dictionaries.filter((one) => 'entries' in one);
     const words: (string | Buffer)[] = [String(added.length)];
     for (const { dictionaryId, entries, written = writtenEntries(entries) } of added) {
       words.push(dictionaryId, String(written.bytes));
       if (isLarge(written.pieces)) {
-        const failed = await this.#append(entriesKey(teamId, dictionaryId), written);
-        if (failed !== undefined) return failed;
+        await this.#append(entriesKey(teamId, dictionaryId), written);
         words.push('', String(wholeObjectBytes(written.pieces)));
       } else {
         words.push(Buffer.concat([...wholeObject(written.pieces)]), '');
@@ -67,27 +58,54 @@ export class DictionaryText {
   /** What was written for a glossary that is not to be: the team is gone. What cannot be removed now expires. */
   async drop(teamId: string, dictionaries: readonly (DictionaryRecord | NewDictionary)[]): Promise<void> {
     for (const { dictionaryId } of dictionaries.filter((one) => 'entries' in one)) {
-      await this.#ask((redis) => redis.unlink(entriesKey(teamId, dictionaryId)));
+      await answering(() => this.#ask((redis) => redis.unlink(entriesKey(teamId, dictionaryId))));
     }
   }
 
-  async #append(key: string, { pieces }: WrittenEntries): Promise<StoreUnavailable | undefined> {
+  async #append(key: string, { pieces }: WrittenEntries): Promise<void> {
     for (const [i, piece] of pieces.entries()) {
       const isLast = i === pieces.length - 1;
       const bytes = Buffer.concat([Buffer.from(i === 0 ? '{' : ','), piece, Buffer.from(isLast ? '}' : '')]);
-      const done = await this.#ask<unknown>((redis) => (i === 0 ? redis.set(key, bytes, 'PX', UNHELD_MS) : redis.append(key, bytes)));
-      if (isUnavailable(done)) return done;
+      await this.#ask<unknown>((redis) => (i === 0 ? redis.set(key, bytes, 'PX', UNHELD_MS) : redis.append(key, bytes)));
       await nextTurn();
     }
-    const kept = await this.#ask((redis) => redis.pexpire(key, UNHELD_MS));
-    return isUnavailable(kept) ? kept : undefined;
+    await this.#ask((redis) => redis.pexpire(key, UNHELD_MS));
   }
 
-  #chunk(key: string, at: number): Promise<Buffer | StoreUnavailable> {
+  #chunk(key: string, at: number): Promise<Buffer> {
     return this.#ask((redis) => redis.getrangeBuffer(key, at, at + CHUNK_BYTES - 1));
   }
 
-  #ask<T>(command: (redis: RedisConnection) => Promise<T>): Promise<T | StoreUnavailable> {
+  #ask<T>(command: (redis: RedisConnection) => Promise<T>): Promise<T> {
     return this.#link.ask(async () => command(await this.#bulk.get()));
+  }
+}
+
+/** A second connection, for dictionaries: however large they are, no admission waits behind them. */
+export class BulkConnection {
+  readonly #open: () => RedisConnection;
+  #connection: RedisConnection | undefined = undefined;
+  #connecting: Promise<void> | undefined = undefined;
+
+  /** `open` gives a connection that is not connected yet. */
+  constructor(open: () => RedisConnection) {
+    this.#open = open;
+  }
+
+  /** Connects when it is first needed. Rejects when that fails; later it connects again by itself, and its commands tell whether it has. */
+  async get(): Promise<RedisConnection> {
+    const connection = (this.#connection ??= this.#open());
+    this.#connecting ??= connection.connect();
+    try {
+      await this.#connecting;
+    } finally {
+      this.#connecting = Promise.resolve();
+    }
+    return connection;
+  }
+
+  close(): void {
+    this.#connection?.disconnect();
+    this.#connection = undefined;
   }
 }

@@ -1,8 +1,10 @@
-// Events as functions keep them (lua/outbox.lua): a time, then texts, each behind its length.
+// Events as functions keep them (lua/outbox.lua): a time, then texts, each behind its length; and the list of all teams' events.
 import { withLimits } from '../../domain/key-limits.ts';
 import type { EventFacts, KeptEvent } from '../../ports/outbox.ts';
 import { packClosed } from './packed-team.ts';
 import { readClosed } from './period-record.ts';
+import type { RedisConnection } from './redis-connection.ts';
+import { EVENTS_KEY, outboxKey } from './redis-keys.ts';
 import { readKey, readReport, readTeam } from './team-codec.ts';
 
 export function readEvent(id: string, teamId: string, packed: Buffer): KeptEvent {
@@ -97,4 +99,15 @@ function textsOf(packed: Buffer): Buffer[] {
     at += 4 + length;
   }
   return texts;
+}
+
+/** A team's id has no space. */
+export function memberOf(teamId: string, eventId: string): string {
+  return `${teamId} ${eventId}`;
+}
+
+/** Adds those of a team to the list for whoever sends them: due at once. The events themselves, in their team's slot, come before. */
+export async function listEvents(redis: RedisConnection, teamId: string, nowMs: number): Promise<void> {
+  const ids = await redis.hkeys(outboxKey(teamId));
+  if (ids.length > 0) await redis.zadd(EVENTS_KEY, 'NX', ...ids.flatMap((id) => [nowMs, memberOf(teamId, id)]));
 }

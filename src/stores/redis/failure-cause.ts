@@ -26,3 +26,11 @@ export function causeOf(error: unknown): string {
 export function isNoMaster(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith(NO_MASTER);
 }
+
+/** Stops waiting for a promise after a while: rejects with `TimedOut` when `promise` takes longer; its work goes on all the same. */
+export function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new TimedOut()), Math.max(1, timeoutMs));
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

@@ -1,8 +1,7 @@
 // Runs a single operation's function, and answers its questions about periods.
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import { boundsFor } from './period-offer.ts';
-import type { Offer } from './period-offer.ts';
-import { Rounds } from './rounds.ts';
+import { boundsFor, Rounds } from './rounds.ts';
+import type { Offer } from './rounds.ts';
 import type { FunctionName } from './functions.ts';
 import { runRound } from './store-round.ts';
 import type { StoreRoundOptions } from './store-round.ts';
@@ -16,9 +15,12 @@ export interface FunctionCall {
 }
 
 /** `values` are what follows the store's time and the answer's word: texts are buffers, and may be null. */
-export type FunctionReply =
-  | { readonly kind: 'reply'; readonly word: string; readonly values: readonly unknown[]; readonly nowMs: number }
-  | StoreUnavailable;
+export interface FunctionAnswer {
+  readonly kind: 'reply';
+  readonly word: string;
+  readonly values: readonly unknown[];
+  readonly nowMs: number;
+}
 
 export class FunctionCaller {
   readonly #options: StoreRoundOptions;
@@ -28,7 +30,7 @@ export class FunctionCaller {
   }
 
   /** Sends the function again only if it did nothing. */
-  async call(call: FunctionCall): Promise<FunctionReply> {
+  async call(call: FunctionCall): Promise<FunctionAnswer | StoreUnavailable> {
     const rounds = new Rounds(performance.now() + this.#options.timeoutMs);
     let offer: Offer | undefined;
     for (;;) {

@@ -1,11 +1,12 @@
 // The Lua operations, as a library of Redis functions: put together from their files, loaded where it is missing, called by name.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { Cluster } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { microAbove } from '../../domain/event-rules.ts';
 import type { EventRules } from '../../domain/event-rules.ts';
 import { causeOf } from './failure-cause.ts';
 import { CONSTANTS } from './team-layout.ts';
+import { mastersOf } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
 const SHARED = ['shared', 'arguments', 'layout'] as const;
@@ -15,8 +16,8 @@ const ACCOUNT = [...TEAM, 'days', 'call', 'state', 'guards', 'window', 'expiry',
 interface FunctionGroup {
   /** In order: a file uses what stands in those before it. */
   readonly files: readonly string[];
-  /** By name: the Lua function that does it, and whether a full server runs it, too. */
-  readonly functions: Readonly<Record<string, { readonly lua: string; readonly onFull?: true }>>;
+  /** By name: the Lua function that does it, whether a full server runs it, too, and whether its team may have events then that are in no list. */
+  readonly functions: Readonly<Record<string, { readonly lua: string; readonly onFull?: true; readonly keepsEvents?: true }>>;
 }
 
 /** A function in Lua may have at most 200 local variables, so each group of operations is a function of its own. */
@@ -27,8 +28,8 @@ const GROUPS = {
       ledger: { lua: 'ledger' },
       settle: { lua: 'ledger', onFull: true },
       standing: { lua: 'standing' },
-      tend: { lua: 'tend' },
-      periods: { lua: 'periods' },
+      tend: { lua: 'tend', keepsEvents: true },
+      periods: { lua: 'periods', keepsEvents: true },
       kept_periods: { lua: 'kept_periods' },
       tend_kept: { lua: 'tend_kept', onFull: true },
     },
@@ -36,20 +37,20 @@ const GROUPS = {
   teams: {
     files: [...TEAM, 'audit', 'teams', 'keys', 'glossaries', 'history', 'erase'],
     functions: {
-      create_team: { lua: 'create_team' },
-      update_team: { lua: 'update_team' },
+      create_team: { lua: 'create_team', keepsEvents: true },
+      update_team: { lua: 'update_team', keepsEvents: true },
       usage: { lua: 'usage' },
-      create_key: { lua: 'create_key' },
-      update_key: { lua: 'update_key', onFull: true },
-      revoke_key: { lua: 'revoke_key', onFull: true },
+      create_key: { lua: 'create_key', keepsEvents: true },
+      update_key: { lua: 'update_key', onFull: true, keepsEvents: true },
+      revoke_key: { lua: 'revoke_key', onFull: true, keepsEvents: true },
       create_glossary: { lua: 'create_glossary' },
       change_glossary: { lua: 'change_glossary' },
       remove_glossary: { lua: 'remove_glossary', onFull: true },
       count_glossaries: { lua: 'count_glossaries' },
       usage_days: { lua: 'usage_days' },
-      delete_team: { lua: 'delete_team', onFull: true },
+      delete_team: { lua: 'delete_team', onFull: true, keepsEvents: true },
       erase_keys: { lua: 'erase_keys', onFull: true },
-      erase_some: { lua: 'erase_some', onFull: true },
+      erase_some: { lua: 'erase_some', onFull: true, keepsEvents: true },
     },
   },
   audit: {
@@ -71,6 +72,10 @@ const GROUPS = {
 
 type Groups = typeof GROUPS;
 export type FunctionName = { [Group in keyof Groups]: keyof Groups[Group]['functions'] }[keyof Groups];
+
+const FUNCTIONS = Object.values<FunctionGroup>(GROUPS).flatMap(({ functions }) => Object.entries(functions));
+/** Functions after which a team may have events that are in no list. */
+export const KEEP_EVENTS: ReadonlySet<string> = new Set(FUNCTIONS.filter(([, one]) => one.keepsEvents === true).map(([name]) => name));
 
 export interface FunctionArguments {
   readonly keys: readonly string[];
@@ -156,15 +161,14 @@ export class RedisFunctions {
 
   /** Loads the library on every master. Rejects with Redis's error where one refuses it. */
   load(): Promise<void> {
-    const masters = this.#connection instanceof Cluster ? this.#connection.nodes('master') : [this.#connection];
-    this.#loading ??= Promise.all(masters.map((master) => loadOn(master, this.#library)))
+    this.#loading ??= Promise.all(mastersOf(this.#connection).map((master) => loadOn(master, this.#library)))
       .then(() => undefined)
       .finally(() => (this.#loading = undefined));
     return this.#loading;
   }
 }
 
-async function loadOn(master: Exclude<RedisConnection, Cluster>, library: FunctionLibrary): Promise<void> {
+async function loadOn(master: Redis, library: FunctionLibrary): Promise<void> {
   try {
     await master.call('FUNCTION', 'LOAD', library.text);
   } catch (error) {
@@ -175,7 +179,7 @@ async function loadOn(master: Exclude<RedisConnection, Cluster>, library: Functi
 }
 
 /** Libraries are never used up: each version that has run here left one. Not allowed to everybody, and not needed. */
-async function dropOthers(master: Exclude<RedisConnection, Cluster>, own: string): Promise<void> {
+async function dropOthers(master: Redis, own: string): Promise<void> {
   const listed = (await master.call('FUNCTION', 'LIST', 'LIBRARYNAME', 'lingate_*')) as readonly (readonly unknown[])[];
   const others = listed.map((fields) => String(fields[fields.indexOf('library_name') + 1])).filter((name) => name !== own);
   if (others.length <= OTHERS_MAX) return;

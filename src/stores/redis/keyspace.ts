@@ -1,15 +1,14 @@
-// All names that a Redis dataset of ours has, and what those outside of teams lead to.
-import { Cluster } from 'ioredis';
-import type { Redis } from 'ioredis';
+// All names that a Redis dataset of ours has, what those outside of teams lead to, and whether gateways serve from it.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { KeyOwner } from '../../domain/api-key.ts';
+import { mastersOf } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
-/** All names of ours, of all masters, in pieces; one may come twice. */
-export async function* scanned(redis: RedisConnection, count: number): AsyncGenerator<string[]> {
-  const masters: readonly Redis[] = redis instanceof Cluster ? redis.nodes('master') : [redis];
-  for (const master of masters) {
+/** All names of ours that begin so, of all masters, in pieces; one may come twice. */
+export async function* scanned(redis: RedisConnection, count: number, prefix = 'lingate:'): AsyncGenerator<string[]> {
+  for (const master of mastersOf(redis)) {
     for (let cursor = '0', begun = false; !begun || cursor !== '0'; begun = true) {
-      const [next, names] = await master.scan(cursor, 'MATCH', 'lingate:*', 'COUNT', count);
+      const [next, names] = await master.scan(cursor, 'MATCH', `${prefix}*`, 'COUNT', count);
       if (names.length > 0) yield names;
       cursor = next;
     }
@@ -24,4 +23,27 @@ export function readOwner(json: string | null): KeyOwner | undefined {
   } catch {
     return undefined;
   }
+}
+
+const PROBE = /^lingate:\{[^}]+\}:probe:/;
+const SCAN_PIECE = 1000;
+/** Several times as long as a process that is alive takes to write its key again; one that is gone leaves it for ten seconds. */
+const LOOK_AGAIN_MS = 2500;
+
+/** Whether gateways serve: each process writes a small key of its own every half a second. */
+export async function isServed(redis: RedisConnection): Promise<boolean> {
+  const before = await probes(redis);
+  if (before.size === 0) return false;
+  await delay(LOOK_AGAIN_MS);
+  const after = await probes(redis);
+  return [...after].some(([name, endsMs]) => endsMs > (before.get(name) ?? 0));
+}
+
+/** Probes by when they expire. */
+async function probes(redis: RedisConnection): Promise<Map<string, number>> {
+  const found = new Map<string, number>();
+  for await (const names of scanned(redis, SCAN_PIECE)) {
+    for (const name of names.filter((one) => PROBE.test(one))) found.set(name, await redis.pexpiretime(name));
+  }
+  return found;
 }

@@ -1,7 +1,7 @@
 // The ledger's operations on their way to Redis, as bytes. Besides lua/call.lua, only here is their form known.
 import { addressBytes } from '../../domain/key-limits.ts';
 import type { AdmissionRequest, CallerCheck, Verdict } from '../../ports/ledger.ts';
-import type { Offer } from './period-offer.ts';
+import type { Offer } from './rounds.ts';
 import { languagePair } from './glossary-record.ts';
 import { ID_BYTES_MAX, writeRequestId } from './request-id-bytes.ts';
 

@@ -2,17 +2,16 @@
 import { SETTLE_LINGER_MS } from '../../domain/reservation.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Admission, AskedAdmission, AskedResolution, Resolution } from '../../ports/ledger.ts';
+import { within } from './failure-cause.ts';
 import { encodeCall } from './ledger-codec.ts';
 import type { Masters } from './masters.ts';
 import { ReplyReader } from './ledger-reply.ts';
 import type { Undone } from './ledger-reply.ts';
-import { boundsFor } from './period-offer.ts';
-import type { Offer } from './period-offer.ts';
 import { teamKey } from './redis-keys.ts';
-import { Rounds } from './rounds.ts';
+import { boundsFor, Rounds } from './rounds.ts';
+import type { Offer } from './rounds.ts';
 import { runRound } from './store-round.ts';
 import type { StoreRoundOptions } from './store-round.ts';
-import { within } from './within.ts';
 
 export interface LedgerTurnsOptions extends StoreRoundOptions {
   /** Whether teams lie in different cluster slots, so that a call may have one team only. */

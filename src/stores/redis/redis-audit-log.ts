@@ -1,12 +1,10 @@
 // The audit in Redis: each entry lies with its team, written by the function that makes the change; a list over all teams leads to it.
 import { randomInt } from 'node:crypto';
-import { isUnavailable } from '../../domain/store-unavailable.ts';
-import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { AuditEntry, Audited } from '../../domain/audit-entry.ts';
-import type { AuditLog, AuditPage } from '../../ports/audit-log.ts';
-import type { Clock } from '../../ports/clock.ts';
 import { idBefore, momentOf, withoutNames } from '../../domain/audit-entry.ts';
-import type { AuditDifference, AuditRecord } from '../../domain/audit-entry.ts';
+import type { AuditDifference, AuditEntry, Audited } from '../../domain/audit-entry.ts';
+import { answering } from '../../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { AuditLog, AuditPage } from '../../ports/audit-log.ts';
 import { NO_TEAM, ID_BYTES, idOf, packEntry, readEntry, readRecord } from './audit-codec.ts';
 import { AUDIT_KEY, teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
@@ -27,8 +25,6 @@ export type AuditArguments = readonly [id: string, record: string, keptMs: strin
 export interface RedisAuditOptions {
   readonly link: RedisLink;
   readonly keptMs: number;
-  /** Replaces the servers' own: for tests that move time. */
-  readonly clock: Clock | undefined;
   /** Whether this process forgets what is too old: a gateway does. */
   readonly prunes: boolean;
 }
@@ -36,13 +32,11 @@ export interface RedisAuditOptions {
 export class RedisAuditLog implements AuditLog {
   readonly #link: RedisLink;
   readonly #keptMs: number;
-  readonly #clock: Clock | undefined;
   readonly #pruning: NodeJS.Timeout | undefined;
 
-  constructor({ link, keptMs, clock, prunes }: RedisAuditOptions) {
+  constructor({ link, keptMs, prunes }: RedisAuditOptions) {
     this.#link = link;
     this.#keptMs = keptMs;
-    this.#clock = clock;
     this.#pruning = prunes ? setInterval(() => void this.prune(), PRUNE_EVERY_MS).unref() : undefined;
   }
 
@@ -54,16 +48,10 @@ export class RedisAuditLog implements AuditLog {
    * To be called before a change of the team: puts the entry's id into the list over all teams. If the change is not made, or
    * its process dies, that leads nowhere, and readers leave it out; the other way round an entry could be missing there for ever.
    */
-  async begin(
-    teamId: string,
-    by: Audited | undefined,
-    known?: AuditDifference,
-    keyId?: string,
-  ): Promise<AuditArguments | StoreUnavailable> {
+  async begin(teamId: string, by: Audited | undefined, known?: AuditDifference, keyId?: string): Promise<AuditArguments> {
     if (by === undefined) return ['', '', '0'];
-    const args = [String(this.#clock?.nowMs() ?? ''), teamId, String(this.#keptMs)];
+    const args = [this.#link.clockWord, teamId, String(this.#keptMs)];
     const reply = await this.#link.ask(({ run }) => run('begin_audit', { keys: [AUDIT_KEY], args }));
-    if (isUnavailable(reply)) return reply;
     const [, id] = reply as readonly [number, Buffer];
     return this.#arguments(String(id), by, known, keyId);
   }
@@ -73,55 +61,38 @@ export class RedisAuditLog implements AuditLog {
     return this.#arguments(String(UNLISTED + randomInt(2 ** 47)).padStart(16, '0'), by, known, keyId);
   }
 
-  #arguments(
-    id: string,
-    { actor, action, reason }: Audited,
-    known: AuditDifference | undefined,
-    keyId: string | undefined,
-  ): AuditArguments {
+  #arguments(id: string, { actor, action, reason }: Audited, known?: AuditDifference, keyId?: string): AuditArguments {
     const record = { actor, action, ...(reason === undefined ? {} : { reason }), keyId, ...known };
     return [id, JSON.stringify(record), String(this.#keptMs)];
   }
 
-  async page({ teamId, after, sinceMs, limit }: AuditPage): Promise<readonly AuditEntry[] | StoreUnavailable> {
-    const nowMs = await this.#now();
-    if (isUnavailable(nowMs)) return nowMs;
-    const kept = idBefore(nowMs - this.#keptMs);
-    const wanted = sinceMs === undefined ? kept : idBefore(sinceMs);
-    const from = wanted > kept ? wanted : kept;
-    return teamId === undefined ? this.#pageOfAll(after, from, limit, nowMs) : this.#pageOfTeam(teamId, after, from, limit);
+  page({ teamId, after, sinceMs, limit }: AuditPage): Promise<readonly AuditEntry[] | StoreUnavailable> {
+    return answering(async () => {
+      const nowMs = await this.#link.now();
+      const kept = idBefore(nowMs - this.#keptMs);
+      const wanted = sinceMs === undefined ? kept : idBefore(sinceMs);
+      const from = wanted > kept ? wanted : kept;
+      return teamId === undefined ? this.#pageOfAll(after, from, limit, nowMs) : this.#pageOfTeam(teamId, after, from, limit);
+    });
   }
 
-  async #pageOfTeam(
-    teamId: string,
-    after: string | undefined,
-    from: string,
-    limit: number,
-  ): Promise<readonly AuditEntry[] | StoreUnavailable> {
+  async #pageOfTeam(teamId: string, after: string | undefined, from: string, limit: number): Promise<readonly AuditEntry[]> {
     const key = teamKeys(teamId).audit;
     const members = await this.#link.ask(({ redis }) => redis.zrevrangebylexBuffer(key, below(after), `[${from}`, 'LIMIT', 0, limit));
-    if (isUnavailable(members)) return members;
     const entries = members.map((member) => readEntry(teamId, member));
     const unlisted = entries.filter(({ id }) => Number(id.slice(-16)) >= UNLISTED);
-    if (unlisted.length > 0) await this.#list(unlisted);
+    if (unlisted.length > 0) await answering(() => this.#list(unlisted));
     return entries;
   }
 
-  async #pageOfAll(
-    after: string | undefined,
-    from: string,
-    limit: number,
-    nowMs: number,
-  ): Promise<readonly AuditEntry[] | StoreUnavailable> {
+  async #pageOfAll(after: string | undefined, from: string, limit: number, nowMs: number): Promise<readonly AuditEntry[]> {
     const entries: AuditEntry[] = [];
     let last = after;
     for (;;) {
       const count = Math.min(PIECE, Math.max(limit - entries.length, 16));
       const upTo = below(last);
       const listed = await this.#link.ask(({ redis }) => redis.zrevrangebylex(AUDIT_KEY, upTo, `[${from}`, 'LIMIT', 0, count));
-      if (isUnavailable(listed)) return listed;
       const found = await this.#link.ask(() => Promise.all(listed.map((member) => this.#entryOf(member))));
-      if (isUnavailable(found)) return found;
       entries.push(...found.filter((entry) => entry !== undefined));
       await this.#forgetBegun(
         listed.filter((_, index) => found[index] === undefined),
@@ -142,89 +113,72 @@ export class RedisAuditLog implements AuditLog {
   async #forgetBegun(listed: readonly string[], nowMs: number): Promise<void> {
     const gone = listed.filter((member) => momentOf(member) < nowMs - BEGUN_MS);
     // Whatever comes of it: the next reader tries again.
-    if (gone.length > 0) await this.#link.ask(({ redis }) => redis.zrem(AUDIT_KEY, ...gone));
+    if (gone.length > 0) await answering(() => this.#link.ask(({ redis }) => redis.zrem(AUDIT_KEY, ...gone)));
   }
 
-  async forgetNames(teamId: string): Promise<StoreUnavailable | undefined> {
+  forgetNames(teamId: string): Promise<StoreUnavailable | undefined> {
     const key = teamKeys(teamId).audit;
-    let from = '-';
-    for (;;) {
-      const after = from;
-      const members = await this.#link.ask(({ redis }) => redis.zrangebylexBuffer(key, after, '+', 'LIMIT', 0, PIECE));
-      if (isUnavailable(members)) return members;
-      const changed = await this.#link.ask(({ redis }) => {
-        const both = redis.multi();
-        for (const member of members) both.zrem(key, member).zadd(key, 0, nameless(teamId, member));
-        return both.exec();
-      });
-      if (isUnavailable(changed)) return changed;
-      if (members.length < PIECE) return undefined;
-      from = `(${idOf(members.at(-1)!)}${BEHIND}`;
-    }
+    return answering(async () => {
+      for (let from = '-'; ;) {
+        const after = from;
+        const members = await this.#link.ask(({ redis }) => redis.zrangebylexBuffer(key, after, '+', 'LIMIT', 0, PIECE));
+        const without = members.map((member) => packEntry(idOf(member), withoutNames(readRecord(teamId, member))));
+        await this.#link.ask(({ redis }) => {
+          const both = redis.multi();
+          for (const [i, member] of members.entries()) both.zrem(key, member).zadd(key, 0, without[i]!);
+          return both.exec();
+        });
+        if (members.length < PIECE) return undefined;
+        from = `(${idOf(members.at(-1)!)}${BEHIND}`;
+      }
+    });
   }
 
-  async restore(entries: readonly AuditEntry[]): Promise<StoreUnavailable | undefined> {
-    const restored = await this.#link.ask(({ redis }) =>
-      Promise.all(
-        entries.map(async ({ id, atMs: _atMs, teamId = NO_TEAM, ...record }) => {
-          const key = teamKeys(teamId).audit;
-          const [there] = await redis.zrangebylexBuffer(key, `[${id}`, `(${id}${BEHIND}`, 'LIMIT', 0, 1);
-          if (there === undefined) await redis.multi().zadd(key, 0, packEntry(id, record)).pexpire(key, this.#keptMs).exec();
-        }),
-      ),
-    );
-    return isUnavailable(restored) ? restored : this.#list(entries);
+  restore(entries: readonly AuditEntry[]): Promise<StoreUnavailable | undefined> {
+    return answering(async () => {
+      await this.#link.ask(({ redis }) =>
+        Promise.all(
+          entries.map(async ({ id, atMs: _atMs, teamId = NO_TEAM, ...record }) => {
+            const key = teamKeys(teamId).audit;
+            const [there] = await redis.zrangebylexBuffer(key, `[${id}`, `(${id}${BEHIND}`, 'LIMIT', 0, 1);
+            if (there === undefined) await redis.multi().zadd(key, 0, packEntry(id, record)).pexpire(key, this.#keptMs).exec();
+          }),
+        ),
+      );
+      return this.#list(entries);
+    });
   }
 
-  async #list(entries: readonly AuditEntry[]): Promise<StoreUnavailable | undefined> {
-    const added = await this.#link.ask(({ redis }) => {
+  async #list(entries: readonly AuditEntry[]): Promise<undefined> {
+    await this.#link.ask(({ redis }) => {
       const both = redis.multi();
       for (const { id, teamId = NO_TEAM } of entries) both.zadd(AUDIT_KEY, 0, id + teamId);
       return both.pexpire(AUDIT_KEY, this.#keptMs).exec();
     });
-    return isUnavailable(added) ? added : undefined;
   }
 
   /** Forgets what is too old, a piece at a time: at the teams that the oldest of the list lead to, then in the list itself. */
-  async prune(): Promise<StoreUnavailable | undefined> {
-    const nowMs = await this.#now();
-    if (isUnavailable(nowMs)) return nowMs;
-    const until = `(${idBefore(nowMs - this.#keptMs)}`;
-    for (;;) {
-      const old = await this.#link.ask(({ redis }) => redis.zrangebylex(AUDIT_KEY, '-', until, 'LIMIT', 0, PIECE));
-      if (isUnavailable(old)) return old;
-      for (const teamId of new Set(old.map((member) => member.slice(ID_BYTES)))) {
-        const failed = await this.#pruneTeam(teamKeys(teamId).audit, until);
-        if (failed !== undefined) return failed;
-      }
-      const gone = old.length === 0 ? 0 : await this.#link.ask(({ redis }) => redis.zrem(AUDIT_KEY, ...old));
-      if (isUnavailable(gone)) return gone;
-      if (old.length < PIECE) return undefined;
-    }
+  prune(): Promise<StoreUnavailable | undefined> {
+    return answering(async () => {
+      const until = `(${idBefore((await this.#link.now()) - this.#keptMs)}`;
+      const prunedTeams = async (listed: readonly string[]): Promise<void> => {
+        for (const teamId of new Set(listed.map((member) => member.slice(ID_BYTES)))) await this.#prune(teamKeys(teamId).audit, until);
+      };
+      return this.#prune(AUDIT_KEY, until, prunedTeams);
+    });
   }
 
-  async #pruneTeam(key: string, until: string): Promise<StoreUnavailable | undefined> {
+  /** `before` is done with each piece before it goes. */
+  async #prune(key: string, until: string, before?: (members: readonly string[]) => Promise<void>): Promise<undefined> {
     for (;;) {
       const old = await this.#link.ask(({ redis }) => redis.zrangebylexBuffer(key, '-', until, 'LIMIT', 0, PIECE));
-      if (isUnavailable(old)) return old;
-      const gone = old.length === 0 ? 0 : await this.#link.ask(({ redis }) => redis.zrem(key, ...old));
-      if (isUnavailable(gone)) return gone;
+      await before?.(old.map(String));
+      if (old.length > 0) await this.#link.ask(({ redis }) => redis.zrem(key, ...old));
       if (old.length < PIECE) return undefined;
     }
-  }
-
-  async #now(): Promise<number | StoreUnavailable> {
-    if (this.#clock !== undefined) return this.#clock.nowMs();
-    const time = await this.#link.ask(({ redis }) => redis.time());
-    return isUnavailable(time) ? time : Number(time[0]) * 1000 + Math.floor(Number(time[1]) / 1000);
   }
 }
 
 function below(id: string | undefined): string {
   return id === undefined ? '+' : `(${id}`;
-}
-
-function nameless(teamId: string, member: Buffer): Buffer {
-  const record: AuditRecord = withoutNames(readRecord(teamId, member));
-  return packEntry(idOf(member), record);
 }

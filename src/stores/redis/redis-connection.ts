@@ -5,6 +5,10 @@ import type { RedisTarget } from './redis-url.ts';
 
 export type RedisConnection = Redis | Cluster;
 
+export function mastersOf(redis: RedisConnection): readonly Redis[] {
+  return redis instanceof Cluster ? redis.nodes('master') : [redis];
+}
+
 const CONNECT_TIMEOUT_MS = 1000;
 const RECONNECT_MAX_MS = 500;
 const LOADING_RETRY_MS = 50;

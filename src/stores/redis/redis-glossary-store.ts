@@ -3,7 +3,7 @@ import { nextTurn } from '../../core/turns.ts';
 import { glossaryRemoval } from '../../domain/audit-entry.ts';
 import type { Audited } from '../../domain/audit-entry.ts';
 import { bytesOfEntry, eachEntry, isLarge, ReadEntries } from '../../domain/entries-text.ts';
-import { isUnavailable } from '../../domain/store-unavailable.ts';
+import { answering, storeErrorOf } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type {
   FoundEntries,
@@ -18,10 +18,10 @@ import { heldBy, readGlossaryRecord, recordJson } from './glossary-record.ts';
 import type { DictionaryText } from './dictionary-text.ts';
 import { teamKeys } from './redis-keys.ts';
 import { readPlan } from './team-layout.ts';
-import type { AuditArguments, RedisAuditLog } from './redis-audit-log.ts';
+import type { RedisAuditLog } from './redis-audit-log.ts';
 import type { RedisLink } from './redis-link.ts';
 import type { TeamIndex } from './team-index.ts';
-import type { FunctionCall, FunctionReply } from './function-caller.ts';
+import type { FunctionAnswer, FunctionCall } from './function-caller.ts';
 
 const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
 /** After so many counts, each of which had come too late, a change is given up. */
@@ -49,26 +49,22 @@ export class RedisGlossaryStore implements GlossaryStore {
     this.#audit = audit;
   }
 
-  async create(
-    { glossaryId, teamId, name, dictionaries }: NewGlossary,
-    teamBytesMax?: number,
-  ): Promise<GlossaryCreation | StoreUnavailable> {
-    const refused = await this.#foreseen(teamId, dictionaries, teamBytesMax);
-    if (refused !== undefined) return refused;
-    const written = await this.#text.write(teamId, dictionaries);
-    if (isUnavailable(written)) return written;
-    const args = [...recordWords(glossaryId, name, dictionaries), String(teamBytesMax ?? ''), ...written];
-    const reply = await this.#counted('create_glossary', teamId, glossaryId, args);
-    if (reply.kind === 'unavailable') return reply;
-    const { word, values } = reply;
-    const value = String(values[0]);
-    if (word === 'none') {
-      await this.#text.drop(teamId, dictionaries);
-      return { kind: 'team_unknown' };
-    }
-    if (word === 'limit') return { kind: 'limit_reached', maxGlossaries: Number(value) };
-    if (word === 'bytes') return { kind: 'bytes_reached', maxGlossaries: Number(value) };
-    return { kind: 'created', glossary: readGlossaryRecord(glossaryId, value).glossary };
+  create({ glossaryId, teamId, name, dictionaries }: NewGlossary, teamBytesMax?: number): Promise<GlossaryCreation | StoreUnavailable> {
+    return answering(async () => {
+      const refused = await this.#foreseen(teamId, dictionaries, teamBytesMax);
+      if (refused !== undefined) return refused;
+      const written = await this.#text.write(teamId, dictionaries);
+      const args = [...recordWords(glossaryId, name, dictionaries), String(teamBytesMax ?? ''), ...written];
+      const { word, values } = await this.#counted('create_glossary', teamId, glossaryId, args);
+      const value = String(values[0]);
+      if (word === 'none') {
+        await this.#text.drop(teamId, dictionaries);
+        return { kind: 'team_unknown' };
+      }
+      if (word === 'limit') return { kind: 'limit_reached', maxGlossaries: Number(value) };
+      if (word === 'bytes') return { kind: 'bytes_reached', maxGlossaries: Number(value) };
+      return { kind: 'created', glossary: readGlossaryRecord(glossaryId, value).glossary };
+    });
   }
 
   /** What the function will refuse: asked first where a dictionary is large, so that it is not written piece by piece for nothing. */
@@ -76,13 +72,12 @@ export class RedisGlossaryStore implements GlossaryStore {
     teamId: string,
     dictionaries: NewGlossary['dictionaries'],
     teamBytesMax = Infinity,
-  ): Promise<GlossaryCreation | StoreUnavailable | undefined> {
+  ): Promise<GlossaryCreation | undefined> {
     if (!dictionaries.some(({ written }) => written !== undefined && isLarge(written.pieces))) return undefined;
     const { team, glossaries } = teamKeys(teamId);
     const found = await this.#link.ask(({ redis }) =>
       Promise.all([redis.hmgetBuffer(team, 'p', 'glossary_bytes'), redis.hlen(glossaries)]),
     );
-    if (isUnavailable(found)) return found;
     const [[plan, held], count] = found;
     if (plan === null || plan === undefined) return { kind: 'team_unknown' };
     const { maxGlossaries } = readPlan(plan);
@@ -91,70 +86,74 @@ export class RedisGlossaryStore implements GlossaryStore {
     return Number(held ?? 0) + added > teamBytesMax ? { kind: 'bytes_reached', maxGlossaries } : undefined;
   }
 
-  async list(teamId: string): Promise<readonly GlossaryRecord[] | StoreUnavailable> {
+  list(teamId: string): Promise<readonly GlossaryRecord[] | StoreUnavailable> {
+    return answering(() => this.#list(teamId));
+  }
+
+  async #list(teamId: string): Promise<readonly GlossaryRecord[]> {
     const records = await this.#link.ask(({ redis }) => redis.hgetall(teamKeys(teamId).glossaries));
-    if (isUnavailable(records)) return records;
     return Object.entries(records)
       .map(([glossaryId, record]) => readGlossaryRecord(glossaryId, record))
       .toSorted((a, b) => a.order - b.order)
       .map(({ glossary }) => glossary);
   }
 
-  async find(teamId: string, glossaryId: string): Promise<GlossaryRecord | undefined | StoreUnavailable> {
+  find(teamId: string, glossaryId: string): Promise<GlossaryRecord | undefined | StoreUnavailable> {
+    return answering(() => this.#find(teamId, glossaryId));
+  }
+
+  async #find(teamId: string, glossaryId: string): Promise<GlossaryRecord | undefined> {
     const record = await this.#link.ask(({ redis }) => redis.hget(teamKeys(teamId).glossaries, glossaryId));
-    if (isUnavailable(record)) return record;
     return record === null ? undefined : readGlossaryRecord(glossaryId, record).glossary;
   }
 
-  async entries(teamId: string, dictionaryId: string): Promise<FoundEntries | undefined | StoreUnavailable> {
-    const pieces = await this.#text.read(teamId, dictionaryId);
-    return pieces === undefined || isUnavailable(pieces) ? pieces : new ReadEntries(pieces);
+  entries(teamId: string, dictionaryId: string): Promise<FoundEntries | undefined | StoreUnavailable> {
+    return answering(() => this.#entries(teamId, dictionaryId));
   }
 
-  async change(
+  async #entries(teamId: string, dictionaryId: string): Promise<ReadEntries | undefined> {
+    const pieces = await this.#text.read(teamId, dictionaryId);
+    return pieces && new ReadEntries(pieces);
+  }
+
+  change(
     { glossaryId, teamId, name, revision, dictionaries }: GlossaryChange,
     teamBytesMax?: number,
   ): Promise<GlossaryChanged | StoreUnavailable> {
-    const written = await this.#text.write(teamId, dictionaries);
-    if (isUnavailable(written)) return written;
-    const args = [String(revision), ...recordWords(glossaryId, name, dictionaries), String(teamBytesMax ?? ''), ...written];
-    const reply = await this.#counted('change_glossary', teamId, glossaryId, args);
-    if (reply.kind === 'unavailable') return reply;
-    if (reply.word === 'none') {
-      await this.#text.drop(teamId, dictionaries);
-      return { kind: 'missing' };
-    }
-    if (reply.word === 'outdated') return { kind: 'outdated' };
-    if (reply.word === 'bytes') return { kind: 'bytes_reached', maxGlossaries: Number(reply.values[0]) };
-    return { kind: 'changed', glossary: readGlossaryRecord(glossaryId, String(reply.values[0])).glossary };
+    return answering(async () => {
+      const written = await this.#text.write(teamId, dictionaries);
+      const args = [String(revision), ...recordWords(glossaryId, name, dictionaries), String(teamBytesMax ?? ''), ...written];
+      const { word, values } = await this.#counted('change_glossary', teamId, glossaryId, args);
+      if (word === 'none') {
+        await this.#text.drop(teamId, dictionaries);
+        return { kind: 'missing' };
+      }
+      if (word === 'outdated') return { kind: 'outdated' };
+      if (word === 'bytes') return { kind: 'bytes_reached', maxGlossaries: Number(values[0]) };
+      return { kind: 'changed', glossary: readGlossaryRecord(glossaryId, String(values[0])).glossary };
+    });
   }
 
   /** An index would cost memory for every glossary, so that what operators hardly ever ask takes a second less. */
-  async ownerOf(glossaryId: string): Promise<string | undefined | StoreUnavailable> {
-    for (let first = 0; ; first += TEAMS_PIECE) {
-      const ids = await this.#index.ids(first, TEAMS_PIECE);
-      if (isUnavailable(ids)) return ids;
-      const found = await this.#link.ask(({ redis }) => Promise.all(ids.map((id) => redis.hexists(teamKeys(id).pairs, glossaryId))));
-      if (isUnavailable(found)) return found;
-      const at = found.indexOf(1);
-      if (at !== -1) return ids[at];
-      if (ids.length < TEAMS_PIECE) return undefined;
-    }
+  ownerOf(glossaryId: string): Promise<string | undefined | StoreUnavailable> {
+    return answering(async () => {
+      for (let first = 0; ; first += TEAMS_PIECE) {
+        const ids = await this.#index.ids(first, TEAMS_PIECE);
+        const found = await this.#link.ask(({ redis }) => Promise.all(ids.map((id) => redis.hexists(teamKeys(id).pairs, glossaryId))));
+        const at = found.indexOf(1);
+        if (at !== -1) return ids[at];
+        if (ids.length < TEAMS_PIECE) return undefined;
+      }
+    });
   }
 
-  async remove(teamId: string, glossaryId: string, by?: Audited): Promise<boolean | StoreUnavailable> {
-    const audit = await this.#removal(teamId, glossaryId, by);
-    if (audit === undefined) return false;
-    if (isUnavailable(audit)) return audit;
-    const reply = await this.#run('remove_glossary', teamId, glossaryId, audit);
-    return reply.kind === 'unavailable' ? reply : reply.word === 'removed';
-  }
-
-  /** What the audit is told; `undefined` where there is no such glossary. */
-  async #removal(teamId: string, glossaryId: string, by: Audited | undefined): Promise<AuditArguments | undefined | StoreUnavailable> {
-    if (by === undefined) return this.#audit.begin(teamId, by);
-    const glossary = await this.find(teamId, glossaryId);
-    return glossary === undefined || isUnavailable(glossary) ? glossary : this.#audit.begin(teamId, by, glossaryRemoval(glossary));
+  remove(teamId: string, glossaryId: string, by?: Audited): Promise<boolean | StoreUnavailable> {
+    return answering(async () => {
+      const glossary = by && (await this.#find(teamId, glossaryId));
+      if (by !== undefined && glossary === undefined) return false;
+      const audit = await this.#audit.begin(teamId, by, glossary && glossaryRemoval(glossary));
+      return (await this.#run('remove_glossary', teamId, glossaryId, audit)).word === 'removed';
+    });
   }
 
   /** Has the dictionaries counted first where they are from before that was done. */
@@ -163,25 +162,21 @@ export class RedisGlossaryStore implements GlossaryStore {
     teamId: string,
     glossaryId: string,
     args: readonly (string | Buffer)[],
-  ): Promise<FunctionReply> {
+  ): Promise<FunctionAnswer> {
     for (let count = 0; count < COUNTS_MAX; count++) {
       const reply = await this.#run(name, teamId, glossaryId, args);
       // What was written piece by piece has expired: the server was away, or took far too long.
-      if (reply.kind === 'reply' && reply.word === 'incomplete') return LATE;
-      if (reply.kind === 'unavailable' || reply.word !== 'uncounted') return reply;
-      const failed = await this.#count(teamId);
-      if (failed !== undefined) return failed;
+      if (reply.word === 'incomplete') break;
+      if (reply.word !== 'uncounted') return reply;
+      await this.#count(teamId);
     }
-    return LATE;
+    throw storeErrorOf(LATE);
   }
 
-  async #count(teamId: string): Promise<StoreUnavailable | undefined> {
-    const glossaries = await this.list(teamId);
-    if (isUnavailable(glossaries)) return glossaries;
+  async #count(teamId: string): Promise<void> {
     const words: string[] = [];
-    for (const { dictionaryId } of glossaries.flatMap(({ dictionaries }) => dictionaries)) {
-      const found = await this.entries(teamId, dictionaryId);
-      if (isUnavailable(found)) return found;
+    for (const { dictionaryId } of (await this.#list(teamId)).flatMap(({ dictionaries }) => dictionaries)) {
+      const found = await this.#entries(teamId, dictionaryId);
       // Dropped meanwhile; the next count sees what has taken its place.
       if (found === undefined) continue;
       let bytes = 0;
@@ -190,11 +185,10 @@ export class RedisGlossaryStore implements GlossaryStore {
     }
     const { team, glossaries: records, pairs } = teamKeys(teamId);
     const args = [String(words.length / 2), ...words];
-    const reply = await this.#link.call({ name: 'count_glossaries', teamId, keys: [team, records, pairs], args });
-    return reply.kind === 'unavailable' ? reply : undefined;
+    await this.#link.call({ name: 'count_glossaries', teamId, keys: [team, records, pairs], args });
   }
 
-  #run(name: FunctionCall['name'], teamId: string, glossaryId: string, args: readonly (string | Buffer)[]): Promise<FunctionReply> {
+  #run(name: FunctionCall['name'], teamId: string, glossaryId: string, args: readonly (string | Buffer)[]): Promise<FunctionAnswer> {
     const { team, glossaries, pairs } = teamKeys(teamId);
     return this.#link.call({ name, teamId, keys: [team, glossaries, pairs], args: [glossaryId, ...args] });
   }

@@ -2,13 +2,11 @@
 // One gateway at a time does it.
 import { randomBytes } from 'node:crypto';
 import { DAY_MS } from '../../domain/period.ts';
-import { isUnavailable } from '../../domain/store-unavailable.ts';
-import type { Clock } from '../../ports/clock.ts';
+import { answering, isUnavailable } from '../../domain/store-unavailable.ts';
 import type { Log } from '../../ports/log.ts';
 import { DUE_KEY, JANITOR_KEY, teamKey, teamSlot } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 import type { RedisTeamErasure } from './redis-team-erasure.ts';
-import { serverTime } from './store-time.ts';
 import type { TeamIndex } from './team-index.ts';
 
 /** Whoever holds it goes on; another takes over this long after the last round of one that is gone. */
@@ -38,8 +36,6 @@ export interface RedisJanitorOptions {
   readonly index: TeamIndex;
   readonly erasure: Pick<RedisTeamErasure, 'finishAll' | 'tendKept'>;
   readonly log: Log;
-  /** Replaces the servers' own: for tests that move time. */
-  readonly clock: Clock | undefined;
   readonly keptDays: number;
   readonly everyMs: number;
 }
@@ -70,9 +66,11 @@ export class RedisJanitor {
     this.#closed = true;
     clearTimeout(this.#timer);
     await this.#round;
-    await this.#options.link.ask(async ({ redis }) => {
-      if ((await redis.get(JANITOR_KEY)) === this.#name) await redis.del(JANITOR_KEY);
-    });
+    await answering(() =>
+      this.#options.link.ask(async ({ redis }) => {
+        if ((await redis.get(JANITOR_KEY)) === this.#name) await redis.del(JANITOR_KEY);
+      }),
+    );
   }
 
   #schedule(delayMs: number): void {
@@ -87,10 +85,11 @@ export class RedisJanitor {
   async #run(): Promise<number> {
     const { everyMs, log } = this.#options;
     try {
-      if (!(await this.#holds())) return 2 * everyMs;
+      if ((await answering(() => this.#holds())) !== true) return 2 * everyMs;
       const startedAtMs = performance.now();
-      const isMore = await this.#tendDue();
-      await this.#compare();
+      // The store may be away: then the next round tries again.
+      const isMore = (await answering(() => this.#tendDue())) === true;
+      await answering(() => this.#compare());
       await this.#erase();
       return isMore ? Math.max(PAUSE_MS_MIN, PAUSE_RATIO * (performance.now() - startedAtMs)) : everyMs;
     } catch (error) {
@@ -101,20 +100,17 @@ export class RedisJanitor {
 
   /** Two that both think so for a moment do no harm: what is done twice changes nothing more. */
   async #holds(): Promise<boolean> {
-    const held = await this.#options.link.ask(async ({ redis }) => {
+    return this.#options.link.ask(async ({ redis }) => {
       if ((await redis.set(JANITOR_KEY, this.#name, 'PX', HELD_MS, 'NX')) === 'OK') return true;
       return (await redis.get(JANITOR_KEY)) === this.#name && (await redis.pexpire(JANITOR_KEY, HELD_MS)) === 1;
     });
-    return held === true;
   }
 
   /** Returns whether more teams may be due. */
   async #tendDue(): Promise<boolean> {
-    const nowMs = await this.#now();
-    if (nowMs === undefined) return false;
     const { link } = this.#options;
+    const nowMs = await link.now();
     const found = await link.ask(({ redis }) => redis.zrangebyscore(DUE_KEY, '-inf', nowMs, 'WITHSCORES', 'LIMIT', 0, TEAMS_MAX));
-    if (isUnavailable(found)) return false;
     const due = Array.from({ length: found.length / 2 }, (_, i): DueTeam => [found[2 * i]!, found[2 * i + 1]!]);
     const next: string[] = [];
     for (let first = 0; first < due.length && !this.#closed; first += AT_ONCE) {
@@ -132,11 +128,12 @@ export class RedisJanitor {
     const { link, keptDays } = this.#options;
     const afterMidnightMs = Math.floor((teamSlot(teamId) * AFTER_MIDNIGHT_MS) / SLOTS);
     const args = [String(keptDays), String(afterMidnightMs)];
-    const reply = await link.call({ name: 'tend', teamId, keys: [teamKey(teamId)], args }).catch(() => undefined);
-    if (reply === undefined || (reply.kind === 'unavailable' && reply.cause === 'refused')) {
+    const tended = answering(() => link.call({ name: 'tend', teamId, keys: [teamKey(teamId)], args }));
+    const reply = await tended.catch(() => undefined);
+    if (reply === undefined || (isUnavailable(reply) && reply.cause === 'refused')) {
       return [teamId, wasMs, String(nowMs + BROKEN_AGAIN_MS)];
     }
-    if (reply.kind === 'unavailable') return [];
+    if (isUnavailable(reply)) return [];
     return [teamId, wasMs, reply.word === 'none' ? '' : String(reply.values[0])];
   }
 
@@ -145,11 +142,9 @@ export class RedisJanitor {
     const { link, index } = this.#options;
     if (performance.now() < this.#compareAtMs) return;
     const ids = await index.ids(this.#compared, COMPARED_MAX);
-    const nowMs = await this.#now();
-    if (isUnavailable(ids) || nowMs === undefined) return;
+    const nowMs = await link.now();
     if (ids.length > 0) {
       const due = await link.ask(({ redis }) => redis.zmscore(DUE_KEY, ...ids));
-      if (isUnavailable(due)) return;
       const lost = ids.filter((_, i) => due[i] === null || Number(due[i]) > nowMs + DUE_WITHIN_MS);
       if (lost.length > 0) await link.ask(({ redis }) => redis.zadd(DUE_KEY, ...lost.flatMap((teamId) => [0, teamId])));
     }
@@ -169,12 +164,5 @@ export class RedisJanitor {
     if (nowMs < this.#tendKeptAtMs) return;
     this.#tendKeptAtMs = nowMs + TEND_KEPT_AGAIN_MS;
     await erasure.tendKept();
-  }
-
-  async #now(): Promise<number | undefined> {
-    const { clock, link } = this.#options;
-    if (clock !== undefined) return clock.nowMs();
-    const nowMs = await link.ask(({ redis }) => serverTime(redis));
-    return isUnavailable(nowMs) ? undefined : nowMs;
   }
 }

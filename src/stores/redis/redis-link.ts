@@ -1,20 +1,24 @@
 // All of the store's calls to Redis: commands and functions whose failures are values, and closing.
-import type { Clock } from '../../ports/clock.ts';
+import type { KeyOwner } from '../../domain/api-key.ts';
+import { answering, StoreError, storeErrorOf } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { AskedAdmission, AskedResolution, Ledger } from '../../ports/ledger.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { KeyDirectory } from '../../ports/key-directory.ts';
+import type { AskedAdmission, AskedCheck, AskedResolution, CheckedCaller, Ledger } from '../../ports/ledger.ts';
 import type { Log } from '../../ports/log.ts';
-import { causeOf } from './failure-cause.ts';
+import { listEvents } from './event-codec.ts';
+import { causeOf, within } from './failure-cause.ts';
+import { FunctionCaller } from './function-caller.ts';
+import type { FunctionAnswer, FunctionCall } from './function-caller.ts';
+import { KEEP_EVENTS } from './functions.ts';
+import type { RunFunction } from './functions.ts';
+import { asAdmission } from './ledger-codec.ts';
 import { LedgerTurns } from './ledger-turns.ts';
 import { Masters } from './masters.ts';
 import { isDemoted } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
-import { teamSlot } from './redis-keys.ts';
-import { FunctionCaller } from './function-caller.ts';
-import type { FunctionCall, FunctionReply } from './function-caller.ts';
-import type { RunFunction } from './functions.ts';
-import { listEvents } from './event-list.ts';
-import { serverTime, StoreTime } from './store-time.ts';
-import { within } from './within.ts';
+import { digestKey, teamSlot } from './redis-keys.ts';
+import { serverTime, StoreTime } from './store-round.ts';
 
 export interface RedisLinkOptions {
   readonly redis: RedisConnection;
@@ -30,22 +34,12 @@ export interface RedisLinkOptions {
   readonly onRestored?: (count: number) => void;
 }
 
-/** Functions after which a team may have events that are in no list. */
-const KEEP_EVENTS: ReadonlySet<string> = new Set([
-  'create_team',
-  'update_team',
-  'create_key',
-  'revoke_key',
-  'delete_team',
-  'erase_some',
-  'tend',
-  'periods',
-]);
 const CLOSED: StoreUnavailable = { kind: 'unavailable', cause: 'closed' };
 const DEFECT_LOG_EVERY_MS = 5000;
 const ASK_FOR_MASTERS_EVERY_MS = 200;
 
 export class RedisLink implements Ledger {
+  readonly chargesParts = true;
   readonly redis: RedisConnection;
   readonly shown: string;
   readonly run: RunFunction;
@@ -106,10 +100,12 @@ export class RedisLink implements Ledger {
     if (masters !== undefined) await Promise.all([...names].map((name) => masters.settle(name)));
   }
 
-  async call(call: FunctionCall): Promise<FunctionReply> {
+  /** Runs a function. Where it gives no answer, `answering` has that as a value. */
+  async call(call: FunctionCall): Promise<FunctionAnswer> {
     const reply = this.#closed ? CLOSED : await this.#track(this.#caller.call(call));
     if (this.#options.keepsEvents === true && KEEP_EVENTS.has(call.name)) await this.#listEvents(call.teamId);
-    return reply.kind === 'unavailable' ? this.#advising(reply) : reply;
+    if (reply.kind === 'unavailable') throw this.#unanswered(reply);
+    return reply;
   }
 
   /** Answers exactly once, as `resolve` does. */
@@ -124,14 +120,30 @@ export class RedisLink implements Ledger {
     else this.#turns.resolve(asked);
   }
 
-  /** Runs plain commands. */
-  async ask<T>(command: (link: RedisLink) => Promise<T>): Promise<T | StoreUnavailable> {
-    if (this.#closed) return this.#advising(CLOSED);
+  /** An admission that is marked is answered with the answers of a check. */
+  check(asked: AskedCheck): void {
+    const answered = (admission: unknown): void => asked.answered(admission as CheckedCaller);
+    this.admit({ ...asAdmission(asked), answered, failed: (error) => asked.failed(error) });
+  }
+
+  /** Runs plain commands. Where one fails, `answering` has that as a value. */
+  async ask<T>(command: (link: RedisLink) => Promise<T>): Promise<T> {
+    if (this.#closed) throw this.#unanswered(CLOSED);
     try {
       return await this.#track(command(this));
     } catch (error) {
-      return this.#advising({ kind: 'unavailable', cause: this.#cause(error) });
+      throw error instanceof StoreError ? error : this.#unanswered({ kind: 'unavailable', cause: this.#cause(error) });
     }
+  }
+
+  /** By the servers' clocks, or by the one that tests move. */
+  async now(): Promise<number> {
+    return this.#options.clock?.nowMs() ?? this.ask(({ redis }) => serverTime(redis));
+  }
+
+  /** The clock's reading as functions take it: '' for the server's own. */
+  get clockWord(): string {
+    return String(this.#options.clock?.nowMs() ?? '');
   }
 
   /** Waits for what is running; nothing new is begun. */
@@ -147,15 +159,15 @@ export class RedisLink implements Ledger {
     this.redis.disconnect();
   }
 
-  /** A team whose events could not be listed is found later (redis-outbox.ts, `heal`). */
+  /** A team whose events could not be listed is found later (`heal` in redis-outbox.ts). */
   async #listEvents(teamId: string): Promise<void> {
-    await this.ask(async ({ redis }) => listEvents(redis, teamId, this.#options.clock?.nowMs() ?? (await serverTime(redis))));
+    await answering(() => this.ask(async ({ redis }) => listEvents(redis, teamId, await this.now())));
   }
 
-  /** Adds the advice for operators, which the ledger's answers do not have: nobody reads it there. */
-  #advising({ kind, cause }: StoreUnavailable): StoreUnavailable {
+  /** With the advice for operators, which the ledger's answers do not have: nobody reads it there. */
+  #unanswered({ kind, cause }: StoreUnavailable): Error {
     const advice = `the store ${this.shown} gave no answer (${cause}): see that it runs, and look whether a change was made before you repeat it`;
-    return { kind, cause, advice };
+    return storeErrorOf({ kind, cause, advice });
   }
 
   #track<T>(running: Promise<T>): Promise<T> {
@@ -188,6 +200,17 @@ export class RedisLink implements Ledger {
     this.#askedForMastersAtMs = nowMs;
     this.redis.refreshSlotsCache();
   }
+}
+
+/** Finds a key's owner by its digest. */
+export function keyDirectory(link: RedisLink): KeyDirectory {
+  return {
+    find: (digest) =>
+      answering(async () => {
+        const json = await link.ask(({ redis }) => redis.get(digestKey(digest)));
+        return json === null ? undefined : (JSON.parse(json) as KeyOwner);
+      }),
+  };
 }
 
 /** A cluster's servers have clocks of their own. */

@@ -1,23 +1,20 @@
-// The outbox in Redis: events lie with their teams, and in a list of all, by which they are found, sent and counted.
+// The outbox in Redis: how events of all teams are found, sent and counted.
 import { RULES_FOLLOWED_MS } from '../../domain/event-rules.ts';
 import type { EventRules } from '../../domain/event-rules.ts';
-import { isUnavailable } from '../../domain/store-unavailable.ts';
+import { answering } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { DueEvent, KeptEvent, Outbox } from '../../ports/outbox.ts';
-import { readEvent } from './event-codec.ts';
-import { listEvents, memberOf } from './event-list.ts';
+import { listEvents, memberOf, readEvent } from './event-codec.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { EVENTS_KEY, outboxKey, SENDER_KEY, TRIES_KEY } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
-import { serverTime } from './store-time.ts';
+import { serverTime } from './store-round.ts';
 import type { TeamIndex } from './team-index.ts';
 
 export interface RedisOutboxParts {
   readonly link: RedisLink;
   readonly index: TeamIndex;
-  /** Replaces the servers' own: for tests that move time. */
-  readonly clock: Clock | undefined;
   readonly rules: EventRules;
 }
 
@@ -35,14 +32,14 @@ export class RedisOutbox implements Outbox {
   }
 
   pending(): Promise<number | StoreUnavailable> {
-    return this.#parts.link.ask(({ redis }) => redis.zcard(EVENTS_KEY));
+    return this.#answer(({ redis }) => redis.zcard(EVENTS_KEY));
   }
 
   due(limit: number): Promise<readonly DueEvent[] | StoreUnavailable> {
-    return this.#parts.link.ask(async ({ redis }) => {
-      const members = await redis.zrangebyscore(EVENTS_KEY, '-inf', await this.#now(redis), 'LIMIT', 0, limit);
+    return this.#answer(async (link) => {
+      const members = await link.redis.zrangebyscore(EVENTS_KEY, '-inf', await link.now(), 'LIMIT', 0, limit);
       if (members.length === 0) return [];
-      const tries = await redis.hmget(TRIES_KEY, ...members);
+      const tries = await link.redis.hmget(TRIES_KEY, ...members);
       return members.map((member, i) => {
         const space = member.indexOf(' ');
         return { id: member.slice(space + 1), teamId: member.slice(0, space), tries: Number(tries[i] ?? 0) };
@@ -51,64 +48,66 @@ export class RedisOutbox implements Outbox {
   }
 
   read({ id, teamId }: DueEvent): Promise<KeptEvent | undefined | StoreUnavailable> {
-    return this.#parts.link.ask(async ({ redis }) => {
+    return this.#answer(async ({ redis }) => {
       const packed = await redis.hgetBuffer(outboxKey(teamId), id);
       return packed === null ? undefined : readEvent(id, teamId, packed);
     });
   }
 
   /** The event first: what is left of it in the list is found to be empty, and goes then. */
-  async remove({ id, teamId }: DueEvent): Promise<StoreUnavailable | undefined> {
+  remove({ id, teamId }: DueEvent): Promise<StoreUnavailable | undefined> {
     const member = memberOf(teamId, id);
-    const removed = await this.#parts.link.ask(async ({ redis }) => {
+    return this.#answer(async ({ redis }) => {
       await redis.hdel(outboxKey(teamId), id);
       await Promise.all([redis.zrem(EVENTS_KEY, member), redis.hdel(TRIES_KEY, member)]);
+      return undefined;
     });
-    return isUnavailable(removed) ? removed : undefined;
   }
 
-  async postpone({ id, teamId, tries }: DueEvent, delayMs: number): Promise<StoreUnavailable | undefined> {
+  postpone({ id, teamId, tries }: DueEvent, delayMs: number): Promise<StoreUnavailable | undefined> {
     const member = memberOf(teamId, id);
-    const done = await this.#parts.link.ask(async ({ redis }) => {
-      const dueMs = (await this.#now(redis)) + delayMs;
-      await Promise.all([redis.hset(TRIES_KEY, member, tries + 1), redis.zadd(EVENTS_KEY, dueMs, member)]);
+    return this.#answer(async (link) => {
+      const dueMs = (await link.now()) + delayMs;
+      await Promise.all([link.redis.hset(TRIES_KEY, member, tries + 1), link.redis.zadd(EVENTS_KEY, dueMs, member)]);
+      return undefined;
     });
-    return isUnavailable(done) ? done : undefined;
   }
 
-  async lease(holder: string, forMs: number): Promise<boolean | StoreUnavailable> {
-    const { link, clock, rules } = this.#parts;
-    const args = [holder, String(clock?.nowMs() ?? ''), String(forMs), JSON.stringify(rules), String(2 * RULES_FOLLOWED_MS)];
-    const reply = await link.ask(({ run }) => run('lease_outbox', { keys: [SENDER_KEY], args }));
-    return isUnavailable(reply) ? reply : String((reply as readonly unknown[])[1]) === 'leased';
+  lease(holder: string, forMs: number): Promise<boolean | StoreUnavailable> {
+    const { link, rules } = this.#parts;
+    const args = [holder, link.clockWord, String(forMs), JSON.stringify(rules), String(2 * RULES_FOLLOWED_MS)];
+    return this.#answer(async ({ run }) => {
+      const reply = await run('lease_outbox', { keys: [SENDER_KEY], args });
+      return String((reply as readonly unknown[])[1]) === 'leased';
+    });
   }
 
   async release(holder: string): Promise<StoreUnavailable | undefined> {
     const released = await this.lease(holder, 0);
-    return isUnavailable(released) ? released : undefined;
+    return typeof released === 'boolean' ? undefined : released;
   }
 
   /** A process that ends between an operation and the list leaves events that only their team knows. */
   async heal(): Promise<StoreUnavailable | undefined> {
     const { link, index } = this.#parts;
     if (performance.now() < this.#healAtMs) return undefined;
-    const ids = await index.ids(this.#healed, HEAL_PIECE);
-    if (isUnavailable(ids)) return ids;
-    const healed = await link.ask(async ({ redis }) => {
-      const counts = await Promise.all(ids.map((teamId) => redis.hlen(outboxKey(teamId))));
-      const nowMs = await this.#now(redis);
-      for (const [i, teamId] of ids.entries()) if (counts[i]! > 0) await listEvents(redis, teamId, nowMs);
+    return answering(async () => {
+      const ids = await index.ids(this.#healed, HEAL_PIECE);
+      await link.ask(async ({ redis }) => {
+        const counts = await Promise.all(ids.map((teamId) => redis.hlen(outboxKey(teamId))));
+        const nowMs = await link.now();
+        for (const [i, teamId] of ids.entries()) if (counts[i]! > 0) await listEvents(redis, teamId, nowMs);
+      });
+      this.#healed += ids.length;
+      if (ids.length === HEAL_PIECE) return undefined;
+      this.#healed = 0;
+      this.#healAtMs = performance.now() + HEAL_AGAIN_MS;
+      return undefined;
     });
-    if (isUnavailable(healed)) return healed;
-    this.#healed += ids.length;
-    if (ids.length === HEAL_PIECE) return undefined;
-    this.#healed = 0;
-    this.#healAtMs = performance.now() + HEAL_AGAIN_MS;
-    return undefined;
   }
 
-  async #now(redis: RedisConnection): Promise<number> {
-    return this.#parts.clock?.nowMs() ?? serverTime(redis);
+  #answer<T>(work: (link: RedisLink) => Promise<T>): Promise<T | StoreUnavailable> {
+    return answering(() => this.#parts.link.ask(work));
   }
 }
 

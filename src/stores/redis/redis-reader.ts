@@ -4,9 +4,8 @@ import type { EntryPieces } from '../../domain/entries-text.ts';
 import { StoreError } from '../../domain/store-unavailable.ts';
 import type { LooseContents, ReportFinding, StoreReader, TeamContents } from '../../ports/store-contents.ts';
 import { NO_TEAM, idOf, readRecord } from './audit-codec.ts';
-import { readEvent } from './event-codec.ts';
-import { memberOf } from './event-list.ts';
-import { causeOf } from './failure-cause.ts';
+import { memberOf, readEvent } from './event-codec.ts';
+import { causeOf, within } from './failure-cause.ts';
 import { assertLayout } from './layout-version.ts';
 import { redisConnection } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
@@ -21,13 +20,11 @@ import {
   EVENTS_KEY,
   TRIES_KEY,
 } from './redis-keys.ts';
-import { readOwner, scanned } from './keyspace.ts';
+import { isServed, readOwner, scanned } from './keyspace.ts';
 import { judgeKeyspace, kindOfName } from './redis-structure.ts';
 import { parseRedisUrl } from './redis-url.ts';
 import { readContents, leftPeriods } from './team-contents.ts';
 import type { RawTeam } from './team-contents.ts';
-import { isServed } from './serving-signs.ts';
-import { within } from './within.ts';
 
 /** Teams that are read at a time: callers' operations wait behind one such piece. */
 const TEAMS_PIECE = 64;

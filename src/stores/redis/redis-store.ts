@@ -1,5 +1,4 @@
 // The Redis store: connects, looks the server over, and hands out the ports.
-import { Cluster } from 'ioredis';
 import { NO_THRESHOLDS } from '../../domain/event-rules.ts';
 import type { EventRules } from '../../domain/event-rules.ts';
 import { DAY_MS, HISTORY_DAYS } from '../../domain/period.ts';
@@ -7,20 +6,17 @@ import { StoreAwayError, StoreError } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store, StoreCreation } from '../../ports/store.ts';
-import { BulkConnection } from './bulk-connection.ts';
-import { DictionaryText } from './dictionary-text.ts';
+import { BulkConnection, DictionaryText } from './dictionary-text.ts';
 import { checkLayout } from './layout-version.ts';
-import { causeOf, isNoMaster } from './failure-cause.ts';
-import { redisConnection } from './redis-connection.ts';
+import { causeOf, isNoMaster, within } from './failure-cause.ts';
+import { mastersOf, redisConnection } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { RedisAuditLog } from './redis-audit-log.ts';
-import { RedisGatewayRecords } from './redis-gateway-records.ts';
+import { redisGatewayRecords } from './redis-gateway-records.ts';
 import { RedisGlossaryStore } from './redis-glossary-store.ts';
 import { RedisJanitor } from './redis-janitor.ts';
-import { RedisKeyDirectory } from './redis-key-directory.ts';
-import { RedisLedger } from './redis-ledger.ts';
 import { RedisFunctions, mayLoadLater } from './functions.ts';
-import { RedisLink } from './redis-link.ts';
+import { keyDirectory, RedisLink } from './redis-link.ts';
 import { RedisOutbox, rulesInForce } from './redis-outbox.ts';
 import { RedisTeamRegistry } from './redis-team-registry.ts';
 import { RedisUsageHistory } from './redis-usage-history.ts';
@@ -28,7 +24,6 @@ import { Replication } from './replication.ts';
 import { parseRedisUrl } from './redis-url.ts';
 import type { RedisTarget } from './redis-url.ts';
 import { checkServer } from './server-checks.ts';
-import { within } from './within.ts';
 import { WriteProbe } from './write-probe.ts';
 
 export interface RedisStoreOptions {
@@ -79,20 +74,20 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   await link.settleMasters();
   const probe = new WriteProbe(link);
   const { historyDays = HISTORY_DAYS, tendEveryMs: everyMs, clock, log } = options;
-  const audit = new RedisAuditLog({ link, clock, keptMs: historyDays * DAY_MS, prunes: everyMs !== undefined });
+  const audit = new RedisAuditLog({ link, keptMs: historyDays * DAY_MS, prunes: everyMs !== undefined });
   const teams = new RedisTeamRegistry(link, new Replication(link, target, commandTimeoutMs), audit, historyDays, clock);
-  const tending = { link, index: teams.index, erasure: teams.erasure, log, clock, keptDays: historyDays };
+  const tending = { link, index: teams.index, erasure: teams.erasure, log, keptDays: historyDays };
   const janitor = everyMs === undefined ? undefined : new RedisJanitor({ ...tending, everyMs });
   const bulk = new BulkConnection(() => redisConnection(target, commandTimeoutMs));
   return {
-    keys: new RedisKeyDirectory(link),
-    ledger: new RedisLedger(link),
+    keys: keyDirectory(link),
+    ledger: link,
     teams,
     glossaries: new RedisGlossaryStore({ link, text: new DictionaryText(link, bulk), index: teams.index, audit }),
-    gateways: new RedisGatewayRecords(link, options.clock),
+    gateways: redisGatewayRecords(link),
     history: new RedisUsageHistory(link, teams.index, historyDays),
     audit,
-    outbox: new RedisOutbox({ link, index: teams.index, clock: options.clock, rules: events ?? NO_THRESHOLDS }),
+    outbox: new RedisOutbox({ link, index: teams.index, rules: events ?? NO_THRESHOLDS }),
     ping: () => probe.ask(),
     close: async () => {
       audit.close();
@@ -127,8 +122,7 @@ async function connect(
   } finally {
     redis.off('error', listen);
   }
-  const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
-  await Promise.all(nodes.map((node) => checkServer(node, target.shown, log)));
+  await Promise.all(mastersOf(redis).map((node) => checkServer(node, target.shown, log)));
   await checkLayout(redis, target.shown, creation);
   const rules = events ?? (await rulesInForce(redis, clock));
   functions.keepEvents(rules);

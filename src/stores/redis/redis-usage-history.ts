@@ -1,6 +1,6 @@
 // The usage history in Redis: each team is read by one function, so that what it says fits together.
 import { dayOf } from '../../domain/period.ts';
-import { allAnswered, isUnavailable } from '../../domain/store-unavailable.ts';
+import { answering } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { TeamPage } from '../../ports/team-registry.ts';
 import type { DayRange, KeyDay, PeriodUse, TeamDays, UsageHistory } from '../../ports/usage-history.ts';
@@ -30,62 +30,61 @@ export class RedisUsageHistory implements UsageHistory {
     this.#keptDays = keptDays;
   }
 
-  async days(teamId: string, range: DayRange): Promise<TeamDays | undefined | StoreUnavailable> {
+  days(teamId: string, range: DayRange): Promise<TeamDays | undefined | StoreUnavailable> {
+    return answering(() => this.#days(teamId, range));
+  }
+
+  async #days(teamId: string, range: DayRange): Promise<TeamDays | undefined> {
     const { team, keys, days } = teamKeys(teamId);
-    const reply = await this.#link.call({ name: 'usage_days', teamId, keys: [team, keys, days], args: [] });
-    if (reply.kind === 'unavailable') return reply;
-    return reply.word === 'none' ? undefined : readTeamDays(teamId, reply.values, range, this.#keptDays);
+    const { word, values } = await this.#link.call({ name: 'usage_days', teamId, keys: [team, keys, days], args: [] });
+    return word === 'none' ? undefined : readTeamDays(teamId, values, range, this.#keptDays);
   }
 
   /** Deleted teams that have left their usage stand where their ids would be, as these grow with the order of creation. */
-  async pageDays(page: TeamPage, range: DayRange): Promise<readonly TeamDays[] | StoreUnavailable> {
-    const [teams, deleted] = await Promise.all([this.#index.full(page, (ids) => this.#daysOf(ids, range)), this.#deletedDays(page, range)]);
-    if (isUnavailable(teams)) return teams;
-    if (isUnavailable(deleted)) return deleted;
-    const merged: TeamDays[] = [];
-    let next = 0;
-    for (const one of teams) {
-      while (next < deleted.length && deleted[next]!.team.teamId < one.team.teamId) merged.push(deleted[next++]!);
-      merged.push(one);
-    }
-    return [...merged, ...deleted.slice(next)].slice(0, page.limit);
+  pageDays(page: TeamPage, range: DayRange): Promise<readonly TeamDays[] | StoreUnavailable> {
+    return answering(async () => {
+      const living = this.#index.full(page, (ids) => this.#daysOf(ids, range));
+      const [teams, deleted] = await Promise.all([living, this.#deletedDays(page, range)]);
+      const merged: TeamDays[] = [];
+      let next = 0;
+      for (const one of teams) {
+        while (next < deleted.length && deleted[next]!.team.teamId < one.team.teamId) merged.push(deleted[next++]!);
+        merged.push(one);
+      }
+      return [...merged, ...deleted.slice(next)].slice(0, page.limit);
+    });
   }
 
-  async #deletedDays({ after, limit, search }: TeamPage, range: DayRange): Promise<readonly TeamDays[] | StoreUnavailable> {
+  async #deletedDays({ after, limit, search }: TeamPage, range: DayRange): Promise<readonly TeamDays[]> {
     const found: TeamDays[] = [];
     for (let from = after; ;) {
       const start = from === undefined ? '-' : `(${from}`;
       const ids = await this.#link.ask(({ redis }) => redis.zrangebylex(ONLY_USAGE_KEY, start, '+', 'LIMIT', 0, DELETED_PIECE));
-      if (isUnavailable(ids)) return ids;
-      const days = await this.#daysOf(
-        ids.filter((id) => search === undefined || id.includes(search.toUpperCase())),
-        range,
-      );
-      if (isUnavailable(days)) return days;
-      found.push(...days);
+      const wanted = ids.filter((id) => search === undefined || id.includes(search.toUpperCase()));
+      found.push(...(await this.#daysOf(wanted, range)));
       from = ids.at(-1);
       if (ids.length < DELETED_PIECE || found.length >= limit) return found.slice(0, limit);
     }
   }
 
-  async #daysOf(ids: readonly string[], range: DayRange): Promise<readonly TeamDays[] | StoreUnavailable> {
+  async #daysOf(ids: readonly string[], range: DayRange): Promise<readonly TeamDays[]> {
     const found: TeamDays[] = [];
     for (let first = 0; first < ids.length; first += TEAMS_PIECE) {
-      const piece = allAnswered(await Promise.all(ids.slice(first, first + TEAMS_PIECE).map((teamId) => this.days(teamId, range))));
-      if (isUnavailable(piece)) return piece;
+      const piece = await Promise.all(ids.slice(first, first + TEAMS_PIECE).map((teamId) => this.#days(teamId, range)));
       found.push(...piece.filter((team) => team !== undefined));
     }
     return found;
   }
 
   /** Closes what can be closed, too: what is answered does not depend on when the janitor came by. */
-  async periods(teamId: string): Promise<readonly PeriodUse[] | undefined | StoreUnavailable> {
-    const reply = await this.#link.call({ name: 'periods', teamId, keys: [teamKeys(teamId).team], args: [] });
-    if (reply.kind === 'unavailable') return reply;
-    if (reply.word !== 'none') return readPeriods(reply.values, this.#keptDays);
-    const kept = await this.#link.call({ name: 'kept_periods', teamId, keys: [teamKeys(teamId).team], args: [] });
-    if (kept.kind === 'unavailable') return kept;
-    return kept.word === 'none' ? undefined : readKeptPeriods(kept.values, this.#keptDays);
+  periods(teamId: string): Promise<readonly PeriodUse[] | undefined | StoreUnavailable> {
+    const keys = [teamKeys(teamId).team];
+    return answering(async () => {
+      const { word, values } = await this.#link.call({ name: 'periods', teamId, keys, args: [] });
+      if (word !== 'none') return readPeriods(values, this.#keptDays);
+      const kept = await this.#link.call({ name: 'kept_periods', teamId, keys, args: [] });
+      return kept.word === 'none' ? undefined : readKeptPeriods(kept.values, this.#keptDays);
+    });
   }
 }
 

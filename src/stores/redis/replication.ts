@@ -5,7 +5,7 @@ import { ownConnection } from './redis-connection.ts';
 import { markKey } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 import type { RedisTarget } from './redis-url.ts';
-import { within } from './within.ts';
+import { within } from './failure-cause.ts';
 
 const REPLICAS = 1;
 const WAIT_MS = 1000;

@@ -1,4 +1,5 @@
-// How often an operation that did nothing is sent again, and until when.
+// How often an operation that did nothing is sent again, and until when; and with which bounds of a period, where it asks for them.
+import { periodBy } from '../../domain/period-rule.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 
 /** An operation is sent at most so often; all times but the last it did nothing. */
@@ -34,4 +35,18 @@ export class Rounds {
     if (performance.now() >= this.untilMs) return LATE;
     return this.#count >= ROUNDS_MAX ? UNSETTLED : undefined;
   }
+}
+
+/** The bounds of a period, and what they were computed from. Functions ask the driver for them, because Lua has no calendar. */
+export interface Offer {
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly anchorMs: number;
+  /** The rule by which they were. */
+  readonly length: string;
+}
+
+/** The period that contains `nowMs`, counted from `anchorMs` by the team's rule. Throws when that is none. */
+export function boundsFor(nowMs: number, anchorMs: number, length: string): Offer {
+  return { ...periodBy(length, anchorMs, nowMs), anchorMs, length };
 }

@@ -1,9 +1,9 @@
 // One run of a function, with a deadline by its server's clock, which is learnt again from the reply.
 import type { Clock } from '../../ports/clock.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { RunFunction, FunctionArguments, FunctionName } from './functions.ts';
-import type { StoreTime } from './store-time.ts';
-import { within } from './within.ts';
+import { within } from './failure-cause.ts';
+import type { FunctionArguments, FunctionName, RunFunction } from './functions.ts';
+import type { RedisConnection } from './redis-connection.ts';
 
 export interface StoreRoundOptions {
   readonly run: RunFunction;
@@ -58,4 +58,39 @@ export function runRound(options: StoreRoundOptions, round: StoreRound): Promise
     },
     (error: unknown) => ({ kind: 'unavailable', cause: causeOf(error) }) as const,
   );
+}
+
+/**
+ * Per node, the offset from the local monotonic clock. A reply's time was read between sending and receiving, which bounds
+ * the offset; the lowest one that fits is used, so that deadlines are early rather than late: a function must not run when its
+ * caller has given up.
+ */
+export class StoreTime {
+  readonly #offsets = new Map<string, number>();
+
+  /** `nowMs` is the store's reading, the others are local ones. */
+  learn(node: string, sentAtMs: number, receivedAtMs: number, nowMs: number): void {
+    const lowest = nowMs - receivedAtMs;
+    // The reading is in whole milliseconds, rounded down.
+    const highest = nowMs + 1 - sentAtMs;
+    const offset = this.#offsets.get(node);
+    if (offset === undefined || offset < lowest || offset > highest) this.#offsets.set(node, lowest);
+  }
+
+  /** The store's time at a local moment; `undefined` while nothing is known of the node. */
+  at(node: string, localMs: number): number | undefined {
+    const offset = this.#offsets.get(node);
+    return offset === undefined ? undefined : Math.floor(localMs + offset);
+  }
+
+  /** A new connection may lead to another server with another clock. */
+  forget(): void {
+    this.#offsets.clear();
+  }
+}
+
+/** A server's own reading, in milliseconds; in a cluster any server's. */
+export async function serverTime(redis: RedisConnection): Promise<number> {
+  const [seconds, microseconds] = await redis.time();
+  return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
 }

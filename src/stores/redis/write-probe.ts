@@ -1,6 +1,6 @@
 // Whether Redis takes writes: one small key that expires, on every master of a cluster.
 import { randomBytes } from 'node:crypto';
-import { isUnavailable } from '../../domain/store-unavailable.ts';
+import { answering, isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreFault } from '../../ports/store.ts';
 import { probeKey, teamSlot } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
@@ -25,7 +25,7 @@ export class WriteProbe {
   }
 
   async #write(server: string | undefined, tag: string): Promise<StoreFault | undefined> {
-    const reply = await this.#link.ask(({ redis }) => redis.set(probeKey(tag, this.#name), '', 'PX', KEPT_MS));
+    const reply = await answering(() => this.#link.ask(({ redis }) => redis.set(probeKey(tag, this.#name), '', 'PX', KEPT_MS)));
     if (!isUnavailable(reply)) return undefined;
     const cause = reply.cause === 'closed' ? (this.#link.lastCause ?? reply.cause) : reply.cause;
     return { ...reply, cause, ...(server === undefined ? {} : { server }) };

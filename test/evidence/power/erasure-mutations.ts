@@ -36,8 +36,8 @@ export const ERASURE_MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/stores/redis/redis-team-erasure.ts',
-        find: '      if (isTeam === 0) await this.#finish(teamId);\n      else if',
-        replace: '      if',
+        find: '        if (isTeam === 0) await answering(() => this.#finish(teamId));\n        else if',
+        replace: '        if',
       },
     ],
     caughtBy: [{ file: REDIS, names: 'the janitor' }],
@@ -52,8 +52,8 @@ export const ERASURE_MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/stores/redis/redis-team-erasure.ts',
-        find: 'return failed ?? (isOld ? this.#removeDigests(teamId) : undefined);',
-        replace: 'return failed;',
+        find: 'if (isOld) await this.#removeDigests(teamId);',
+        replace: '',
       },
     ],
     caughtBy: [{ file: REDIS, names: 'keys of the version before' }],
@@ -62,9 +62,9 @@ export const ERASURE_MUTATIONS: readonly Mutation[] = [
     name: 'Redis: a deletion looks for digests on one server of a cluster',
     edits: [
       {
-        file: 'src/stores/redis/redis-team-erasure.ts',
-        find: "redis.nodes('master') : [redis]) {\n      const failed = await this.#removeDigestsOf",
-        replace: "redis.nodes('master').slice(0, 1) : [redis]) {\n      const failed = await this.#removeDigestsOf",
+        file: 'src/stores/redis/keyspace.ts',
+        find: 'of mastersOf(redis)) {',
+        replace: 'of mastersOf(redis).slice(0, 1)) {',
       },
     ],
     caughtBy: [{ file: REDIS, names: 'in a cluster' }],

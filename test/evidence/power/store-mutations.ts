@@ -250,8 +250,8 @@ const LUA: readonly Mutation[] = (
     [
       'a key cannot be revoked on a full server',
       '../functions.ts',
-      "revoke_key: { lua: 'revoke_key', onFull: true }",
-      "revoke_key: { lua: 'revoke_key' }",
+      "revoke_key: { lua: 'revoke_key', onFull: true,",
+      "revoke_key: { lua: 'revoke_key',",
       failures('settles what is open'),
     ],
     [

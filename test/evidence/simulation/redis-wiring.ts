@@ -3,9 +3,7 @@ import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { UsageHistory } from '../../../src/ports/usage-history.ts';
 import type { RedisConnection } from '../../../src/stores/redis/redis-connection.ts';
 import { RedisFunctions } from '../../../src/stores/redis/functions.ts';
-import { RedisKeyDirectory } from '../../../src/stores/redis/redis-key-directory.ts';
-import { RedisLedger } from '../../../src/stores/redis/redis-ledger.ts';
-import { RedisLink } from '../../../src/stores/redis/redis-link.ts';
+import { keyDirectory, RedisLink } from '../../../src/stores/redis/redis-link.ts';
 import { Connection } from './connection.ts';
 import type { NoiseFault } from './faults.ts';
 import { ModelServer } from './model-server.ts';
@@ -47,8 +45,8 @@ export class RedisWiring implements SimulatedStore {
       log: SILENT,
     });
     return {
-      keys: new RedisKeyDirectory(link),
-      ledger: new RedisLedger(link),
+      keys: keyDirectory(link),
+      ledger: link,
       close: () => link.close(),
       cut: (downMs) => connection.cut(downMs),
     };

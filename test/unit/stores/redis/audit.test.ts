@@ -73,7 +73,7 @@ test('what is too old goes, of teams that are changed and of those that are not,
   // Whoever changes the team takes some of it away.
   await rename('last');
   expect(await client.zcard(teamKeys(TEAM).audit)).toBe(702 - 64);
-  const log = new RedisAuditLog({ link: linkOf(client), keptMs: 400 * DAY_MS, clock, prunes: false });
+  const log = new RedisAuditLog({ link: linkOf(client), keptMs: 400 * DAY_MS, prunes: false });
   expect(await log.prune()).toBeUndefined();
   expect([await client.zcard(teamKeys(TEAM).audit), await client.zcard(AUDIT_KEY)]).toEqual([2, 2]);
   expect(await names()).toEqual(['last', 'later']);
@@ -82,6 +82,10 @@ test('what is too old goes, of teams that are changed and of those that are not,
 
 /** As much of a link as pruning needs. */
 function linkOf(connection: Redis): ConstructorParameters<typeof RedisAuditLog>[0]['link'] {
-  const link = { redis: connection, ask: (command: (link: unknown) => Promise<unknown>) => command(link) };
+  const link = {
+    redis: connection,
+    ask: (command: (link: unknown) => Promise<unknown>) => command(link),
+    now: async () => clock.nowMs(),
+  };
   return link as unknown as ConstructorParameters<typeof RedisAuditLog>[0]['link'];
 }

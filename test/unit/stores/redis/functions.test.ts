@@ -8,7 +8,7 @@ import { encodeCall } from '../../../../src/stores/redis/ledger-codec.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
 import { functionLibrary } from '../../../../src/stores/redis/functions.ts';
 import type { FunctionName } from '../../../../src/stores/redis/functions.ts';
-import { StoreTime } from '../../../../src/stores/redis/store-time.ts';
+import { StoreTime } from '../../../../src/stores/redis/store-round.ts';
 import { singleGlossary } from '../../../../src/testing/store/dictionaries-under-test.ts';
 import { emptyRedis } from '../../../support/redis-of-file.ts';
 import { KEY, QUOTA, TEAM, asking, furnish, functionCalls, snapshot } from './fixture.ts';

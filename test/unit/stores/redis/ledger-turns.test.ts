@@ -4,7 +4,7 @@ import type { StoreUnavailable } from '../../../../src/domain/store-unavailable.
 import type { Admission } from '../../../../src/ports/ledger.ts';
 import { LedgerTurns } from '../../../../src/stores/redis/ledger-turns.ts';
 import type { Masters } from '../../../../src/stores/redis/masters.ts';
-import { StoreTime } from '../../../../src/stores/redis/store-time.ts';
+import { StoreTime } from '../../../../src/stores/redis/store-round.ts';
 import { asking } from './fixture.ts';
 
 const TIMEOUT_MS = 5000;

@@ -69,3 +69,12 @@ test('events that a process has kept and not listed are found by looking through
   const ids = answered(await telling.outbox!.due(10)).map(({ id }) => id);
   expect(ids).toEqual(expect.arrayContaining([`${team.teamId}-created`, `${team.keyId}-created`]));
 });
+
+test('what an operator changes of a key is in the list when the change is made', async () => {
+  const team = await teamUnderTest(promisedStore(telling));
+  answered(await telling.teams.updateKey!(team.keyId, { label: 'other' }));
+  answered(await telling.teams.revokeKey(team.keyId));
+  const listed = await client.zrange(EVENTS_KEY, '0', '-1');
+  const kinds = listed.filter((member) => member.startsWith(`${team.teamId} ${team.keyId}-`)).map((member) => member.split('-')[1]);
+  expect(kinds.toSorted()).toEqual(['created', 'revoked', 'updated']);
+});

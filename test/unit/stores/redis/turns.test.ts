@@ -5,7 +5,7 @@ import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { PluginStore } from '../../../../src/ports/plugin.ts';
 import { LedgerTurns } from '../../../../src/stores/redis/ledger-turns.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
-import { StoreTime } from '../../../../src/stores/redis/store-time.ts';
+import { StoreTime } from '../../../../src/stores/redis/store-round.ts';
 import { emptyRedis, redisOfFile } from '../../../support/redis-of-file.ts';
 import { CREDIT, QUOTA, TEAM, asking, furnish, functionCalls, snapshot } from './fixture.ts';
 
