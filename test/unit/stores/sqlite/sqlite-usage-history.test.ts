@@ -107,7 +107,9 @@ test('the event loop turns between pieces', async () => {
     isDone = true;
     return turns;
   };
-  const [few, many] = [await turnsOf(today - 1), await turnsOf(today - DAYS)];
+  // The least of some: a transaction that waits for another one has turns of its own.
+  const few = Math.min(await turnsOf(today - 1), await turnsOf(today - 1), await turnsOf(today - 1));
+  const many = await turnsOf(today - DAYS);
   // 5,850 rows, of which 2,000 are read at a time.
   expect(many).toBeGreaterThanOrEqual(few + 2);
 });
