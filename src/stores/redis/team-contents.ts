@@ -153,7 +153,7 @@ function keysOf(teamId: string, { team, records }: RawTeam, current: number, fou
     const guard = guardOf(fields.get(`w:${keyId}`), key.limits, current);
     const isGuarded = state !== undefined && readKeyState(state).word === 'guarded';
     if (key.status !== 'revoked' && isGuarded !== fields.has(`l:${keyId}`)) {
-      found('key', 'it is said to have limits, and there are none, or the other way round', { keyId });
+      found('key', 'its guarded flag does not match its limits', { keyId });
     }
     keys.push({ order: Number.parseInt(record, 10), key: { ...key, digest: digestIn(record), ...counts, ...guard } });
   }
@@ -183,7 +183,7 @@ function daysOf({ days }: RawTeam, fields: ReadonlyMap<string, Buffer>, keys: re
   const packed = fieldsOf(days);
   const known = new Set(keys.map(({ keyId }) => keyId));
   for (const name of packed.keys())
-    if (name !== 'told' && !known.has(name)) found('day', 'there are days of a key that is not there', { keyId: name });
+    if (name !== 'told' && !known.has(name)) found('day', 'there are days of an unknown key', { keyId: name });
   return keys.flatMap(({ keyId }) => {
     const state = fields.get(`k${keyId}`);
     return keyDays(packed.get(keyId), state && readKeyState(state)).map((row) => ({ keyId, ...row }));

@@ -1,4 +1,4 @@
-// What a team has used in a period, read from rows.
+// A team's usage in a period, read from rows.
 import type { DatabaseSync } from 'node:sqlite';
 import type { TeamLimits } from '../../domain/plan.ts';
 import type { Usage } from '../../ports/team-registry.ts';
@@ -29,14 +29,14 @@ export class PeriodUsage {
     this.#sql = prepared(database, SQL);
   }
 
-  /** Of the period that counts for the team, which was brought up to this moment. */
+  /** For the team's current period; the team must be up to date. */
   current(no: number): Usage {
     const { team, usedCharacters, periodNo } = this.#teams.get(no);
     const [periodStartMs, periodEndMs] = this.#sql.bounds.get(no, periodNo)!;
     return { team, periodStartMs, periodEndMs, characters: usedCharacters, keys: this.#keys.usage(no) };
   }
 
-  /** Of a period that is closed and had use. */
+  /** For a closed period with usage. */
   closed(no: number, periodNo: number): { readonly period: PeriodUse; readonly usage: Usage } {
     const [startMs, endMs, heldPlan, heldLimits, characters] = this.#sql.closed.get(no, periodNo)!;
     const { team } = this.#teams.get(no);

@@ -1,4 +1,4 @@
-// A team's periods and days as rows: how one is left for the next, and closed when nothing that was reserved in it is open any more.
+// A team's periods and days as rows: transitions to the next one, and closing a period once none of its reservations is open.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Micro } from '../../domain/money.ts';
 import { dayOf } from '../../domain/period.ts';
@@ -9,27 +9,27 @@ import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 import type { KeyBooks, TeamBooks } from './team-books.ts';
 
-/** What the ledger tells while it happens, inside the transaction: rows that are written then are kept, or lost, with it. */
+/** Callbacks within the ledger's transaction: rows that they write are committed or rolled back with it. */
 export interface HistoryHooks {
-  /** A charge is in the team's counts of its current period. Called for every commit: compare numbers, and no more. */
+  /** A charge was added to the team's counts of its current period. Called for every commit, so it should only compare numbers. */
   charged(team: TeamBooks, priceMicro: Micro, nowMs: number): void;
   /**
-   * A day of the team is over and in `usage_days`, with all that was committed in it. If the clock has stepped back since,
-   * more may be added, and the day is told again when that is over.
+   * A day of the team has ended and been written to `usage_days`, with everything committed in it. If the clock has stepped
+   * back since, more may be added, and the day is reported again when that ends.
    */
   dayFinished(team: TeamBooks, day: number, nowMs: number): void;
-  /** Nothing of the period can change any more; its row in `periods` has all of it. Not called for one without use. */
+  /** The period is final, with all its data in its row in `periods`. Not called for a period without usage. */
   periodClosed(team: TeamBooks, periodNo: number, nowMs: number): void;
 }
 
 const nothing = (): void => undefined;
 export const NO_HOOKS: HistoryHooks = { charged: nothing, dayFinished: nothing, periodClosed: nothing };
 
-/** A team's limits as one JSON object, by their names. */
+/** A team's limits as one JSON object. */
 const LIMITS_JSON = `json_object(${Object.entries(LIMITS)
   .map(([name, column]) => `'${name}', t.${column}`)
   .join(', ')})`;
-/** Added to what is there: of a period that was charged late, and where the clock has stepped back to a day that was written away. */
+/** Adds to an existing row: for late charges to a period, and days that are counted again after the clock stepped back. */
 export const ADDED = 'DO UPDATE SET characters = characters + excluded.characters, requests = requests + excluded.requests';
 
 const SQL = {
@@ -64,21 +64,21 @@ export class Periods {
     this.#sql = prepared(database, SQL);
   }
 
-  /** Notes until when the team's period held, and under which plan; to be called before the plan is changed. */
+  /** Records when the team's period ended and under which plan. Call it before the plan is changed. */
   leave(team: number, periodNo: number, nowMs: number): void {
     this.#sql.leave.run(nowMs, team, periodNo);
   }
 
   /**
-   * Counts from zero in the period that holds now. Open reservations stay in the one they were made in. Periods are counted
-   * from `fromMs`, where it is given; else from where the one before was; or by the calendar.
+   * Begins the current period with counts of zero. Open reservations stay in the period they were made in. Periods are counted
+   * from `fromMs` if given, otherwise from the previous anchor, or by the calendar.
    */
   start(team: TeamBooks, nowMs: number, fromMs?: number): void {
     const before = team.counts.periodNo;
     const [anchorMs] = fromMs === undefined ? this.#sql.anchor.get(before, team.no)! : [fromMs];
     const period = periodBy(team.limits.period, anchorMs, nowMs);
     const { endMs } = period;
-    // By the calendar it may have begun before the team's ended, if that one was still counted otherwise.
+    // A calendar period may have begun before the end of the team's last one, if that was counted differently.
     const startMs = Math.max(period.startMs, fromMs ?? team.counts.periodEndMs);
     const periodNo = before + 1;
     this.leave(team.no, before, nowMs);
@@ -89,19 +89,19 @@ export class Periods {
     if (before > 0) this.close(team, before, nowMs);
   }
 
-  /** Closes those of a team that have been left, as far as nothing is open in them. */
+  /** Closes the team's past periods that have no open reservations. */
   closeAll(team: TeamBooks, nowMs: number): void {
     for (const [periodNo] of this.#sql.unclosed.all(team.no)) this.close(team, periodNo, nowMs);
   }
 
-  /** Whether a reservation that was made in it is open. */
+  /** Whether any reservation made in it is open. */
   isOpen(team: number, periodNo: number): boolean {
     return this.#sql.open.get(team, periodNo) !== undefined;
   }
 
   /**
-   * Writes down what a period came to that has been left, unless something is open in it; one that came to no characters is
-   * forgotten, or idle teams with short periods would fill the file.
+   * Records the total of a past period, unless a reservation of it is open. A period without characters is deleted, because
+   * idle teams with short periods would otherwise fill the file.
    */
   close(team: TeamBooks, periodNo: number, nowMs: number): void {
     if (this.isOpen(team.no, periodNo)) return;
@@ -112,7 +112,7 @@ export class Periods {
       if (counts.periodNo === periodNo) Object.assign(counts, { characters: 0, requests: 0 });
     }
     const closed = this.#sql.close.get(team.no, periodNo);
-    // Another process has been faster.
+    // Another process was faster.
     if (closed === undefined) return;
     if (closed[0] !== null) return this.#hooks.periodClosed(team, periodNo, nowMs);
     this.#sql.removeUsage.run(team.no, periodNo);
@@ -131,7 +131,7 @@ const DAY_SQL = {
   enter: 'UPDATE books SET day = ? WHERE team = ?',
 };
 
-/** Charges by UTC day: the running day stands in the keys' own rows, which a commit writes anyway; a day that is over has rows of its own. */
+/** Charges by UTC day: the current day is kept in the keys' own rows, which a commit writes anyway; past days have their own rows. */
 export class DayCounts {
   readonly #books: Books;
   readonly #hooks: HistoryHooks;
@@ -143,7 +143,7 @@ export class DayCounts {
     this.#sql = prepared(database, DAY_SQL);
   }
 
-  /** Counts a charge. The caller has the key's row written. */
+  /** Counts a charge. The caller must have the key's row written. */
   count({ team, counts }: KeyBooks, characters: number, nowMs: number): void {
     const day = dayOf(nowMs);
     if (day !== team.counts.day) this.#turn(team, day, nowMs);
@@ -151,18 +151,18 @@ export class DayCounts {
     counts.dayRequests++;
   }
 
-  /** Writes a team's day away if it is over. */
+  /** Saves a team's day if it has ended. */
   finish(team: TeamBooks, nowMs: number): void {
     const { day } = team.counts;
     if (day !== NONE && day < dayOf(nowMs)) this.#turn(team, NONE, nowMs);
   }
 
-  /** Writes a team's day away, over or not: the team is deleted, and its usage stays. */
+  /** Saves a team's day even if it has not ended, because the team is deleted but its usage is kept. */
   leave(team: TeamBooks, nowMs: number): void {
     if (team.counts.day !== NONE) this.#turn(team, NONE, nowMs);
   }
 
-  /** From one day to the next, or, with a clock that has stepped back, to an earlier one: nothing that was counted is lost. */
+  /** Moves to the next day, or after a clock step to an earlier one, without losing any counts. */
   #turn(team: TeamBooks, day: number, nowMs: number): void {
     const before = team.counts.day;
     if (before !== NONE) {

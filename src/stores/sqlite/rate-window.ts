@@ -1,19 +1,20 @@
-// The places of the last second as counts per millisecond, packed oldest first: exact at any limit, and at most 1,000 entries.
+// The slots taken in the last second as counts per millisecond, packed oldest first: exact for any limit, with at most 1,000
+// entries.
 import { RATE_WINDOW_MS } from '../../domain/reservation.ts';
 
-/** A number below 2^53 takes at most eight bytes of seven bits; an entry is two of them. */
+/** A number below 2^53 takes at most eight bytes of seven bits; an entry has two numbers. */
 const ENTRY_BYTES_MAX = 16;
 const BYTES_AT_FIRST = 32;
 
 /**
- * Each entry is the milliseconds since the entry before it and the number of places taken then, both as varints; the
- * first entry's distance means nothing. When the newest was taken stands beside the bytes.
+ * Each entry consists of the milliseconds since the previous entry and the number of slots taken then, both as varints; the
+ * first entry's distance is meaningless. The time of the newest entry is stored separately.
  */
 export class RateWindow {
   #bytes: Uint8Array;
   #start = 0;
   #end: number;
-  /** Where the newest entry's count begins, and that count. */
+  /** Position of the newest entry's count, and that count. */
   #newestAt = 0;
   #newestCount = 0;
   #total = 0;
@@ -41,28 +42,28 @@ export class RateWindow {
     return this.#newestMs;
   }
 
-  /** The number of places that are kept; right after `waitMs` or `take` none of them has ended. */
+  /** The number of slots kept; right after `waitMs` or `take`, none of them has expired. */
   get total(): number {
     return this.#total;
   }
 
-  /** What is stored; valid until the next change. */
+  /** The stored form; valid until the next change. */
   packed(): Uint8Array {
     return this.#bytes.subarray(this.#start, this.#end);
   }
 
-  /** Whether one more certainly fits. Changes nothing. If not, `waitMs` tells exactly. */
+  /** Whether one more certainly fits, without changing anything. If false, `waitMs` gives the exact result. */
   hasRoom(limit: number, nowMs: number): boolean {
     return this.#total < limit && this.#newestMs <= nowMs;
   }
 
-  /** How long until one more fits, 0 when it does now. Removes places that have ended. */
+  /** How long until one more fits; 0 if it fits now. Removes expired slots. */
   waitMs(limit: number, nowMs: number): number {
     this.#settle(nowMs);
     return this.#waitMs(limit, nowMs);
   }
 
-  /** The same for one that will not take a place. Keeps places that have ended: a clock that steps back may count them again. */
+  /** The same for a request that will not take a slot. Keeps expired slots, because they may count again after a clock step. */
   waitMsKept(limit: number, nowMs: number): number {
     this.#move(nowMs);
     return Math.max(0, this.#waitMs(limit, nowMs));
@@ -71,7 +72,7 @@ export class RateWindow {
   #waitMs(limit: number, nowMs: number): number {
     let over = this.#total - limit;
     if (over < 0) return 0;
-    // The place that must end is the oldest, unless the limit was lowered meanwhile.
+    // The slot that must expire is the oldest one, unless the limit was lowered meanwhile.
     let at = this.#start;
     let atMs = this.#oldestMs;
     for (;;) {
@@ -100,7 +101,7 @@ export class RateWindow {
     this.#append(this.#newestCount);
   }
 
-  /** If the clock has stepped back, moves the places back with it. */
+  /** If the clock has stepped back, moves the slots back with it. */
   #move(nowMs: number): void {
     if (this.#total > 0 && this.#newestMs > nowMs) {
       this.#oldestMs -= this.#newestMs - nowMs;
@@ -108,7 +109,7 @@ export class RateWindow {
     }
   }
 
-  /** Also removes the places that have ended. */
+  /** Also removes expired slots. */
   #settle(nowMs: number): void {
     this.#move(nowMs);
     while (this.#total > 0 && nowMs - this.#oldestMs >= RATE_WINDOW_MS) {
@@ -130,7 +131,7 @@ export class RateWindow {
     this.#bytes[this.#end++] = rest;
   }
 
-  /** Moves the entries to the front, and into twice the space unless that alone frees half of it. */
+  /** Moves the entries to the front, doubling the space unless that already frees half of it. */
   #makeRoom(): void {
     const kept = this.packed();
     const bytes = kept.length * 2 > this.#bytes.length ? new Uint8Array(this.#bytes.length * 2) : this.#bytes;
@@ -141,7 +142,7 @@ export class RateWindow {
     this.#bytes = bytes;
   }
 
-  /** The number at `at`; `#read` is where the next one begins. */
+  /** The number at `at`; afterwards `#read` is the position of the next one. */
   #varint(at: number): number {
     let value = 0;
     let factor = 1;
@@ -158,7 +159,7 @@ export class RateWindow {
   }
 }
 
-/** When each entry's places were taken, and how many; for tests and tools that read a stored window. */
+/** The times and counts of all entries; for tests and tools that read a stored window. */
 export function unpackedWindow(packed: Uint8Array, newestMs: number): { readonly atMs: number; readonly count: number }[] {
   const entries: { gapMs: number; count: number }[] = [];
   const numbers: number[] = [];

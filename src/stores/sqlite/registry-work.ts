@@ -1,4 +1,4 @@
-// How the registry works: operations of the group commit, on rows as they are now, with the ledger's teams in memory written out before.
+// How the registry runs: as group-commit operations on current rows, after the ledger's in-memory teams have been written out.
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { TeamPage } from '../../ports/team-registry.ts';
@@ -9,7 +9,7 @@ import type { Periods } from './periods.ts';
 import { constraintViolationOf } from './store-fault.ts';
 import type { TeamRows } from './team-rows.ts';
 
-/** Teams that are searched in one transaction: some milliseconds. */
+/** Teams searched per transaction, which takes a few milliseconds. */
 const SEARCH_PIECE = 5000;
 const SUBJECT = 'a page of teams';
 
@@ -26,7 +26,7 @@ export class RegistryWork {
     this.#parts = parts;
   }
 
-  /** Rejects with a `RangeError`, in words for the operator, when the schema refuses a row. */
+  /** Rejects with a `RangeError` for the operator if the schema rejects a row. */
   async run<T>(subject: string, work: (nowMs: number) => T): Promise<T | StoreUnavailable> {
     try {
       return await this.#parts.group.run(() => {
@@ -45,7 +45,7 @@ export class RegistryWork {
     }
   }
 
-  /** For work that writes rows of which the ledger keeps copies in memory. */
+  /** For work that writes rows which the ledger caches in memory. */
   change<T>(subject: string, work: (nowMs: number) => T): Promise<T | StoreUnavailable> {
     return this.run(subject, (nowMs) => {
       const result = work(nowMs);
@@ -54,7 +54,7 @@ export class RegistryWork {
     });
   }
 
-  /** The number of a team, brought up to this moment; `undefined` when there is none of this id. */
+  /** The row number of a team, after bringing it up to date; `undefined` if there is no such team. */
   current(teamId: string, nowMs: number): number | undefined {
     const { books, expiry } = this.#parts;
     const team = books.team(teamId);
@@ -64,13 +64,13 @@ export class RegistryWork {
     return team.no;
   }
 
-  /** Runs `change`, which writes the team's limits, and begins a period at this moment. */
+  /** Runs `change`, which writes the team's limits, and begins a new period now. */
   startPeriod(teamId: string, nowMs: number, change: () => void): void {
     const { books, periods } = this.#parts;
     const before = books.team(teamId);
     if (before !== undefined) periods.leave(before.no, before.counts.periodNo, nowMs);
     change();
-    // The team's limits have just been written, and memory has the old ones.
+    // The limits were just written, so the cached ones are outdated.
     books.forget();
     const team = books.team(teamId);
     if (team !== undefined) periods.start(team, nowMs, nowMs);
@@ -88,7 +88,7 @@ export class TeamPages {
     this.#teams = teams;
   }
 
-  /** What `read` makes of a page's teams. For those that were deleted since they were listed, others are on the page. */
+  /** Applies `read` to a page's teams. Teams deleted since they were listed are replaced by the following ones. */
   async read<T>(
     { after, limit, search }: TeamPage,
     read: (no: number, nowMs: number) => T | undefined,
@@ -108,7 +108,7 @@ export class TeamPages {
     }
   }
 
-  /** A search takes several transactions, so that the ledger never waits long. */
+  /** Searches in several transactions, so that the ledger never waits long. */
   async #behind(first: number, limit: number, search: string | undefined): Promise<readonly number[] | StoreUnavailable> {
     if (search === undefined) return this.#work.run(SUBJECT, () => this.#teams.behind(first, limit));
     const text = search.toLowerCase();

@@ -1,4 +1,4 @@
-// Ids of requests: open, resolved, and cleared away in small batches when they are no longer remembered.
+// Request ids: open, settled, and deleted in small batches when they are no longer remembered.
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
 import type { Held } from './held-reservations.ts';
@@ -8,7 +8,7 @@ import { prepared, tuples } from './statements.ts';
 import type { Statement, Statements } from './statements.ts';
 import type { TeamBooks } from './team-books.ts';
 
-/** An expired id counts as never seen when it is read. After every so many new ids, rows are cleared away, twice as many at a time. */
+/** Expired ids count as unknown when read. After every `CLEAR_EVERY` new ids, up to twice as many rows are deleted. */
 const CLEAR_EVERY = 64;
 const CLEAR_MAX = 128;
 
@@ -38,7 +38,7 @@ const SQL = {
   ),
   open: `INSERT ${OPENED}`,
   close: `INSERT ${CLOSED}`,
-  // An expired row of the id that was not cleared away yet is replaced.
+  // Replaces an expired row of the id that has not been deleted yet.
   openOver: `INSERT OR REPLACE ${OPENED}`,
   closeOver: `INSERT OR REPLACE ${CLOSED}`,
   resolve: tuples<[key: number, characters: number, priceMicro: number, periodNo: number]>(
@@ -56,20 +56,20 @@ const SQL = {
 export class RequestIds {
   readonly #sql: Statements<typeof SQL>;
   #sinceCleared = 0;
-  /** The id after which clearing goes on. */
+  /** The id after which clearing continues. */
   #cursor = FIRST;
 
   constructor(database: DatabaseSync) {
     this.#sql = prepared(database, SQL);
   }
 
-  /** `undefined` when the id was never seen, or is remembered no longer. */
+  /** `undefined` if the id is unknown or no longer remembered. */
   find(team: number, requestId: string, nowMs: number): KnownId | undefined {
     const row = this.#sql.find.get(requestId, team);
     return row === undefined || nowMs >= row[1] ? undefined : { state: row[0], untilMs: row[1], characters: row[2] };
   }
 
-  /** False when there is a row of it already; that is left as it is unless `over` is set. */
+  /** False if there is a row already, which is kept unless `over` is set. */
   addOpen(team: TeamBooks, key: number, reservation: NewReservation, nowMs: number, over: boolean): boolean {
     const { requestId, untilMs, characters, priceMicro } = reservation;
     const statement = over ? this.#sql.openOver : this.#sql.open;
@@ -80,7 +80,7 @@ export class RequestIds {
     return true;
   }
 
-  /** Adds an id that holds nothing: its state is released from now on. */
+  /** Adds an id that holds nothing; its state is released. */
   addReleased(team: number, requestId: string, nowMs: number, over: boolean): boolean {
     const statement = over ? this.#sql.closeOver : this.#sql.close;
     if (!isAdded(statement, requestId, team, nowMs + REMEMBER_MS)) return false;
@@ -88,11 +88,11 @@ export class RequestIds {
     return true;
   }
 
-  /** What an open reservation held; `undefined` when the id is not open. */
+  /** What an open reservation held; `undefined` if the id is not open. */
   resolve(team: TeamBooks, requestId: string, state: number, nowMs: number): Held | undefined {
     const held = team.held.take(requestId);
     if (held !== undefined) {
-      // Not by RETURNING, which takes as long as the change itself.
+      // Not with RETURNING, which would double the cost.
       return this.#sql.resolveHeld.run(state, nowMs + REMEMBER_MS, requestId, team.no).changes === 0 ? undefined : held;
     }
     const row = this.#sql.resolve.get(state, nowMs + REMEMBER_MS, requestId, team.no);
@@ -100,9 +100,9 @@ export class RequestIds {
   }
 
   /**
-   * Looks at the next `rowsMax` ids of all teams and deletes those that are due. Ids grow with time, so the first ones are due
-   * first: it starts again from the first when it meets a resolved one that is not due yet, and passes over open ones, however
-   * many there are.
+   * Checks the next `rowsMax` ids of all teams and deletes those that are due. Ids grow with time, so the first ones are due
+   * first: it restarts from the beginning at the first settled id that is not due yet, and skips open ones, however many there
+   * are.
    */
   clear(nowMs: number, rowsMax: number): void {
     const end = this.#sql.rangeEnd.get(...this.#cursor, rowsMax - 1) ?? this.#sql.last.get();
@@ -112,13 +112,13 @@ export class RequestIds {
     this.#cursor = isLast || this.#sql.later.get(...this.#cursor, ...end) !== undefined ? FIRST : end;
   }
 
-  /** Whether clearing is worth asking for the write lock. */
+  /** Whether clearing justifies taking the write lock. */
   isDue(nowMs: number): boolean {
     const row = this.#sql.firstResolved.get();
     return row !== undefined && row[0] <= nowMs;
   }
 
-  /** Called for each new id, so that clearing keeps up with them. */
+  /** Called for each new id, so that clearing keeps up. */
   #tick(nowMs: number): void {
     if (++this.#sinceCleared < CLEAR_EVERY) return;
     this.#sinceCleared = 0;
@@ -126,7 +126,7 @@ export class RequestIds {
   }
 }
 
-/** False when there is such a row. Ids come twice so seldom that an error for it costs less than counting changes each time. */
+/** False if the row exists. Ids repeat so rarely that handling an error is cheaper than counting changes every time. */
 function isAdded(statement: Statement<unknown>, ...values: SQLInputValue[]): boolean {
   try {
     statement.get(...values);

@@ -1,4 +1,4 @@
-// The resolution of a reservation: committed or released once; a repetition is answered with the id's state.
+// The settlement of a reservation: commits or releases it once; repetitions get the state of the id.
 import type { DatabaseSync } from 'node:sqlite';
 import type { AskedResolution, Resolution, Verdict } from '../../ports/ledger.ts';
 import type { Books } from './books.ts';
@@ -13,7 +13,7 @@ import type { Statements } from './statements.ts';
 import type { KeyBooks, TeamBooks } from './team-books.ts';
 
 const SQL = {
-  // A period of long ago may have been cleared away.
+  // The row of a period long past may have been deleted.
   addUsage: `INSERT INTO usage (team, period_no, key, characters, requests)
     SELECT team, no, ?, ?, ? FROM periods WHERE team = ? AND no = ? ON CONFLICT (team, period_no, key) ${ADDED}`,
 };
@@ -46,7 +46,7 @@ export class Resolutions {
     this.#sql = prepared(database, SQL);
   }
 
-  /** To be run inside a transaction; `nowMs` is the operation's one reading of the clock. */
+  /** Call it within a transaction; `nowMs` is the operation's only reading of the clock. */
   resolve({ teamId, requestId, verdict, characters }: Resolved, nowMs: number): Resolution {
     const team = this.#books.team(teamId);
     if (team === undefined) return { kind: 'absent' };
@@ -56,7 +56,7 @@ export class Resolutions {
     if (held === undefined) return this.#resolveClosed(team, requestId, verdict, nowMs);
     const { counts } = team;
     counts.heldMicro -= held.priceMicro;
-    // An ended period's counts are closed; what was held there is no longer in the team's counters.
+    // The counts of a past period are final; its holds are no longer in the team's counters.
     const isCurrent = held.periodNo === counts.periodNo;
     if (isCurrent) counts.heldCharacters -= held.characters;
     const key = this.#books.keyOf(team, held.key);
@@ -77,7 +77,7 @@ export class Resolutions {
     this.#hooks.charged(team, charged.priceMicro, nowMs);
   }
 
-  /** A key's row has the counts of one period: those of an earlier one are moved to `usage` first. */
+  /** A key's row counts a single period: counts of an earlier one are first moved to `usage`. */
   #count(key: KeyBooks, { periodNo, characters }: Held): void {
     const { team, no, counts } = key;
     if (periodNo < counts.periodNo) {
@@ -101,7 +101,7 @@ export class Resolutions {
   }
 }
 
-/** So many characters of a reservation, with their share of its price, which is a whole number for each character. */
+/** A part of a reservation, with its share of the price, which is a whole number per character. */
 function partOf(held: Held, wanted: number): Held {
   const characters = Math.max(0, Math.min(wanted, held.characters));
   return { ...held, characters, priceMicro: characters === 0 ? 0 : (held.priceMicro / held.characters) * characters };

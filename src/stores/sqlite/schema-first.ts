@@ -1,17 +1,17 @@
-// The schema of the oldest files that are read; schema-steps.ts brings them up to this version's.
+// The schema of the oldest supported files; schema-steps.ts migrates them to this version's.
 
-/** Marks the file as Lingate's ("LGAT"), so that no other program's database is ever migrated. */
+/** Marks the file as Lingate's ("LGAT"), so that another program's database is never migrated. */
 export const APPLICATION_ID = 0x4c474154;
 
-/** Amounts end where JavaScript's whole numbers do. */
+/** Amounts are limited to JavaScript's safe integers. */
 export const WHOLE = 'BETWEEN 0 AND 9007199254740991';
 
 /**
- * Rows refer to each other by small numbers (`no`), which also are the order of creation.
- * The two tables written by every admission carry no foreign keys, which would
- * cost a look-up per row: a team's row is deleted last of all that it has (team-erasure.ts), so that no row is left for whoever is
- * given its number next. Nor do their rules list values: SQLite judges a list of three by a table of its own, made anew for every row
- * that is written, which was a quarter of what the whole ledger cost.
+ * Rows refer to each other by small numbers (`no`), which also give the order of creation. The two tables written by every
+ * admission have no foreign keys, which would cost a lookup per row: a team's own row is deleted after everything that belongs
+ * to it (team-erasure.ts), so that a later team with the same number inherits nothing. Nor do their constraints list values:
+ * SQLite evaluates a list of three with a temporary table, rebuilt for every row written, which was a quarter of the ledger's
+ * cost.
  */
 export const FIRST = `
 PRAGMA application_id = ${APPLICATION_ID};
@@ -33,17 +33,17 @@ CREATE TABLE teams (
   period TEXT NOT NULL
 ) STRICT;
 
--- What operations change of a team. Narrow, so that many teams share a page: a transaction writes whole pages.
+-- The part of a team that operations change. Narrow, so that many teams share a page: a transaction writes whole pages.
 CREATE TABLE books (
   team INTEGER PRIMARY KEY,
   balance_micro INTEGER NOT NULL CHECK (balance_micro ${WHOLE}),
   held_micro INTEGER NOT NULL DEFAULT 0 CHECK (held_micro BETWEEN 0 AND balance_micro),
-  -- The period that counts now; the one with this number in periods, whose end is copied for the admission to compare.
+  -- The current period, by its number in periods; its end is copied here for the admission.
   period_no INTEGER NOT NULL DEFAULT 0 CHECK (period_no >= 0),
   period_end_ms INTEGER NOT NULL DEFAULT 0,
   used_characters INTEGER NOT NULL DEFAULT 0 CHECK (used_characters ${WHOLE}),
   held_characters INTEGER NOT NULL DEFAULT 0 CHECK (held_characters ${WHOLE}),
-  -- The places of the last second: counts by millisecond, oldest first, and when the newest was taken.
+  -- The slots taken in the last second: counts by millisecond, oldest first, and the time of the newest.
   window_newest_ms INTEGER NOT NULL DEFAULT 0,
   window BLOB NOT NULL DEFAULT x'' CHECK (length(window) <= 16384),
   FOREIGN KEY (team, period_no) REFERENCES periods (team, no) DEFERRABLE INITIALLY DEFERRED
@@ -62,7 +62,7 @@ CREATE TABLE keys (
 ) STRICT;
 CREATE INDEX keys_by_team ON keys (team);
 
--- What operations change of a key. Counts are of the period that it was last charged in; usage keeps the earlier ones.
+-- The part of a key that operations change. Counts are of the period it was last charged in; usage has the earlier ones.
 CREATE TABLE key_books (
   team INTEGER NOT NULL,
   key INTEGER NOT NULL REFERENCES keys (no),
@@ -73,7 +73,7 @@ CREATE TABLE key_books (
   PRIMARY KEY (team, key)
 ) STRICT, WITHOUT ROWID;
 
--- Periods that a team has had, the first is number 1. Lengths may change, so a start alone names none of them.
+-- A team's periods, starting at number 1. Lengths may change, so that a start alone does not identify a period.
 CREATE TABLE periods (
   team INTEGER NOT NULL REFERENCES teams (no),
   no INTEGER NOT NULL CHECK (no >= 1),
@@ -92,8 +92,8 @@ CREATE TABLE usage (
   FOREIGN KEY (team, period_no) REFERENCES periods (team, no)
 ) STRICT, WITHOUT ROWID;
 
--- Ids of requests. Ordered by id first: ids grow with time, so that what all teams write in a moment lies on the same few pages, a
--- transaction writes few, and clearing begins in front without an index.
+-- Request ids. Ordered by id first: ids grow with time, so that concurrent writes of all teams fall on the same few pages, and
+-- clearing starts at the beginning without an index.
 CREATE TABLE operations (
   request_id TEXT NOT NULL,
   team INTEGER NOT NULL,
@@ -124,16 +124,16 @@ CREATE TABLE dictionaries (
   no INTEGER PRIMARY KEY,
   dictionary_id TEXT NOT NULL UNIQUE,
   glossary INTEGER NOT NULL REFERENCES glossaries (no),
-  -- In the order in which a glossary's are told.
+  -- Display order within the glossary.
   place INTEGER NOT NULL CHECK (place >= 0),
   source_lang TEXT NOT NULL,
   target_lang TEXT NOT NULL,
   entry_count INTEGER NOT NULL CHECK (entry_count >= 1),
-  -- Last: whoever reads only what stands before it never touches the pages that it fills.
+  -- Last, so that reading only the columns before it does not touch its overflow pages.
   entries TEXT NOT NULL CHECK (json_valid(entries)),
   UNIQUE (glossary, source_lang, target_lang)
 ) STRICT;
 `;
 
-/** The version (`PRAGMA user_version`) of a file with that. Those before it were never in a version that anybody has used. */
+/** The version (`PRAGMA user_version`) of a file with that schema. Earlier ones were never released. */
 export const OLDEST_SCHEMA = 4;

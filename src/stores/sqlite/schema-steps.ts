@@ -1,20 +1,20 @@
-// The schema as a list of steps that only ever grows: a released step is never edited, a change is a new one behind it.
+// The schema as an append-only list of steps: a released step is never edited, changes are appended.
 import type { DatabaseSync } from 'node:sqlite';
 import { writtenEntries } from '../../domain/entries-text.ts';
 import { FIRST, OLDEST_SCHEMA, WHOLE } from './schema-first.ts';
 
-/** What a team's periods are counted from, and how each stood when it was left. */
+/** The anchor of a team's periods, and the state of each period when it ended. */
 const PERIODS = `
--- Null: the team's creation. Another moment since the length of its periods was changed.
+-- Null for the team's creation; set since the length of its periods was changed.
 ALTER TABLE periods ADD COLUMN anchor_ms INTEGER;
--- Null while it is the one that counts. Before its end where a plan with another length was given to the team.
+-- Null for the current period. Earlier than its end if a plan with another length ended it.
 ALTER TABLE periods ADD COLUMN left_ms INTEGER;
--- What held in it at last: the plan's name, and the limits by their names.
+-- The last plan that applied to it, and its limits by name.
 ALTER TABLE periods ADD COLUMN plan TEXT;
 ALTER TABLE periods ADD COLUMN limits TEXT CHECK (json_valid(limits));
 `;
 
-/** Cuts the entries of dictionaries into pieces, counted for each team. */
+/** Splits the entries of dictionaries into pieces, and counts their bytes per team. */
 function cutDictionaries(database: DatabaseSync): void {
   database.exec(PIECES);
   const next = database.prepare('SELECT no, dictionary_id, entries FROM dictionaries WHERE no > ? ORDER BY no LIMIT 1');
@@ -29,7 +29,7 @@ function cutDictionaries(database: DatabaseSync): void {
 }
 
 const PIECES = `
--- The entries of a dictionary, JSON without the braces around all. Also of ones that no glossary holds (unheld).
+-- The entries of dictionaries, JSON without the enclosing braces. Includes dictionaries that no glossary holds (unheld).
 CREATE TABLE pieces (
   no INTEGER PRIMARY KEY,
   dictionary_id TEXT NOT NULL,
@@ -37,9 +37,9 @@ CREATE TABLE pieces (
   entries BLOB NOT NULL CHECK (json_valid('{' || CAST(entries AS TEXT) || '}')),
   UNIQUE (dictionary_id, place)
 ) STRICT;
--- Dictionaries that are being written, or were dropped: their pieces are deleted a few at a time, from this time on.
+-- Dictionaries that are being written, or were dropped: their pieces are deleted in batches from this time on.
 CREATE TABLE unheld (dictionary_id TEXT PRIMARY KEY, from_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
--- The bytes of all entries of a team.
+-- The total bytes of a team's entries.
 CREATE TABLE glossary_bytes (
   team INTEGER PRIMARY KEY,
   bytes INTEGER NOT NULL CHECK (bytes ${WHOLE})
@@ -62,7 +62,7 @@ CREATE TRIGGER dictionary_dropped AFTER DELETE ON dictionaries BEGIN
 END;
 `;
 
-/** Changes of teams that are remembered, so that each is made once under its id. */
+/** Changes of teams that are remembered, so that each is made once per id. */
 const CHANGES = `
 CREATE TABLE changes (
   team INTEGER NOT NULL,
@@ -74,7 +74,7 @@ CREATE TABLE changes (
 CREATE INDEX changes_by_end ON changes (until_ms);
 `;
 
-/** One row for each host and configuration file. */
+/** One row per host and configuration file. */
 const GATEWAYS = `
 CREATE TABLE gateways (
   host TEXT NOT NULL,
@@ -85,13 +85,13 @@ CREATE TABLE gateways (
 ) STRICT, WITHOUT ROWID;
 `;
 
-/** Days are counted from this version on: the first of a file may be a part of one. */
+/** Days are counted from this version on, so the first day in a file may be incomplete. */
 const HISTORY = `
--- The day that the team's keys count now, and their counts of it. Written with the counts of the period, so they cost no row.
+-- The current day of the team's keys, and their counts of it. Written with the period's counts, so that they cost no extra row.
 ALTER TABLE books ADD COLUMN day INTEGER NOT NULL DEFAULT 0 CHECK (day >= 0);
 ALTER TABLE key_books ADD COLUMN day_characters INTEGER NOT NULL DEFAULT 0 CHECK (day_characters ${WHOLE});
 ALTER TABLE key_books ADD COLUMN day_requests INTEGER NOT NULL DEFAULT 0 CHECK (day_requests ${WHOLE});
--- Days that are over. What a key's own row counts of the same day is to be added.
+-- Past days. If a key's own row counts the same day, both must be added.
 CREATE TABLE usage_days (
   team INTEGER NOT NULL,
   day INTEGER NOT NULL,
@@ -101,18 +101,18 @@ CREATE TABLE usage_days (
   PRIMARY KEY (team, day, key)
 ) STRICT, WITHOUT ROWID;
 
--- For the janitor: teams whose day or period is over, and periods that wait for what is open in them.
+-- For the janitor: teams whose day or period has ended, and periods that wait for their open reservations.
 CREATE INDEX books_by_day ON books (day) WHERE day > 0;
 CREATE INDEX books_by_period_end ON books (period_end_ms);
--- What was charged in it, once nothing of it can change any more.
+-- The characters charged in it, once it is final.
 ALTER TABLE periods ADD COLUMN closed_characters INTEGER CHECK (closed_characters ${WHOLE});
 CREATE INDEX unclosed_periods ON periods (team, no) WHERE left_ms IS NOT NULL AND closed_characters IS NULL;
 `;
 
 /**
- * `erasure`: 0 it is a team; 1 it is being erased; 2 the same, but its usage stays; 3 only its usage is left. From 1 on nobody but
- * the erasure and the history look at it. SQLite looks for rows that refer to a deleted key in both tables: without an index it
- * would read them from end to end for each key. What operations change is in neither index.
+ * `erasure`: 0 not deleted; 1 being deleted; 2 being deleted, but its usage is kept; 3 only its usage is left. From 1 on only
+ * the deletion and the history use the row. For each deleted key, SQLite searches both tables for rows that refer to it, which
+ * would be a full scan without an index. No operation changes the indexed columns.
  */
 const ERASURE = `
 ALTER TABLE teams ADD COLUMN erasure INTEGER NOT NULL DEFAULT 0 CHECK (erasure BETWEEN 0 AND 3);
@@ -127,7 +127,7 @@ CREATE TABLE outbox (
   event_id TEXT NOT NULL UNIQUE,
   team_id TEXT NOT NULL,
   at_ms INTEGER NOT NULL,
-  -- When it is to be sent, and how often that was tried in vain.
+  -- When it is due to be sent, and the number of failed attempts.
   due_ms INTEGER NOT NULL,
   tries INTEGER NOT NULL DEFAULT 0 CHECK (tries >= 0),
   facts TEXT NOT NULL CHECK (json_valid(facts))
@@ -135,7 +135,7 @@ CREATE TABLE outbox (
 CREATE INDEX outbox_by_due ON outbox (due_ms, no);
 CREATE INDEX outbox_by_team ON outbox (team_id);
 
--- The one process that sends, until when, and by which rules events are kept: processes without rules of their own follow them.
+-- The process that sends, until when, and the rules for storing events, which processes without rules of their own follow.
 CREATE TABLE outbox_lease (
   no INTEGER PRIMARY KEY CHECK (no = 1),
   holder TEXT NOT NULL,
@@ -143,7 +143,7 @@ CREATE TABLE outbox_lease (
   rules TEXT NOT NULL CHECK (json_valid(rules))
 ) STRICT;
 
--- The highest percent that was told in a period; gone when the period is closed.
+-- The highest percentage reported in a period; deleted when the period is closed.
 CREATE TABLE told_percents (
   team INTEGER NOT NULL,
   period_no INTEGER NOT NULL,
@@ -152,44 +152,44 @@ CREATE TABLE told_percents (
 ) STRICT, WITHOUT ROWID;
 `;
 
-/** What operators have changed, in order of time. */
+/** Changes by operators, in chronological order. */
 const AUDIT = `
 CREATE TABLE audit (
-  -- The moment, and a number within it: as text they sort by both.
+  -- The time and a serial number; as text they sort by both.
   id TEXT PRIMARY KEY,
-  -- Not the team's number: entries outlive their team.
+  -- The id rather than the row number, because entries outlive their team.
   team_id TEXT,
   record TEXT NOT NULL CHECK (json_valid(record))
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX audit_by_team ON audit (team_id, id);
 `;
 
-/** A key has a row of its own only where it is limited or disabled: `guarded` says so, so that the others are read without it. */
+/** A key has a row here only if it is limited or disabled, which `guarded` records, so that other keys are read without it. */
 const KEY_LIMITS = `
 ALTER TABLE keys ADD COLUMN guarded INTEGER NOT NULL DEFAULT 0 CHECK (guarded BETWEEN 0 AND 1);
 CREATE TABLE key_limits (
   key INTEGER PRIMARY KEY REFERENCES keys (no),
   team INTEGER NOT NULL,
   disabled INTEGER NOT NULL CHECK (disabled BETWEEN 0 AND 1),
-  -- Null where there is no such limit.
+  -- Null if there is no such limit.
   expires_at_ms INTEGER,
   requests_per_second INTEGER CHECK (requests_per_second BETWEEN 1 AND 9007199254740991),
   characters INTEGER CHECK (characters BETWEEN 1 AND 9007199254740991),
   addresses TEXT CHECK (json_valid(addresses)),
-  -- What open reservations of the key hold in the period of this number; counted only while its characters are limited.
+  -- What the key's open reservations hold in this period; only maintained while its characters are limited.
   held_period_no INTEGER NOT NULL DEFAULT 0 CHECK (held_period_no >= 0),
   held_characters INTEGER NOT NULL DEFAULT 0 CHECK (held_characters ${WHOLE}),
-  -- As in books; empty while its rate is not limited.
+  -- As in books; empty unless its rate is limited.
   window_newest_ms INTEGER NOT NULL DEFAULT 0,
   window BLOB NOT NULL DEFAULT x'' CHECK (length(window) <= 16384)
 ) STRICT;
 CREATE INDEX key_limits_by_team ON key_limits (team);
 `;
 
-/** SQL, or what SQL alone cannot do. */
+/** SQL, or a function for what SQL alone cannot do. */
 export type SchemaStep = string | ((database: DatabaseSync) => void);
 
-/** Each brings a file to the next version, all of them in one transaction. */
+/** Each migrates a file to the next version; all run in one transaction. */
 export const MIGRATIONS: readonly SchemaStep[] = [
   FIRST,
   PERIODS,

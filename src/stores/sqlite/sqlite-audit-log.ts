@@ -1,4 +1,4 @@
-// The audit as rows: an entry is written in the transaction of the change that it tells of, and read in pages, newest first.
+// The audit log as rows: entries are written in the transaction of the change they record, and read in pages, newest first.
 import type { DatabaseSync } from 'node:sqlite';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { idBefore, momentOf, nextId, withoutNames } from '../../domain/audit-entry.ts';
@@ -8,9 +8,9 @@ import type { StoreParts } from './group-commit.ts';
 import { prepared, objects, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 
-/** Entries that are changed in one transaction: some milliseconds. */
+/** Entries changed per transaction, which takes a few milliseconds. */
 const PIECE = 1000;
-/** Greater than every id. */
+/** Sorts after every id. */
 const END = ':';
 
 interface AuditRow {
@@ -39,7 +39,7 @@ export interface AuditedChange extends AuditDifference {
   readonly keyId?: string;
 }
 
-/** What is done with entries inside other transactions. */
+/** Operations on entries within other transactions. */
 export class AuditRows {
   readonly sql: Statements<typeof SQL>;
   readonly #keptMs: number;
@@ -49,7 +49,7 @@ export class AuditRows {
     this.sql = prepared(database, SQL);
   }
 
-  /** Inside the transaction of the change. */
+  /** Call it within the transaction of the change. */
   add({ actor, action, reason }: Audited, { teamId, keyId, before, after }: AuditedChange, nowMs: number): void {
     const [last] = this.sql.last.get(idBefore(nowMs + 1))!;
     const record: AuditRecord = { actor, action, ...(reason === undefined ? {} : { reason }), keyId, before, after };
@@ -60,7 +60,7 @@ export class AuditRows {
     this.sql.insert.run(id, teamId ?? null, JSON.stringify(record));
   }
 
-  /** Entries with lesser ids are too old. */
+  /** Entries with smaller ids have expired. */
   keptFrom(nowMs: number): string {
     return idBefore(nowMs - this.#keptMs);
   }
@@ -70,13 +70,13 @@ export class AuditRows {
     return oldest !== null && oldest < this.keptFrom(nowMs);
   }
 
-  /** Forgets what is too old, `most` entries at most. */
+  /** Deletes expired entries, at most `most`. */
   clear(nowMs: number, most: number): void {
     this.sql.forget.run(this.keptFrom(nowMs), most);
   }
 }
 
-/** As operators read it: each page is an operation of the group commit. */
+/** The log as operators read it: each page is a group-commit operation. */
 export class SqliteAuditLog implements AuditLog {
   readonly #parts: Pick<StoreParts, 'clock' | 'group'>;
   readonly #rows: AuditRows;
@@ -108,7 +108,7 @@ export class SqliteAuditLog implements AuditLog {
     return undefined;
   }
 
-  /** Returns the last entry that was gone through, while there may be more. */
+  /** Returns the last entry processed, while there may be more. */
   #forgetSome(teamId: string, after: string): string | undefined {
     const { ofTeam, replace } = this.#rows.sql;
     const found = ofTeam.all(teamId, after, PIECE);

@@ -1,4 +1,4 @@
-// Keeps events in the outbox, inside the transactions of what they tell.
+// Writes events to the outbox, in the transactions of the operations that cause them.
 import type { DatabaseSync } from 'node:sqlite';
 import { creditReached, eventIds, nextCharacters, percentsReached } from '../../domain/event-rules.ts';
 import type { EventRules } from '../../domain/event-rules.ts';
@@ -14,16 +14,16 @@ import type { TeamBooks } from './team-books.ts';
 
 const SQL = {
   keep: 'INSERT OR REPLACE INTO outbox (event_id, team_id, at_ms, due_ms, facts) VALUES (?, ?, ?, ?, ?)',
-  told: tuples<[percent: number]>('SELECT percent FROM told_percents WHERE team = ? AND period_no = ?'),
-  tell: 'INSERT OR REPLACE INTO told_percents (team, period_no, percent) VALUES (?, ?, ?)',
-  forgetTold: 'DELETE FROM told_percents WHERE team = ? AND period_no <= ?',
+  lastPercent: tuples<[percent: number]>('SELECT percent FROM told_percents WHERE team = ? AND period_no = ?'),
+  setLastPercent: 'INSERT OR REPLACE INTO told_percents (team, period_no, percent) VALUES (?, ?, ?)',
+  forgetPercents: 'DELETE FROM told_percents WHERE team = ? AND period_no <= ?',
   day: tuples<[characters: number, requests: number]>(
     'SELECT coalesce(sum(characters), 0), coalesce(sum(requests), 0) FROM usage_days WHERE team = ? AND day = ?',
   ),
 };
 
-/** From how many characters on there is something to tell, in this period. */
-export interface ToldMark {
+/** The number of characters from which the next threshold is reached, in this period. */
+export interface ThresholdMark {
   readonly periodNo: number;
   readonly characters: number;
 }
@@ -44,15 +44,15 @@ export class SqliteEvents implements HistoryHooks {
     this.#sql = prepared(parts.database, SQL);
   }
 
-  /** A charge of this price is in the team's counts: a few comparisons, mostly. */
+  /** A charge of this price is in the team's counts. Usually only a few comparisons. */
   charged(team: TeamBooks, price: Micro, nowMs: number): void {
     const { counts, limits } = team;
     if (limits.billing === 'credit')
       return this.balance(team.teamId, limits.currency, counts.balanceMicro + price, counts.balanceMicro, nowMs);
-    if (team.toldMark?.periodNo !== counts.periodNo) team.toldMark = this.#markOf(team);
-    if (counts.usedCharacters < team.toldMark.characters) return;
+    if (team.thresholdMark?.periodNo !== counts.periodNo) team.thresholdMark = this.#markOf(team);
+    if (counts.usedCharacters < team.thresholdMark.characters) return;
     this.#quota(team, nowMs);
-    team.toldMark = this.#markOf(team);
+    team.thresholdMark = this.#markOf(team);
   }
 
   dayFinished({ no, teamId }: TeamBooks, day: number, nowMs: number): void {
@@ -62,9 +62,9 @@ export class SqliteEvents implements HistoryHooks {
 
   periodClosed({ no, teamId }: TeamBooks, periodNo: number, nowMs: number): void {
     const { period, usage } = this.#parts.usage.closed(no, periodNo);
-    // Reached by what was reserved in the period and committed after it.
-    if (period.limits.billing === 'quota') this.#tellReached(no, periodNo, usage, nowMs);
-    this.#sql.forgetTold.run(no, periodNo);
+    // May be reached by reservations of the period that were committed after its end.
+    if (period.limits.billing === 'quota') this.#keepReached(no, periodNo, usage, nowMs);
+    this.#sql.forgetPercents.run(no, periodNo);
     this.keep(eventIds.period(teamId, period.startMs), teamId, nowMs, { kind: 'period_closed', period });
   }
 
@@ -98,25 +98,25 @@ export class SqliteEvents implements HistoryHooks {
 
   #quota(team: TeamBooks, nowMs: number): void {
     const { books, usage } = this.#parts;
-    // Rows are read, and what the transaction has counted is still in memory.
+    // The transaction's counts must be written before rows are read.
     books.touch(team);
     books.flush();
-    this.#tellReached(team.no, team.counts.periodNo, usage.current(team.no), nowMs);
+    this.#keepReached(team.no, team.counts.periodNo, usage.current(team.no), nowMs);
   }
 
-  #tellReached(no: number, periodNo: number, usage: Usage, nowMs: number): void {
+  #keepReached(no: number, periodNo: number, usage: Usage, nowMs: number): void {
     const { teamId, limits } = usage.team;
-    for (const percent of percentsReached(this.#parts.rules, limits.characterLimit, this.#toldOf(no, periodNo), usage.characters)) {
+    for (const percent of percentsReached(this.#parts.rules, limits.characterLimit, this.#lastPercent(no, periodNo), usage.characters)) {
       this.keep(eventIds.quota(teamId, usage.periodStartMs, percent), teamId, nowMs, { kind: 'quota_threshold', percent, usage });
-      this.#sql.tell.run(no, periodNo, percent);
+      this.#sql.setLastPercent.run(no, periodNo, percent);
     }
   }
 
-  #markOf({ no, limits, counts: { periodNo } }: TeamBooks): ToldMark {
-    return { periodNo, characters: nextCharacters(this.#parts.rules, limits.characterLimit, this.#toldOf(no, periodNo)) };
+  #markOf({ no, limits, counts: { periodNo } }: TeamBooks): ThresholdMark {
+    return { periodNo, characters: nextCharacters(this.#parts.rules, limits.characterLimit, this.#lastPercent(no, periodNo)) };
   }
 
-  #toldOf(team: number, periodNo: number): number {
-    return this.#sql.told.get(team, periodNo)?.[0] ?? 0;
+  #lastPercent(team: number, periodNo: number): number {
+    return this.#sql.lastPercent.get(team, periodNo)?.[0] ?? 0;
   }
 }

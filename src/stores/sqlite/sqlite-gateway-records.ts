@@ -1,10 +1,10 @@
-// Gateways' records as rows of the file.
+// Records of gateways as rows.
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { GatewayRecord, GatewayRecords } from '../../ports/gateway-records.ts';
 import type { StoreParts } from './group-commit.ts';
 import { prepared, objects } from './statements.ts';
 
-/** Older records are of gateways that are gone. */
+/** Older records belong to gateways that are gone. */
 const RECORD_KEPT_MS = 86_400_000;
 
 type GatewayRow = Record<keyof GatewayRecord, string>;

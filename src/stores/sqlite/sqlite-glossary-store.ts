@@ -1,4 +1,4 @@
-// Glossaries as rows: every method is one operation of the group commit, so that limit and revision hold under any concurrency.
+// Glossaries as rows: every method is a group-commit operation, so that limits and revisions are exact under concurrency.
 import { glossaryRemoval } from '../../domain/audit-entry.ts';
 import type { Audited } from '../../domain/audit-entry.ts';
 import { isLarge, writtenEntries } from '../../domain/entries-text.ts';
@@ -40,7 +40,7 @@ interface HasRoom {
   readonly team: number;
 }
 
-/** A row for each dictionary, and one for a glossary that has none: its dictionary is null. */
+/** One row per dictionary, or a single row with a null dictionary for a glossary without any. */
 export type GlossaryRow<Dictionary = DictionaryRecord> = Omit<GlossaryRecord, 'dictionaries'> &
   (Dictionary | (Record<Exclude<keyof Dictionary, 'dictionaryId'>, null> & { readonly dictionaryId: null }));
 
@@ -87,7 +87,7 @@ export class SqliteGlossaryStore implements GlossaryStore {
   ): Promise<GlossaryCreation | StoreUnavailable> {
     const rows = dictionaries.map(rowOf);
     if (rows.some(isLargeRow)) {
-      // Judged once more below: what is refused anyway is not written piece by piece first.
+      // Checked again below: here it avoids writing pieces for a request that will be refused anyway.
       const judged = await this.#parts.group.run(() => this.#judgeNew(teamId, rows, teamBytesMax));
       if (judged.kind !== 'has_room') return judged;
     }
@@ -217,7 +217,7 @@ function isLargeRow({ written }: DictionaryRow): boolean {
   return written !== undefined && isLarge(written.pieces);
 }
 
-/** Written outside of the transaction, which others wait for. */
+/** Serialized outside the transaction, which others wait for. */
 function rowOf(dictionary: DictionaryRecord | NewDictionary): DictionaryRow {
   if (!('entries' in dictionary)) return { dictionary, written: undefined };
   return { dictionary, written: dictionary.written ?? writtenEntries(dictionary.entries) };
@@ -227,7 +227,7 @@ function sumOf(rows: readonly DictionaryRow[]): number {
   return rows.reduce((sum, { written }) => sum + (written?.bytes ?? 0), 0);
 }
 
-/** Rows of one glossary follow each other. */
+/** Rows of one glossary must be consecutive. */
 export function glossariesOf<Dictionary extends { readonly dictionaryId: string }>(found: readonly GlossaryRow<Dictionary>[]) {
   const glossaries = new Map<string, Omit<GlossaryRecord, 'dictionaries'> & { readonly dictionaries: Dictionary[] }>();
   for (const { glossaryId, name, revision, createdAtMs, ...dictionary } of found) {

@@ -1,4 +1,4 @@
-// The ledger in SQLite: operations run in a transaction with others, and are answered after its COMMIT.
+// The ledger in SQLite: operations share transactions, and are answered after the COMMIT.
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type {
@@ -39,13 +39,13 @@ export class SqliteLedger implements Ledger {
     this.#parts.group.add(new QueuedCheck(asked, this.#parts), true);
   }
 
-  /** No caller waits for a resolution: it shares the transaction of an admission or of other resolutions. */
+  /** No caller waits for a settlement: it shares the transaction of an admission or of other settlements. */
   resolve(asked: AskedResolution): void {
     this.#parts.group.add(new QueuedResolution(asked, this.#parts), false);
   }
 }
 
-/** How all kinds of operations keep and give their results. */
+/** How all kinds of operations keep and deliver their results. */
 abstract class Queued<Answer> implements QueuedOperation {
   deadlineMs = 0;
   readonly parts: SqliteLedgerParts;

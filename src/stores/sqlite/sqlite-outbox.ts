@@ -1,4 +1,4 @@
-// The outbox as rows of the file.
+// The outbox as rows.
 import type { DatabaseSync } from 'node:sqlite';
 import { RULES_FOLLOWED_MS } from '../../domain/event-rules.ts';
 import type { EventRules } from '../../domain/event-rules.ts';
@@ -10,7 +10,7 @@ import { prepared, objects, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 import { looked } from './store-fault.ts';
 
-/** An event as it is kept; `facts` is JSON. */
+/** An event as stored; `facts` is JSON. */
 export interface EventRow {
   readonly event_id: string;
   readonly team_id: string;
@@ -84,7 +84,7 @@ export function eventOf({ event_id: id, team_id: teamId, at_ms: atMs, facts }: E
   return { id, teamId, atMs, facts: withLimits(JSON.parse(facts) as EventFacts) };
 }
 
-/** Those of the gateway that sends events from this file, or did within a day. */
+/** The rules of the gateway that sends events from this file, or did so within the last day. */
 export function rulesInForce(database: DatabaseSync, nowMs: number): EventRules | undefined {
   const row = database.prepare('SELECT rules FROM outbox_lease WHERE until_ms > ?').get(nowMs - RULES_FOLLOWED_MS);
   return row === undefined ? undefined : (JSON.parse(String(row['rules'])) as EventRules);

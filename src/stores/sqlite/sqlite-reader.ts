@@ -1,4 +1,4 @@
-// Reads all that a database file holds, team by team, each as it stood at one moment.
+// Reads the complete contents of a database file, with a consistent snapshot of each team.
 import type { DatabaseSync } from 'node:sqlite';
 import { nextTurn } from '../../core/turns.ts';
 import type { AuditRecord } from '../../domain/audit-entry.ts';
@@ -33,14 +33,14 @@ import type { SqlRow, Statements } from './statements.ts';
 import { asStoreFault } from './store-fault.ts';
 import { teamOf } from './team-rows.ts';
 
-/** Teams that are read in one transaction: as long as it lasts, the WAL is not cut. */
+/** Teams read per transaction: while it is open, the WAL cannot be truncated. */
 const TEAMS_PIECE = 200;
-/** By their numbers in the file. */
+/** Indexed by their numbers in the file. */
 export const STATES: readonly RequestState[] = ['open', 'committed', 'released', 'expired'];
-/** A key that came without a digest from another store, and has never worked, has this and its id in place of one. */
+/** A key copied from another store without a digest, which therefore never works, has this prefix and its id instead. */
 export const NO_DIGEST = 'none:';
 
-/** What is stored of a request id; what a resolved one has held does not matter any more. */
+/** The stored part of a request id; what a settled one held no longer matters. */
 interface RequestRow extends Omit<RequestContents, 'state' | 'keyId' | 'periodNumber'> {
   readonly team: number;
   readonly state: number;
@@ -103,7 +103,7 @@ const SQL = {
 export interface SqliteReaderOptions {
   readonly database: DatabaseSync;
   readonly path: string;
-  /** Also reads the ids that are only remembered: all at once, so that it is for a file that nobody serves from. */
+  /** Also reads the settled ids, all at once, so only for a file that nobody serves from. */
   readonly remembered?: boolean;
 }
 
@@ -111,7 +111,7 @@ export class SqliteReader implements StoreReader {
   readonly #database: DatabaseSync;
   readonly #path: string;
   readonly #sql: Statements<typeof SQL>;
-  /** By their teams. */
+  /** Settled ids by team. */
   readonly #remembered: ReadonlyMap<number, readonly RequestRow[]>;
 
   constructor({ database, path, remembered = false }: SqliteReaderOptions) {
@@ -188,14 +188,14 @@ export class SqliteReader implements StoreReader {
     const teamId = String(row['team_id']);
     if (row['team'] === null || row['start_ms'] === null) {
       const isBookless = row['team'] === null;
-      const detail = isBookless ? 'it has no books' : `its period ${Number(row['period_no'])} is not there`;
+      const detail = isBookless ? 'its row in books is missing' : `its period ${Number(row['period_no'])} is missing`;
       report({ what: isBookless ? 'team' : 'period', teamId, detail });
       return undefined;
     }
     const current = Number(row['period_no']);
     const [startMs, endMs, anchorMs] = [Number(row['start_ms']), Number(row['end_ms']), Number(row['anchor_ms'])];
     if (Number(row['period_end_ms']) !== endMs)
-      report({ what: 'period', teamId, detail: 'its books end at another moment than its period' });
+      report({ what: 'period', teamId, detail: 'its row in books ends at a different time than its period' });
     const requests = [...this.#sql.open.all(no), ...(this.#remembered.get(no) ?? [])].map(requestOf);
     return {
       team: teamOf(row),
@@ -215,12 +215,12 @@ export class SqliteReader implements StoreReader {
     };
   }
 
-  /** While a day is counted, those before it are done; else all are. */
+  /** While a day is being counted, all before it are done; otherwise all are. */
   #dayDone(no: number, counted: number): number {
     return counted > 0 ? counted - 1 : (this.#sql.lastDay.get(no)![0] ?? 0);
   }
 
-  /** Those without use are left out, unless something is open in them: no store has to keep them. */
+  /** Omits periods without usage, unless a reservation of them is open: stores need not keep them. */
   #periodsOf(no: number, current: number, requests: readonly RequestContents[]): PeriodContents[] {
     const uses = Map.groupBy(this.#sql.uses.all({ $team: no, $current: current }), ({ period }) => period);
     return this.#sql.periods.all(no, current).flatMap(({ number, startMs, endMs, plan, limits, closed }) => {
@@ -248,7 +248,7 @@ function windowOf(row: SqlRow): TeamContents['window'] {
 function keyOf(row: SqlRow): KeyContents {
   const { teamId: _teamId, ...record } = keyRecordOf(row, -Infinity);
   const digest = String(row['digest']);
-  // What was held in a period that was left does not count.
+  // Holds of a past period do not count.
   const heldCharacters = row['held_period_no'] === row['current_no'] ? Number(row['held_characters']) : 0;
   return {
     ...record,

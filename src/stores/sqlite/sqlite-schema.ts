@@ -1,25 +1,25 @@
-// What the rows of the file mean in code: states by their numbers, and a plan's numbers as columns.
+// The meaning of rows in code: states by number, and a plan's numbers as columns.
 import type { DatabaseSync } from 'node:sqlite';
 import { LIMIT_NUMBERS } from '../../domain/plan.ts';
 import type { LimitNumber, TeamLimits } from '../../domain/plan.ts';
 import { columnOf } from './statements.ts';
 
-/** How an id of a request stands; the numbers are in the files. */
+/** States of a request id; the numbers are stored in files. */
 export const OPEN = 0;
 export const COMMITTED = 1;
 export const RELEASED = 2;
 export const EXPIRED = 3;
 
-/** How far the deletion of a team is (schema-steps.ts); the numbers are in the files. */
+/** States of a team's deletion (schema-steps.ts); the numbers are stored in files. */
 export const NOT_ERASED = 0;
 export const ERASING = 1;
 export const ERASING_BUT_USAGE = 2;
 export const ONLY_USAGE_LEFT = 3;
 
-/** A plan's numbers as columns of `teams`. Those that are newer than a file are added to it when it is opened. */
+/** A plan's numbers as columns of `teams`. Columns that a file lacks are added when it is opened. */
 const NUMBERS = Object.fromEntries(LIMIT_NUMBERS.map((name) => [name, columnOf(name)])) as Readonly<Record<LimitNumber, string>>;
 
-/** What a team is held to, as columns of `teams`. */
+/** A team's limits as columns of `teams`. */
 export const LIMITS: Readonly<Record<keyof TeamLimits, string>> = {
   billing: 'billing',
   ...NUMBERS,
@@ -27,7 +27,7 @@ export const LIMITS: Readonly<Record<keyof TeamLimits, string>> = {
   period: 'period',
 };
 
-/** Statements for the columns of a plan's numbers that a file's `teams` lacks: 0 for the teams that are there. */
+/** Statements that add the missing plan columns to a file's `teams`, with 0 for existing teams. */
 export function missingNumbers(database: DatabaseSync, columns: readonly string[] = Object.values(NUMBERS)): string[] {
   const there = teamColumns(database);
   return columns
@@ -38,7 +38,7 @@ export function missingNumbers(database: DatabaseSync, columns: readonly string[
     );
 }
 
-/** Columns of a migrated file's `teams` that this version would not hold a team to: a newer one has added them. */
+/** Columns of a migrated file's `teams` that this version would not enforce, because a newer version added them. */
 export function strangeNumbers(database: DatabaseSync): string[] {
   const known = ['no', 'team_id', 'name', 'created_at_ms', 'plan', 'erasure', ...Object.values(LIMITS)];
   return teamColumns(database).filter((column) => !known.includes(column));

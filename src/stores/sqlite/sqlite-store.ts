@@ -37,28 +37,28 @@ import { TeamErasure } from './team-erasure.ts';
 import { TeamRows } from './team-rows.ts';
 
 export interface SqliteStoreOptions {
-  /** A file, created with its directory when it is not there; `:memory:` keeps nothing. */
+  /** A file, created with its directory if missing; `:memory:` persists nothing. */
   readonly path: string;
   readonly log: Log;
-  /** Wall clock of this machine: the store's clock. */
+  /** The wall clock of this machine, which is the store's clock. */
   readonly clock: Clock;
-  /** `full` survives a power cut; with `normal` one may undo the last commits, but never damages the file. */
+  /** `full` survives a power cut; with `normal`, a power cut may undo the last commits, but never damages the file. */
   readonly durability?: Durability;
-  /** How long an operation may wait for other processes; after that it is answered `unavailable` and never run. */
+  /** How long an operation may wait for other processes; after that it is answered `unavailable` without being run. */
   readonly busyTimeoutMs?: number;
   readonly creation?: StoreCreation;
-  /** How many days of usage, and the audit, are kept. */
+  /** How many days usage and audit entries are kept. */
   readonly historyDays?: number;
-  /** Without them those of a gateway that sends events from this file; without one nothing is kept to be told. */
+  /** By default the rules of a gateway that sends events from this file; without one, no events are stored. */
   readonly events?: EventRules | undefined;
 }
 
 const BUSY_TIMEOUT_MS = 500;
 
-/** Rejects with a `StoreError` when the file cannot serve. */
+/** Rejects with a `StoreError` if the file cannot serve. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { path, log, clock, durability = 'full', busyTimeoutMs = BUSY_TIMEOUT_MS, creation = {}, historyDays = HISTORY_DAYS } = options;
-  const database = await openDatabase(path, durability, { ...creation, onMigrated: tellMigrated(log, creation) });
+  const database = await openDatabase(path, durability, { ...creation, onMigrated: logMigration(log, creation) });
   const file = new DatabaseFile(path);
   const books = new Books(database);
   const group = new GroupCommit({ database, path, log, busyTimeoutMs, behind: books });
@@ -66,8 +66,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const teams = new TeamRows(database);
   const usage = new PeriodUsage(database, teams, keys);
   const events = options.events ?? rulesInForce(database, clock.nowMs());
-  const told = events === undefined ? undefined : new SqliteEvents({ database, books, usage, rules: events });
-  const hooks = told ?? NO_HOOKS;
+  const eventLog = events === undefined ? undefined : new SqliteEvents({ database, books, usage, rules: events });
+  const hooks = eventLog ?? NO_HOOKS;
   const [days, periods] = [new DayCounts(database, books, hooks), new Periods(database, books, hooks)];
   const expiry = new Expiry(database, books, periods);
   const ids = new RequestIds(database);
@@ -75,12 +75,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const parts = { database, path, clock, group, books, expiry, periods, keys, teams, audit };
   const pieces = new DictionaryPieces(parts);
   const auditLog = new SqliteAuditLog(parts, audit);
-  const erasure = new TeamErasure({ ...parts, work: new RegistryWork(parts), events: told, days, pieces, auditLog });
+  const erasure = new TeamErasure({ ...parts, work: new RegistryWork(parts), events: eventLog, days, pieces, auditLog });
   const history = new HistoryChores({ ...parts, days, historyDays });
   const janitor = new Janitor({ ...parts, log, ids, history, erasure, pieces });
   let closed: Promise<void> | undefined;
   return {
-    // Answers without waiting.
+    // Synchronous.
     keys: { find: (digest) => looked(path, () => keys.owner(digest)) },
     ledger: new SqliteLedger({
       group,
@@ -88,7 +88,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       admissions: new Admissions(database, books, expiry, ids),
       resolutions: new Resolutions({ database, books, expiry, ids, days, hooks }),
     }),
-    teams: new SqliteTeamRegistry({ ...parts, erasure, usage, events: told }),
+    teams: new SqliteTeamRegistry({ ...parts, erasure, usage, events: eventLog }),
     audit: auditLog,
     glossaries: new SqliteGlossaryStore({ ...parts, pieces }),
     history: new SqliteUsageHistory({ ...parts, historyDays }),
@@ -103,7 +103,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   };
 }
 
-function tellMigrated(log: Log, { onMigrated }: StoreCreation): StoreCreation['onMigrated'] {
+function logMigration(log: Log, { onMigrated }: StoreCreation): StoreCreation['onMigrated'] {
   return (place, migration) => {
     const { from, to, copy } = migration;
     log.info('the database was migrated to this version', { store: place, from, to, copy });
@@ -112,8 +112,8 @@ function tellMigrated(log: Log, { onMigrated }: StoreCreation): StoreCreation['o
 }
 
 /**
- * Commits a write as an admission does, of a value that is there already: a store that can be read but not written does not
- * count as answering, nor does one whose file is not at its place any more.
+ * Commits a write like an admission does, of an existing value: a store that cannot be written does not count as available, nor
+ * does one whose file is no longer in its place.
  */
 async function ping({ database, group, path }: StoreParts, file: DatabaseFile): Promise<StoreUnavailable | undefined> {
   const fault = await file.fault();
@@ -130,7 +130,7 @@ function closeDatabase(database: DatabaseSync, log: Log): void {
   try {
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   } catch (error) {
-    // Another process uses the file: the WAL stays, and is read by the next one that opens it.
+    // Another process uses the file: the WAL is kept, and read by the next process that opens it.
     log.warn('the WAL was not written back at the end', { cause: databaseFaultOf(error) ?? 'internal' });
   }
   database.close();

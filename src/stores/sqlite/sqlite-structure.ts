@@ -1,31 +1,28 @@
-// Judges what only a database file has: its pages, its constraints, and rows that belong to nothing.
+// Checks that are specific to a database file: its pages, its constraints, and orphaned rows.
 import type { DatabaseSync } from 'node:sqlite';
 import type { ReportFinding } from '../../ports/store-contents.ts';
 import { asStoreFault, storeName } from './store-fault.ts';
 
 const FAULTS_MAX = 20;
 
-/** What each query finds must not be there: `team_id` and `key_id` where the rows have them, and `detail`. */
+/** Each query finds rows that must not exist: with `team_id` and `key_id` if available, and `detail`. */
 const STRAYS: readonly (readonly [what: string, query: string])[] = [
   [
     'key',
-    "SELECT t.team_id, k.key_id, 'it has no books' AS detail FROM keys k JOIN teams t ON t.no = k.team LEFT JOIN key_books u ON u.key = k.no AND u.team = k.team WHERE u.key IS NULL",
+    "SELECT t.team_id, k.key_id, 'its row in key_books is missing' AS detail FROM keys k JOIN teams t ON t.no = k.team LEFT JOIN key_books u ON u.key = k.no AND u.team = k.team WHERE u.key IS NULL",
   ],
   [
     'key',
-    "SELECT t.team_id, 'there are books of a key that is not there, or is another team''s' AS detail FROM key_books u LEFT JOIN keys k ON k.no = u.key AND k.team = u.team LEFT JOIN teams t ON t.no = u.team WHERE k.no IS NULL",
+    "SELECT t.team_id, 'key_books has a row for an unknown key or another team''s key' AS detail FROM key_books u LEFT JOIN keys k ON k.no = u.key AND k.team = u.team LEFT JOIN teams t ON t.no = u.team WHERE k.no IS NULL",
   ],
   [
     'key',
-    "SELECT t.team_id, k.key_id, 'it is said to have limits, and there are none, or the other way round' AS detail FROM keys k JOIN teams t ON t.no = k.team LEFT JOIN key_limits l ON l.key = k.no AND l.team = k.team WHERE k.guarded <> (l.key IS NOT NULL)",
+    "SELECT t.team_id, k.key_id, 'its guarded flag does not match its limits' AS detail FROM keys k JOIN teams t ON t.no = k.team LEFT JOIN key_limits l ON l.key = k.no AND l.team = k.team WHERE k.guarded <> (l.key IS NOT NULL)",
   ],
-  [
-    'team',
-    "SELECT 'there are books of a team that is not there' AS detail FROM books b LEFT JOIN teams t ON t.no = b.team WHERE t.no IS NULL",
-  ],
+  ['team', "SELECT 'books has a row for an unknown team' AS detail FROM books b LEFT JOIN teams t ON t.no = b.team WHERE t.no IS NULL"],
   [
     'reservation',
-    "SELECT 'an open reservation belongs to a team that is not there' AS detail FROM operations o LEFT JOIN teams t ON t.no = o.team WHERE o.state = 0 AND t.no IS NULL",
+    "SELECT 'an open reservation belongs to an unknown team' AS detail FROM operations o LEFT JOIN teams t ON t.no = o.team WHERE o.state = 0 AND t.no IS NULL",
   ],
   [
     'dictionary',
@@ -37,7 +34,7 @@ const STRAYS: readonly (readonly [what: string, query: string])[] = [
   ],
   [
     'day',
-    "SELECT t.team_id, 'there are days of a key that is not there' AS detail FROM usage_days d LEFT JOIN keys k ON k.no = d.key AND k.team = d.team LEFT JOIN teams t ON t.no = d.team WHERE k.no IS NULL",
+    "SELECT t.team_id, 'there are days of an unknown key' AS detail FROM usage_days d LEFT JOIN keys k ON k.no = d.key AND k.team = d.team LEFT JOIN teams t ON t.no = d.team WHERE k.no IS NULL",
   ],
 ];
 
@@ -57,12 +54,12 @@ function judgePages(database: DatabaseSync, path: string, report: ReportFinding)
     .map((row) => String(row['integrity_check']));
   for (const line of pages) if (line !== 'ok') report({ what: 'file', detail: `${storeName(path)}: ${line.replaceAll(/\s+/g, ' ')}` });
   for (const row of database.prepare('PRAGMA foreign_key_check').all().slice(0, FAULTS_MAX)) {
-    report({ what: 'file', detail: `a row of ${String(row['table'])} refers to a row of ${String(row['parent'])} that is not there` });
+    report({ what: 'file', detail: `a row of ${String(row['table'])} refers to a missing row of ${String(row['parent'])}` });
   }
 }
 
 function judgeRows(database: DatabaseSync, report: ReportFinding): void {
-  // One snapshot for all: a team that is made between two queries would look like a stray.
+  // A single snapshot for all queries: a team created between two of them would look like an orphan.
   database.exec('BEGIN');
   for (const [what, query] of STRAYS) {
     for (const row of database.prepare(`${query} LIMIT ${FAULTS_MAX}`).all()) {

@@ -1,4 +1,4 @@
-// Teams and keys for operators: every method is one operation of the group commit, reads included.
+// Teams and keys for operators: every method, including reads, is a group-commit operation.
 import { changedLimits } from '../../domain/key-limits.ts';
 import { isPeriodRule, sameLength } from '../../domain/period-rule.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
@@ -31,7 +31,7 @@ import type { SqliteEvents } from './sqlite-events.ts';
 import type { TeamErasure } from './team-erasure.ts';
 import type { TeamRows } from './team-rows.ts';
 
-/** Keys that are searched in one transaction: some milliseconds. */
+/** Keys searched per transaction, which takes a few milliseconds. */
 const SEARCH_PIECE = 5000;
 
 export interface RegistryParts extends RegistryWorkParts {
@@ -39,7 +39,7 @@ export interface RegistryParts extends RegistryWorkParts {
   readonly erasure: Pick<TeamErasure, 'delete'>;
   readonly teams: TeamRows;
   readonly usage: PeriodUsage;
-  /** `undefined` where no events are told. */
+  /** `undefined` if no events are sent. */
   readonly events: SqliteEvents | undefined;
   readonly audit: AuditRows;
 }
@@ -81,7 +81,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
       const row = this.#parts.teams.find(no);
       if (row === undefined) return undefined;
       const { team, usedCharacters, periodEndMs } = row;
-      // The next admission opens the period that holds now; nothing was settled in it yet.
+      // The next admission begins the current period, in which nothing is settled yet.
       return { team, characters: nowMs < periodEndMs ? usedCharacters : 0, ...this.#parts.keys.summary(no) };
     });
   }
@@ -150,7 +150,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
     return this.#work.change(`key ${keyId}`, (nowMs) => {
       const [record, before] = [this.#parts.keys.get(keyId), this.#parts.keys.changeable(keyId)];
       if (record === undefined || before === undefined) return undefined;
-      // What is held now is counted: of leases that have not ended, in the period that holds.
+      // Holds are recounted: leases that have not expired, in the current period.
       this.#work.current(record.teamId, nowMs);
       const { label = before.label, disabled = before.disabled } = change;
       const after = { label, disabled, limits: changedLimits(before.limits, change.limits ?? {}) };
@@ -174,7 +174,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
     });
   }
 
-  /** By `display` in several transactions, so that the ledger never waits long. */
+  /** A search by `display` uses several transactions, so that the ledger never waits long. */
   async findKeys(search: KeySearch): Promise<readonly FoundKey[] | StoreUnavailable> {
     if ('digest' in search) return this.#work.run('a key', () => this.#parts.keys.byDigest(search.digest));
     const last = await this.#work.run('the keys', () => this.#parts.keys.last());
@@ -202,7 +202,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
     });
   }
 
-  /** The team as it is now, with an entry of what makes it differ. */
+  /** Returns the team after the change, and audits the difference. */
   #audited(before: Team | undefined, after: Team, by: Audited | undefined, nowMs: number): Team {
     const difference = by && teamDifference(before, after);
     if (difference !== undefined) this.#parts.audit.add(by!, { teamId: after.teamId, ...difference }, nowMs);
@@ -217,5 +217,5 @@ function changeableKey({ label, disabled, limits }: ChangeableRow, { status }: K
 
 function assertPeriod({ period }: TeamLimits): void {
   if (isPeriodRule(period)) return;
-  throw new RangeError(`"${period}" is no period; write an ISO 8601 duration of whole units, such as P1M.`);
+  throw new RangeError(`"${period}" is not a period; write an ISO 8601 duration of whole units, such as P1M.`);
 }

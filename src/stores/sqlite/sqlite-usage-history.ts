@@ -1,4 +1,4 @@
-// The usage history as rows of the file: days are read beside the ledger without its lock, periods as an operation of its own.
+// The usage history as rows: days are read without the ledger's lock, periods in an operation of their own.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DAY_MS, dayOf } from '../../domain/period.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
@@ -19,7 +19,7 @@ export interface UsageHistoryParts extends RegistryWorkParts {
   readonly historyDays: number;
 }
 
-/** For so long a reader keeps the event loop at a time, and rows that it reads in one go, which take some milliseconds. */
+/** How long a reader may block the event loop, and the number of rows read at once, which takes a few milliseconds. */
 const READ_MS_MAX = 4;
 const ROWS_MAX = 2000;
 const NO_DAY = -1;
@@ -34,7 +34,7 @@ const SQL = {
   kept: tuples<DayRow>(`${ROW} AND day = ?`),
   counted: tuples<DayRow>(`SELECT b.day, u.key, u.day_characters, u.day_requests FROM books b JOIN key_books u ON u.team = b.team
     WHERE b.team = ? AND b.day BETWEEN ? AND ? AND u.day_requests > 0 ORDER BY u.key`),
-  // Of a period that was left before plans were written down with it, nobody knows the limits.
+  // The limits are unknown for periods that ended before plans were recorded with them.
   periods: tuples<PeriodRow>(`SELECT p.no, p.start_ms, coalesce(p.left_ms, p.end_ms), p.plan, p.limits, p.closed_characters,
       coalesce(p.no = b.period_no, 0)
     FROM periods p LEFT JOIN books b ON b.team = p.team
@@ -60,7 +60,7 @@ export class SqliteUsageHistory implements UsageHistory {
   }
 
   async days(teamId: string, range: DayRange): Promise<TeamDays | undefined | StoreUnavailable> {
-    // As an operation in its turn: what was committed before is in the file then.
+    // Runs as a queued operation, so that everything committed before it is in the file.
     const no = await this.#work.run(`team ${teamId}`, () => this.#teams.number(teamId));
     if (no === undefined || isUnavailable(no)) return no;
     const found = await this.#read([no], range);
@@ -87,7 +87,7 @@ export class SqliteUsageHistory implements UsageHistory {
       const { books, periods, historyDays } = this.#parts;
       this.#work.current(teamId, nowMs);
       const team = books.team(teamId);
-      // A deleted team has left closed ones only.
+      // A deleted team has only closed periods left.
       if (team !== undefined) periods.closeAll(team, nowMs);
       const no = this.#teams.number(teamId);
       if (no === undefined) return undefined;
@@ -104,7 +104,7 @@ export class SqliteUsageHistory implements UsageHistory {
     return { number, startMs, endMs, closed: closed !== null, plan, limits: JSON.parse(limits) as TeamLimits, characters };
   }
 
-  /** Readers wait for no writer, and none for them. */
+  /** Readers and writers do not wait for each other. */
   async #read(numbers: readonly number[], range: DayRange): Promise<readonly TeamDays[] | StoreUnavailable> {
     const { path, clock, historyDays } = this.#parts;
     const from = Math.max(range.from, dayOf(clock.nowMs()) - historyDays);
@@ -123,7 +123,7 @@ export class SqliteUsageHistory implements UsageHistory {
     }
   }
 
-  /** As it stood at one moment: what is counted is read with all rows of that day, and those of other days stay as they are. */
+  /** A consistent snapshot: the current day is read together with the first rows, and those of other days do not change. */
   async #daysOf(team: number, from: number, to: number): Promise<TeamDays | undefined> {
     const begun = this.#snapshot(() => this.#begin(team, from, to));
     if (begun === undefined) return undefined;
@@ -150,14 +150,14 @@ export class SqliteUsageHistory implements UsageHistory {
     if (row === undefined) return undefined;
     const counting = this.#sql.counted.all(team, from, to);
     const running = counting[0]?.[0] ?? NO_DAY;
-    // The running day may have rows of its own already, where the clock has stepped back to it.
+    // The current day may already have rows of its own, if the clock has stepped back to it.
     const counted = running === NO_DAY ? [] : together(this.#sql.kept.all(team, running), counting);
     const rows = this.#piece(team, from, 0, to, running);
     const keys = new Map<number, KeyRecord>(rows.length + counted.length === 0 ? [] : this.#parts.keys.numbered(team));
     return { team: row.team, rows, keys, running, counted };
   }
 
-  /** The next rows behind this day and key. */
+  /** The rows following this day and key. */
   #piece(team: number, day: number, key: number, to: number, running: number): DayRow[] {
     return this.#sql.rows.all(team, day, key, to, running);
   }
@@ -179,7 +179,7 @@ export class SqliteUsageHistory implements UsageHistory {
   }
 }
 
-/** Both of one day, in order of the keys. */
+/** Sums of the same day, ordered by key. */
 function together(kept: readonly DayRow[], counted: readonly DayRow[]): DayRow[] {
   const rows = new Map(kept.map((row) => [row[1], row]));
   for (const [day, key, characters, requests] of counted) {

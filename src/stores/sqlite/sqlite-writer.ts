@@ -1,4 +1,4 @@
-// Writes all that another store holds into a database file, which says that it is half-written until all of it is there.
+// Writes the complete contents of another store to a database file, which is marked as half-written until it is complete.
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { EntryPieces } from '../../domain/entries-text.ts';
 import { hasLimits } from '../../domain/key-limits.ts';
@@ -9,7 +9,7 @@ import { SCHEMA } from './schema-steps.ts';
 import { LIMITS } from './sqlite-schema.ts';
 import { columnOf } from './statements.ts';
 
-/** Teams that are written in one transaction. */
+/** Teams written per transaction. */
 const TEAMS_PIECE = 500;
 
 export class SqliteWriter implements StoreWriter {
@@ -33,7 +33,7 @@ export class SqliteWriter implements StoreWriter {
       if (day !== running) this.#insert('usage_days', { team, day, key: keys.get(keyId)!, ...counts });
     }
     for (const { requestId, state, untilMs, keyId, characters, priceMicro, periodNumber } of contents.requests) {
-      // Whose it was does not matter once it is resolved; the schema asks for some key and period.
+      // The owner of a settled id does not matter, but the schema requires some key and period.
       const owner = { key: keys.get(keyId ?? '') ?? [...keys.values()][0] ?? 0, periodNo: periodNumber ?? contents.period.number };
       const whose = state === 'released' ? { key: null, periodNo: null } : owner;
       this.#insert('operations', { requestId, team, state: STATES.indexOf(state), untilMs, characters, priceMicro, ...whose });
@@ -92,7 +92,7 @@ export class SqliteWriter implements StoreWriter {
     return team;
   }
 
-  /** Returns the numbers of the keys by their ids. */
+  /** Returns the row numbers of the keys by id. */
   #writeKeys(team: number, { keys, period, days, dayDone }: TeamContents): Map<string, number> {
     const numbers = new Map<string, number>();
     const running = runningDay({ days, dayDone });
@@ -120,7 +120,7 @@ export class SqliteWriter implements StoreWriter {
     this.#insert('key_limits', { key, team, disabled, expiresAtMs, requestsPerSecond, characters, addresses, ...held });
   }
 
-  /** Where only the sum of a period is known that is not closed, its first key gets it: nobody is told whose it was. */
+  /** If only the total of an unclosed period is known, it is assigned to the first key, because nothing reports whose it was. */
   #writePeriods(team: number, keys: ReadonlyMap<string, number>, { team: whole, periods }: TeamContents): void {
     for (const { number: no, startMs, endMs, closed, held, characters, keys: counted } of periods) {
       const { plan, limits } = held ?? whole;
@@ -144,7 +144,7 @@ export class SqliteWriter implements StoreWriter {
     }
   }
 
-  /** A row by the names of properties, which are its columns'. Returns its number. */
+  /** Inserts a row given by property names, which are converted to column names. Returns its number. */
   #insert(table: string, row: Readonly<Record<string, SQLInputValue>>): number {
     const names = Object.keys(row);
     const sql = `INSERT INTO ${table} (${names.map(columnOf).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`;
@@ -177,7 +177,7 @@ function packedWindow(window: TeamContents['window']): { readonly windowNewestMs
   return { windowNewestMs: packed.newestMs, window: packed.packed() };
 }
 
-/** The last day with use, while it is not done; 0 for none. */
+/** The last day with usage, unless it is done; 0 for none. */
 function runningDay({ days, dayDone }: Pick<TeamContents, 'days' | 'dayDone'>): number {
   const last = days.reduce((most, { day }) => Math.max(most, day), 0);
   return last > dayDone ? last : 0;

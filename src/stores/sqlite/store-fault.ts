@@ -1,9 +1,9 @@
-// Faults of SQLite: told apart from what was asked wrongly, and put into the words that an operator reads: which store, what is wrong, what to do.
+// SQLite faults: distinguished from invalid input, and described for operators: which store, what is wrong, what to do.
 import { StoreAwayError, StoreError } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { FileFault } from './database-file.ts';
 
-/** A short word for logs and metrics. `busy` passes by itself; the others need an operator. */
+/** A short word for logs and metrics. `busy` passes on its own; the others need an operator. */
 type DatabaseFault = 'busy' | 'io' | 'full' | 'corrupt' | 'not_a_database' | 'read_only' | 'cannot_open' | 'memory' | 'closed';
 
 const BUSY = 5;
@@ -15,7 +15,7 @@ const CONSTRAINT = 19;
 const FAULTS: ReadonlyMap<number, DatabaseFault> = new Map([
   [BUSY, 'busy'],
   [LOCKED, 'busy'],
-  // Another connection took the WAL's locks first; the next try gets them.
+  // Another connection took the WAL's locks first; a retry succeeds.
   [PROTOCOL, 'busy'],
   [3, 'cannot_open'],
   [7, 'memory'],
@@ -28,7 +28,7 @@ const FAULTS: ReadonlyMap<number, DatabaseFault> = new Map([
 ]);
 const UNIQUE_CODES: ReadonlySet<number> = new Set([1555, 2067]);
 
-/** `undefined` when the error is no fault of the database's: a violated constraint, a bug. */
+/** `undefined` if the error is not a fault of the database, but a violated constraint or a bug. */
 export function databaseFaultOf(error: unknown): DatabaseFault | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('code' in error && error.code === 'ERR_INVALID_STATE') return 'closed';
@@ -38,7 +38,7 @@ export function databaseFaultOf(error: unknown): DatabaseFault | undefined {
 
 type ConstraintViolation = 'exists' | 'out_of_bounds';
 
-/** Why the schema refused a row, when that is what happened. */
+/** Why the schema rejected a row, if that is what happened. */
 export function constraintViolationOf(error: unknown): ConstraintViolation | undefined {
   const code = resultCode(error);
   if (code === undefined || (code & 0xff) !== CONSTRAINT) return undefined;
@@ -50,12 +50,12 @@ function resultCode(error: unknown): number | undefined {
   return typeof error.errcode === 'number' ? error.errcode : undefined;
 }
 
-/** Why nothing was done; for a fault of the COMMIT itself, why it is unknown whether it was done. */
+/** Why nothing was done; for a fault during COMMIT, why it is unknown whether it was done. */
 export type Cause = DatabaseFault | FileFault | 'queue_full' | 'internal';
 
 const ADVICE: Readonly<Record<Cause, string>> = {
   busy: 'is busy: another program holds its lock; end that program or try again.',
-  queue_full: 'has more to do than it can; try again later.',
+  queue_full: 'is overloaded; try again later.',
   closed: 'is closed; open it again.',
   corrupt: 'is damaged; restore it from a backup.',
   not_a_database: 'is not a SQLite database; name another file.',
@@ -69,26 +69,29 @@ const ADVICE: Readonly<Record<Cause, string>> = {
   internal: 'failed for an unknown reason; report it with the lines around it in the log.',
 };
 
-/** Causes that pass without anybody's changing what was configured. */
+/** Causes that can pass without a change of configuration. */
 const MAY_PASS: ReadonlySet<Cause> = new Set(['busy', 'full', 'io']);
 
-/** How messages name the store: always one line. */
+/** The name of the store in messages: always one line. */
 export function storeName(path: string): string {
   return `sqlite:${path.replace(/\p{Cc}/gu, '?')}`;
 }
 
-/** For what opening the store meets. */
+/** A fault while opening the store. */
 export function storeFault(path: string, cause: Cause, error?: unknown): StoreError {
   const kind = MAY_PASS.has(cause) ? StoreAwayError : StoreError;
   return new kind(adviceOn(path, cause), { cause: error });
 }
 
-/** For what an open store answers. */
+/** The result of an operation on an open store that failed. */
 export function unavailable(path: string, cause: Cause): StoreUnavailable {
   return { kind: 'unavailable', cause, advice: adviceOn(path, cause) };
 }
 
-/** What `read` returns; for a fault of the database `unavailable`. In WAL mode it needs no transaction: readers wait for no writer. */
+/**
+ * The result of `read`, or `unavailable` for a database fault. In WAL mode no transaction is needed: readers do not wait for
+ * writers.
+ */
 export function looked<T>(path: string, read: () => T): T | StoreUnavailable {
   try {
     return read();
@@ -99,7 +102,7 @@ export function looked<T>(path: string, read: () => T): T | StoreUnavailable {
   }
 }
 
-/** An error as it is thrown on: a fault of the database in the words for operators. */
+/** Converts a database fault to an error for operators; returns any other error unchanged. */
 export function asStoreFault(path: string, error: unknown): unknown {
   const fault = databaseFaultOf(error);
   return fault === undefined ? error : storeFault(path, fault, error);

@@ -1,29 +1,29 @@
-// A team in memory, while operations use it: limits, counters, window and the keys that were asked for.
+// A team in memory while operations use it: limits, counters, window and the keys used so far.
 import type { SQLOutputValue } from 'node:sqlite';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { HeldReservations } from './held-reservations.ts';
 import type { KeyGuard } from './key-guard.ts';
-import type { ToldMark } from './sqlite-events.ts';
+import type { ThresholdMark } from './sqlite-events.ts';
 import type { RateWindow } from './rate-window.ts';
 import { membersOf } from './statements.ts';
 import type { Numbers } from './statements.ts';
 
-/** A team's row in `books`, beside the window. */
+/** A team's row in `books`, except for the window. */
 export const BOOKS = {
   balanceMicro: 'balance_micro',
   heldMicro: 'held_micro',
-  /** The period that counts now, by its number in `periods`. */
+  /** The current period, by its number in `periods`. */
   periodNo: 'period_no',
   periodEndMs: 'period_end_ms',
   usedCharacters: 'used_characters',
   heldCharacters: 'held_characters',
-  /** The UTC day that the keys' rows count now; 0 when they count none. */
+  /** The UTC day that the keys' rows currently count; 0 for none. */
   day: 'day',
 } as const;
 
 /**
- * A key's row in `key_books`: its last use (0 before the first), its counts of the period that it was last charged in, and
- * those of the team's day.
+ * A key's row in `key_books`: its last use (0 for never), its counts in the period it was last charged in, and those of the
+ * team's current day.
  */
 export const KEY_BOOKS = {
   lastUsedAtMs: 'last_used_at_ms',
@@ -34,10 +34,10 @@ export const KEY_BOOKS = {
   dayRequests: 'day_requests',
 } as const;
 
-/** In the order in which a team is read: what stands before its columns of `teams` and `books`. */
+/** The first columns of a team's row, before those of `teams` and `books`. */
 export interface TeamHead {
   readonly no: number;
-  /** The earliest end among the open leases; null when there is none. */
+  /** The earliest expiry of an open lease; null if there is none. */
   readonly leaseDueMs: number | null;
 }
 
@@ -47,15 +47,15 @@ export class TeamBooks {
   readonly limits: TeamLimits;
   readonly counts: Numbers<typeof BOOKS>;
   readonly window: RateWindow;
-  /** No open lease ends before it. */
+  /** No open lease expires before this time. */
   leaseDueMs: number;
-  /** By key id, and by number. */
+  /** By key id and by number. */
   readonly keys = new Map<string | number, KeyBooks>();
-  /** What open reservations hold that were made since the team was read; others are in the file. */
+  /** What open reservations made since the team was read hold; others are looked up in the file. */
   readonly held = new HeldReservations();
-  /** `undefined` until it is worked out. */
-  toldMark: ToldMark | undefined = undefined;
-  /** `undefined` until it is asked for. */
+  /** `undefined` until it is computed. */
+  thresholdMark: ThresholdMark | undefined = undefined;
+  /** `undefined` until it is read. */
   planName: string | undefined = undefined;
   /** Whether `counts` or `window` differ from the file. */
   changed = false;
@@ -81,13 +81,13 @@ export class KeyBooks {
   readonly no: number;
   readonly keyId: string;
   readonly isRevoked: boolean;
-  /** Whether it has limits of its own, or is disabled. */
+  /** Whether it has its own limits, or is disabled. */
   readonly isGuarded: boolean;
   readonly counts: Numbers<typeof KEY_BOOKS>;
   guard: KeyGuard | undefined = undefined;
   changed = false;
 
-  /** From a row: number, id, when it was revoked, whether it is guarded, and the columns of `KEY_BOOKS`. */
+  /** From a row: number, id, time of revocation, whether it is guarded, and the columns of `KEY_BOOKS`. */
   constructor(team: TeamBooks, row: readonly SQLOutputValue[], first: number) {
     this.team = team;
     this.no = row[first] as number;

@@ -1,4 +1,4 @@
-// Deletes a team: at once it is no team any more, then its rows go, some hundred in a transaction, and are overwritten in the file.
+// Deletes a team: it disappears at once, then its rows are deleted in batches and overwritten in the file.
 import { setTimeout as delay } from 'node:timers/promises';
 import { nextTurn } from '../../core/turns.ts';
 import type { Audited } from '../../domain/audit-entry.ts';
@@ -26,21 +26,21 @@ export interface TeamErasureParts extends Pick<StoreParts, 'database'> {
   readonly pieces: DictionaryPieces;
   readonly audit: AuditRows;
   readonly auditLog: Pick<AuditLog, 'forgetNames'>;
-  /** `undefined` where no events are told. */
+  /** `undefined` if no events are sent. */
   readonly events: SqliteEvents | undefined;
 }
 
-/** Rows in one transaction: a few milliseconds, which is what the ledger may wait. */
+/** Rows per transaction: a few milliseconds, which is acceptable for the ledger to wait. */
 const ROWS_MAX = 500;
-/** Ids of requests that are looked through in one transaction. */
+/** Request ids scanned per transaction. */
 const IDS_MAX = 2000;
-/** The WAL holds the overwritten pages as they were until it is written back; another process may be in the way for a moment. */
+/** The WAL still contains the original pages until it is checkpointed, which another process may briefly prevent. */
 const TRUNCATIONS_MAX = 20;
 const TRUNCATE_AGAIN_MS = 25;
 
 /**
- * What a team has, by table and primary key, in an order in which no row loses the one that it refers to. `stays`: it is history.
- * Dictionaries hang on glossaries; ids of requests have no index by team; the row of the team itself is the last.
+ * A team's data by table and primary key, ordered so that no row loses the one it refers to. `stays` marks history.
+ * Dictionaries belong to glossaries; request ids have no index by team; the team's own row is deleted last.
  */
 const OWNED: readonly { readonly table: string; readonly key: string; readonly stays?: true }[] = [
   { table: 'changes', key: 'team, id' },
@@ -55,7 +55,7 @@ const OWNED: readonly { readonly table: string; readonly key: string; readonly s
   { table: 'keys', key: 'no', stays: true },
 ];
 
-/** Of a team that was deleted and has left no usage either, or none that is still kept, the rest goes too. */
+/** Also removes a deleted team that has no usage, or none that is still kept. */
 export const ERASE_USELESS = `UPDATE teams SET erasure = ${ERASING} WHERE no = ? AND erasure > ${ERASING}
   AND NOT EXISTS (SELECT 1 FROM usage_days d WHERE d.team = teams.no) AND NOT EXISTS (SELECT 1 FROM periods p WHERE p.team = teams.no)`;
 
@@ -68,9 +68,9 @@ const SQL = {
   state: tuples<[erasure: number]>('SELECT erasure FROM teams WHERE no = ?'),
   release: `DELETE FROM operations WHERE team = ? AND state = ${OPEN}`,
   dropBooks: 'DELETE FROM books WHERE team = ?',
-  // Without its usage, of a team that alone is still told.
+  // If the usage is deleted too, only the deletion itself is still reported.
   forgetAllEvents: "DELETE FROM outbox WHERE team_id = ? AND json_extract(facts, '$.kind') <> 'team_deleted'",
-  // Where usage stays: what holds a name or a label is told to nobody any more.
+  // If usage is kept, events that contain a name or a label are discarded.
   forgetEvents: `DELETE FROM outbox WHERE team_id = ?
     AND json_extract(facts, '$.kind') NOT IN ('credit_threshold', 'period_closed', 'usage_day', 'team_deleted')`,
   useless: ERASE_USELESS,
@@ -88,7 +88,7 @@ const SQL = {
   endButUsage: `UPDATE teams SET erasure = ${ONLY_USAGE_LEFT} WHERE no = ? AND erasure = ${ERASING_BUT_USAGE}`,
 };
 
-/** Removes some rows of a team; whether there may be more. */
+/** Deletes some rows of a team; returns whether there may be more. */
 type Piece = (team: number) => boolean;
 
 export class TeamErasure {
@@ -109,7 +109,7 @@ export class TeamErasure {
     ];
   }
 
-  /** As `TeamRegistry.deleteTeam`. */
+  /** See `TeamRegistry.deleteTeam`. */
   async delete(teamId: string, choice: TeamDeletion, by: Audited | undefined): Promise<boolean | StoreUnavailable> {
     const { work } = this.#parts;
     const no = await work.change(`team ${teamId}`, (nowMs) => this.#begin(teamId, choice, by, nowMs));
@@ -117,12 +117,12 @@ export class TeamErasure {
     return isUnavailable(no) ? no : ((await this.#finish(no)) ?? true);
   }
 
-  /** Whether the deletion of a team was interrupted; reads only. */
+  /** Whether a deletion was interrupted; only reads. */
   isDue(): boolean {
     return this.#sql.unfinished.get() !== undefined;
   }
 
-  /** Ends what was interrupted. */
+  /** Completes interrupted deletions. */
   async finishAll(): Promise<void> {
     for (;;) {
       const team = await this.#run(() => this.#sql.unfinished.get());
@@ -130,13 +130,13 @@ export class TeamErasure {
     }
   }
 
-  /** The team's number; `undefined` where there is nothing to delete. */
+  /** The team's number; `undefined` if there is nothing to delete. */
   #begin(teamId: string, { keepUsage }: TeamDeletion, by: Audited | undefined, nowMs: number): number | undefined {
     const { database, events, audit } = this.#parts;
     const team = this.#sql.team.get(teamId);
     if (team === undefined || (keepUsage && team.erasure === ONLY_USAGE_LEFT)) return undefined;
     const { no, erasure, plan } = team;
-    // What has been begun without the usage is not to be had back.
+    // A deletion that was begun without keeping usage cannot be reverted.
     if (keepUsage && erasure !== NOT_ERASED) return no;
     if (keepUsage) this.#endHistory(teamId, nowMs);
     if (by !== undefined) audit.add(by, { teamId, before: { plan }, after: {} }, nowMs);
@@ -149,7 +149,7 @@ export class TeamErasure {
     return no;
   }
 
-  /** What counts now becomes a day that is over and a period that is closed. */
+  /** Turns the current day and period into past ones. */
   #endHistory(teamId: string, nowMs: number): void {
     const { work, books, days, periods } = this.#parts;
     const no = work.current(teamId, nowMs)!;
@@ -180,7 +180,7 @@ export class TeamErasure {
     return undefined;
   }
 
-  /** The ids of its requests, which lie among those of all teams. */
+  /** Deletes the team's request ids, which are stored among those of all teams. */
   async #forget(no: number): Promise<StoreUnavailable | undefined> {
     let after: readonly [string, number] | undefined = ['', -1];
     while (after !== undefined) {

@@ -1,4 +1,4 @@
-// Teams as rows: how one is written, read back and changed.
+// Teams as rows: inserting, reading and changing them.
 import type { DatabaseSync } from 'node:sqlite';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { CHANGE_REMEMBERED_MS } from '../../domain/reservation.ts';
@@ -17,10 +17,10 @@ export interface TeamRow {
   readonly periodEndMs: number;
 }
 
-/** A team of which only its usage is left has no books. */
+/** A team of which only the usage is left has no row in `books`. */
 const SELECT = `SELECT t.*, ${selected(BOOKS, 'b')} FROM teams t LEFT JOIN books b ON b.team = t.no`;
 
-/** Which teams there are, for who asks. */
+/** Which teams are visible. */
 export type Among = 'teams' | 'teams and what deleted ones have left';
 
 const COLUMNS = Object.values(LIMITS);
@@ -53,14 +53,14 @@ export class TeamRows {
     this.#sql = prepared(database, sqlAmong(among === 'teams' ? `erasure = ${NOT_ERASED}` : `erasure <> ${ERASING}`));
   }
 
-  /** Returns the new row's number. The team's first period has to be started afterwards. */
+  /** Returns the row number. The caller must then begin the team's first period. */
   insert({ teamId, name, balanceMicro, plan, limits }: NewTeam, createdAtMs: number): number {
     const [no] = this.#sql.insert.get(teamId, name, createdAtMs, plan, ...valuesOf(LIMITS, limits))!;
     this.#sql.insertBooks.run(no, balanceMicro);
     return no;
   }
 
-  /** Of a team that is known to be there. */
+  /** For a team that is known to exist. */
   get(no: number): TeamRow {
     const row = this.find(no);
     if (row === undefined) throw new Error(`there is no team ${no}`);
@@ -84,20 +84,19 @@ export class TeamRows {
     return this.#sql.all.all().map(teamOf);
   }
 
-  /** `undefined` when there is no team of this id. */
+  /** `undefined` if there is no team with this id. */
   number(teamId: string): number | undefined {
     return this.#sql.number.get(teamId)?.[0];
   }
 
-  /** The highest there is; 0 without teams. */
+  /** The highest number; 0 without teams. */
   last(): number {
     return this.#sql.last.get()![0];
   }
 
   /**
-   * Behind which number the teams begin that follow this one: its own; where it was deleted in the meantime, the one before the
-   * first that has a higher id, because ids are given in the order of time. Clocks that differ may have a page repeat teams, but not
-   * leave any out.
+   * The row number after which the following teams begin. If this team was deleted meanwhile, it is the number before the first
+   * team with a higher id, because ids increase with time. If clocks differ, a page may repeat teams but never omits any.
    */
   placeOf(teamId: string): number {
     const known = this.number(teamId);
@@ -106,12 +105,12 @@ export class TeamRows {
     return next === null ? this.last() : next - 1;
   }
 
-  /** Numbers of the next teams. */
+  /** Row numbers of the next teams. */
   behind(after: number, limit: number): number[] {
     return this.#sql.behind.all(after, limit).map(([no]) => no);
   }
 
-  /** Those among the numbers over `after` up to `last` whose teams have `text`, in lower case, in name or id. */
+  /** Row numbers above `after`, up to `last`, of teams whose name or id contains `text` (in lower case). */
   matching(text: string, after: number, last: number, limit: number): number[] {
     return this.#sql.matching.all({ $after: after, $last: last, $text: text, $limit: limit }).map(([no]) => no);
   }
@@ -128,7 +127,7 @@ export class TeamRows {
     this.#sql.setBalance.run(balanceMicro, no);
   }
 
-  /** What the change with this id asked for; `undefined` where there was none within a day. */
+  /** The request of the change with this id; `undefined` if there was none within a day. */
   changed(no: number, id: string, nowMs: number): string | undefined {
     return this.#sql.changed.get(no, id, nowMs)?.[0];
   }
@@ -138,7 +137,7 @@ export class TeamRows {
     this.#sql.addChange.run(no, id, request, nowMs + CHANGE_REMEMBERED_MS);
   }
 
-  /** Of a team that was brought up to this moment: from its counters, so that a check of the result checks these. */
+  /** From the counters of a team that is up to date, so that checking the result checks the counters. */
   standing(no: number): Standing {
     const { team, heldMicro, usedCharacters, heldCharacters } = this.get(no);
     const openReservations = this.#sql.countOpen.get(no)![0];
@@ -158,7 +157,7 @@ export function teamOf(row: SqlRow): Team {
   };
 }
 
-/** The values have the types of the schema: texts and whole numbers. */
+/** The schema guarantees the types of the values: text and integers. */
 function limitsOf(row: SqlRow): TeamLimits {
   return Object.fromEntries(Object.entries(LIMITS).map(([name, column]) => [name, row[column]])) as unknown as TeamLimits;
 }

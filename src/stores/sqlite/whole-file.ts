@@ -1,4 +1,4 @@
-// Opens a database file for whoever reads or writes all of it: the check, and both ends of a copy.
+// Opens a database file to read or write all of it: for the check, and both ends of a copy.
 import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
@@ -10,24 +10,24 @@ import { NOT_ERASED } from './sqlite-schema.ts';
 import { SqliteWriter } from './sqlite-writer.ts';
 import { asStoreFault, storeName } from './store-fault.ts';
 
-/** What gateways leave in a file about themselves: it may hold that and be empty all the same. */
+/** Tables that gateways write about themselves: a file with rows only in these counts as empty. */
 const WRITTEN_BY_GATEWAYS: readonly string[] = ['gateways', 'outbox_lease'];
 
-/** What a copy has of a file, and what gateways leave there. Rows of others are not left behind in silence. */
+/** The tables that a copy includes, and those that gateways write about themselves. Rows of others are never silently left behind. */
 export const COPIED_TABLES: ReadonlySet<string> = new Set([
   ...'teams books keys key_books key_limits periods usage usage_days operations changes'.split(' '),
   ...'glossaries glossary_bytes dictionaries pieces unheld outbox told_percents audit'.split(' '),
   ...WRITTEN_BY_GATEWAYS,
 ]);
 
-/** Rejects with a `StoreError` when the file cannot be read as it is: nothing is made or migrated. */
+/** Rejects with a `StoreError` if the file cannot be read as it is: nothing is created or migrated. */
 export async function openSqliteReader(path: string): Promise<SqliteReader> {
   const database = await openDatabase(path, 'full', { mayCreate: false, mayMigrate: false, anyFaults: true });
   database.exec('PRAGMA busy_timeout = 5000');
   return closedOnError(database, path, () => new SqliteReader({ database, path }));
 }
 
-/** The same, while no other process has the file open, or can open it. */
+/** The same, with no other process having the file open or able to open it. */
 export async function openSqliteSource(path: string): Promise<SqliteReader> {
   const database = openAlone(path, { mayCreate: false });
   return closedOnError(database, path, () => {
@@ -39,7 +39,7 @@ export async function openSqliteSource(path: string): Promise<SqliteReader> {
   });
 }
 
-/** Rejects with a `StoreError` where the file is not empty, or half-written and `restart` is not set. */
+/** Rejects with a `StoreError` if the file is not empty, or half-written without `restart`. */
 export async function openSqliteWriter(path: string, restart: boolean): Promise<SqliteWriter> {
   const found = openAlone(path, { mayCreate: true });
   const isHalf = versionOf(found) === HALF_WRITTEN_SCHEMA;

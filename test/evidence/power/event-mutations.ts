@@ -7,7 +7,9 @@ const SENT = { file: 'test/unit/runtime/event-sender.test.ts' };
 export const EVENT_MUTATIONS: readonly Mutation[] = [
   {
     name: 'SQLite: what was told in the period is forgotten',
-    edits: [{ file: 'src/stores/sqlite/sqlite-events.ts', find: '      this.#sql.tell.run(no, periodNo, percent);\n', replace: '' }],
+    edits: [
+      { file: 'src/stores/sqlite/sqlite-events.ts', find: '      this.#sql.setLastPercent.run(no, periodNo, percent);\n', replace: '' },
+    ],
     caughtBy: [{ ...KEPT, names: 'SQLite' }],
   },
   {

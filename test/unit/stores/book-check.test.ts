@@ -86,7 +86,7 @@ describe('on SQLite', () => {
       `UPDATE operations SET period_no = 77 WHERE request_id = '${openId}' AND team = ${team(quota)}`,
       { what: 'reservation', teamId: quota },
     ],
-    [`UPDATE books SET period_no = 55 WHERE team = ${team(quota)}`, { what: 'period', teamId: quota, detail: 'period 55 is not there' }],
+    [`UPDATE books SET period_no = 55 WHERE team = ${team(quota)}`, { what: 'period', teamId: quota, detail: 'period 55 is missing' }],
     [`UPDATE books SET period_end_ms = period_end_ms - 1 WHERE team = ${team(quota)}`, { what: 'period', teamId: quota }],
     [`UPDATE periods SET start_ms = end_ms + 1 WHERE team = ${team(quota)} AND left_ms IS NULL`, { what: 'period', teamId: quota }],
     [

@@ -100,7 +100,7 @@ describe('numbers that no plan may have are a bug of who brings them, and nothin
   test.each([
     ['a rate of nothing', { plan: { name: 'p', limits: { ...GENEROUS_QUOTA, requestsPerSecond: 0 } } }, /cannot be stored: its numbers/],
     ['half a character', { plan: { name: 'p', limits: { ...GENEROUS_QUOTA, characterLimit: 0.5 } } }, /cannot be stored: its numbers/],
-    ['a period that is none', { plan: { name: 'p', limits: { ...GENEROUS_QUOTA, period: 'monthly' } } }, /"monthly" is no period/],
+    ['a period that is none', { plan: { name: 'p', limits: { ...GENEROUS_QUOTA, period: 'monthly' } } }, /"monthly" is not a period/],
   ])('%s', async (_what, change, message) => {
     const before = answered(await store.teams.findTeam(team.teamId));
     await expect(store.teams.updateTeam(team.teamId, change)).rejects.toThrow(message);
