@@ -1,4 +1,4 @@
-// Builds the admin API and the console and puts them on the ops listener.
+// Builds the admin API and the console for the ops listener.
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import { ADMIN_BODY_BYTES_MAX, AdminApi } from '../admin/admin-api.ts';
@@ -27,13 +27,13 @@ import type { UsageHistory } from '../ports/usage-history.ts';
 import { overviewOf } from './overview-of-processes.ts';
 import type { ProcessStates } from './process-state.ts';
 
-/** What the admin API and the console work on; there only where the configuration turns them on. */
+/** The parts of the admin API and the console; only if the configuration turns them on. */
 export interface AdminParts {
   readonly operators: Operators;
   readonly teams: TeamRegistry;
   readonly glossaries: GlossaryStore;
   readonly history: UsageHistory | undefined;
-  /** `undefined` where the store keeps none. */
+  /** `undefined` if the store keeps none. */
   readonly audit: AuditLog | undefined;
   readonly processes: () => Promise<ProcessStates>;
 }
@@ -45,19 +45,19 @@ export interface AdminSideOptions extends AdminParts {
   readonly log: Log;
 }
 
-/** `undefined` when the admin API is off. Throws a `ConfigError`. */
+/** `undefined` if the admin API is off. Throws a `ConfigError`. */
 export function openOperators(config: Config): Operators | undefined {
   const listed = adminOperators(config, process.env);
   return listed && new Operators(listed);
 }
 
-/** Reads the operators of a configuration that is to be put in place, and returns what does that. Throws a `ConfigError`. */
+/** Reads the operators of a new configuration, and returns a function that puts them in effect. Throws a `ConfigError`. */
 export function readOperators(operators: Operators | undefined, next: Config): () => void {
   const listed = operators && adminOperators(next, process.env);
   return () => listed && operators.replace(listed);
 }
 
-/** The apps that the ops listener carries besides its pages. */
+/** The apps that the ops listener serves besides its pages. */
 export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
   const { operators, teams, history, audit, processes, config, docsUrl, log } = options;
   const newId = ulidSource(Date.now);

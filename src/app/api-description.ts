@@ -1,4 +1,4 @@
-// What the API documents of a gateway say, by its configuration.
+// Builds a gateway's API documents from its configuration.
 import type { Config } from '../config/config.ts';
 import { apisOfPlugins, NO_PLUGINS } from '../config/plugins.ts';
 import { openApiDocument } from '../docs/openapi-document.ts';
@@ -14,26 +14,26 @@ export interface Address {
 /** The version in every path. */
 const API_VERSION = '1';
 
-/** Every OpenAPI document of a gateway that runs by this configuration. */
+/** All OpenAPI documents of a gateway with this configuration. */
 export interface ApiDescriptions {
-  /** Of the service, with the routes of plugins that have none of their own. */
+  /** Of the service, including routes of plugins without their own document. */
   readonly service: Record<string, unknown>;
   /** By the plugin's name. */
   readonly plugins: ReadonlyMap<string, Record<string, unknown>>;
 }
 
-/** Opens neither store nor port. */
+/** Opens neither the store nor a port. */
 export async function describeApis(config: Config): Promise<ApiDescriptions> {
   const apis = await apisOfPlugins(config.plugins);
   return { service: describeApi(config, apis), plugins: describePluginApis(config, apis) };
 }
 
-/** The OpenAPI document of a gateway that runs by this configuration. Opens neither store nor port. */
+/** The OpenAPI document of a gateway with this configuration. Opens neither the store nor a port. */
 export function describeApi(config: Config, pluginApis: PluginApis = NO_PLUGINS): Record<string, unknown> {
   return openApiDocument(describedBy(config, serverUrlOf(config, config.listen), pluginApis));
 }
 
-/** Those of plugins that have one of their own, by their names. */
+/** The documents of plugins that have their own, by plugin name. */
 function describePluginApis(config: Config, pluginApis: PluginApis): ReadonlyMap<string, Record<string, unknown>> {
   return pluginDocuments(describedBy(config, serverUrlOf(config, config.listen), pluginApis));
 }
@@ -42,12 +42,12 @@ function describedBy(config: Config, serverUrl: string, pluginApis: PluginApis):
   return apiOptions(config, { serverUrl, docsUrl: config.service.docsUrl }, pluginApis);
 }
 
-/** The address that callers use: what the operator says, or where it listens. */
+/** The URL that callers use: the configured one, or the listening address. */
 export function serverUrlOf(config: Config, address: Address): string {
   return config.service.publicUrl ?? publicUrl(config, address);
 }
 
-/** Where it listens. */
+/** The listening address. */
 export function publicUrl(config: Config, address: Address): string {
   return urlOf(address, config.tls === undefined ? 'http' : 'https');
 }

@@ -27,20 +27,20 @@ export interface App {
   readonly listenUrl: string;
   readonly opsUrl: string;
   readonly log: Log;
-  /** As `Stoppable` has them. */
+  /** See `Stoppable`. */
   readonly stopWithinMs: number;
   readonly closing: string | undefined;
   flush(): void;
   /**
-   * Applies the members that may change without a restart, and returns the names of those that differ and need one. Throws,
-   * and changes nothing, when the configuration cannot be applied.
+   * Applies the members that may change without a restart, and returns the names of changed members that need one. Throws, and
+   * changes nothing, if the configuration cannot be applied.
    */
   reload(next: Config): readonly string[];
-  /** Refuses new connections, lets what is under way end, settles it, closes everything. Runs once. */
+  /** Refuses new connections, lets requests in flight finish, settles them, closes everything. Runs once. */
   stop(): Promise<void>;
 }
 
-/** Rejects with a `ConfigError`, `StoreError` or `ListenError`, each fit to be shown to an operator as it is. */
+/** Rejects with a `ConfigError`, `StoreError` or `ListenError`, each with a message for operators. */
 export async function startApp(config: Config, options: AppOptions = {}): Promise<App> {
   const output = openJsonLog(options.logDestination);
   const down = teardownOf(output);
@@ -57,10 +57,10 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
   const { log } = output;
   let running = config;
   const listener = await openWaitingListener(config, log);
-  // Closed with the operator's side, if it comes to that.
+  // If the operator's side opens, it closes this too.
   down.add('early ops listener', () => listener?.close());
   const serving = await openServing(config, output, down, onNewStore);
-  // Judged with all else before anything was opened.
+  // Checked with everything else before anything is opened.
   const operators = openOperators(config);
   const operator = await startOperatorSide({
     config: () => running,
@@ -124,7 +124,7 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
   };
 }
 
-/** Parts that do not close are named in the log; the others close all the same. */
+/** Parts that do not close are named in the log; the others are closed all the same. */
 export function teardownOf({ log }: JsonLog): Teardown {
   return new Teardown((part, error) => log.error('closing failed', { part, reason: error instanceof Error ? error.message : 'unknown' }));
 }

@@ -1,4 +1,4 @@
-// Makes the steps from their parts and puts them, with those of plugins, into the routes.
+// Creates the steps, and puts them, with those of plugins, into the chains of the routes.
 import { longestTimeoutMs } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
@@ -52,16 +52,16 @@ import { stepsOfForward } from './forward-chain.ts';
 import { stepsOfPlugins } from './plugin-routes.ts';
 import { documentRouteNames, inConfiguration, routeRows } from './route-rows.ts';
 
-/** What steps are made of. They only keep references until the first request. */
+/** What the steps need. They only keep references until the first request. */
 export interface ChainParts {
   readonly store: Store;
   readonly engine: Engine;
-  /** What at least one of the engines can. */
+  /** What at least one of the engines can do. */
   readonly can: EngineCapabilities;
   readonly keys: KeyCache;
   readonly glossaries: GlossaryCache;
   readonly forward: readonly ForwardRoute[];
-  /** Sends the requests of forward routes; `undefined` where there are none. */
+  /** Sends the requests of forward routes; `undefined` if there are none. */
   readonly upstream: Upstream | undefined;
   readonly settlements: Settlements;
   readonly pressure: Pressure;
@@ -69,27 +69,27 @@ export interface ChainParts {
   readonly access: AccessLog;
   readonly metrics: Metrics;
   readonly live: LiveWindow;
-  /** Answers the pages of the documentation, where they are public. */
+  /** Serves the pages of the documentation, if they are public. */
   readonly documentation: Step;
   /** Called for each request, because a reload may replace them. */
   readonly offers: () => EngineOffers;
-  /** The store answers and we are not draining. */
+  /** Whether the store answers and the gateway is not draining. */
   readonly serving: () => boolean;
-  /** Told of each admission that the store could not serve. */
+  /** Called for each admission that the store could not serve. */
   readonly onUnavailable: (cause: string) => void;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
-  /** Makes ids of records: ULIDs. */
+  /** Generates the ids of records: ULIDs. */
   readonly newId: () => string;
 }
 
-/** The routes with their steps, and the steps that run for requests without a route as well. */
+/** The routes with their steps, and the steps that also run for requests without a route. */
 export interface Chains {
   readonly routes: readonly RouteSpec[];
   readonly around: readonly Step[];
 }
 
-/** Throws a `ConfigError` when a plugin's step or route fits nowhere. */
+/** Throws a `ConfigError` if a plugin's step or route cannot be placed. */
 export function buildChains(config: Config, plugins: LoadedPlugins, parts: ChainParts): Chains {
   const translate = translateOptions(parts, plugins.textStages);
   const own = stepsOf(config, parts, translate, documentRouteNames(config, plugins));
@@ -191,7 +191,7 @@ function stepsOf(
       leaseMs: config.limits.leaseMs,
       rateLimitHeaders: config.limits.rateLimitHeaders,
       byPlan: () => offers().byPlan,
-      onNoPlan: onceOnly(() => parts.log.warn('the store does not name plans: rules of routing for certain plans fit nobody')),
+      onNoPlan: onceOnly(() => parts.log.warn('the store does not report plans: routing rules with plans match no team')),
       now,
       onAdmission(admission) {
         metrics.admission(admission);
@@ -216,13 +216,13 @@ function addressBoundOf({ limits }: Config, now: () => number): AddressLimit | u
   return perMinute === 0 ? undefined : new AddressLimit({ perMinute, now });
 }
 
-/** Each access entry goes to the log, the metrics and the live window. */
+/** Passes each access entry to the log, the metrics and the live window. */
 function observed({ access, metrics, live }: ChainParts, documents: ReadonlySet<string>): AccessLog {
   return {
     record(entry) {
       access.record(entry);
       metrics.request(entry);
-      // Probes and readers must not look like traffic in the console.
+      // Probes and readers of the documentation must not look like traffic in the console.
       if (entry.route !== 'GET /health' && !documents.has(entry.route)) live.record(entry);
     },
   };

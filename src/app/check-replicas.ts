@@ -1,4 +1,4 @@
-// Has each replica of every engine translate one sentence, as a request would: the same protocol, options and limits.
+// Has each replica of every engine translate one sentence, like a request: with the same protocol, options and limits.
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/overrides.ts';
 import { adviceFor } from '../docs/engine-advice.ts';
@@ -11,26 +11,26 @@ import { shownUrl } from '../engines/http1/url.ts';
 import type { AttemptFailure } from '../ports/engine.ts';
 import { withEngines } from './engine-setup.ts';
 
-/** Codes as the configuration's languages have them. */
+/** Codes from the configuration's languages. */
 export interface CheckedPair {
   readonly sourceLang: string;
   readonly targetLang: string;
 }
 
-/** As `lingate engine check --json` prints it. */
+/** As printed by `lingate engine check --json`. */
 export type ReplicaReport = { readonly engine: string; readonly url: string } & (
   | { readonly ok: true; readonly ms: number; readonly text: string; readonly echoes_id: boolean }
   | {
       readonly ok: false;
       readonly failure: AttemptFailure;
-      /** Of an answer; then also whether it bore the request's id. */
+      /** Only if there was an answer: whether it had the request's id. */
       readonly status?: number;
       readonly echoes_id?: boolean;
       readonly advice: string;
     }
 );
 
-/** In the order of the configuration; all at the same time. Throws a `ConfigError` where the configuration does not fit. */
+/** In the order of the configuration; all at the same time. Throws a `ConfigError` if the configuration is wrong. */
 export function checkReplicas(
   config: Config,
   env: Environment,

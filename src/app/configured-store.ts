@@ -1,4 +1,4 @@
-// Opens the configured store for processes that serve no callers: commands, and the primary of several workers.
+// Opens the configured store for processes that do not serve callers: commands, and the primary of several workers.
 import type { Config } from '../config/config.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
 import { storeKindOf } from '../domain/store-url.ts';
@@ -12,7 +12,7 @@ export interface ConfiguredStore {
   close(): Promise<void>;
 }
 
-/** Rejects with a `StoreError` when there is no store to be had, or a `ConfigError` for the plugin that should bring it. */
+/** Rejects with a `StoreError` if the store cannot be opened, or a `ConfigError` for the plugin that should provide it. */
 export async function openConfiguredStore(config: Config, log: Log, creation: StoreCreation = {}): Promise<ConfiguredStore> {
   const plugins = await pluginsFor(config, log);
   try {
@@ -40,7 +40,7 @@ export async function openConfiguredStore(config: Config, log: Log, creation: St
   }
 }
 
-/** Plugins are loaded only when the store's URL is of none of our kinds, so that a plugin may bring it. */
+/** Plugins are only loaded if the store's URL is not one of ours, so that a plugin may provide the store. */
 async function pluginsFor({ store, plugins }: Config, log: Log): Promise<Pick<LoadedPlugins, 'stores' | 'close'>> {
   const { loadPlugins, NO_PLUGINS } = await import('../config/plugins.ts');
   return storeKindOf(store) === undefined ? loadPlugins(plugins, log) : NO_PLUGINS;

@@ -1,4 +1,4 @@
-// Finds the engine protocols that a configuration asks for, built in or a plugin's, and checks their options.
+// Finds the engine protocols that a configuration names, built in or from a plugin, and checks their options.
 import process from 'node:process';
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
@@ -11,7 +11,7 @@ import { builtInProtocols } from '../engines/protocols/built-in.ts';
 import type { EngineProtocol } from '../ports/engine.ts';
 import type { Log } from '../ports/log.ts';
 
-/** Throws a `ConfigError` that says what does not fit, or which secret is missing. */
+/** Throws a `ConfigError` that says what is wrong, or which secret is missing. */
 export function setUpEngines(
   config: Config,
   added: ReadonlyMap<string, EngineProtocol>,
@@ -23,7 +23,7 @@ export function setUpEngines(
   return engineSettings(config, { protocols: new Map([...builtInProtocols, ...added]), env, isFieldName });
 }
 
-/** The same check without a gateway. Opens neither store nor port. */
+/** The same check without a gateway. Opens neither the store nor a port. */
 export function checkEngines(config: Config, env: Environment): Promise<readonly EngineSettings[]> {
   return withEngines(config, env, (settings) => Promise.resolve(settings));
 }

@@ -1,11 +1,11 @@
-// What the operator is told of each engine replica: attempts as metrics, failures and whether it is set aside in the log.
+// Reports on each engine replica: attempts as metrics, failures and setting aside in the log.
 import type { ReplicaWatch } from '../engines/replica.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
 import type { EngineWork, FailureDetail } from '../ports/engine.ts';
 import type { Log } from '../ports/log.ts';
 import type { FailureLog } from '../runtime/failure-log.ts';
 
-/** What is told of an engine's replicas, and where. */
+/** Where reports on an engine's replicas go. */
 export interface EngineWatchParts {
   readonly engine: string;
   readonly protocol: string;
@@ -28,12 +28,12 @@ export function replicaWatch({ engine, protocol, metrics, log, failures }: Engin
   };
 }
 
-/** Only what stands in the detail: what is not known is left out of the line. */
+/** Only the known members of the detail; unknown ones are left out of the line. */
 function wordsOf({ failure, status, cause }: FailureDetail) {
   return { failure, ...(status === undefined ? {} : { status }), ...(cause === undefined ? {} : { cause }) };
 }
 
-/** As `engine.pairs` and `routing` write it; `*` is a source that the caller has not named. */
+/** As written in `engine.pairs` and `routing`; `*` is a source that the caller did not name. */
 function pairOf({ options }: EngineWork): string {
   return `${options.sourceLang ?? '*'}-${options.targetLang}`;
 }

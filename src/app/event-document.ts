@@ -1,4 +1,4 @@
-// An event as its receiver reads it: a CloudEvents 1.0 object in JSON.
+// Formats an event for its receiver: a CloudEvents 1.0 object in JSON.
 import { keyReport, teamReport } from '../admin/reports.ts';
 import { minorRoundedDown } from '../domain/money.ts';
 import { rfc3339 } from '../domain/period.ts';

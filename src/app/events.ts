@@ -1,4 +1,4 @@
-// Starts the sender of events where the configuration asks for it: once in a gateway, whatever its number of workers.
+// Starts the sender of events if it is configured: once in a gateway, however many workers it has.
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import type { Config } from '../config/config.ts';
@@ -9,13 +9,13 @@ import { EventSender, SEND_MS, SENDS_MAX } from '../runtime/event-sender.ts';
 import { Webhook } from '../runtime/webhook.ts';
 import { CLOUD_EVENT_TYPE, eventDocument } from './event-document.ts';
 
-/** `undefined` where no events are told. */
+/** `undefined` if events are off. */
 export function openEvents(config: Config, { outbox }: { readonly outbox?: Outbox | undefined }, log: Log): EventSender | undefined {
-  // Judged with all else before anything was opened.
+  // Checked with everything else before anything is opened.
   const key = eventsSecret(config, process.env);
   if (config.events === undefined || key === undefined) return undefined;
   if (outbox === undefined) {
-    log.warn('this store keeps no events: none are sent');
+    log.warn('this store, from a plugin, keeps no events: none are sent');
     return undefined;
   }
   const webhook = new Webhook({ url: config.events.url, key, timeoutMs: SEND_MS, nowMs: () => Date.now(), socketsMax: SENDS_MAX });

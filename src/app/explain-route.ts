@@ -1,4 +1,4 @@
-// Which engine a request would get and why, without a gateway; engines that tell their pairs are asked.
+// Which engine a request would go to and why, without a gateway; asks engines for their pairs if they can report them.
 import type { Config } from '../config/config.ts';
 import type { EngineSettings } from '../config/engine-options.ts';
 import type { Environment } from '../config/overrides.ts';
@@ -17,14 +17,14 @@ export interface RouteQuestion {
 }
 
 export interface RouteReport {
-  /** Index of the rule in `routing`; `undefined` where none fits, and without rules. */
+  /** Index of the rule in `routing`; `undefined` if none matches, and without rules. */
   readonly rule: number | undefined;
   readonly engines: readonly ExplainedEngine[];
-  /** Engines that should tell their pairs and did not answer: all pairs were taken for theirs, as a gateway does that starts. */
+  /** Engines that should report their pairs and did not answer: all pairs are allowed, as in a gateway that is starting. */
   readonly silent: readonly string[];
 }
 
-/** Throws a `ConfigError` where the configuration does not fit. */
+/** Throws a `ConfigError` if the configuration is wrong. */
 export function reportRoute(config: Config, env: Environment, question: RouteQuestion): Promise<RouteReport> {
   return withEngines(config, env, async (all) => {
     const told = await Promise.all(all.map((settings) => pairsOfEngine(settings, config.languages)));
@@ -39,7 +39,7 @@ export function reportRoute(config: Config, env: Environment, question: RouteQue
   });
 }
 
-/** `undefined` for an engine that offers all. */
+/** `undefined` for an engine that offers all pairs. */
 async function pairsOfEngine(settings: EngineSettings, table: LanguageTable): Promise<PairTest | undefined | 'silent'> {
   const { pairs, config, protocol, options, headers } = settings;
   if (pairs === 'any') return undefined;

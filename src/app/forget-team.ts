@@ -1,8 +1,8 @@
-// For commands: has the configured plugins drop what they share between processes of a team, or of all.
+// For commands: has the configured plugins delete what they share between processes, for one team or all.
 import type { Config } from '../config/config.ts';
 import type { Log } from '../ports/log.ts';
 
-/** What became of it at one plugin: `undefined` where processes share nothing. */
+/** The number of deleted items of one plugin; `undefined` if its processes share nothing. */
 export interface PluginForgot {
   readonly plugin: string;
   readonly dropped: number | undefined;
@@ -10,7 +10,7 @@ export interface PluginForgot {
   readonly failed: boolean;
 }
 
-/** Plugins that remember nothing of teams are left out. Rejects with a `ConfigError` where one cannot be loaded. */
+/** Only plugins that store data of teams. Rejects with a `ConfigError` if one cannot be loaded. */
 export async function forgetInPlugins(config: Config, log: Log, teamId: string | undefined): Promise<readonly PluginForgot[]> {
   if (config.plugins.length === 0) return [];
   const { loadPlugins } = await import('../config/plugins.ts');

@@ -1,4 +1,4 @@
-// The chains of forward routes: the shared steps, each route's own charge before the admission, and what passes it on.
+// The chains of forward routes: the shared steps, each route's charge before the admission, and the step that forwards.
 import type { Config } from '../config/config.ts';
 import { routeName } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
@@ -27,7 +27,7 @@ export function stepsOfForward(
   return new Map(named.map(([name, route]) => [name, new Map([...shared, ['forward', step], ['admit', chargedAdmission(admit, route)]])]));
 }
 
-/** What they go through; `undefined` where nothing is forwarded: only otherwise is http-proxy-3 loaded. */
+/** What forwards requests; `undefined` if there are no forward routes, so that http-proxy-3 is not loaded. */
 export async function openUpstream({ forward }: Config, options: ProxyUpstreamOptions): Promise<ProxyUpstream | undefined> {
   if (forward.length === 0) return undefined;
   const { openProxyUpstream } = await import('../forward/proxy-upstream.ts');

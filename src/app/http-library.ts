@@ -1,4 +1,4 @@
-// Which HTTP library a configuration means on this machine, and whether that can do what it asks; opens no port.
+// Which HTTP library a configuration selects on this machine, and whether it supports what is configured; opens no port.
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
 import { ListenError } from '../server/listener.ts';
@@ -6,11 +6,11 @@ import { ListenError } from '../server/listener.ts';
 /** Why `listener: auto` is `node:http` on this machine. */
 export interface WithoutUws {
   readonly why: string;
-  /** Something else lies in the place of a pinned binary. */
+  /** Another file is in the place of a pinned binary. */
   readonly replaced: boolean;
 }
 
-/** `undefined` where uWebSockets.js loads. Throws a `ListenError` when the operator has named a build that is not there. */
+/** `undefined` if uWebSockets.js loads. Throws a `ListenError` if the operator has named a build that is not installed. */
 export async function whyWithoutUws(): Promise<WithoutUws | undefined> {
   const { loadUws, NoUws } = await import('../server/uws-build.ts');
   try {
@@ -22,7 +22,7 @@ export async function whyWithoutUws(): Promise<WithoutUws | undefined> {
   }
 }
 
-/** The build of uWebSockets.js that is loaded here; when there is none, why. */
+/** The build of uWebSockets.js that is loaded here, or why there is none. */
 export async function describeUwsBuild(): Promise<string> {
   const { describeUws, loadUws } = await import('../server/uws-build.ts');
   try {
@@ -33,7 +33,7 @@ export async function describeUwsBuild(): Promise<string> {
   }
 }
 
-/** Rejects with a `ConfigError` where `serve` would. No check without a build of the library: the file may be for another machine. */
+/** Rejects with a `ConfigError` if `serve` would. Does not check without a build: the file may be for another machine. */
 export async function checkIdleSeconds({ file, listener, limits }: Config): Promise<void> {
   if (listener === 'node') return;
   const { loadUws } = await import('../server/uws-build.ts');

@@ -1,4 +1,4 @@
-// Judges a configuration as a whole before anything is opened: plugins, routes, engine, forward routes, secrets, files.
+// Checks a whole configuration before anything is opened: plugins, routes, engines, forward routes, secrets, files.
 import process from 'node:process';
 import { adminOperators, eventsSecret } from '../config/secrets.ts';
 import type { Config } from '../config/config.ts';
@@ -20,22 +20,22 @@ import { checkIdleSeconds } from './http-library.ts';
 import { pluginRows } from './plugin-routes.ts';
 import { ownRows, routeRows } from './route-rows.ts';
 
-/** What a configuration comes to: values that the wiring hands out. Holds secrets: not to be shown. */
+/** The checked configuration, as values that the wiring hands out. Contains secrets: do not print it. */
 export interface SoundSettings {
-  /** Set up; to be closed by whoever has asked. */
+  /** Set up; the caller must close them. */
   readonly plugins: LoadedPlugins;
   /** In the order of the configuration. */
   readonly engines: readonly EngineSettings[];
   readonly forward: readonly ForwardRoute[];
-  /** `undefined` when the admin API is off. */
+  /** `undefined` if the admin API is off. */
   readonly operators: readonly Operator[] | undefined;
-  /** `undefined` when no events are told. */
+  /** `undefined` if events are off. */
   readonly eventsSecret: Buffer | undefined;
 }
 
 /**
- * Rejects with a `ConfigError` that has a line for every fault; the plugins are closed then. Reads files and variables, sets
- * plugins up; opens neither store nor port.
+ * Rejects with a `ConfigError` with a line for every fault; the plugins are then closed. Reads files and variables and sets up
+ * plugins; opens neither the store nor a port.
  */
 export async function judge(config: Config, log: Log, env: Environment = process.env): Promise<SoundSettings> {
   const faults = new FoundFaults(config);
@@ -45,7 +45,7 @@ export async function judge(config: Config, log: Log, env: Environment = process
   const own = ownRows(config, plugins ?? NO_PLUGINS);
   const rows = plugins && (await faults.of(() => pluginRows(own, plugins)));
   if (rows !== undefined) await faults.of(() => routeRows(config, plugins!));
-  // A protocol or a store that is not there may be that of a plugin which could not be loaded; those that we ship have none.
+  // An unknown protocol or store may be that of a plugin that could not be loaded; the plugins that we ship have none.
   const known = plugins ?? (config.plugins.every(({ module }) => isShipped(module)) ? NO_PLUGINS : undefined);
   const judgeable =
     known === undefined ? { ...config, engines: config.engines.filter(({ protocol }) => builtInProtocols.has(protocol)) } : config;
@@ -66,7 +66,7 @@ export async function judge(config: Config, log: Log, env: Environment = process
     await faults.of(() => readTlsFiles(config.tls!));
   }
   await faults.of(() => checkIdleSeconds(config));
-  // A module that is not there was named already.
+  // A missing module has already been reported.
   const named = new Set(missing.values());
   const again = [...missing.keys()].map((path) => `${labelOf(config.file)}: ${path}: `);
   const lines = faults.lines.filter((line) => named.has(line) || !again.some((start) => line.startsWith(start)));
@@ -77,7 +77,7 @@ export async function judge(config: Config, log: Log, env: Environment = process
   return { plugins: plugins!, engines: engines!, forward: forward!, operators, eventsSecret: signedBy };
 }
 
-/** The lines of all checks that did not pass. */
+/** The lines of all checks that failed. */
 class FoundFaults {
   readonly lines: string[] = [];
   readonly #config: Config;
@@ -86,13 +86,13 @@ class FoundFaults {
     this.#config = config;
   }
 
-  /** What the check comes to; `undefined` when it found a fault. */
+  /** The result of the check; `undefined` if it found a fault. */
   async of<T>(check: () => T | Promise<T>): Promise<T | undefined> {
     try {
       return await check();
     } catch (error) {
       const label = labelOf(this.#config.file);
-      // What is said of routes and steps knows no file.
+      // Errors about routes and steps do not name the file.
       if (error instanceof ConfigError) this.lines.push(...error.lines.map((line) => line.replace(/^plugins: /, `${label}: $&`)));
       else if (error instanceof ListenError) this.lines.push(`${label}: ${error.message}`);
       else throw error;

@@ -1,4 +1,4 @@
-// What a process that serves opens before its port: plugins, engine, upstream and store; they are closed in reverse order.
+// Opens what a serving process needs before its port: plugins, engines, upstreams and store; they are closed in reverse order.
 import { performance } from 'node:perf_hooks';
 import type { Config } from '../config/config.ts';
 import type { EngineSettings } from '../config/engine-options.ts';
@@ -42,10 +42,10 @@ export interface Opened {
   readonly probe: StoreProbe;
 }
 
-/** Who is told of a database that was made, besides the log. */
+/** Called for a database that was created, besides the log. */
 export type OnNewStore = ((place: string) => void) | undefined;
 
-/** Closing is left to `down`. Rejects with a `ConfigError` or `StoreError`. */
+/** `down` closes everything. Rejects with a `ConfigError` or `StoreError`. */
 export async function openParts(config: Config, output: JsonLog, down: Teardown, onNewStore?: OnNewStore): Promise<Opened> {
   const { log } = output;
   const metrics = openMetrics();
@@ -118,9 +118,9 @@ function openEnginesOf(
   );
 }
 
-/** One line when such a state begins; each time is counted. */
+/** Logs one line when this state begins; counts every occurrence. */
 function tellUnasked(who: string, metrics: Metrics, log: Log): (replica: string, begins: boolean) => void {
-  const message = `${who} sent bytes that nobody had asked for: each request to it has a new connection until a minute has passed without`;
+  const message = `${who} sent unexpected bytes: each request to it gets a new connection until a minute has passed without any`;
   return (replica, begins) => {
     metrics.engineUnasked();
     if (begins) log.warn(message, { replica });

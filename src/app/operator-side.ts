@@ -1,4 +1,4 @@
-// The operator's side of a gateway, on one process or several: the ops listener, and what its pages say.
+// The operator's side of a gateway, with one process or several: the ops listener and its pages.
 import type { Config } from '../config/config.ts';
 import { adminApps } from './admin-side.ts';
 import type { AdminParts } from './admin-side.ts';
@@ -18,37 +18,37 @@ import type { PluginApis } from '../ports/plugin.ts';
 export interface AppOptions {
   /** Where log lines go instead of standard output. */
   readonly logDestination?: LogDestination;
-  /** The problems' documentation is the ops listener's own, whatever `service.docs_url` says. */
+  /** Problem `type` URIs point to the ops listener, whatever `service.docs_url` says. */
   readonly docsOnOps?: boolean;
   readonly onNewStore?: (place: string) => void;
 }
 
 export interface OperatorSideOptions {
-  /** As it stands when a page is asked for. */
+  /** The state at the time of the request. */
   readonly config: () => Config;
   readonly ready: () => boolean | Promise<boolean>;
   readonly metrics: Pick<Metrics, 'contentType' | 'render'>;
   readonly docsOnOps: boolean;
-  /** As the API reference shows them. */
+  /** For the API reference. */
   readonly pluginApis: PluginApis;
-  /** `undefined` where the admin API is off. */
+  /** `undefined` if the admin API is off. */
   readonly admin: AdminParts | undefined;
   readonly log: Log;
-  /** One that is open already (`openWaitingListener`). */
+  /** A listener that is already open (`openWaitingListener`). */
   readonly listener?: OpsListener | undefined;
 }
 
 export interface OperatorSide {
   readonly address: Address;
   readonly url: string;
-  /** What problem `type` URIs begin with. */
+  /** The base of problem `type` URIs. */
   readonly docsUrl: string;
-  /** The address that callers use, known once its listener is there. */
+  /** The URL that callers use, known once the public listener is open. */
   serverUrl: string;
   close(): Promise<void>;
 }
 
-/** The ops listener ahead of the rest, where the store is waited for. Rejects with a `ListenError`. */
+/** Opens the ops listener first, while the store is waited for. Rejects with a `ListenError`. */
 export async function openWaitingListener(config: Config, log: Log): Promise<OpsListener | undefined> {
   if (config.storeOptions.waitMs === 0) return undefined;
   return openListener(config, log, { pages: WAITING_PAGES });
@@ -56,7 +56,7 @@ export async function openWaitingListener(config: Config, log: Log): Promise<Ops
 
 function openListener({ ops }: Config, log: Log, content: OpsContent): Promise<OpsListener> {
   if (!isLoopback(ops.host)) {
-    log.warn('the ops listener asks nobody for a key and is not on loopback: see to it that only operators reach it', { host: ops.host });
+    log.warn('the ops listener needs no key and is not on loopback: make sure that only operators can reach it', { host: ops.host });
   }
   return startOpsListener({ host: ops.host, port: ops.port, ...content });
 }
@@ -71,7 +71,7 @@ export async function startOperatorSide(options: OperatorSideOptions): Promise<O
       ...opsPages({ ready, metrics, api, documents: [...pluginApis.documents.keys()] }),
       ...(admin === undefined ? {} : adminPages(() => adminDocument(config(), side))),
     },
-    // Host names are checked only with the console on: without it no browser holds an operator's session.
+    // Host names are only checked if the console is on: otherwise no browser has an operator's session.
     names: admin === undefined ? undefined : opsNames,
     apps: admin === undefined ? [] : adminApps({ ...admin, config, docsUrl: () => side.docsUrl, log }),
   };

@@ -1,4 +1,4 @@
-// The figures of the console's overview, made from the states of all processes.
+// Builds the figures of the console's overview from the states of all processes.
 import process from 'node:process';
 import type { StepFigures } from '../admin/live-report.ts';
 import type { Config } from '../config/config.ts';
@@ -12,7 +12,7 @@ import { versionOf } from './version.ts';
 
 const MINUTE_MS = 60_000;
 
-/** The last minute: twelve steps that are over, and the present one. */
+/** The last minute: twelve complete steps, and the current one. */
 const LATELY_STEPS = MINUTE_MS / LIVE_STEP_MS + 1;
 
 const version = versionOf();

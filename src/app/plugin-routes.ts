@@ -1,4 +1,4 @@
-// The routes of plugins: whether they may stand beside ours, and the steps that they name.
+// Checks the routes of plugins, and finds the steps that they name.
 import { ConfigError } from '../config/config-error.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
 import { pathsOverlap, routeName } from '../core/route.ts';
@@ -7,13 +7,13 @@ import type { Step } from '../core/step.ts';
 import type { GatewayServices, LoadedRoute } from '../ports/plugin.ts';
 
 const METHOD = /^[A-Z]+$/;
-/** Whole segments, of which one may hold a parameter, and at the end perhaps a slash or whatever is below them. */
+/** Whole segments, one of which may be a parameter; at the end perhaps a slash, or a wildcard. */
 const PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~!$&'()+,;=:@{}-]+)+(?:\/\*?)?$/;
 const PARAMETER = /\{\w+\}/g;
-/** Which other step of ours a step needs before it. */
+/** Which of our steps must come before another one. */
 const NEEDS: Readonly<Record<string, string>> = { 'team-shed': 'authenticate', admit: 'authenticate' };
 
-/** `own` are the gateway's. Throws a `ConfigError` that names every route that cannot be, and why. */
+/** `own` are the gateway's. Throws a `ConfigError` that names every invalid route, and why. */
 export function pluginRows(own: readonly RouteRow[], { routes }: Pick<LoadedPlugins, 'routes'>): readonly LoadedRoute[] {
   const faults = routes.flatMap((route, index) => {
     const fault = formFault(route) ?? chainFault(route) ?? placeFault(route, own, routes.slice(0, index));
@@ -24,17 +24,17 @@ export function pluginRows(own: readonly RouteRow[], { routes }: Pick<LoadedPlug
 }
 
 function formFault({ method, path }: LoadedRoute): string | undefined {
-  if (!METHOD.test(method)) return 'the method must be one in capital letters';
+  if (!METHOD.test(method)) return 'the method must be in capital letters';
   const parameters = path.match(PARAMETER)?.length ?? 0;
   if (PATH.test(path) && parameters <= 1 && !/[{}]/.test(path.replaceAll(PARAMETER, ''))) return undefined;
   return 'the path must be like /a/b or /a/{id}/b: segments that are not empty, with at most one parameter';
 }
 
 function chainFault({ steps }: LoadedRoute): string | undefined {
-  if (steps[0] !== 'access-log') return 'its first step must be "access-log": every request has its line';
+  if (steps[0] !== 'access-log') return 'its first step must be "access-log", because every request is logged';
   for (const [step, before] of Object.entries(NEEDS)) {
     const index = steps.indexOf(step);
-    if (index !== -1 && !steps.slice(0, index).includes(before)) return `"${step}" must stand behind "${before}"`;
+    if (index !== -1 && !steps.slice(0, index).includes(before)) return `"${step}" must come after "${before}"`;
   }
   return undefined;
 }
@@ -48,8 +48,8 @@ function placeFault(route: LoadedRoute, own: readonly RouteRow[], earlier: reado
   });
   if (taken === undefined) return undefined;
   const advice = [route, taken].find(({ whenTaken }) => whenTaken !== undefined);
-  const how = advice === undefined ? '' : `; with ${advice.whenTaken!} of plugin "${advice.plugin}" both can be there`;
-  return `"${routeName(taken)}" of plugin "${taken.plugin}" has this path already${how}`;
+  const how = advice === undefined ? '' : `; with ${advice.whenTaken!} of plugin "${advice.plugin}" both can be used`;
+  return `"${routeName(taken)}" of plugin "${taken.plugin}" already has this path${how}`;
 }
 
 /** Finds the steps that plugins' routes name: ours, those placed everywhere, or the plugin's own. Throws a `ConfigError`. */
@@ -62,7 +62,7 @@ export function stepsOfPlugins(
     [...plugins.routeSteps(services)].map(([plugin, own]) => {
       const taken = own.find(({ name }, index) => shared.has(name) || own.findIndex((other) => other.name === name) !== index);
       if (taken !== undefined) {
-        throw new ConfigError([`plugins: plugin "${plugin}": another step is called "${taken.name}"; choose a name of its own`]);
+        throw new ConfigError([`plugins: plugin "${plugin}": another step is called "${taken.name}"; choose another name`]);
       }
       return [plugin, new Map([...shared, ...own.map((step): [string, Step] => [step.name, step])])];
     }),

@@ -3,24 +3,24 @@ import type { ReplicaHealth } from '../ports/engine.ts';
 import type { NamedFigures, PluginFigure } from '../ports/plugin.ts';
 import type { LiveStep } from '../runtime/live-window.ts';
 
-/** A replica, and which engine it is one of. */
+/** A replica with its engine. */
 export type EngineReplica = ReplicaHealth & { readonly engine: string };
 
 export interface ProcessState {
   /** The last 15 minutes. */
   readonly steps: readonly LiveStep[];
-  /** Requests that have begun and not ended. */
+  /** Requests in flight. */
   readonly inFlight: number;
-  /** Verdicts on reservations that the store has not acknowledged yet. */
+  /** Commits and releases that the store has not acknowledged yet. */
   readonly openSettlements: number;
   readonly replicas: readonly EngineReplica[];
   readonly storeAnswers: boolean;
-  /** What keeps the store, or a part of it, from taking writes; `undefined` when nothing does. */
+  /** Why the store, or part of it, takes no writes; `undefined` if it does. */
   readonly storeFault?: string | undefined;
-  /** What the store's latest good answer to a probe took; `undefined` before the first. */
+  /** How long the store's latest good answer to a probe took; `undefined` before the first. */
   readonly storeTookMs: number | undefined;
   readonly draining: boolean;
-  /** Of plugins that have something to show. */
+  /** Of plugins that have any. */
   readonly plugins?: readonly NamedFigures[];
 }
 
@@ -32,7 +32,7 @@ export interface ProcessStates {
   readonly states: readonly ProcessState[];
 }
 
-/** Each replica once, in the order in which they are first named; counts are summed, moments are the latest. */
+/** Each replica once, in the order of first appearance; counts are summed, times are the latest. */
 export function mergeReplicas(states: readonly Pick<ProcessState, 'replicas'>[]): readonly EngineReplica[] {
   const merged = new Map<string, EngineReplica>();
   for (const health of states.flatMap(({ replicas }) => replicas)) {
@@ -52,7 +52,7 @@ function sum(a: EngineReplica, b: EngineReplica): EngineReplica {
     usable: a.usable + b.usable,
     failed: a.failed + b.failed,
     usableAgoMs: usableAgoMs === Infinity ? undefined : usableAgoMs,
-    // Set aside in one process is set aside; what is shown is the longest.
+    // Set aside in one process counts as set aside; the longest remaining time is shown.
     asideMs: a.asideMs === undefined || b.asideMs === undefined ? (a.asideMs ?? b.asideMs) : Math.max(a.asideMs, b.asideMs),
     lastFailure: failed === undefined || (other !== undefined && other.agoMs < failed.agoMs) ? other : failed,
   };

@@ -1,4 +1,4 @@
-// Answers the documentation on the public listener, where the configuration asks for it.
+// Serves the documentation on the public listener, if it is configured.
 import type { Config } from '../config/config.ts';
 import type { Reply } from '../core/outcome.ts';
 import type { HeadStep } from '../core/step.ts';
@@ -8,14 +8,14 @@ import { securityFields } from '../ops/ops-request.ts';
 import type { Documented } from './route-rows.ts';
 
 export interface DocumentationOptions {
-  /** As it stands when a page is asked for; a page is made once for each. */
+  /** The current state; each page is rendered once for each state. */
   readonly config: () => Config;
   readonly documented: Documented;
-  /** Asked when a page is made: the address is known once everything listens. */
+  /** Called when a page is rendered, because the address is only known once everything listens. */
   readonly api: () => OpenApiOptions;
 }
 
-/** Answers from memory: nobody has shown a key, so a page may cost no more than its bytes. */
+/** Answers from memory: these requests need no key, so a page may cost no more than its bytes. */
 export function documentationStep({ config, documented, api }: DocumentationOptions): HeadStep {
   const pages = documentPages(api, [...documented.documents.keys()]);
   let madeFor: Config | undefined;

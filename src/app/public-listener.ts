@@ -1,4 +1,4 @@
-// Opens the public listener that the configuration chooses.
+// Opens the configured public listener.
 import type { Config } from '../config/config.ts';
 import type { Gateway } from '../core/gateway.ts';
 import { ProblemWriter } from '../core/problem-writer.ts';
@@ -7,10 +7,10 @@ import { whyWithoutUws } from './http-library.ts';
 import type { WithoutUws } from './http-library.ts';
 
 export interface ListenOptions {
-  /** What problem `type` URIs begin with. */
+  /** The base of problem `type` URIs. */
   readonly docsUrl: string;
   readonly port: number;
-  /** `false` among workers, which share the port. */
+  /** `false` for workers, which share the port. */
   readonly exclusive: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface Listening {
   readonly port: number;
   /** With its version: `uWebSockets.js 20.57.0 (@btc-vision/uwebsockets.js)`. */
   readonly library: string;
-  /** Why it is not uWebSockets.js, where `listener: auto` would have that. */
+  /** Why it is not uWebSockets.js, if `listener: auto` would have preferred that. */
   readonly withoutUws: WithoutUws | undefined;
 }
 
@@ -46,7 +46,7 @@ export async function startListener(
     ...(config.tls === undefined ? {} : { tls: config.tls }),
   };
   const withoutUws = config.listener === 'auto' ? await whyWithoutUws() : undefined;
-  // Imported when chosen: the library's binary must not be needed where the other listener is used.
+  // Imported only when selected: the binary must not be needed if the other listener is used.
   const start =
     config.listener === 'node' || withoutUws !== undefined
       ? (await import('../server/node-http.ts')).startNodeListener

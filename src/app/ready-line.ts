@@ -1,4 +1,4 @@
-// The line that a gateway logs when it is ready, which answers "where am I?": version, store, configuration, engines.
+// The line that a gateway logs when it is ready: version, store, configuration, engines.
 import type { Config } from '../config/config.ts';
 import { withoutCredentials } from '../domain/store-url.ts';
 import type { Log } from '../ports/log.ts';
@@ -12,7 +12,7 @@ export interface Ready {
   readonly workers: number;
 }
 
-/** After what the configuration gives cause to warn of. */
+/** Comes after the warnings about the configuration. */
 export function announceReady(log: Log, config: Config, { listenUrl, opsUrl, listening, workers }: Ready): void {
   const { sources } = config;
   for (const reason of sources.warnings) log.warn('the environment has variables that mean nothing', { reason });
@@ -32,7 +32,7 @@ export function announceReady(log: Log, config: Config, { listenUrl, opsUrl, lis
   });
 }
 
-/** With several engines each URL has the name of its engine before it. */
+/** With several engines, each URL is preceded by its engine's name. */
 export function engineUrls({ engines }: Pick<Config, 'engines'>): readonly string[] {
   if (engines.length === 1) return engines[0]!.urls;
   return engines.flatMap(({ name, urls }) => urls.map((url) => `${name}: ${url}`));

@@ -1,4 +1,4 @@
-// Reads the configuration anew, as SIGHUP asks for, and puts in place what may change while we run; a wrong one changes nothing.
+// Reloads the configuration on SIGHUP, and applies what may change while running; a wrong one changes nothing.
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../ports/log.ts';
@@ -6,11 +6,11 @@ import { engineUrls } from './ready-line.ts';
 
 export interface Reloadable {
   readonly log: Log;
-  /** As `App.reload`. */
+  /** See `App.reload`. */
   reload(next: Config): readonly string[];
 }
 
-/** `load` reads the sources that the command line named. Never rejects: what is wrong is logged. */
+/** `load` reads the sources that the command line named. Never rejects: faults are logged. */
 export async function reload(app: Reloadable, load: () => Promise<Config>): Promise<void> {
   const { log } = app;
   try {

@@ -1,4 +1,4 @@
-// The table of routes as a configuration has it: ours, the documentation's, those of plugins and those that are forwarded.
+// The table of routes for a configuration: ours, the documentation's, those of plugins, and forward routes.
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { ForwardConfig } from '../config/forward.ts';
@@ -15,14 +15,14 @@ import { pluginRows } from './plugin-routes.ts';
 
 export type Documented = Pick<PluginApis, 'documents'>;
 
-/** The table of routes, those of plugins and those that are forwarded, with the steps of plugins in their places. Throws a `ConfigError` when one fits nowhere. */
+/** The whole table of routes, with the steps of plugins in their places. Throws a `ConfigError` if one cannot be placed. */
 export function routeRows(config: Pick<Config, 'forward' | 'docs'>, plugins: LoadedPlugins): readonly (RouteRow | LoadedRoute)[] {
   const own = ownRows(config, plugins);
   const rows: readonly (RouteRow | LoadedRoute)[] = [...own, ...pluginRows(own, plugins), ...forwardRows(config.forward)];
   return inConfiguration(() => placeSteps(rows, plugins.placements));
 }
 
-/** Turns what is thrown for routes and steps into a `ConfigError`: the operator has to put it right. */
+/** Turns errors about routes and steps into a `ConfigError`, because the operator must fix them. */
 export function inConfiguration<T>(build: () => T): T {
   try {
     return build();
@@ -31,17 +31,17 @@ export function inConfiguration<T>(build: () => T): T {
   }
 }
 
-/** The gateway's own routes, beside which no plugin and no forward route may have the same path. */
+/** The gateway's own routes; no plugin and no forward route may have the same path. */
 export function ownRows(config: Pick<Config, 'docs'>, plugins: Documented): RouteRow[] {
   return [...ROUTES, ...documentRows(config, plugins)];
 }
 
-/** Their names: what asks for them is no work of the service. */
+/** Their names: requests for them do not count as traffic. */
 export function documentRouteNames(config: Config, plugins: Documented): ReadonlySet<string> {
   return new Set(documentRows(config, plugins).map(routeName));
 }
 
-/** Empty where the documentation is for operators alone. */
+/** Empty if only operators may read the documentation. */
 function documentRows({ docs }: Pick<Config, 'docs'>, { documents }: Documented): RouteRow[] {
   return docs.public ? documentPaths([...documents.keys()]).map(documentRow) : [];
 }
@@ -50,7 +50,7 @@ function forwardRows(forward: readonly ForwardConfig[]): RouteRow[] {
   return forward.flatMap(({ path, methods }) => methods.map((method) => forwardRow(method, path)));
 }
 
-/** The final order of steps of every route, plugins included. Opens neither store nor port. */
+/** The final order of the steps of every route, including those of plugins. Opens neither the store nor a port. */
 export async function describeRoutes(config: Config): Promise<{ route: string; steps: string[] }[]> {
   const plugins = await loadPlugins(config.plugins, SILENT);
   try {

@@ -1,4 +1,4 @@
-// What serves callers in one process: chains over what is open, the public listener, and how it ends.
+// Serves callers in one process: the chains, the public listener, and how they stop.
 import { setTimeout as delay } from 'node:timers/promises';
 import { buildChains } from './chain.ts';
 import type { ChainParts } from './chain.ts';
@@ -44,38 +44,38 @@ import { PlanRecord } from '../runtime/plan-record.ts';
 import type { SettlementQueue } from '../runtime/settlement-queue.ts';
 
 export interface Serving {
-  /** As the API reference shows them. */
+  /** For the API reference. */
   readonly pluginApis: PluginApis;
   readonly metrics: Metrics;
   readonly teams: TeamRegistry;
-  /** `undefined` where the store keeps none. */
+  /** `undefined` if the store keeps none. */
   readonly history: UsageHistory | undefined;
   readonly outbox: Outbox | undefined;
   readonly audit: AuditLog | undefined;
   /** For operators: without the routes' limits and cache. */
   readonly glossaries: GlossaryStore;
-  /** What this process tells the operator of itself. */
+  /** What this process reports to the operator. */
   state(): ProcessState;
-  /** The port is open, the store answers and we are not draining. */
+  /** Whether the port is open, the store answers and the gateway is not draining. */
   ready(): boolean;
-  /** Opens the port; to be called once. */
+  /** Opens the port; call it once. */
   listen(options: ListenOptions): Promise<Listening>;
   /**
-   * Begins to stop: probes fail at once, and after the drain delay the port is closed. Open connections stay open. `down`
-   * begins with this and does the rest.
+   * Begins to stop: probes fail at once, and after the drain delay the port is closed. Open connections stay open. `down` begins
+   * with this and does the rest.
    */
   drain(): Promise<void>;
-  /** Puts the configuration's languages, engine replicas, pairs and routing in place for the next request; throws, and changes nothing, if it cannot. */
+  /** Applies the configuration's languages, engine replicas, pairs and routing from the next request on; throws, and changes nothing, if it cannot. */
   replace(config: Config): void;
 }
 
-/** Entries of some hundred large glossaries, or very many small ones. */
+/** The entries of some hundred large glossaries, or of many small ones. */
 const GLOSSARY_CACHE_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Closing is left to `down`. Rejects with a `ConfigError` or `StoreError`. */
+/** `down` closes everything. Rejects with a `ConfigError` or `StoreError`. */
 export async function openServing(config: Config, output: JsonLog, down: Teardown, onNewStore?: OnNewStore): Promise<Serving> {
   const serving = new OpenServing(await openParts(config, output, down, onNewStore));
-  // Before anybody is told that the gateway is ready: a command that comes then finds its plans in the store.
+  // Before the gateway reports that it is ready, so that a command run then finds its plans in the store.
   await serving.leavePlans();
   return serving;
 }
@@ -92,16 +92,16 @@ class OpenServing implements Serving {
   readonly #opened: Opened;
   readonly #live = new LiveWindow(() => clock.nowMs());
   readonly #languages: OfferedLanguages;
-  /** As the last reload left it. */
+  /** As of the last reload. */
   #config: Config;
-  /** What the documentation says of where things are; known when it listens. */
+  /** The URLs in the documentation; known once the listener is open. */
   #urls = { serverUrl: '', docsUrl: '' };
   readonly #planRecord: PlanRecord;
   #listener: Listener | undefined;
   #gateway: Gateway | undefined;
   #settlements: SettlementQueue | undefined;
   #draining: Promise<void> | undefined;
-  /** When the process is ended by force; known once it drains. */
+  /** When the process will be killed; known once it drains. */
   #stopByMs = Infinity;
 
   constructor(opened: Opened) {
@@ -183,7 +183,7 @@ class OpenServing implements Serving {
   }
 
   replace(next: Config): void {
-    // First, because it may throw, and then nothing may have changed.
+    // First, because it may throw, and then nothing must have changed.
     for (const { urls } of next.engines) for (const url of urls) readEngineUrl(url);
     for (const { name, urls } of next.engines) this.#opened.engines.byName.get(name)!.setUrls(urls);
     this.#languages.replace(this.#offeredBy(next));
@@ -192,7 +192,7 @@ class OpenServing implements Serving {
     if (next.tls !== undefined) this.#renewTls(next.tls);
   }
 
-  /** Files that cannot be used leave the certificate in place that is: they are no reason to refuse the rest of a configuration. */
+  /** If the files cannot be used, the certificate stays; the rest of the configuration is applied all the same. */
   #renewTls(files: TlsFiles): void {
     const { log } = this.#opened.output;
     try {
@@ -245,17 +245,17 @@ class OpenServing implements Serving {
   }
 }
 
-/** `undefined` where no plugin remembers anything of teams, or the store has nothing by which that is told. */
+/** `undefined` if no plugin stores data of teams, or if the store cannot report deletions. */
 function forgettingOf({ plugins, store, output }: Opened): Forgetting | undefined {
   if (plugins.forgetful.length === 0) return undefined;
   if (store.audit !== undefined) {
     return new Forgetting({ audit: store.audit, plugins: plugins.forgetful, log: output.log, nowMs: () => clock.nowMs() });
   }
-  output.log.warn('this store keeps no audit: what plugins remember of a team that is deleted goes only when it expires');
+  output.log.warn('this store, from a plugin, keeps no audit: what plugins cache of a deleted team is only removed when it expires');
   return undefined;
 }
 
-/** The store as the chain uses it, with caches in front for what never changes: whose key it is, and a glossary's entries. */
+/** The store as the chain uses it, with caches for what never changes: a key's team, and a glossary's entries. */
 function cachesOf(config: Config, opened: Store, metrics: Metrics): { store: Store; keys: KeyCache; glossaries: GlossaryCache } {
   const keys = new LruKeyCache({
     directory: opened.keys,

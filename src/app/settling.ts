@@ -1,4 +1,4 @@
-// The settlement queue of a process: how it is opened, and how long its end waits for the store.
+// The settlement queue of a process: opening it, and how long stopping waits for it.
 import type { Config } from '../config/config.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
 import type { Log } from '../ports/log.ts';
@@ -6,10 +6,10 @@ import type { Store } from '../ports/store.ts';
 import { SettlementQueue } from '../runtime/settlement-queue.ts';
 
 const SETTLE_WAIT_MS = 5000;
-/** What is left of the time for stopping when the last settlements are given up: for what is closed behind them. */
+/** The part of the time for stopping that is left when waiting for settlements ends: for what is closed after them. */
 const AFTER_SETTLING_MS = 1000;
 
-/** How long settlements may be waited for, when so much of the time for stopping is left. */
+/** How long to wait for settlements, given the remaining time for stopping. */
 export function settleWithinMs(leftMs: number): number {
   return Math.max(0, Math.min(SETTLE_WAIT_MS, leftMs - AFTER_SETTLING_MS));
 }

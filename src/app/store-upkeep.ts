@@ -1,4 +1,4 @@
-// What operators do with a store as a whole, for the command line.
+// Operations on a whole store, for the command line.
 import type { ReportFinding } from '../ports/store-contents.ts';
 import { StoreError } from '../domain/store-unavailable.ts';
 import { withoutCredentials } from '../domain/store-url.ts';
@@ -10,7 +10,7 @@ import type { CheckCounts } from '../stores/book-check.ts';
 
 export { backUpStore } from '../stores/backup.ts';
 
-/** Rejects with a `StoreError` where the store cannot be read. */
+/** Rejects with a `StoreError` if the store cannot be read. */
 export async function checkStoreAt(url: string, report: ReportFinding, onTeam: (teams: number) => void): Promise<CheckCounts> {
   const reader = await openReader(url);
   try {
@@ -23,15 +23,15 @@ export async function checkStoreAt(url: string, report: ReportFinding, onTeam: (
 export interface CopyRequest {
   readonly from: string;
   readonly to: string;
-  /** Clears what a copy has left in the target that did not end. */
+  /** Clears what an incomplete copy has left in the target. */
   readonly restart: boolean;
   readonly onProgress: (progress: CopyProgress) => void;
 }
 
-/** Rejects with a `StoreError`; once the copy has begun the target says of itself that it is half-written. */
+/** Rejects with a `StoreError`; once the copy has begun, the target is marked as incomplete. */
 export async function copyStoreTo({ from, to, restart, onProgress }: CopyRequest): Promise<StoreTally> {
   if (isSameStore(from, to))
-    throw new StoreError(`--from and --to are the same store, ${withoutCredentials(from)}: name another one to copy into`);
+    throw new StoreError(`--from and --to are the same store, ${withoutCredentials(from)}: name another one for --to`);
   const source = await openSource(from);
   try {
     const writer = await openWriter(to, restart);

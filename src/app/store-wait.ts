@@ -1,4 +1,4 @@
-// Waits for a store that does not answer yet, for as long as the configuration allows, and says so every five seconds.
+// Waits for a store that does not answer yet, for as long as configured, and logs it every five seconds.
 import type { Config } from '../config/config.ts';
 import { StoreAwayError, StoreError } from '../domain/store-unavailable.ts';
 import { withoutCredentials } from '../domain/store-url.ts';
@@ -8,8 +8,8 @@ const TELL_EVERY_MS = 5000;
 const TRY_EVERY_MS = 250;
 
 /**
- * Opens the store by `open`, again and again while it is away and `store_options.wait_seconds` have not passed. Rejects with a
- * `StoreError`: at once when waiting would not help.
+ * Calls `open` repeatedly while the store is down and `store_options.wait_seconds` have not passed. Rejects with a `StoreError`: at
+ * once if waiting would not help.
  */
 export async function openAwaited<T>({ store, storeOptions: { waitMs } }: Config, log: Log, open: () => Promise<T>): Promise<T> {
   if (waitMs === 0) return open();
@@ -30,7 +30,7 @@ export async function openAwaited<T>({ store, storeOptions: { waitMs } }: Config
         if (!(error instanceof StoreAwayError)) throw error;
         const leftMs = waitMs - waitedMs();
         if (leftMs <= 0)
-          throw new StoreError(`${error.message}; it did not come within the ${seconds(waitMs)} s of store_options.wait_seconds`);
+          throw new StoreError(`${error.message}; it did not answer within the ${seconds(waitMs)} s of store_options.wait_seconds`);
         await new Promise((resolve) => setTimeout(resolve, Math.min(TRY_EVERY_MS, leftMs)));
       }
     }

@@ -1,4 +1,4 @@
-// Starts the watch over all teams where the configuration asks for it: once in a gateway, whatever its number of workers.
+// Starts the watch over all teams if it is configured: once in a gateway, however many workers it has.
 import { performance } from 'node:perf_hooks';
 import type { Config } from '../config/config.ts';
 import type { TeamGaugesOptions } from '../ops/metrics/team-gauges.ts';
@@ -10,7 +10,7 @@ export interface OpenTeamWatch extends TeamGaugesOptions {
   close(): void;
 }
 
-/** `undefined` where the configuration names no team in metrics. */
+/** `undefined` if team metrics are off. */
 export function openTeamWatch({ teamMetrics }: Config, teams: TeamRegistry, log: Log): OpenTeamWatch | undefined {
   if (teamMetrics === undefined) return undefined;
   const now = (): number => performance.now();

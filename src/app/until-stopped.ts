@@ -1,4 +1,4 @@
-// Keeps a gateway running until a signal, or a bug that nothing caught, asks for its end.
+// Keeps a gateway running until a signal, or an uncaught bug, stops it.
 import { constants } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
@@ -7,29 +7,29 @@ import type { Log } from '../ports/log.ts';
 /** What can be run: a gateway, or the set of its workers. */
 export interface Stoppable {
   readonly log: Log;
-  /** After so long the process is ended, whatever `stop` still waits for. */
+  /** After this time the process is killed, whatever `stop` is still waiting for. */
   readonly stopWithinMs: number;
-  /** What is being closed at this moment; `undefined` when nothing is. */
+  /** What is currently being closed; `undefined` if nothing is. */
   readonly closing: string | undefined;
   stop(): Promise<void>;
-  /** Writes out the log's last lines; for the end of the process. */
+  /** Writes out the log's last lines, before the process exits. */
   flush(): void;
 }
 
 export interface RunOptions<A> {
-  /** What SIGHUP does; without it SIGHUP ends the process, which is Node's default. */
+  /** The action on SIGHUP; without it SIGHUP ends the process, which is Node's default. */
   readonly reload?: (app: A) => Promise<void>;
-  /** What has to be closed after the gateway. */
+  /** What to close after the gateway. */
   readonly alsoStop?: () => Promise<void>;
 }
 
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
-/** A shell and npm may each pass on the same Ctrl-C: a second signal within this time is not taken for another one. */
+/** A shell and npm may both pass on the same Ctrl-C: a second signal within this time counts as the same. */
 const ECHO_MS = 500;
-/** What a process may take to stop beyond the time that its callers have. */
+/** What a process may take to stop beyond the time for its callers. */
 const STOP_MARGIN_MS = 5_000;
 
-/** `limits` are those of a configuration. */
+/** `limits` from a configuration. */
 export function stopWithinMs({ drainDelayMs, drainMs }: { readonly drainDelayMs: number; readonly drainMs: number }): number {
   return drainDelayMs + drainMs + STOP_MARGIN_MS;
 }
@@ -37,7 +37,7 @@ export function stopWithinMs({ drainDelayMs, drainMs }: { readonly drainDelayMs:
 /** Resolves when the gateway has stopped. A second signal ends the process at once. */
 export async function runUntilStopped<A extends Stoppable>(start: () => Promise<A>, options: RunOptions<A> = {}): Promise<void> {
   const { reload, alsoStop } = options;
-  // Handled from before the ready line is printed: whoever reads that line may send a signal at once.
+  // Set up before the ready line is printed, because whoever reads that line may send a signal at once.
   let hangUp = (): void => void (hungUp = true);
   let hungUp = false;
   if (reload !== undefined) process.on('SIGHUP', () => hangUp());
@@ -55,8 +55,8 @@ export async function runUntilStopped<A extends Stoppable>(start: () => Promise<
 }
 
 /**
- * Stops it, and ends the process by force when it does not end by itself in time: a store or plugin that never closes, or a
- * connection that something has forgotten, must not leave a process behind.
+ * Stops it, and kills the process if it does not exit in time: a store or plugin that never closes, or a forgotten connection, must
+ * not keep a process running.
  */
 export async function stopInTime(app: Omit<Stoppable, 'stop'>, stop: () => Promise<void>): Promise<void> {
   const timer = setTimeout(() => {
@@ -66,16 +66,16 @@ export async function stopInTime(app: Omit<Stoppable, 'stop'>, stop: () => Promi
     process.exit(1);
   }, app.stopWithinMs);
   await stop();
-  // From here on only what was forgotten keeps the process alive.
+  // From here on, only forgotten handles keep the process running.
   timer.unref();
 }
 
-/** While starting there are no requests to wait for. */
+/** While it starts there are no requests to wait for. */
 function endAtOnce(signal: NodeJS.Signals): void {
   process.exit(128 + constants.signals[signal]);
 }
 
-/** Resolves with what asks for the end: one of the signals, or a bug. */
+/** Resolves with the reason to stop: one of the signals, or a bug. */
 export function stopAsked(log: Log, signals: readonly NodeJS.Signals[]): Promise<string> {
   const asked = Promise.withResolvers<string>();
   let askedAtMs: number | undefined;
@@ -86,7 +86,7 @@ export function stopAsked(log: Log, signals: readonly NodeJS.Signals[]): Promise
       asked.resolve(signal);
     });
   }
-  // The state behind a bug is unknown: what is in flight may end, nothing new begins, and a supervisor starts us anew.
+  // The state after a bug is unknown: requests in flight may finish, no new ones begin, and a supervisor restarts the process.
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error: unknown) => {
       log.error('a bug outside any request', { kind: event, name: error instanceof Error ? error.name : typeof error });

@@ -122,7 +122,7 @@ function wordsOf(refusal: AdminRefusal, creditFlag: string): string {
     case 'no_such_plan': {
       const meant = nearest(refusal.plan, refusal.plans);
       const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
-      return `the configuration has no plan ${JSON.stringify(refusal.plan)}; there are ${refusal.plans.join(', ')}${hint}`;
+      return `the configuration has no plan ${JSON.stringify(refusal.plan)}; the plans are ${refusal.plans.join(', ')}${hint}`;
     }
     case 'no_history':
       return 'this store, from a plugin, does not keep usage by day and period';

@@ -1,22 +1,22 @@
-// What a configuration that was read anew may change while we run, and which of its changes have to wait for a restart.
+// Which parts of a reloaded configuration apply while running, and which changes need a restart.
 import { isDeepStrictEqual } from 'node:util';
 import type { Config, EngineConfig } from './config.ts';
 
 export interface Reload {
   /** The configuration from now on. */
   readonly config: Config;
-  /** Members that differ and stay as they were, by their names in the file. */
+  /** Changed members that keep their old values, by their names in the file. */
   readonly waiting: readonly string[];
 }
 
 /**
- * Languages, the URLs and pairs of engines, routing, plans, operators, and where the TLS files are, are taken over, each as a
- * whole; all else stays.
+ * Languages, the URLs and pairs of engines, routing, plans, operators, and the paths of the TLS files are applied, each as a whole;
+ * everything else keeps its value.
  */
 export function reloadOf(running: Config, next: Config): Reload {
   const { languages, languagesFile, plans } = next;
   const tls = running.tls && (next.tls ?? running.tls);
-  // With the admin API off or on there are other pages, which are settled at the start.
+  // With the admin API off or on there are other pages, which are set up at startup.
   const admin = running.admin && (next.admin ?? running.admin);
   const routed = enginesOf(running, next);
   const config = { ...running, tls, admin, languages, languagesFile, plans, engines: routed.engines, routing: routed.routing };
@@ -26,7 +26,7 @@ export function reloadOf(running: Config, next: Config): Reload {
   return { config, waiting: [...waiting, ...routed.waiting] };
 }
 
-/** Engines are added and removed at a start only; rules that name one which is not there yet wait with it. */
+/** Engines are only added and removed at startup; rules that name one that is not there yet wait too. */
 function enginesOf(running: Config, next: Config): Pick<Config, 'engines' | 'routing'> & Pick<Reload, 'waiting'> {
   const names = new Set(running.engines.map(({ name }) => name));
   const waiting: string[] = [];
@@ -45,12 +45,12 @@ function enginesOf(running: Config, next: Config): Pick<Config, 'engines' | 'rou
     waiting.push('routing');
     return { engines: taken, routing: running.routing, waiting };
   }
-  // Without rules their order counts.
+  // Without rules, their order matters.
   const engines = isSame ? next.engines.map(({ name }) => taken.find((engine) => engine.name === name)!) : taken;
   return { engines, routing: next.routing, waiting };
 }
 
-/** Of each engine, the members that are read once, at the start. */
+/** The members of each engine that are only read at startup. */
 export const FIXED_ENGINE_MEMBERS: Readonly<Record<string, (engine: EngineConfig) => unknown>> = {
   protocol: (e) => e.protocol,
   options: (e) => e.options,
@@ -63,17 +63,17 @@ export const FIXED_ENGINE_MEMBERS: Readonly<Record<string, (engine: EngineConfig
   batch: (e) => e.batch,
 };
 
-/** Other members that are read once, at the start. */
+/** Other members that are only read at startup. */
 export const FIXED_MEMBERS: Readonly<Record<string, (config: Config) => unknown>> = {
   listen: (c) => c.listen,
   ops: (c) => c.ops,
   ops_names: (c) => c.opsNames,
-  // Its tokens are read anew; that there are any is settled at the start.
+  // Its tokens are reloaded; whether there are any is decided at startup.
   admin: (c) => c.admin !== undefined,
   listener: (c) => c.listener,
   listen_trusted_proxies: (c) => c.listenTrustedProxies,
   listen_client_address: (c) => c.listenClientAddress,
-  // Its files are read anew; that there is TLS at all is settled at the start.
+  // Its files are reloaded; whether there is TLS is decided at startup.
   tls: (c) => c.tls !== undefined,
   'service.name': (c) => c.service.name,
   'service.public_url': (c) => c.service.publicUrl,

@@ -1,10 +1,10 @@
-// The error of a refused configuration: every fault at once, one line each.
+// The error for a refused configuration: all faults at once, one line each.
 
-/** Each line names path, value and reason, and is fit to be shown as it is: no credentials, nothing over several lines. */
+/** Each line has path, value and reason, and can be printed as it is: without credentials, on one line. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
   readonly lines: readonly string[];
-  /** All of the faults come from command line flags: a matter of usage, not of a file. */
+  /** All faults come from command line flags, so this is wrong usage and not a wrong file. */
   readonly flagsOnly: boolean;
 
   constructor(lines: readonly string[], flagsOnly = false) {

@@ -1,4 +1,4 @@
-// The configuration as the program uses it: validated, in its own names and units, with its files resolved.
+// The configuration as the program uses it: validated, with our own names and units, and with paths resolved.
 import { dirname, isAbsolute, resolve } from 'node:path';
 import type { RoutingRule } from '../domain/engine-routing.ts';
 import { eventRules } from '../domain/event-rules.ts';
@@ -22,38 +22,38 @@ export interface Config {
   readonly sources: ConfigOrigins;
   readonly listen: NetworkAddress;
   readonly ops: NetworkAddress;
-  /** Names by which the ops listener may be called besides addresses and `localhost`, where it checks them. */
+  /** Names, besides addresses and `localhost`, to which the ops listener answers, if it checks them. */
   readonly opsNames: readonly string[];
-  /** `undefined`: no admin API and no console. Tokens are as written: a string, or where the secret is to be found. */
+  /** `undefined`: no admin API and no console. Tokens are as written: a string, or a reference to the secret. */
   readonly admin: AdminConfig | undefined;
-  /** `auto`: uWebSockets.js where a binary of it loads, otherwise `node:http`. */
+  /** `auto`: uWebSockets.js if a binary of it loads, otherwise `node:http`. */
   readonly listener: 'auto' | 'uws' | 'node';
   /** IP addresses and CIDR ranges. */
   readonly listenTrustedProxies: readonly string[];
-  /** The field in which these say where a request comes from. */
+  /** The header in which these proxies name the client. */
   readonly listenClientAddress: 'x-forwarded-for' | 'forwarded';
   /** Absolute paths; `undefined` without TLS. */
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
   readonly service: ServiceConfig;
-  /** `public`: the documentation is served to callers as well. */
+  /** `public`: callers may read the documentation too. */
   readonly docs: { readonly public: boolean };
-  /** May hold credentials: show it by `withoutCredentials` only. A SQLite path in it is relative to the working directory. */
+  /** May contain credentials: print it only with `withoutCredentials`. A SQLite path in it is relative to the working directory. */
   readonly store: string;
   readonly storeOptions: { readonly sqliteDurability: 'full' | 'normal'; readonly commandTimeoutMs: number; readonly waitMs: number };
   readonly auth: { readonly vendorNames: readonly string[]; readonly keyCacheMax: number };
   /** In the order of the file; at least one. */
   readonly engines: readonly EngineConfig[];
-  /** Which of them a request goes to; `undefined`: all, in their order. */
+  /** The rules; `undefined`: all engines, in their order. */
   readonly routing: readonly RoutingRule[] | undefined;
   readonly limits: LimitsConfig;
   readonly plans: ReadonlyMap<string, Plan>;
-  /** `undefined`: no team is a label of any metric. */
+  /** `undefined`: metrics do not identify teams. */
   readonly teamMetrics: TeamMetricsConfig | undefined;
-  /** `days`: how long the store keeps what was used, day by day and period by period. */
+  /** `days`: how long the store keeps usage by day and period. */
   readonly history: { readonly days: number };
-  /** `undefined`: nobody is told of what happens, and nothing is kept to be told. */
+  /** `undefined`: no events are stored or sent. */
   readonly events: EventsConfig | undefined;
-  /** Absolute path; for reading the list anew. */
+  /** Absolute path, for reloading the list. */
   readonly languagesFile: string;
   readonly languages: LanguageTable;
   readonly forward: readonly ForwardConfig[];
@@ -61,42 +61,42 @@ export interface Config {
 }
 
 export interface AdminConfig {
-  /** Of the operator `admin`, who may change everything. */
+  /** For the operator `admin`, who may change everything. */
   readonly token?: unknown;
   readonly tokens: readonly { readonly name: string; readonly token: unknown; readonly role: OperatorRole }[];
 }
 
-/** Where values come from, for people who ask themselves which gateway this is. */
+/** Where values come from, for the question which gateway this is. */
 export interface ConfigOrigins {
-  /** Somebody has named the file; otherwise it is the one that comes with the package. */
+  /** Whether someone has named the file; otherwise it is the one in the package. */
   readonly fileNamed: boolean;
   /** `--store`, `LINGATE_STORE`, the file's name, or `the default`. */
   readonly store: string;
-  /** Likewise. */
+  /** The same for the engines' URLs. */
   readonly engineUrls: string;
   readonly engineProtocol: string;
-  /** What is not wrong, but probably not meant: one line each. */
+  /** What is valid but probably a mistake: one line each. */
   readonly warnings: readonly string[];
 }
 
-/** URLs have no slash at their ends. */
+/** URLs do not end with a slash. */
 export interface ServiceConfig {
   readonly name: string;
-  /** Where callers reach the service; `undefined`: where it listens. */
+  /** The URL that callers use; `undefined`: the listening address. */
   readonly publicUrl: string | undefined;
-  /** What problem `type` URIs begin with. */
+  /** The base of problem `type` URIs. */
   readonly docsUrl: string;
-  /** Of a product of the operator's own with sign-in and checkout: nothing speaks of it without. */
+  /** The operator's own product with sign-in and checkout; without it nothing mentions one. */
   readonly dashboardUrl: string | undefined;
 }
 
 export interface EngineConfig {
   readonly name: string;
-  /** Where it stands in the file: `engine`, or `engines.NAME`. */
+  /** Its place in the file: `engine`, or `engines.NAME`. */
   readonly place: string;
-  /** The name of a built-in protocol or a plugin's; whether there is one is checked later. */
+  /** The name of a built-in protocol or a plugin's; whether it exists is checked later. */
   readonly protocol: string;
-  /** As written in the file: the protocol's schema judges them later, and secrets are not read yet. */
+  /** As written in the file: checked later by the protocol's schema; secrets are not read yet. */
   readonly options: Readonly<Record<string, unknown>>;
   /** Without credentials, and without a slash at the end. */
   readonly urls: readonly string[];
@@ -104,32 +104,32 @@ export interface EngineConfig {
   readonly timeoutMs: number;
   /** Per replica. */
   readonly connectionsMax: number;
-  /** Per replica: attempts that wait for a connection. */
+  /** Per replica: attempts that may wait for a connection. */
   readonly queueMax: number;
   readonly responseBytesMax: number;
   /** `false`: a new connection for every call. */
   readonly keepAlive: boolean;
-  /** Whether an answer with an `X-Request-Id` that is not ours is unusable. */
+  /** Whether an answer with the `X-Request-Id` of another request is unusable. */
   readonly checkIds: boolean;
-  /** Which pairs are offered; `undefined`: `ask` where the protocol's engines can tell, else `any`. */
+  /** Which pairs are offered; `undefined`: `ask` if the protocol's engines can report them, otherwise `any`. */
   readonly pairs: 'any' | 'ask' | readonly string[] | undefined;
-  /** `undefined`: every request is a call of its own. */
+  /** `undefined`: every request is a separate call. */
   readonly batch: BatchConfig | undefined;
 }
 
-/** What may go to the engine as one call. */
+/** Limits of one call to the engine. */
 export interface BatchConfig {
   readonly textsMax: number;
   /** Code points of all texts together. */
   readonly charactersMax: number;
-  /** How long the first request waits for others; 0 is to the end of the turn of the event loop. */
+  /** How long the first request waits for others; 0: until the end of the tick. */
   readonly waitMs: number;
 }
 
-/** Which teams the metrics name, and how often all teams are looked through. */
+/** Which teams the metrics identify, and how often all teams are checked. */
 export interface TeamMetricsConfig {
   readonly everyMs: number;
-  /** At most so many of each kind: near the quota's end, low on credit, with a key long unused. */
+  /** At most this many of each kind: near the end of the quota, low on credit, with a key unused for long. */
   readonly teamsMax: number;
   /** 0 to 1. */
   readonly quotaUsedRatio: number;
@@ -138,48 +138,48 @@ export interface TeamMetricsConfig {
 }
 
 export interface EventsConfig {
-  /** May hold a token in its query: shown without it. */
+  /** May contain a token in its query: print it without the query. */
   readonly url: string;
-  /** As written: a string, or where the secret is to be found. */
+  /** As written: a string, or a reference to the secret. */
   readonly secret: unknown;
   readonly rules: EventRules;
 }
 
 export interface LimitsConfig {
   readonly bodyBytes: number;
-  /** How long a reservation is held before it is released by itself. */
+  /** How long a reservation is held before it expires. */
   readonly leaseMs: number;
   /** From a request's first byte to its answer. */
   readonly requestMs: number;
-  /** How long an idle connection is kept, at least. */
+  /** The least time for which an idle connection is kept. */
   readonly idleSeconds: number;
-  /** How long requests in flight may go on after a signal to stop. */
+  /** How long requests in flight may continue after a signal to stop. */
   readonly drainMs: number;
   /** How long the port stays open after a signal to stop, while probes already fail. */
   readonly drainDelayMs: number;
-  /** Requests under way in one process; more are turned away. */
+  /** Requests in flight in one process; any more are refused. */
   readonly concurrency: number;
   /** Of these, requests of one team. */
   readonly teamConcurrency: number;
-  /** The share of a replica's connections that one team may hold while others are there; 0 to 1. */
+  /** The share of a replica's connections that one team may use while others are active; 0 to 1. */
   readonly teamEngineShare: number;
-  /** A turn of the event loop that has taken requests for so long turns the rest away; 0 is no limit. */
+  /** A tick of the event loop that has been accepting requests for this long refuses the rest; 0 is no limit. */
   readonly shedLoopDelayMs: number;
   /** Unknown keys that are looked up for one address within a minute; 0 is no limit. */
   readonly unknownKeysPerMinute: number;
-  /** Whether answers carry `RateLimit-Policy` and `RateLimit`. */
+  /** Whether answers have `RateLimit-Policy` and `RateLimit`. */
   readonly rateLimitHeaders: boolean;
   /** UTF-8 bytes of all entries of a team's glossaries. */
   readonly glossaryBytes: number;
 }
 
-/** The ops listener where it is by default: nobody outside can open it, but nothing better is known. */
+/** The default address of the ops listener: callers cannot open it, but nothing better is known. */
 const OPS_URL = 'http://127.0.0.1:9090';
-/** What a request may take besides its attempts when the configuration does not say: mostly for the body to arrive. */
+/** A request's time besides its attempts, if not configured: mostly for the body to arrive. */
 const BESIDES_ATTEMPTS_MS = 10_000;
 const SECOND_MS = 1000;
 const DAY_MS = 86_400_000;
-/** What one code point may take in JSON: a control character is written as six bytes, all others take at most four. */
+/** The most bytes of one code point in JSON: a control character is written as six bytes, all others as at most four. */
 const JSON_BYTES_MAX = 6;
 
 /** `file` and `languagesFile` are absolute. */
@@ -240,7 +240,7 @@ export function toConfig(raw: ConfigFile, file: string, sources: ConfigOrigins, 
   };
 }
 
-/** Of all engines: how long an attempt may take at most. */
+/** Over all engines: the longest duration of an attempt. */
 export function longestTimeoutMs(engines: readonly Pick<EngineConfig, 'timeoutMs'>[]): number {
   return Math.max(...engines.map(({ timeoutMs }) => timeoutMs));
 }
@@ -285,12 +285,12 @@ function toBatch(batch: NonNullable<WrittenEngine['batch']>, bodyBytes: number):
   return { textsMax: batch.texts_max, charactersMax, waitMs: batch.wait_ms };
 }
 
-/** Paths in a file are relative to the folder that the file stands in. */
+/** Paths in a file are relative to the folder of the file. */
 export function besideFile(path: string, file: string): string {
   return resolve(dirname(file), path);
 }
 
-/** A path, when it looks like one; otherwise the name of an installed package. */
+/** A path, if it looks like one; otherwise the name of an installed package. */
 function moduleOf(module: string, file: string): string {
   const path = isAbsolute(module) || module.startsWith('.') || /\.(?:[cm]?js|[cm]?ts)$/.test(module);
   return path ? besideFile(module, file) : module;

@@ -1,4 +1,4 @@
-// Judges what the configuration says of its engines against what its protocol declares: options, secrets, and what does not fit.
+// Checks the configuration of engines against their protocols: options, secrets, and what the protocol does not support.
 import type { TSchema } from 'typebox';
 import { secret } from '../domain/option-schema.ts';
 import { Type } from '../domain/schema-type.ts';
@@ -13,33 +13,33 @@ import type { Environment } from './overrides.ts';
 import { clone, withDefaults } from './plain-schema.ts';
 import { reveal } from './secrets.ts';
 
-/** An engine's protocol with all that it needs. Holds secrets: not to be shown. */
+/** An engine's protocol with its settings. Contains secrets: do not print it. */
 export interface EngineSettings {
   readonly config: EngineConfig;
   readonly protocol: EngineProtocol;
   readonly can: EngineCapabilities;
-  /** As the protocol's schema has them. */
+  /** As in the protocol's schema. */
   readonly options: unknown;
-  /** Header fields that are added to every request. */
+  /** Headers added to every request. */
   readonly headers: Readonly<Record<string, string>>;
   /** Which pairs are offered. */
   readonly pairs: 'any' | 'ask' | readonly string[];
-  /** Names of the options that are given. */
+  /** Names of the options that are set. */
   readonly given: readonly string[];
-  /** Paths of the secrets that are there. */
+  /** Paths of the secrets that were found. */
   readonly secrets: readonly string[];
 }
 
 export interface EngineSources {
   readonly protocols: ReadonlyMap<string, EngineProtocol>;
   readonly env: Environment;
-  /** Whether an operator may add a request field of this name. */
+  /** Whether an operator may add a request header with this name. */
   readonly isFieldName: (name: string) => boolean;
 }
 
 const HEADERS_MAX = 32;
 
-/** What every protocol takes besides its own. */
+/** The options of every protocol. */
 const CommonOptions = Type.Object({
   headers: Type.Optional(
     Type.Record(Type.String(), secret(''), {
@@ -64,7 +64,7 @@ export function capabilitiesOf({ can = {} }: EngineProtocol): EngineCapabilities
   return { ...ABLE, ...can };
 }
 
-/** What at least one of several engines can. */
+/** What at least one of several engines can do. */
 export function anyOf(all: readonly EngineCapabilities[]): EngineCapabilities {
   const some = (able: (can: EngineCapabilities) => boolean): boolean => all.some(able);
   return {
@@ -84,7 +84,7 @@ export function optionsSchemaOf({ options }: EngineProtocol): TSchema {
   return Type.Object({ ...own, ...CommonOptions.properties }, { additionalProperties: false });
 }
 
-/** Throws a `ConfigError` with every fault of all engines; reads the files and variables that hold secrets. In the order of the file. */
+/** Throws a `ConfigError` with all faults of all engines; reads the files and variables with secrets. In the order of the file. */
 export function engineSettings(config: Config, sources: EngineSources): readonly EngineSettings[] {
   const lines: string[] = [];
   const settings = config.engines.flatMap((engine) => {
@@ -97,7 +97,7 @@ export function engineSettings(config: Config, sources: EngineSources): readonly
   return settings;
 }
 
-/** Of one engine, or what is wrong with it. */
+/** The settings of one engine, or its faults. */
 function settingsOf(config: Config, engine: EngineConfig, { protocols, env, isFieldName }: EngineSources): EngineSettings | string[] {
   const { file } = config;
   const protocol = protocols.get(engine.protocol);
@@ -110,35 +110,35 @@ function settingsOf(config: Config, engine: EngineConfig, { protocols, env, isFi
   const faults = [...secretFaults, ...faultsOf(schema, options, at), ...batchFaults(engine, can), ...pairFaults(engine, protocol)];
   const { headers = {}, ...own } = options;
   for (const name of Object.keys(headers)) {
-    if (!isFieldName(name)) faults.push({ path: `${at}.headers`, reason: `${shown(name)} is not a field that can be added` });
+    if (!isFieldName(name)) faults.push({ path: `${at}.headers`, reason: `${shown(name)} is not a header that can be added` });
   }
   if (faults.length > 0) return faults.map(({ path, reason }) => `${labelOf(file)}: ${path}: ${reason}`);
   const pairs = pairsOf(engine.pairs, protocol);
   return { config: engine, protocol, can, options: own, headers, pairs, given: Object.keys(engine.options), secrets: found };
 }
 
-/** Names the flag or the variable where it comes from one, as other faults do. */
+/** Names the flag or variable if the value comes from one, as other faults do. */
 function unknownProtocol({ sources, file }: Config, { protocol: name, place: at }: EngineConfig, known: readonly string[]): string {
   const meant = nearest(name, known);
   const place = /^(?:--|LINGATE_)/.exec(sources.engineProtocol) === null ? `${labelOf(file)}: ${at}.protocol` : sources.engineProtocol;
   const right = meant === undefined ? '' : `did you mean ${meant}? `;
-  return `${place}: there is no ${shown(name)}; ${right}there are ${known.join(', ')}`;
+  return `${place}: there is no ${shown(name)}; ${right}the protocols are ${known.join(', ')}`;
 }
 
 function batchFaults({ batch, protocol, place }: EngineConfig, { textsMax, sharedCalls }: EngineCapabilities): Fault[] {
   if (batch === undefined) return [];
-  const because = !sharedCalls ? 'whose calls callers may not share' : textsMax === 1 ? 'which takes one text a call' : undefined;
+  const because = !sharedCalls ? 'whose calls callers must not share' : textsMax === 1 ? 'which takes one text per call' : undefined;
   if (because === undefined) return [];
-  return [{ path: `${place}.batch`, reason: `does not fit the protocol ${protocol}, ${because}; leave it out` }];
+  return [{ path: `${place}.batch`, reason: `does not work with the protocol ${protocol}, ${because}; leave it out` }];
 }
 
-/** What `pairs` of an engine comes to for a protocol. */
+/** The meaning of an engine's `pairs` for a protocol. */
 export function pairsOf(pairs: EngineConfig['pairs'], protocol: EngineProtocol): EngineSettings['pairs'] {
   return pairs ?? (protocol.pairs === undefined ? 'any' : 'ask');
 }
 
 function pairFaults({ pairs, protocol: name, place }: EngineConfig, protocol: EngineProtocol): Fault[] {
   if (pairs !== 'ask' || protocol.pairs !== undefined) return [];
-  const reason = `"ask" does not fit the protocol ${name}, whose engines cannot tell; write any or a list of pairs`;
+  const reason = `"ask" does not work with the protocol ${name}, whose engines cannot report pairs; write any or a list of pairs`;
   return [{ path: `${place}.pairs`, reason }];
 }

@@ -1,4 +1,4 @@
-// The schema of what a configuration says of engines: one in `engine`, or several by name in `engines` and the rules of `routing`.
+// The schema of engines in a configuration: one in `engine`, or several by name in `engines` and the rules of `routing`.
 import type { Static } from 'typebox';
 import { ONLY_ENGINE } from '../domain/engine-routing.ts';
 import { Type } from '../domain/schema-type.ts';
@@ -8,20 +8,20 @@ export const HTTP_URL = 'an absolute http or https URL without credentials, quer
 export const isHttpUrl = (value: string): boolean =>
   /^https?:\/\/[^\s"'<>\\^`{|}?#@]+$/i.test(value) && URL.canParse(value) && /^[!-~]+$/.test(value);
 
-/** What an engine may be called, and a protocol. */
+/** Valid names of engines and protocols. */
 export const ENGINE_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/;
 const ENGINE_TIMEOUT_MS_MAX = 300_000;
 
 const PAIRS = 'any, ask, or a list of pairs, for example [EN-ES, ES-EN]';
 const PAIRS_MAX = 10_000;
 
-/** Whether there are such languages is judged with the list of languages. */
+/** Whether the languages exist is checked with the list of languages. */
 function isPairs(value: unknown): boolean {
   if (value === 'any' || value === 'ask') return true;
   return Array.isArray(value) && value.length > 0 && value.length <= PAIRS_MAX && value.every((entry) => typeof entry === 'string');
 }
 
-/** What is said of an engine, besides where it is. */
+/** The settings of an engine, besides its URLs. */
 const engineMembers = {
   protocol: matching('the name of a protocol, for example native', ENGINE_NAME, { default: 'native' }),
   options: Type.Record(Type.String(), Type.Unknown(), { default: {} }),
@@ -31,9 +31,9 @@ const engineMembers = {
   response_bytes_max: whole(1024, 1_073_741_824, 8_388_608),
   keep_alive: Type.Boolean({ default: true }),
   check_ids: Type.Boolean({ default: true }),
-  // Without it: what the protocol's engines can do.
+  // By default, what the protocol's engines support.
   pairs: Type.Optional(Type.Refine(Type.Unknown({ is: PAIRS }), isPairs, () => PAIRS)),
-  // 50 texts is what one request may have, so every engine takes them; a longer wait would not fit into the lease.
+  // 50 texts is the most of one request, so every engine accepts them; a longer wait would not fit into the lease.
   batch: Type.Optional(
     Type.Object({ texts_max: whole(2, 50, 50), characters_max: whole(1, 100_000, 10_000), wait_ms: whole(0, 50, 0) }, closed),
   ),
@@ -52,7 +52,7 @@ const OneEngine = Type.Object({ ...engineMembers, urls: engineUrls(['http://127.
 /** Members of the file. */
 export const EngineSections = {
   engine: OneEngine,
-  // In place of `engine`. What their names may be is judged with the rules between members.
+  // Instead of `engine`. Valid names are checked with the rules between members.
   engines: Type.Optional(
     Type.Record(Type.String(), Type.Object({ ...engineMembers, urls: engineUrls() }, section), { minProperties: 1, maxProperties: 32 }),
   ),
@@ -71,7 +71,7 @@ export const EngineSections = {
   ),
 };
 
-/** What is written of one engine. */
+/** The settings of one engine as written. */
 export type WrittenEngine = Static<typeof OneEngine>;
 
 interface EnginesOfFile {
@@ -79,7 +79,7 @@ interface EnginesOfFile {
   readonly engines?: Readonly<Record<string, WrittenEngine>>;
 }
 
-/** The engines of a file with the places where they stand. `engine` is one that is named `default`. */
+/** The engines of a file with their places in it. `engine` is one named `default`. */
 export function enginesOf({ engine, engines }: EnginesOfFile): readonly {
   readonly name: string;
   readonly place: string;

@@ -1,4 +1,4 @@
-// Turns schema violations into faults that say what stands there, why it is refused and what would be right.
+// Turns schema violations into faults: the value, why it is refused, and what would be right.
 import type { TSchema } from 'typebox';
 import type { TLocalizedValidationError } from 'typebox/error';
 import type { SchemaNode } from '../domain/option-schema.ts';
@@ -6,7 +6,7 @@ import { withoutCredentials } from '../domain/store-url.ts';
 import { nearest } from './nearest.ts';
 import { isSurelyRight, typeBoxValue } from './plain-schema.ts';
 
-/** Something wrong at one place: `plans.free.currency`, and why. */
+/** A fault at one place: `plans.free.currency`, and why. */
 export interface Fault {
   readonly path: string;
   readonly reason: string;
@@ -40,7 +40,7 @@ export function faultsOf(schema: TSchema, value: unknown, at = ''): Fault[] {
     .flatMap((error) => explain(error, schema as SchemaNode, value, at));
 }
 
-/** A value as it may stand in an error: one line, short, without credentials. */
+/** A value for an error message: one line, short, without credentials. */
 export function shown(value: unknown): string {
   if (typeof value !== 'string') return typeof value === 'object' && value !== null ? 'this' : String(value);
   const bare = value.includes('://') ? withoutCredentials(value) : value;
@@ -64,7 +64,7 @@ function explain(error: TLocalizedValidationError, root: SchemaNode, rootValue: 
       reason: `is missing; it must be ${expectation(shape.properties?.[name] ?? {})}`,
     }));
   }
-  // TypeBox's second error about a key that `additionalProperties` has reported.
+  // TypeBox's second error about a key that `additionalProperties` has already reported.
   if (error.keyword === 'boolean') return [];
   const limit = 'limit' in error.params ? Number(error.params.limit) : 0;
   return [{ path, reason: REASONS[error.keyword]?.(value, limit) ?? mismatch(value, shape) }];
@@ -100,7 +100,7 @@ function suggestion(value: unknown, shape: SchemaNode): string {
 function unknownKey(name: string, shape: SchemaNode): string {
   const known = Object.keys(shape.properties ?? {});
   const meant = nearest(name, known);
-  return meant === undefined ? `is not known; there are ${known.join(', ')}` : `is not known; did you mean ${meant}?`;
+  return meant === undefined ? `is not known; the known ones are ${known.join(', ')}` : `is not known; did you mean ${meant}?`;
 }
 
 function find(root: SchemaNode, rootValue: unknown, steps: readonly string[]): { shape: SchemaNode; value: unknown } {

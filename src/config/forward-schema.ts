@@ -1,4 +1,4 @@
-// The schema of `forward` in the configuration: routes that are passed on to another server.
+// The schema of `forward` in the configuration: routes that are forwarded to another server.
 import type { Static } from 'typebox';
 import { isPlainPath } from '../core/plain-path.ts';
 import { problems } from '../core/problem.ts';
@@ -7,9 +7,9 @@ import { Type } from '../domain/schema-type.ts';
 import { closed, list, text, whole } from './schema-parts.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
-const PATH = 'a path of plain segments, for example /v1/voices, or /v1/documents/* for that and everything below';
+const PATH = 'a path of plain segments, for example /v1/voices, or /v1/documents/* for that path and everything below it';
 const ORIGIN = 'the http or https URL of a server: scheme, host and port, nothing else';
-const FIELD = 'the name of a field that may be passed on, in lower case';
+const FIELD = 'the name of a header that may be passed on, in lower case';
 const STATUS = 'a status from 300 to 599 other than 304';
 
 const isPath = (value: string): boolean =>
@@ -26,10 +26,10 @@ const isOrigin = (value: string): boolean => {
   );
 };
 
-/** Framing and hop-by-hop fields: each connection has its own. */
+/** Framing and hop-by-hop headers: each connection has its own. */
 const CONNECTION =
   'connection|keep-alive|proxy-[a-z-]+|te|trailer|transfer-encoding|upgrade|content-length|host|expect|http2-settings|alt-svc|date|via';
-/** The caller's key, and fields that the gateway sets itself. */
+/** The caller's key, and headers that the gateway sets itself. */
 const OURS_UP = new RegExp(`^(?:${CONNECTION}|authorization|x-request-id|traceparent|tracestate)$`);
 const OURS_DOWN = new RegExp(
   `^(?:${CONNECTION}|cache-control|server|x-powered-by|set-cookie|www-authenticate|x-request-id|ratelimit.*|x-ratelimit-.*)$`,
@@ -38,10 +38,10 @@ const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 const mayGoUp = (value: string): boolean => NAME.test(value) && !OURS_UP.test(value);
 const mayGoDown = (value: string): boolean => NAME.test(value) && !OURS_DOWN.test(value);
 
-/** Whether the operator may add a field of this name to every request. */
+/** Whether the operator may add a header with this name to every request. */
 export const isAddedField = (name: string): boolean => NAME.test(name) && (name === 'authorization' || mayGoUp(name));
 
-/** Codes that no upstream status may be mapped to: of keys, limits and methods only the gateway speaks. */
+/** Codes that no upstream status may be mapped to, because they are about keys, limits and methods. */
 const NOT_MAPPED: ReadonlySet<string> = new Set(['unauthorized', 'key_revoked', 'method_not_allowed']);
 const MAPPED_CODES = (Object.keys(problems) as ProblemCode[]).filter(
   (code) => problems[code].fields.length === 0 && !problems[code].dashboardOnly && !NOT_MAPPED.has(code),
@@ -59,7 +59,7 @@ const ForwardEntry = Type.Object(
     request_fields: list(FIELD, mayGoUp, 64, ['accept', 'content-type']),
     response_fields: list(FIELD, mayGoDown, 64, ['content-type']),
     statuses: Type.Record(Type.String(), Type.Enum(MAPPED_CODES), { maxProperties: 100, default: {} }),
-    // May be secrets, which are read when the gateway starts.
+    // May be secrets, which are read at startup.
     headers: Type.Record(Type.String(), Type.Unknown(), { maxProperties: 64, default: {} }),
   },
   closed,
@@ -69,7 +69,7 @@ export const ForwardEntries = Type.Array(ForwardEntry, { maxItems: 200, default:
 
 export type ForwardEntry = Static<typeof ForwardEntry>;
 
-/** What is wrong with the name of a mapped status; `undefined` when nothing is. */
+/** What is wrong with the name of a mapped status; `undefined` if nothing is. */
 export function statusFault(status: string): string | undefined {
   return /^[345]\d\d$/.test(status) && status !== '304' ? undefined : STATUS;
 }

@@ -9,11 +9,11 @@ import type { ForwardConfig } from './forward.ts';
 import { reveal } from './secrets.ts';
 import type { SecretSources } from './secrets.ts';
 
-const Headers = Type.Record(Type.String(), secret('A field of every request.'));
+const Headers = Type.Record(Type.String(), secret('A header of every request.'));
 
 /**
- * Reads the secrets. `own` are the paths that others answer. Throws a `ConfigError` with every secret that is missing, and
- * every route that would take one of them away.
+ * Reads the secrets. `own` are the paths of other routes. Throws a `ConfigError` with every missing secret, and every forward
+ * route that would hide one of those paths.
  */
 export function forwardSettings(
   routes: readonly ForwardConfig[],
@@ -26,7 +26,7 @@ export function forwardSettings(
     const at = `forward.${index}`;
     const shadowed = own.find((path) => covers(route.path, path));
     if (shadowed !== undefined) {
-      faults.push({ path: join(at, 'path'), reason: `${shown(route.path)} would take the place of ${shadowed}; choose another path` });
+      faults.push({ path: join(at, 'path'), reason: `${shown(route.path)} would hide ${shadowed}; choose another path` });
     }
     const revealed = reveal(Headers, route.headers, sources, join(at, 'headers'));
     faults.push(...revealed.faults);
@@ -36,7 +36,7 @@ export function forwardSettings(
   return settings;
 }
 
-/** Whether requests for `own`, which may have a parameter, could be answered by a forward route of this path. */
+/** Whether a forward route with this path could match requests for `own`, which may have a parameter. */
 function covers(path: string, own: string): boolean {
   const wildcard = path.endsWith('/*');
   const segments = (wildcard ? path.slice(0, -2) : path).split('/');

@@ -1,16 +1,16 @@
-// Forward routes as they stand in a configuration: the rules between their members, and what they come to.
+// Forward routes in a configuration: the rules between their members, and their settings.
 import type { ForwardRoute } from '../domain/forward-route.ts';
 import { join, shown } from './faults.ts';
 import type { Fault } from './faults.ts';
 import { isAddedField, statusFault } from './forward-schema.ts';
 import type { ForwardEntry } from './forward-schema.ts';
 
-/** A route before its secrets are read: `headers` as the file has them, secrets as they were written. */
+/** A route before its secrets are read: `headers` as in the file, secrets as written. */
 export interface ForwardConfig extends Omit<ForwardRoute, 'headers'> {
   readonly headers: Readonly<Record<string, unknown>>;
 }
 
-/** Faults between members of entries that are sound by themselves. Vendor names are ways to send a key. */
+/** Faults between members of entries that are valid by themselves. Vendor names are ways to send a key. */
 export function forwardFaults(entries: readonly ForwardEntry[], vendorNames: readonly string[]): Fault[] {
   const taken = new Set<string>();
   return entries.flatMap((entry, index) => {
@@ -27,7 +27,7 @@ export function forwardFaults(entries: readonly ForwardEntry[], vendorNames: rea
     }
     for (const name of Object.keys(entry.headers)) {
       if (!isAddedField(name.toLowerCase()))
-        faults.push({ path: join(at, 'headers'), reason: `${shown(name)} is not a field that can be added` });
+        faults.push({ path: join(at, 'headers'), reason: `${shown(name)} is not a header that can be added` });
     }
     const keys = new Set(vendorNames.map((name) => name.toLowerCase()));
     const leak = entry.request_fields.find((name) => keys.has(name));

@@ -1,4 +1,4 @@
-// Loads the configuration: defaults, then the file, then the environment, then flags; refuses it with all faults at once.
+// Loads the configuration: defaults, then the file, the environment and flags; a wrong one is refused with all faults at once.
 import { relative, resolve } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +19,7 @@ import { strayVariables, variablesNamedIn } from './variables.ts';
 import { readYamlFile } from './yaml-file.ts';
 
 export interface ConfigSources {
-  /** `--config`; without it `LINGATE_CONFIG`, then the file that comes with the package. Relative to the working directory. */
+  /** `--config`, otherwise `LINGATE_CONFIG`, otherwise the file in the package. Relative to the working directory. */
   readonly file?: string | undefined;
   readonly env: Environment;
   readonly flags?: ConfigFlags;
@@ -29,7 +29,7 @@ const DEFAULT_FILE = fileURLToPath(new URL('../../config/lingate.yaml', import.m
 const DEFAULT_LANGUAGES_FILE = fileURLToPath(new URL('../../config/languages.yaml', import.meta.url));
 const FILE_VARIABLE = 'LINGATE_CONFIG';
 
-/** Throws a `ConfigError`. Reads files; opens and checks nothing beyond them. */
+/** Throws a `ConfigError`. Reads files; opens and checks nothing else. */
 export function loadConfig({ file, env, flags = {} }: ConfigSources): Config {
   const fromVariable = file === undefined && env[FILE_VARIABLE] !== '' ? env[FILE_VARIABLE] : undefined;
   const named = file ?? fromVariable;
@@ -39,7 +39,7 @@ export function loadConfig({ file, env, flags = {} }: ConfigSources): Config {
   const written = attempt(() => readYamlFile(path, fromVariable === undefined ? label : `${FILE_VARIABLE}: ${label}`));
   const stray = strayVariables(env, variablesNamedIn(written.value));
   const warnings = stray === undefined ? [] : [stray];
-  // With a file that cannot be read a mistyped variable is the more likely to matter.
+  // If the file cannot be read, a mistyped variable is the more likely reason.
   if ('lines' in written) throw new ConfigError([...written.lines, ...warnings]);
   const value = withDefaults(ConfigFile, clone(withOverrides(written.value, overrides)));
   const faults = [...twofoldFaults(written.value, overrides), ...allFaults(value)];
@@ -66,14 +66,14 @@ export function loadConfig({ file, env, flags = {} }: ConfigSources): Config {
   const flagsOnly = faults.length === lines.length && allFromFlags(faults, overrides);
   const rest = soundPart(value, allFaults);
   const restOf = ({ value: sound, asWritten }: SoundPart): SoundRest => ({
-    // Which languages there are matters to none of the later checks.
+    // The later checks do not depend on the languages.
     config: toConfig(sound, path, sources, DEFAULT_LANGUAGES_FILE, { sources: [], targets: [] }),
     asWritten,
   });
   throw new RefusedConfig([...lines, ...warnings], flagsOnly, rest && restOf(rest));
 }
 
-/** What can still be judged of a configuration that is refused. */
+/** The part of a refused configuration that can still be checked. */
 export interface SoundRest extends Pick<SoundPart, 'asWritten'> {
   /** Not to be used for anything else. */
   readonly config: Config;
@@ -109,13 +109,13 @@ function allFaults(value: unknown): Fault[] {
   return faults;
 }
 
-/** Where the list of languages stands, as far as a configuration with faults can tell. */
+/** The path of the list of languages, as far as a configuration with faults has one. */
 function languagesFileOf(value: unknown, file: string): string {
   const languages = (value as { readonly languages?: unknown } | null)?.languages;
   return typeof languages === 'string' && languages !== '' ? besideFile(languages, file) : DEFAULT_LANGUAGES_FILE;
 }
 
-/** What was read, or the lines of the `ConfigError`. */
+/** The result, or the lines of the `ConfigError`. */
 type FileRead<T> = { readonly value: T } | { readonly value: undefined; readonly lines: readonly string[] };
 
 function attempt<T>(load: () => T): FileRead<T> {
@@ -144,13 +144,13 @@ function overrideOf(path: string, overrides: readonly Override[]): Override | un
   });
 }
 
-/** A file's name in messages: relative, if it lies below the working directory. */
+/** A file's name in messages: relative if it is below the working directory. */
 export function labelOf(path: string): string {
   const here = relative(process.cwd(), path);
   return here === '' || here.startsWith('..') ? path : here;
 }
 
-/** `label` is how errors name the file. Throws a `ConfigError`. */
+/** `label` names the file in errors. Throws a `ConfigError`. */
 export function loadLanguages(path: string, label: string): LanguageTable {
   const value = withDefaults(LanguagesFile, clone(readYamlFile(path, label)));
   const faults = faultsOf(LanguagesFile, value);

@@ -1,4 +1,4 @@
-// What a configuration names outside itself, looked at before anything is opened: its files, and the kind of its store.
+// Checks what a configuration refers to before anything is opened: its files, and the kind of its store.
 import { accessSync, constants } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { STORE_URL_FORMS, otherSchemeOf, storeKindOf, withoutCredentials } from '../domain/store-url.ts';
@@ -7,7 +7,7 @@ import { ConfigError } from './config-error.ts';
 import { labelOf } from './load.ts';
 import type { LoadedPlugins } from './plugins.ts';
 
-/** A line for each file that is not there, by the member that names it. */
+/** A line for each missing file, by the member that names it. */
 export function unreadable({ tls, plugins, file }: Config): ReadonlyMap<string, string> {
   const files: (readonly [path: string, named: string])[] = [
     ...(tls === undefined
@@ -31,7 +31,7 @@ function isReadable(file: string): boolean {
   }
 }
 
-/** A URL of none of our kinds has to be that of a plugin's store. */
+/** A URL of another kind must be that of a plugin's store. */
 export function assertStore({ store, file }: Config, stores: LoadedPlugins['stores']): void {
   const scheme = otherSchemeOf(store);
   if (storeKindOf(store) !== undefined || (scheme !== undefined && stores.has(scheme))) return;

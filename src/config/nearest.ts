@@ -1,9 +1,9 @@
-// Finds the word that a mistyped one was probably meant to be.
+// Finds the word that was probably meant by a mistyped one.
 
 const DISTANCE_SHARE_MAX = 0.4;
 const LENGTH_MAX = 64;
 
-/** The known word that is fewest edits away, if that is few enough to be a slip. */
+/** The known word with the fewest edits, if they are few enough for a typo. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   if (word.length > LENGTH_MAX) return undefined;
   let best: string | undefined;

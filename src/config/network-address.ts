@@ -1,8 +1,8 @@
-// Addresses to listen on and address ranges to trust, as operators write them.
+// Parses addresses to listen on and address ranges to trust.
 import { isIP, isIPv6 } from 'node:net';
 
 export interface NetworkAddress {
-  /** A name or an address; IPv6 without its brackets. */
+  /** A name or an address; IPv6 without brackets. */
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
@@ -11,7 +11,7 @@ export interface NetworkAddress {
 const HOST_AND_PORT = /^(?:\[([0-9A-Fa-f:.]{2,45})\]|([A-Za-z0-9](?:[A-Za-z0-9._-]{0,252}))):(\d{1,5})$/;
 const PORT_MAX = 65_535;
 
-/** Reads `HOST:PORT` or `[IPV6]:PORT`; `undefined` when it is neither. */
+/** Parses `HOST:PORT` or `[IPV6]:PORT`; `undefined` if it is neither. */
 export function parseNetworkAddress(text: string): NetworkAddress | undefined {
   const match = HOST_AND_PORT.exec(text);
   if (match === null) return undefined;
@@ -21,12 +21,12 @@ export function parseNetworkAddress(text: string): NetworkAddress | undefined {
   return { host: ipv6 ?? name!, port };
 }
 
-/** The address as it is written in a URL. */
+/** The address as written in a URL. */
 export function formatNetworkAddress({ host, port }: NetworkAddress): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** Whether only this machine can connect to what listens there. */
+/** Whether only this machine can connect to the address. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^(?:::ffff:)?127(?:\.\d{1,3}){3}$/i.test(host);
 }
@@ -35,7 +35,7 @@ export function isLoopback(host: string): boolean {
 export function isAddressOrRange(text: string): boolean {
   const [address = '', prefix, ...more] = text.split('/');
   const version = isIP(address);
-  // A zone names an interface of this machine, which no peer address carries.
+  // A zone names an interface of this machine; addresses of peers have none.
   if (version === 0 || more.length > 0 || address.includes('%')) return false;
   if (prefix === undefined) return true;
   return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128);

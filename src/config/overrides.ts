@@ -1,6 +1,6 @@
 // Values from environment variables and flags that replace the file's, each with its origin for error messages.
 
-/** Values of flags, where they were given. */
+/** The values of the flags that are given. */
 export interface ConfigFlags {
   readonly store?: string | undefined;
   readonly listen?: string | undefined;
@@ -15,12 +15,12 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface Override {
   readonly path: readonly [member: string] | readonly [section: string, member: string];
   readonly value: unknown;
-  /** What an error names instead of the file. */
+  /** Named in errors instead of the file. */
   readonly origin: string;
   readonly fromFlag: boolean;
 }
 
-/** Flags beat the environment. An empty variable counts as not set: that is how container tools leave one out. */
+/** Flags override the environment. An empty variable counts as not set, because container tools leave variables out that way. */
 export function overridesOf(env: Environment, flags: ConfigFlags): Override[] {
   const urls = env['LINGATE_ENGINE_URL']
     ?.split(',')
@@ -41,7 +41,7 @@ function choose(path: Override['path'], flag: string, fromFlag: unknown, variabl
   return [{ path, value: fromEnv, origin: variable, fromFlag: false }];
 }
 
-/** The file's value with the overrides in it. A section that is no object is left for the schema to refuse. */
+/** The file's value with the overrides. A section that is not an object is left for the schema to refuse. */
 export function withOverrides(file: unknown, overrides: readonly Override[]): unknown {
   if (!isObject(file)) return file;
   const result: Record<string, unknown> = { ...file };

@@ -1,4 +1,4 @@
-// Clones, fills and passes values by the plain part of JSON Schema, as TypeBox would; what goes beyond it is TypeBox's, loaded then.
+// Clones, fills in and checks values by the plain part of JSON Schema, like TypeBox; for anything beyond that TypeBox is loaded.
 import { createRequire } from 'node:module';
 import type { TSchema } from 'typebox';
 import type * as TypeBoxSystem from 'typebox/system';
@@ -6,7 +6,7 @@ import type * as TypeBoxValue from 'typebox/value';
 import { countCharacters } from '../domain/characters.ts';
 import { STRING_KEY } from '../domain/schema-type.ts';
 
-/** A schema as it is read here: which members there are depends on its kind. */
+/** A schema as it is read here: its members depend on its kind. */
 interface Node {
   readonly '~kind'?: string;
   readonly '~refine'?: readonly { readonly check: (value: unknown) => boolean }[];
@@ -32,7 +32,7 @@ interface Node {
 type Named = Record<string, unknown>;
 
 const EVERYWHERE = ['type', 'default', 'description', 'is', 'secret', '~kind', '~optional', '~refine'];
-/** Keywords that are understood here, by TypeBox's kind of schema. */
+/** The keywords supported here, by TypeBox's kind of schema. */
 const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
   Object: ['properties', 'required', 'additionalProperties', 'minProperties', 'maxProperties'],
   Record: ['patternProperties', 'minProperties', 'maxProperties'],
@@ -45,22 +45,22 @@ const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
   Enum: ['enum'],
   Literal: ['const'],
 };
-/** Names that TypeBox leaves out of what it clones. */
+/** Names that TypeBox leaves out of clones. */
 const UNSAFE: readonly string[] = ['__proto__', 'constructor', 'prototype'];
 
-/** All that `STRING_KEY` does not take. */
+/** Everything that `STRING_KEY` does not match. */
 const LINE_BREAK = /[\r\n\u2028\u2029]/;
 
 const load = createRequire(import.meta.url);
 
-/** TypeBox itself, for what is said of a wrong value, and for schemas that go beyond the plain part. */
+/** TypeBox itself, for error messages, and for schemas beyond the plain part. */
 export function typeBoxValue(): typeof TypeBoxValue {
   // The library stops at eight by default; an operator wants to see every fault at once.
   (load('typebox/system') as typeof TypeBoxSystem).Settings.Set({ maxErrors: 1000 });
   return load('typebox/value') as typeof TypeBoxValue;
 }
 
-/** A deep copy of what YAML, JSON and the defaults of schemas are made of. */
+/** A deep copy of values from YAML, JSON and schema defaults. */
 export function clone(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(clone);
@@ -70,17 +70,17 @@ export function clone(value: unknown): unknown {
   return Object.fromEntries(names.map((name) => [name, clone((value as Named)[name])]));
 }
 
-/** Puts defaults where members are missing, in the value itself, and returns it. */
+/** Fills in defaults for missing members, in the value itself, and returns it. */
 export function withDefaults(schema: TSchema, value: unknown): unknown {
   return isPlain(schema as Node) ? filled(schema as Node, value) : typeBoxValue().Default(schema, value);
 }
 
-/** `false` where a value is wrong and where nothing is certain without TypeBox. */
+/** `false` if a value is wrong, and if only TypeBox can decide. */
 export function isSurelyRight(schema: TSchema, value: unknown): boolean {
   return isPlain(schema as Node) && passes(schema as Node, value);
 }
 
-/** Whether all that the schema says is understood here. */
+/** Whether everything in the schema is supported here. */
 function isPlain(schema: Node): boolean {
   const known = KEYWORDS[schema['~kind'] ?? ''];
   if (known === undefined) return false;
@@ -157,7 +157,7 @@ function objectPasses(schema: Node, value: Named): boolean {
   const names = Object.keys(value);
   if (!isCountIn(schema, value) || !required.every((name) => Object.hasOwn(value, name))) return false;
   return names.every((name) => {
-    // What stands there as `undefined` is judged by rules of its own.
+    // A member that is `undefined` has rules of its own.
     if (value[name] === undefined) return false;
     return Object.hasOwn(properties, name) ? passes(properties[name]!, value[name]) : additionalProperties !== false;
   });

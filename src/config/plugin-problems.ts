@@ -1,4 +1,4 @@
-// The problem codes that plugins add: checked when a plugin is loaded, refused by `host.refuse`, listed on the error page.
+// The problem codes of plugins: checked when a plugin is loaded, answered by `host.refuse`, listed on the error page.
 import { problems, refuseAs } from '../core/problem.ts';
 import type { ProblemKind } from '../core/problem.ts';
 import type { HeaderList, Refusal } from '../core/outcome.ts';
@@ -7,7 +7,7 @@ import type { LoadedProblem, PluginProblem, PluginRoute } from '../ports/plugin.
 const CODE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/;
 const RETRY_AFTER_5: HeaderList = [['Retry-After', '5']];
 
-/** What is wrong with a plugin's codes, a line each; `taken` are those of the plugins before it. */
+/** The faults of a plugin's codes, one line each; `taken` are the codes of the plugins before it. */
 export function problemFaults(declared: unknown, taken: ReadonlyMap<string, LoadedProblem>): string[] {
   if (declared === undefined) return [];
   if (typeof declared !== 'object' || declared === null) return ['problems: must be an object of codes'];
@@ -18,10 +18,10 @@ export function problemFaults(declared: unknown, taken: ReadonlyMap<string, Load
 }
 
 function codeFaults(code: string, taken: ReadonlyMap<string, LoadedProblem>): string[] {
-  if (!CODE.test(code)) return [`"${code}" is no code; write it in lower case with underscores, such as back_soon`];
-  if (code in problems || code === 'ok' || code === 'client_closed') return [`${code} is the gateway's own; choose another word`];
+  if (!CODE.test(code)) return [`"${code}" is not a code; write it in lower case with underscores, for example back_soon`];
+  if (code in problems || code === 'ok' || code === 'client_closed') return [`${code} belongs to the gateway; choose another word`];
   const other = taken.get(code);
-  return other === undefined ? [] : [`${code} is a code of plugin "${other.plugin}" already; choose another word`];
+  return other === undefined ? [] : [`${code} already belongs to plugin "${other.plugin}"; choose another word`];
 }
 
 function memberFaults(problem: unknown): string[] {
@@ -41,7 +41,7 @@ function isWords(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '';
 }
 
-/** Codes that a route's documentation names and nobody has. */
+/** Codes named in a route's documentation that do not exist. */
 export function undeclaredCodes(routes: readonly PluginRoute[], own: ReadonlyMap<string, LoadedProblem>): string[] {
   const named = new Set(routes.flatMap(({ doc }) => doc?.problems ?? []));
   return [...named]
@@ -49,7 +49,7 @@ export function undeclaredCodes(routes: readonly PluginRoute[], own: ReadonlyMap
     .map((code) => `a route's documentation names the problem "${code}"; declare it under problems`);
 }
 
-/** Of a plugin whose codes have no faults. */
+/** For a plugin whose codes have no faults. */
 export function loadedProblems(plugin: string, declared: Readonly<Record<string, PluginProblem>> = {}): Map<string, LoadedProblem> {
   return new Map(Object.entries(declared).map(([code, problem]) => [code, { plugin, kind: kindOf(problem), advice: problem.advice }]));
 }
@@ -58,7 +58,7 @@ function kindOf({ status, title, retry, meaning = `${title}.` }: PluginProblem):
   return { status, title, meaning, retry, fields: [], headers: retry ? ['Retry-After'] : [], dashboardOnly: false };
 }
 
-/** `host.refuse` of a plugin with these codes. Throws for one that it has not declared, which is a bug of the plugin. */
+/** `host.refuse` of a plugin with these codes. Throws for a code that it has not declared, which is a bug in the plugin. */
 export function refuseBy(own: ReadonlyMap<string, LoadedProblem>) {
   return (code: string, detail: string, fields?: Readonly<Record<string, string | number>>): Refusal => {
     const kind = own.get(code)?.kind;

@@ -33,7 +33,7 @@ import { loadedProblems, problemFaults, refuseBy, undeclaredCodes } from './plug
 export interface PluginEntry {
   /** An absolute path, or the name of an installed package. */
   readonly module: string;
-  /** Absolute path of the file that names it: where a package is looked for. */
+  /** Absolute path of the file that names it: packages are resolved from there. */
   readonly from: string;
   readonly options: unknown;
 }
@@ -43,15 +43,15 @@ export interface LoadedPlugins extends PluginApis {
   /** In the order in which texts pass them on their way to the engine. */
   readonly textStages: readonly TextStage[];
   readonly engines: ReadonlyMap<string, EngineProtocol>;
-  /** Of every plugin that has some, with its name. */
+  /** Of every plugin that has any, with its name. */
   readonly metrics: readonly { readonly plugin: string; readonly metric: PluginMetric }[];
-  /** What the console shows of plugins, by their names. */
+  /** The figures of plugins for the console, by plugin name. */
   figures(): readonly NamedFigures[];
-  /** Of the plugins that remember something of teams. */
+  /** Of the plugins that store data of teams. */
   readonly forgetful: readonly ForgetfulPlugin[];
   /** By the scheme of their URLs. */
   readonly stores: ReadonlyMap<string, OpenPluginStore>;
-  /** The steps that each plugin has for its own routes, by its name. */
+  /** Each plugin's steps for its own routes, by plugin name. */
   routeSteps(services: GatewayServices): ReadonlyMap<string, readonly Step[]>;
   close(): Promise<void>;
 }
@@ -70,7 +70,7 @@ export async function apisOfPlugins(entries: readonly PluginEntry[]): Promise<Pl
 
 const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** What a gateway without plugins has. */
+/** For a gateway without plugins. */
 export const NO_PLUGINS: LoadedPlugins = {
   placements: [],
   textStages: [],
@@ -90,7 +90,7 @@ type Definition = PluginDefinition<TSchema, string>;
 
 const SHIPPED_BELOW = 'lingate/plugins/';
 
-/** Throws a `ConfigError` that names every plugin that cannot be had, and what is wrong with it; the others are closed then. */
+/** Throws a `ConfigError` that names every plugin that cannot be loaded, and why; the others are then closed. */
 export async function loadPlugins(entries: readonly PluginEntry[], log: Log): Promise<LoadedPlugins> {
   const loaded: { name: string; parts: PluginParts }[] = [];
   const names = new Set<string>();
@@ -149,15 +149,15 @@ async function closeAll(loaded: readonly { readonly parts: PluginParts }[]): Pro
   for (const { parts } of loaded.toReversed()) await parts.close?.();
 }
 
-/** Two stores or two engines of one name: one would replace the other unnoticed. */
+/** Two stores or two engines with one name: one would silently replace the other. */
 function nameFaults(parts: readonly PluginParts[]): string[] {
   const schemes = parts.flatMap(({ stores = {} }) => Object.keys(stores));
   const unfit = schemes.filter((scheme) => otherSchemeOf(`${scheme}:x`) !== scheme);
   const engines = parts.flatMap((part) => Object.keys(part.engines ?? {}));
   const twice = [schemes, engines].flatMap((names) => [...new Set(names.filter((name, index) => names.indexOf(name) !== index))]);
   return [
-    ...unfit.map((scheme) => `plugins: a store cannot be called "${scheme}"; choose a word that no store of the gateway has`),
-    ...twice.map((name) => `plugins: two of them bring "${name}"; leave one out`),
+    ...unfit.map((scheme) => `plugins: a store cannot be called "${scheme}"; choose a name that none of the gateway's stores has`),
+    ...twice.map((name) => `plugins: two plugins provide "${name}"; leave one out`),
   ];
 }
 
@@ -166,8 +166,8 @@ async function importPlugin({ module, from }: PluginEntry, where: string): Promi
   if (others !== undefined) {
     const meant = nearest(module.slice(SHIPPED_BELOW.length), others);
     const names = (meant === undefined ? others : [meant]).map((name) => SHIPPED_BELOW + name).join(', ');
-    const hint = meant === undefined ? `there are ${names}` : `did you mean ${names}?`;
-    throw new ConfigError([`${where}.module: no plugin ${module} comes with the gateway; ${hint}`]);
+    const hint = meant === undefined ? `they are ${names}` : `did you mean ${names}?`;
+    throw new ConfigError([`${where}.module: ${module} is not one of the plugins that come with the gateway; ${hint}`]);
   }
   let namespace: { readonly default?: unknown };
   try {
@@ -220,25 +220,25 @@ function firstLine(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split('\n', 1)[0]!;
 }
 
-/** With a copy of its own a plugin would reserve slots that no exchange has. */
+/** With its own copy of these, a plugin would reserve slots that requests do not have. */
 const OWN = /^(?:lingate|typebox)(?:\/|$)/;
 const SHIPPED = /^lingate\/plugins\/([\w-]+)$/;
-/** What is imported by a path, from the importing file or its package. */
+/** Imports by a path, from the importing file or its package. */
 const BY_PATH = /^(?:\.{0,2}\/|file:|#)/;
-/** The condition in package.json's `exports` under which the sources are; they exist only in a checkout. */
+/** The condition in package.json's `exports` for the sources, which exist only in a checkout. */
 const SOURCES = 'lingate-sources';
 
 type NextResolve = (specifier: string, context?: ResolveHookContext) => ResolveFnOutput;
 
-/** URLs of the files of plugins: their modules, and what those import by a path. */
+/** URLs of the plugins' own files: their modules, and what those import by a path. */
 const files = new Set<string>();
-/** URL of the file from which the package that is being located is resolved. */
+/** URL of the file from which a package is currently being resolved. */
 let lookingFrom: string | undefined;
 let hooked = false;
 
 /**
- * Rejects as `import` does. `module` is an absolute path, or the name of a package, which is resolved as if `from`, an
- * absolute path, imported it; `lingate/plugins/…` are the gateway's own.
+ * Rejects as `import` does. `module` is an absolute path, or the name of a package, which is resolved as if imported by `from`, an
+ * absolute path; `lingate/plugins/…` are the gateway's own.
  */
 export async function importPluginModule(module: string, from: string): Promise<{ readonly default?: unknown }> {
   if (!hooked) registerHooks({ resolve: resolvePluginImport, load: loadPluginFile });
@@ -248,18 +248,18 @@ export async function importPluginModule(module: string, from: string): Promise<
   return (await import(url)) as { readonly default?: unknown };
 }
 
-/** The file of a plugin that comes with the gateway, found beside this one and not through `node_modules`. */
+/** The file of a plugin that comes with the gateway, found beside this file and not through `node_modules`. */
 function shipped(name: string): string | undefined {
   const found = SHIPPED.exec(name);
   return found === null ? undefined : new URL(`../plugins/${found[1]!}${extname(import.meta.url)}`, import.meta.url).href;
 }
 
-/** Whether the name is that of a plugin which comes with the gateway, there or not. Those bring neither engines nor stores. */
+/** Whether the name is that of a plugin that comes with the gateway, whether it exists or not. Those provide no engines or stores. */
 export function isShipped(name: string): boolean {
   return SHIPPED.test(name);
 }
 
-/** What plugins come with the gateway, without `lingate/plugins/`, for a name that none of them has; `undefined` for any other. */
+/** The names of our plugins, without `lingate/plugins/`, if `name` is like theirs but none of them; `undefined` for any other. */
 function shippedInstead(name: string): readonly string[] | undefined {
   const url = shipped(name);
   if (url === undefined || existsSync(fileURLToPath(url))) return undefined;
@@ -287,13 +287,13 @@ function resolvePluginImport(specifier: string, context: ResolveHookContext, nex
   return found;
 }
 
-/** For what this file itself resolves: plugins from the file that names them, our own copies from here. */
+/** Resolves for this file itself: plugins from the file that names them, our own copies from here. */
 function ourContext(specifier: string, context: ResolveHookContext): ResolveHookContext {
   if (!OWN.test(specifier)) return lookingFrom === undefined ? context : { ...context, parentURL: lookingFrom };
   return import.meta.url.endsWith('.ts') ? { ...context, conditions: [...context.conditions, SOURCES] } : context;
 }
 
-/** Node strips no types below `node_modules`; the files of plugins are to work there as well. */
+/** Node does not strip types below `node_modules`, but plugins must work there as well. */
 function loadPluginFile(url: string, context: unknown, next: (url: string, context?: never) => LoadFnOutput): LoadFnOutput {
   if (!files.has(url) || !/\/node_modules\/.*\.[cm]?ts$/.test(url)) return next(url, context as never);
   const source = stripTypeScriptTypes(readFileSync(fileURLToPath(url), 'utf8'));

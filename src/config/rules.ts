@@ -1,4 +1,4 @@
-// Rules between several members of a configuration, engines and routing among them, and the check of each plan by its billing.
+// Rules between several members of a configuration, including engines and routing, and the check of each plan by its billing.
 import type { TSchema } from 'typebox';
 import { uselessRules } from '../domain/engine-routing.ts';
 import type { RoutingRule } from '../domain/engine-routing.ts';
@@ -27,11 +27,13 @@ const BILLINGS: Readonly<Record<string, TSchema>> = { quota: QuotaPlanSchema, cr
 const PERIOD_CHARACTERS_MAX = 1_000_000_000_000_000;
 const SECOND_MS = 1000;
 
-/** Faults of all plans; fills in their defaults. */
+/** The faults of all plans; fills in their defaults. */
 export function planFaults(plans: Readonly<Record<string, unknown>>): Fault[] {
   return Object.entries(plans).flatMap(([name, plan]) => {
     if (!PLAN_NAME.test(name)) {
-      return [{ path: 'plans', reason: `${shown(name)} is not a plan's name; use up to 40 letters, digits, hyphens and underscores` }];
+      return [
+        { path: 'plans', reason: `${shown(name)} is not a valid name of a plan; use up to 40 letters, digits, hyphens and underscores` },
+      ];
     }
     return onePlanFaults(plan, join('plans', name));
   });
@@ -54,7 +56,7 @@ function onePlanFaults(plan: unknown, path: string): Fault[] {
 
 function anchorFaults({ period, period_anchor: anchor }: QuotaPlan, path: string): Fault[] {
   if (anchor !== 'calendar' || isOfCalendar(period)) return [];
-  const reason = `the calendar has no periods of ${period}; set period to one of ${CALENDAR_LENGTHS.join(', ')}, or leave period_anchor out`;
+  const reason = `there are no calendar periods of ${period}; set period to one of ${CALENDAR_LENGTHS.join(', ')}, or leave period_anchor out`;
   return [{ path: join(path, 'period_anchor'), reason }];
 }
 
@@ -67,7 +69,7 @@ function billingFault(billing: unknown): string {
 function overageFaults(plan: QuotaPlan, path: string): Fault[] {
   const { overage_cap_minor: cap, overage_minor_per_million: price } = plan;
   if (cap > 0 && price === 0) {
-    const reason = `0 is no price for the overage that a cap of ${cap} allows; set a price, or overage_cap_minor to 0 for no overage`;
+    const reason = `must not be 0 with an overage_cap_minor of ${cap}; set a price, or set overage_cap_minor to 0 for no overage`;
     return [{ path: join(path, 'overage_minor_per_million'), reason }];
   }
   if (plan.characters + overageCharacters(cap, price) <= PERIOD_CHARACTERS_MAX) return [];
@@ -75,7 +77,7 @@ function overageFaults(plan: QuotaPlan, path: string): Fault[] {
   return [{ path: join(path, 'overage_cap_minor'), reason }];
 }
 
-/** Faults between members. Members that are wrong by themselves (`known`) are left out of it. */
+/** Faults between members. Members that are wrong by themselves (`known`) are skipped. */
 export function joinedFaults(config: ConfigFile, known: readonly Fault[]): Fault[] {
   const sound = (...paths: readonly string[]): boolean =>
     !known.some((fault) =>
@@ -91,7 +93,7 @@ export function joinedFaults(config: ConfigFile, known: readonly Fault[]): Fault
   ];
 }
 
-/** A plugin's stores are known only when it is loaded; without plugins only ours are accepted. */
+/** A plugin's stores are only known when it is loaded; without plugins only ours are accepted. */
 function storeFaults({ store, plugins }: ConfigFile): Fault[] {
   if (storeKindOf(store) !== undefined || plugins.length > 0) return [];
   return [{ path: 'store', reason: `${shown(store)} is not one of ${STORE_URL_FORMS}` }];
@@ -100,7 +102,7 @@ function storeFaults({ store, plugins }: ConfigFile): Fault[] {
 function addressFaults({ listen, ops }: ConfigFile): Fault[] {
   const address = parseNetworkAddress(listen)!;
   if (address.port === 0 || formatNetworkAddress(address) !== formatNetworkAddress(parseNetworkAddress(ops)!)) return [];
-  return [{ path: 'ops', reason: `${shown(ops)} is the address of listen; the ops listener needs one of its own` }];
+  return [{ path: 'ops', reason: `${shown(ops)} is also the address of listen; the ops listener needs its own` }];
 }
 
 function timeFaults(config: ConfigFile, known: readonly Fault[]): Fault[] {
@@ -111,7 +113,7 @@ function timeFaults(config: ConfigFile, known: readonly Fault[]): Fault[] {
   if (longest === undefined) return [];
   const { place, timeoutMs } = longest;
   const neededSeconds = Math.ceil((ENGINE_ATTEMPTS * timeoutMs!) / SECOND_MS) + 1;
-  const needed = `two attempts of ${place}.timeout_ms ${timeoutMs} and one second need at least ${neededSeconds}`;
+  const needed = `two attempts of ${place}.timeout_ms ${timeoutMs} plus one second need at least ${neededSeconds}`;
   const faults: Fault[] = [];
   for (const name of ['reservation_seconds', 'request_seconds'] as const) {
     const seconds = config.limits[name];
@@ -126,7 +128,7 @@ function adminFaults({ admin }: ConfigFile): Fault[] {
   return [{ path: 'admin', reason: 'has no token; give it a token, or tokens, or leave it out' }];
 }
 
-/** Field names compare without regard to case. */
+/** Header names are case-insensitive. */
 function vendorFaults(names: readonly string[]): Fault[] {
   const seen = new Set<string>();
   return names.flatMap((name, index) => {
@@ -139,29 +141,31 @@ function vendorFaults(names: readonly string[]): Fault[] {
 
 type FileMembers = Readonly<Record<string, unknown>>;
 
-/** Where both are given, `engine` or a flag or variable for it, and `engines`. `file` is what is written, before defaults. */
+/** If both `engine`, or a flag or variable for it, and `engines` are given. `file` is the file as written, before defaults. */
 export function twofoldFaults(file: unknown, overrides: readonly Override[]): Fault[] {
   if (typeof file !== 'object' || file === null || (file as FileMembers)['engines'] === undefined) return [];
   const written =
-    (file as FileMembers)['engine'] === undefined ? [] : [{ path: 'engine', reason: 'stands beside engines; leave one of the two out' }];
+    (file as FileMembers)['engine'] === undefined
+      ? []
+      : [{ path: 'engine', reason: 'cannot be used together with engines; leave one of the two out' }];
   const flags = overrides
     .filter(({ path }) => path[0] === 'engine')
     .map(({ path: [, member = ''] }) => ({
       path: join('engine', member),
-      reason: `does not go with engines; set ${member} there, in the file`,
+      reason: `cannot be used with engines; set ${member} in the file`,
     }));
-  // Where `engine` stands there, a flag for it was meant for that.
+  // If `engine` is there too, the flag was meant for it.
   return written.length > 0 ? written : flags;
 }
 
-/** Faults in the names of engines, and in the rules of `routing` as far as they need no languages. */
+/** The faults in the names of engines, and in the rules of `routing` as far as they do not concern languages. */
 export function engineFaults(config: ConfigFile, known: readonly Fault[]): Fault[] {
   const names = isSound('engines', known) || typeof config.engines === 'object' ? Object.keys(config.engines ?? {}) : [];
   const misnamed = names
     .filter((name) => !ENGINE_NAME.test(name))
     .map((name) => ({
       path: 'engines',
-      reason: `${shown(name)} is not an engine's name; use up to 40 letters, digits, hyphens and underscores`,
+      reason: `${shown(name)} is not a valid name of an engine; use up to 40 letters, digits, hyphens and underscores`,
     }));
   return [...misnamed, ...nameFaults(config, known)];
 }
@@ -184,10 +188,10 @@ function unknownName(name: string, known: readonly string[], path: string, kind:
   if (known.includes(name)) return [];
   const meant = nearest(name, known);
   const right = meant === undefined ? '' : `did you mean ${meant}? `;
-  return [{ path, reason: `there is no ${kind} ${shown(name)}; ${right}there are ${known.join(', ') || 'none'}` }];
+  return [{ path, reason: `there is no ${kind} ${shown(name)}; ${right}the ${kind}s are ${known.join(', ') || 'none'}` }];
 }
 
-/** Faults in pairs, of engines and of rules, and rules that can never fit. */
+/** The faults in pairs, of engines and of rules, and rules that can never match. */
 export function languageFaults(config: ConfigFile, languages: LanguageTable, known: readonly Fault[]): Fault[] {
   const pairs = enginesOf(config).flatMap(({ place, engine }) => {
     const at = join(place, 'pairs');
@@ -199,11 +203,11 @@ export function languageFaults(config: ConfigFile, languages: LanguageTable, kno
     const at = `routing.${index}.pairs`;
     return isSound(at, known) ? pairFaults(rule.pairs, at, languages, true) : [];
   });
-  // With another fault in it, what is left of the list says nothing.
+  // If the list has another fault, the rest of it says nothing.
   if (routed.length > 0 || !isSound('routing', known)) return [...pairs, ...routed];
   const useless = [...uselessRules(rules, languages)].map(([index, before]) => {
-    const taker = before === undefined ? 'the rules before it take' : `routing.${before} takes`;
-    return { path: `routing.${index}`, reason: `can never fit: ${taker} all that it would; move it up or leave it out` };
+    const taker = before === undefined ? 'the rules before it match' : `routing.${before} matches`;
+    return { path: `routing.${index}`, reason: `can never match: ${taker} everything that it would; move it up or leave it out` };
   });
   return [...pairs, ...useless];
 }
@@ -216,7 +220,7 @@ function pairFaults(pairs: unknown, at: string, languages: LanguageTable, any: b
   });
 }
 
-/** No fault is known of what stands there, of a part of it, or of what it stands in. */
+/** Whether no fault is known of the value, of a part of it, or of what contains it. */
 function isSound(at: string, known: readonly Fault[]): boolean {
   return !known.some(({ path }) => path === at || path.startsWith(`${at}.`) || at.startsWith(`${path}.`));
 }

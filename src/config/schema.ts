@@ -1,4 +1,4 @@
-// The configuration file's schema: its members, their limits and their defaults, by the names that operators write.
+// The configuration file's schema: members, limits and defaults, with the names that operators write.
 import type { Static } from 'typebox';
 import { LANGUAGE_CODE } from '../domain/languages.ts';
 import { MINOR_MAX } from '../domain/money.ts';
@@ -45,11 +45,11 @@ export const DEFAULT_PLANS: Readonly<Record<string, Plan>> = {
   },
 };
 
-/** Prices in minor units per million characters; with the other bounds every product of them stays an exact integer. */
+/** Prices in minor units per million characters; with the other limits, all their products are exact integers. */
 const PRICE_MAX = 100_000_000;
 const CHARACTERS_MAX = 1_000_000_000_000;
 const LEASE_SECONDS_MAX = 600;
-/** uWebSockets.js counts up to 960. */
+/** uWebSockets.js supports at most 960. */
 const IDLE_SECONDS_MAX = 900;
 
 const HOST_PORT = 'HOST:PORT, for example 127.0.0.1:8080 or [::1]:8080 (port 0 picks a free one)';
@@ -60,7 +60,7 @@ const isWebhookUrl = (value: string): boolean =>
 const isHostName = (value: string): boolean => /^[A-Za-z0-9_]([A-Za-z0-9._-]{0,252})$/.test(value);
 const isListenAddress = (value: string): boolean => parseNetworkAddress(value) !== undefined;
 
-/** Field names that mean something else already: as a vendor's name each would change how requests are read. */
+/** Header names that already have a meaning: as a vendor's name, each would change how requests are read. */
 const TAKEN_NAMES =
   /^(?:authorization|bearer|basic|digest|negotiate|proxy-.*|cookie|host|connection|upgrade|te|trailer|transfer-encoding|keep-alive|expect|date|content-.*|accept.*|x-request-id|traceparent|tracestate|user-agent|forwarded|x-forwarded-.*)$/i;
 const isVendorName = (value: string): boolean => /^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(value) && !TAKEN_NAMES.test(value);
@@ -94,7 +94,7 @@ export const CreditPlanSchema = Type.Object(
   closed,
 );
 
-/** What a plan may be called. */
+/** Valid names of plans. */
 export const PLAN_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/;
 
 /** `languages.yaml`. */
@@ -117,13 +117,13 @@ function languageName() {
   return matching('a name of 1 to 60 printable characters', /^[^\p{C}]{1,60}$/u);
 }
 
-/** `lingate.yaml`. Plans are judged one by one, each by the schema of its billing. */
+/** `lingate.yaml`. Plans are checked one by one, each by the schema of its billing. */
 export const ConfigFile = Type.Object(
   {
     listen: text(HOST_PORT, isListenAddress, { default: '127.0.0.1:8080' }),
     ops: text(HOST_PORT, isListenAddress, { default: '127.0.0.1:9090' }),
     ops_names: list('a host name, for example lingate.internal', isHostName, 32, []),
-    // Secrets, which are looked for when the gateway starts: other commands do not need them.
+    // Secrets, which are only read when the gateway starts: other commands do not need them.
     admin: Type.Optional(
       Type.Object(
         {
@@ -149,12 +149,12 @@ export const ConfigFile = Type.Object(
     tls: Type.Optional(Type.Object({ cert_file: matching(FILE, /^[^\0]+$/), key_file: matching(FILE, /^[^\0]+$/) }, closed)),
     service: Type.Object(
       {
-        // Stands inside the quotes of WWW-Authenticate's realm.
+        // In quotes in WWW-Authenticate's realm.
         name: matching('1 to 64 printable ASCII characters without quotes and backslashes', /^(?! )[ !#-[\]-~]{1,64}(?<! )$/, {
           default: 'lingate',
         }),
         public_url: Type.Optional(text(HTTP_URL, isHttpUrl)),
-        // Without it: below public_url, or on the ops listener.
+        // By default below public_url, or on the ops listener.
         docs_url: Type.Optional(text(HTTP_URL, isHttpUrl)),
         dashboard_url: Type.Optional(text(HTTP_URL, isHttpUrl)),
       },
@@ -215,7 +215,7 @@ export const ConfigFile = Type.Object(
       ),
     ),
     history: Type.Object({ days: whole(1, 3650, HISTORY_DAYS) }, section),
-    // The secret is looked for when the gateway starts: other commands do not need it.
+    // The secret is only read when the gateway starts: other commands do not need it.
     events: Type.Optional(
       Type.Object(
         {

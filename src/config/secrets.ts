@@ -1,4 +1,4 @@
-// Finds secrets where a configuration says they are: in a string, an environment variable or a file, operators' tokens and the events' secret among them. Never shows one.
+// Reads secrets from where a configuration says they are: a string, an environment variable or a file; also operators' tokens and the events' secret. Never prints one.
 import { readFileSync } from 'node:fs';
 import { ADMIN_OPERATOR } from '../domain/operator.ts';
 import type { OperatorToken } from '../domain/operator.ts';
@@ -18,11 +18,11 @@ export interface SecretSources {
   readonly file: string;
 }
 
-/** A value with its secrets in it, or with what is wrong about them. */
+/** A value with its secrets filled in, or its faults. */
 interface Revealed {
   readonly value: unknown;
   readonly faults: readonly Fault[];
-  /** Paths of the secrets that are there. */
+  /** Paths of the secrets that were found. */
   readonly found: readonly string[];
 }
 
@@ -30,10 +30,10 @@ interface Revealed {
 const SECRET_LENGTH_MAX = 8192;
 const PRINTABLE = /^[\x20-\x7e]*$/;
 const FORMS = 'it must be a string, { env: NAME } or { file: PATH }';
-/** Takes the place of a wrong secret, so that it is reported once and not by the schema as well. */
+/** Replaces a wrong secret, so that it is reported once and not by the schema as well. */
 const UNKNOWN = 'unknown';
 
-/** Goes through `value` as far as `schema` says that there are secrets; `at` is the value's own path. */
+/** Walks through `value` wherever `schema` has secrets; `at` is the value's own path. */
 export function reveal(schema: unknown, value: unknown, sources: SecretSources, at: string): Revealed {
   if (isSecret(schema)) return revealOne(value, sources, at);
   const { properties, patternProperties } = schema as SchemaNode;
@@ -79,13 +79,13 @@ function read(written: unknown, { env, file }: SecretSources): { readonly text?:
 function faultOf(text: string): string | undefined {
   if (text === '') return 'is empty';
   if (text.length > SECRET_LENGTH_MAX) return `is longer than ${SECRET_LENGTH_MAX} characters`;
-  return PRINTABLE.test(text) ? undefined : 'holds something other than one line of printable ASCII';
+  return PRINTABLE.test(text) ? undefined : 'is not one line of printable ASCII';
 }
 
-/** Longer than anybody guesses or types: it is to be drawn at random. */
+/** Too long to guess or type: it should be generated at random. */
 const TOKEN_LENGTH_MIN = 32;
 
-/** `undefined` when the admin API is off. Throws a `ConfigError` that tells all faults. */
+/** `undefined` if the admin API is off. Throws a `ConfigError` with all faults. */
 export function adminOperators({ admin, file }: Config, env: Environment): readonly OperatorToken[] | undefined {
   if (admin === undefined) return undefined;
   const listed = [
@@ -101,19 +101,19 @@ export function adminOperators({ admin, file }: Config, env: Environment): reado
     const twin = operators.find((other) => other.token === token);
     if (unread.length > 0) faults.push(...unread);
     else if (token.length < TOKEN_LENGTH_MIN || token.includes(' ')) faults.push({ path: at, reason: TOO_WEAK });
-    else if (twin !== undefined) faults.push({ path: at, reason: `is the token of ${twin.name} too; give each operator one of their own` });
+    else if (twin !== undefined) faults.push({ path: at, reason: `is also the token of ${twin.name}; give each operator a different one` });
     else operators.push({ name, role, token });
   }
   if (faults.length > 0) throw new ConfigError(faults.map(({ path, reason }) => `${labelOf(file)}: ${path}: ${reason}`));
   return operators;
 }
 
-/** Names compare without regard to case: in the audit nobody is to be taken for another. */
+/** Names are compared case-insensitively, so that nobody is mistaken for another in the audit. */
 function nameFaults(listed: readonly { readonly at: string; readonly name: string }[]): Fault[] {
   return listed.flatMap(({ at, name }, index) => {
     const twin = listed.slice(0, index).find((other) => other.name.toLowerCase() === name.toLowerCase());
     if (twin === undefined) return [];
-    return [{ path: join(at, 'name'), reason: `${shown(name)} is the name of ${twin.at} too; give each operator one of their own` }];
+    return [{ path: join(at, 'name'), reason: `${shown(name)} is also the name of ${twin.at}; give each operator a different one` }];
   });
 }
 
@@ -122,16 +122,16 @@ const TOO_WEAK = `is too weak; it must be at least ${TOKEN_LENGTH_MIN} character
 const WEBHOOK_SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/;
 const WEBHOOK_BYTES = { min: 24, max: 64 };
 
-/** What events are signed with; `undefined` when nobody is told of any. Throws a `ConfigError`. */
+/** The secret that signs events; `undefined` if events are off. Throws a `ConfigError`. */
 export function eventsSecret({ events, file }: Config, env: Environment): Buffer | undefined {
   if (events === undefined) return undefined;
   const { value, faults } = reveal(secret(''), events.secret, { env, file }, 'events.secret');
   if (faults.length > 0) throw new ConfigError(faults.map(({ path, reason }) => `${labelOf(file)}: ${path}: ${reason}`));
   const base64 = WEBHOOK_SECRET.exec(value as string)?.[1];
   const key = base64 === undefined ? undefined : Buffer.from(base64, 'base64');
-  // What Node leaves out because it is no base64 would be missing from what it writes.
+  // Node skips characters that are not base64: encoding the result again shows it.
   const isWhole = key !== undefined && key.toString('base64').replace(/=+$/, '') === base64?.replace(/=+$/, '');
   if (isWhole && key.length >= WEBHOOK_BYTES.min && key.length <= WEBHOOK_BYTES.max) return key;
   const right = `it must be whsec_ and the base64 of ${WEBHOOK_BYTES.min} to ${WEBHOOK_BYTES.max} bytes, for example from: echo "whsec_$(openssl rand -base64 32)"`;
-  throw new ConfigError([`${labelOf(file)}: events.secret: is no secret to sign with; ${right}`]);
+  throw new ConfigError([`${labelOf(file)}: events.secret: is not a signing secret; ${right}`]);
 }

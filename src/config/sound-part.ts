@@ -1,23 +1,23 @@
-// What is left of a configuration without its faulty members, so that plugins, protocols and secrets can be judged all the same.
+// The part of a configuration without its faulty members, so that plugins, protocols and secrets can still be checked.
 import type { Fault } from './faults.ts';
 import { clone, withDefaults } from './plain-schema.ts';
 import { ConfigFile } from './schema.ts';
 
 export interface SoundPart {
   readonly value: ConfigFile;
-  /** A line about a list's entry, by the number that the entry has in the file. */
+  /** A line about a list's entry, by the entry's number in the file. */
   readonly asWritten: (line: string) => string;
 }
 
 type FileMembers = Record<string, unknown>;
 
-/** A list that stands in a section: a faulty entry of it leaves the others. */
+/** A list within a section: a faulty entry does not affect the others. */
 const LIST_IN_SECTION = /^(admin)\.(tokens)\.(\d+)/;
 
-/** A member that was left out may show another's fault, or make one. */
+/** A member that was left out may reveal another fault, or cause one. */
 const ROUNDS_MAX = 3;
 
-/** `faultsOf` judges a value; `undefined` when nothing useful is left. */
+/** `faultsOf` checks a value; `undefined` if nothing useful is left. */
 export function soundPart(written: unknown, faultsOf: (value: unknown) => readonly Fault[]): SoundPart | undefined {
   const numbers = new Map<string, readonly number[]>();
   const value = clone(written) as FileMembers;
@@ -34,7 +34,7 @@ export function soundPart(written: unknown, faultsOf: (value: unknown) => readon
   return undefined;
 }
 
-/** Removes the members that faults are about. Returns, for lists that lost entries, which of them are left. */
+/** Removes the members with faults. For lists that lost entries, returns which of them are left. */
 function leaveOut(value: FileMembers, faults: readonly Fault[]): Map<string, readonly number[]> {
   const wrong = new Map<string, Set<number>>();
   for (const { path } of faults) {
@@ -49,7 +49,7 @@ function leaveOut(value: FileMembers, faults: readonly Fault[]): Map<string, rea
     if (Array.isArray(section) && second !== undefined) wrong.set(first, (wrong.get(first) ?? new Set()).add(Number(second)));
     else if (typeof section === 'object' && section !== null && second !== undefined) delete (section as FileMembers)[second];
     else delete value[first];
-    // Options are those of a protocol that is not known now.
+    // The options belong to a protocol that is not known now.
     if (path === 'engine.protocol') delete (section as FileMembers)['options'];
   }
   return new Map(

@@ -1,9 +1,9 @@
-// Environment variables that begin with our prefix and that nothing reads: mistyped ones, mostly.
+// Finds environment variables with our prefix that nothing reads, which are mostly mistyped.
 import { nearest } from './nearest.ts';
 import type { Environment } from './overrides.ts';
 
 const PREFIX = 'LINGATE_';
-/** Those that an operator sets; the first are in place of flags. */
+/** The variables that an operator sets; the first ones replace flags. */
 const VARIABLES = [
   'LINGATE_CONFIG',
   'LINGATE_STORE',
@@ -13,10 +13,10 @@ const VARIABLES = [
   'LINGATE_ENGINE_PROTOCOL',
   'LINGATE_UWS_BUILD',
 ];
-/** The admin token by its documented name, whether this configuration has one or not; the README's key for callers; a worker's own. */
+/** The admin token under its documented name, whether this configuration has one or not; the README's key for callers; a worker's own. */
 const ALSO_KNOWN = ['LINGATE_ADMIN_TOKEN', 'LINGATE_KEY', 'LINGATE_WORKER_OF'];
 
-/** Every NAME that stands in a file's value as `{ env: NAME }`. */
+/** Every NAME in a file's value as `{ env: NAME }`. */
 export function variablesNamedIn(value: unknown): Set<string> {
   const found = new Set<string>();
   const look = (part: unknown): void => {
@@ -30,7 +30,7 @@ export function variablesNamedIn(value: unknown): Set<string> {
   return found;
 }
 
-/** One line that names all of them, each with what was probably meant; `undefined` when there are none. */
+/** One line that names all of them, each with what was probably meant; `undefined` if there are none. */
 export function strayVariables(env: Environment, named: ReadonlySet<string>): string | undefined {
   const known = new Set([...VARIABLES, ...ALSO_KNOWN, ...named]);
   const strays = Object.keys(env)
@@ -42,10 +42,10 @@ export function strayVariables(env: Environment, named: ReadonlySet<string>): st
     const likely = nearest(bare(name), [...VARIABLES, ...named].map(bare));
     return likely === undefined ? name : `${name} (did you mean ${PREFIX}${likely}?)`;
   });
-  return `nothing reads ${meant.join(', ')}; there are ${VARIABLES.join(', ')}, and those that the configuration names by { env: NAME }`;
+  return `nothing reads ${meant.join(', ')}; the variables are ${VARIABLES.join(', ')}, and those that the configuration names with { env: NAME }`;
 }
 
-/** Kubernetes gives every container `NAME_SERVICE_…` and `NAME_PORT…` for each Service: `lingate`, `lingate-ops`, … */
+/** Kubernetes sets `NAME_SERVICE_…` and `NAME_PORT…` in every container for each Service: `lingate`, `lingate-ops`, … */
 function isKubernetes(name: string, env: Environment): boolean {
   if (/^LINGATE_(?:SERVICE_|PORT)/.test(name)) return true;
   const service = /^(LINGATE_\w+?)_(?:SERVICE_|PORT)/.exec(name)?.[1];

@@ -4,10 +4,10 @@ import { parseDocument } from 'yaml';
 import { ConfigError } from './config-error.ts';
 
 const FILE_BYTES_MAX = 1_048_576;
-/** Bounds what nested aliases can grow to. */
+/** Limits how large nested aliases can grow. */
 const ALIASES_MAX = 100;
 
-/** `label` is how errors name the file. An empty file is an empty object. Throws a `ConfigError`. */
+/** `label` names the file in errors. An empty file is an empty object. Throws a `ConfigError`. */
 export function readYamlFile(path: string, label: string): unknown {
   const text = readText(path, label);
   const document = parseDocument(text, { prettyErrors: true, logLevel: 'error' });
@@ -39,9 +39,9 @@ function reasonOf(error: unknown): string {
     case 'ENOENT':
       return 'there is no such file';
     case 'EACCES':
-      return 'this user may not read it';
+      return 'this user has no permission to read it';
     case 'EISDIR':
-      return 'it is a folder';
+      return 'it is a directory';
     default:
       return String(code ?? error);
   }
@@ -51,7 +51,7 @@ function place(position: { readonly line: number; readonly col: number } | undef
   return position === undefined ? '' : `line ${position.line}, column ${position.col}: `;
 }
 
-/** Without the position, which is reported separately, and the excerpt of the file below it. */
+/** Without the position, which is reported separately, and without the excerpt of the file below it. */
 function firstLine(message: string): string {
   return message.split('\n', 1)[0]!.replace(/ at line \d+, column \d+:?$/, '');
 }

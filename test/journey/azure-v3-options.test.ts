@@ -58,7 +58,7 @@ const errorOf = (response: HttpResponse): unknown => (response.json() as { error
 test('with LibreTranslate’s plugin it does not start, and says how; with root: false both are there', async () => {
   const other = { module: 'lingate/plugins/libretranslate' };
   await expect(start({}, {}, [other])).rejects.toThrow(
-    /route "POST \/translate" of plugin "azure-v3": "POST \/translate" of plugin "libretranslate" has this path already; with root: false of plugin "azure-v3" both can be there/,
+    /route "POST \/translate" of plugin "azure-v3": "POST \/translate" of plugin "libretranslate" already has this path; with root: false of plugin "azure-v3" both can be used/,
   );
   const { key } = await (await start({ root: false }, {}, [other])).team();
   expect((await post(`${BELOW}/translate?api-version=3.0&to=de`, key)).json()).toMatchObject([{ translations: [{ text: '[DE] Hello' }] }]);

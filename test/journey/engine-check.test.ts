@@ -257,8 +257,12 @@ describe('pairs', () => {
     await check({ urls: [url] }, '--from', 'es', '--to', 'en');
     expect(JSON.parse(requests[0]!.body)).toMatchObject({ text: ['La casa es grande.'], source_lang: 'ES', target_lang: 'EN-GB' });
     const wrong = async (...flags: string[]) => (await inProcess([...argumentsFor({ urls: [url] }), ...flags])).stderr;
-    expect(await wrong('--from', 'EN-GB')).toMatch(/^lingate engine check: --from: "EN-GB" is not a source language; there are AR, .*\n$/);
-    expect(await wrong('--to', 'xx')).toMatch(/^lingate engine check: --to: "xx" is not a target language; there are AR, .*\n$/);
+    expect(await wrong('--from', 'EN-GB')).toMatch(
+      /^lingate engine check: --from: "EN-GB" is not a source language; the source languages are AR, .*\n$/,
+    );
+    expect(await wrong('--to', 'xx')).toMatch(
+      /^lingate engine check: --to: "xx" is not a target language; the target languages are AR, .*\n$/,
+    );
     expect(requests).toHaveLength(1);
   });
 });

@@ -159,7 +159,10 @@ describe('a protocol of a plugin', () => {
   test.each([
     [configured({}), 'engine.options.api_key: is missing; it must be a string'],
     [configured({ api_key: 'x', loud: true }), 'engine.options.loud: is not known'],
-    [configured({ api_key: 'x' }, { batch: {} }), 'engine.batch: does not fit the protocol shouting, whose calls callers may not share'],
+    [
+      configured({ api_key: 'x' }, { batch: {} }),
+      'engine.batch: does not work with the protocol shouting, whose calls callers must not share',
+    ],
     [configured({ api_key: 'x' }, { protocol: 'shoutin' }), 'engine.protocol: there is no "shoutin"; did you mean shouting?'],
   ])('is checked by its own schema (%#)', async (config, line) => {
     const file = join(folder, 'own.yaml');

@@ -174,7 +174,7 @@ describe('workers that cannot start', () => {
     [
       'an unknown protocol',
       ['--engine-protocol', 'soap'],
-      /^--engine-protocol: there is no "soap"; there are native, apertium, libretranslate, openai, deepl, mtranserver\n$/,
+      /^--engine-protocol: there is no "soap"; the protocols are native, apertium, libretranslate, openai, deepl, mtranserver\n$/,
     ],
     ['a foreign address', ['--listen', '192.0.2.1:8080'], /^lingate serve: cannot listen on 192\.0\.2\.1:8080: this machine[^\n]*\n$/],
   ])('%s is one clear line, and the end', async (_name, flags, line) => {

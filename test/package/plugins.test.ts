@@ -217,7 +217,7 @@ describe.each([
     ],
     [
       'lingate/plugins/none',
-      'plugins.0.module: no plugin lingate/plugins/none comes with the gateway; there are lingate/plugins/azure-v3, ',
+      'plugins.0.module: lingate/plugins/none is not one of the plugins that come with the gateway; they are lingate/plugins/azure-v3, ',
     ],
     ['./none.ts', 'plugins.0.module: '],
   ])('%s, which is not there, is one line', async (module, line) => {

@@ -44,10 +44,10 @@ function pairOf(context: CommandContext, { languages: table }: Config): CheckedP
   const [from, to] = [context.text('from'), context.text('to')];
   const sourceLang = languages.source(from ?? 'EN') ?? (from === undefined ? table.sources[0]!.code : undefined);
   if (sourceLang === undefined)
-    throw new UsageError(`--from: ${JSON.stringify(from)} is not a source language; there are ${codesOf(table.sources)}`);
+    throw new UsageError(`--from: ${JSON.stringify(from)} is not a source language; the source languages are ${codesOf(table.sources)}`);
   const targetLang = targetOf(languages, to ?? 'DE') ?? (to === undefined ? table.targets[0]!.code : undefined);
   if (targetLang === undefined)
-    throw new UsageError(`--to: ${JSON.stringify(to)} is not a target language; there are ${codesOf(table.targets)}`);
+    throw new UsageError(`--to: ${JSON.stringify(to)} is not a target language; the target languages are ${codesOf(table.targets)}`);
   return { sourceLang, targetLang };
 }
 
@@ -126,14 +126,14 @@ function questionOf(context: CommandContext, config: Config): RouteQuestion {
   const languages = new Languages(config.languages);
   const [plan, from, to] = [context.text('plan'), context.text('from'), context.required('to')];
   if (plan !== undefined && !config.plans.has(plan)) {
-    throw new UsageError(`--plan: there is no plan ${JSON.stringify(plan)}; there are ${[...config.plans.keys()].join(', ')}`);
+    throw new UsageError(`--plan: there is no plan ${JSON.stringify(plan)}; the plans are ${[...config.plans.keys()].join(', ')}`);
   }
   const sourceLang = from === undefined ? undefined : languages.source(from);
   if (from !== undefined && sourceLang === undefined) throw new UsageError(`--from: ${JSON.stringify(from)} is not a source language`);
   const targetLang = languages.target(to);
   if (targetLang === undefined) {
     const variants = config.languages.targets.map(({ code }) => code).filter((code) => code.startsWith(`${to.toUpperCase()}-`));
-    const meant = variants.length === 0 ? '' : `; there are ${variants.join(', ')}`;
+    const meant = variants.length === 0 ? '' : `; its variants are ${variants.join(', ')}`;
     throw new UsageError(`--to: ${JSON.stringify(to)} is not a target language${meant}`);
   }
   const formality = oneOf(context, 'formality', FORMALITIES);

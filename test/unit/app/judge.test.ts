@@ -66,7 +66,7 @@ test('one fault of every kind is one line each', async () => {
     expect.stringMatching(/^plugins: route "GET \/v1\/translate" of plugin "p\d+": "POST \/v1\/translate" is the gateway's own/),
     expect.stringMatching(/^engine\.protocol: there is no "nativ"; did you mean native\? /),
     'forward.1.headers.x-token: the environment variable NO_HEADER is not set',
-    expect.stringMatching(/^forward\.2\.path: "\/v1\/usage" would take the place of \/v1\/usage/),
+    expect.stringMatching(/^forward\.2\.path: "\/v1\/usage" would hide \/v1\/usage/),
     'admin.token: the environment variable NO_TOKEN is not set',
     expect.stringMatching(/^store: "mine:x" is not one of sqlite:PATH/),
   ]);
@@ -91,14 +91,14 @@ test('each plugin that cannot be had is named; what the others bring is not said
     `plugins.0.module: ${folder.path}/none.mjs cannot be read`,
     expect.stringMatching(/^plugins\.1\.options\.word: is missing/),
     expect.stringMatching(/^plugins\.2\.options: 5 is not a mapping of names to values/),
-    'plugins.5.module: no plugin lingate/plugins/nowhere comes with the gateway; there are lingate/plugins/azure-v3, lingate/plugins/deepl-v2, lingate/plugins/google-v2, lingate/plugins/libretranslate, lingate/plugins/memory',
+    'plugins.5.module: lingate/plugins/nowhere is not one of the plugins that come with the gateway; they are lingate/plugins/azure-v3, lingate/plugins/deepl-v2, lingate/plugins/google-v2, lingate/plugins/libretranslate, lingate/plugins/memory',
   ]);
 });
 
 test('plugins that we ship bring no protocol and no store: those that are wrong are told beside them', async () => {
   const config = { engine: { protocol: 'openay' }, store: 'mine:x', plugins: [{ module: 'lingate/plugins/deepl' }] };
   expect(await faults(config)).toEqual([
-    'plugins.0.module: no plugin lingate/plugins/deepl comes with the gateway; did you mean lingate/plugins/deepl-v2?',
+    'plugins.0.module: lingate/plugins/deepl is not one of the plugins that come with the gateway; did you mean lingate/plugins/deepl-v2?',
     expect.stringMatching(/^engine\.protocol: there is no "openay"; did you mean openai\? /),
     expect.stringMatching(/^store: "mine:x" is not one of sqlite:PATH/),
   ]);
@@ -114,10 +114,10 @@ test('operators: names, roles and tokens that are wrong or shared are told at on
   ];
   expect(await faults({ listen: 'x', admin: { token, tokens } })).toEqual([
     expect.stringMatching(/^listen: "x" is not HOST:PORT/),
-    'admin.tokens.0.name: "Admin" is the name of admin too; give each operator one of their own',
-    'admin.tokens.2.name: "OPS" is the name of admin.tokens.1 too; give each operator one of their own',
+    'admin.tokens.0.name: "Admin" is also the name of admin; give each operator a different one',
+    'admin.tokens.2.name: "OPS" is also the name of admin.tokens.1; give each operator a different one',
     'admin.tokens.1.token: the environment variable NO_OPS_TOKEN is not set',
-    'admin.tokens.2.token: is the token of admin too; give each operator one of their own',
+    'admin.tokens.2.token: is also the token of admin; give each operator a different one',
     expect.stringMatching(/^admin\.tokens\.3\.token: is too weak; it must be at least 32 characters/),
   ]);
   const others = [
@@ -191,12 +191,12 @@ const SIGNING = 'it must be whsec_ and the base64 of 24 to 64 bytes, for example
 const base64 = (bytes: number): string => Buffer.alloc(bytes, 0xfb).toString('base64');
 
 test.each([
-  ['short', `is no secret to sign with; ${SIGNING}`],
-  [base64(32), `is no secret to sign with; ${SIGNING}`],
-  [`whsec_${base64(23)}`, `is no secret to sign with; ${SIGNING}`],
-  [`whsec_${base64(65)}`, `is no secret to sign with; ${SIGNING}`],
-  [`whsec_${base64(32).replaceAll('+', '-')}`, `is no secret to sign with; ${SIGNING}`],
-  [`whsec_A${base64(30)}`, `is no secret to sign with; ${SIGNING}`],
+  ['short', `is not a signing secret; ${SIGNING}`],
+  [base64(32), `is not a signing secret; ${SIGNING}`],
+  [`whsec_${base64(23)}`, `is not a signing secret; ${SIGNING}`],
+  [`whsec_${base64(65)}`, `is not a signing secret; ${SIGNING}`],
+  [`whsec_${base64(32).replaceAll('+', '-')}`, `is not a signing secret; ${SIGNING}`],
+  [`whsec_A${base64(30)}`, `is not a signing secret; ${SIGNING}`],
   ['', 'is empty'],
   [{ env: 'NO_EVENTS' }, 'the environment variable NO_EVENTS is not set'],
   [7, 'is not a secret; it must be a string, { env: NAME } or { file: PATH }'],

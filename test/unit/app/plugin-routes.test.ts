@@ -56,11 +56,11 @@ describe('a route of a plugin is refused', () => {
   );
 
   test.each([
-    [{ method: 'get' }, 'the method must be one in capital letters'],
+    [{ method: 'get' }, 'the method must be in capital letters'],
     [{ steps: ['shed', 'access-log'] }, 'its first step must be "access-log"'],
     [{ steps: [] }, 'its first step must be "access-log"'],
-    [{ steps: ['access-log', 'identify', 'admit'] }, '"admit" must stand behind "authenticate"'],
-    [{ steps: ['access-log', 'team-shed', 'identify', 'authenticate'] }, '"team-shed" must stand behind "authenticate"'],
+    [{ steps: ['access-log', 'identify', 'admit'] }, '"admit" must come after "authenticate"'],
+    [{ steps: ['access-log', 'team-shed', 'identify', 'authenticate'] }, '"team-shed" must come after "authenticate"'],
   ])('with %j', (parts, reason) => {
     expect(refusals(route(parts))[0]).toContain(reason);
   });
@@ -72,15 +72,17 @@ describe('a route of a plugin is refused', () => {
   test('when another plugin has its path already, whatever the method; its own paths it may divide as it likes', () => {
     const own = [route({ path: '/a/{id}' }), route({ path: '/a/b' }), route({ path: '/a/b', method: 'PUT' })];
     expect(refusals(...own)).toEqual([]);
-    expect(refusals(...own, route({ path: '/a/b' }))[0]).toContain('"GET /a/b" of plugin "other" has this path already');
+    expect(refusals(...own, route({ path: '/a/b' }))[0]).toContain('"GET /a/b" of plugin "other" already has this path');
     expect(refusals(...own, route({ path: '/a/c', plugin: 'third', method: 'POST' }))[0]).toContain('"GET /a/{id}" of plugin "other"');
   });
 
   test('with the option that leaves the path to the other, if one of the two has it', () => {
-    const words = '"GET /a/b" of plugin "other" has this path already; with root: false of plugin "third" both can be there';
+    const words = '"GET /a/b" of plugin "other" already has this path; with root: false of plugin "third" both can be used';
     const third = route({ path: '/a/b', plugin: 'third', whenTaken: 'root: false' });
     expect(refusals(route({ path: '/a/b' }), third)[0]).toContain(words);
-    expect(refusals(third, route({ path: '/a/b' }))[0]).toContain('already; with root: false of plugin "third" both can be there');
+    expect(refusals(third, route({ path: '/a/b' }))[0]).toContain(
+      'already has this path; with root: false of plugin "third" both can be used',
+    );
   });
 
   test('each with a line of its own', () => {
@@ -108,10 +110,10 @@ describe('the chains', () => {
 
   test.each([
     [[], 'plugins: route GET /other: there is no step "other-answer"'],
-    [[answer('other-answer'), answer('admit')], 'plugins: plugin "other": another step is called "admit"; choose a name of its own'],
+    [[answer('other-answer'), answer('admit')], 'plugins: plugin "other": another step is called "admit"; choose another name'],
     [
       [answer('other-answer'), answer('other-answer')],
-      'plugins: plugin "other": another step is called "other-answer"; choose a name of its own',
+      'plugins: plugin "other": another step is called "other-answer"; choose another name',
     ],
   ])('are refused where a step is missing or has the name of another', (steps, line) => {
     expect(linesOf(() => build(plugins(steps)))).toEqual([line]);

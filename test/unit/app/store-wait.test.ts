@@ -45,7 +45,7 @@ describe('a store that is away', () => {
   test('that does not come is one clear error', async () => {
     const error = await wait(3, () => Promise.reject(AWAY), 4000);
     expect(error).toBeInstanceOf(StoreError);
-    expect((error as Error).message).toBe(`${AWAY.message}; it did not come within the 3 s of store_options.wait_seconds`);
+    expect((error as Error).message).toBe(`${AWAY.message}; it did not answer within the 3 s of store_options.wait_seconds`);
   });
 });
 

@@ -38,9 +38,9 @@ test('what is not there is named, with what to do, and nothing is changed', asyn
     ],
     [
       ['team', 'create', '--name', 'x', '--plan', 'fre'],
-      'lingate team create: the configuration has no plan "fre"; there are free, pro, prepaid; did you mean free?',
+      'lingate team create: the configuration has no plan "fre"; the plans are free, pro, prepaid; did you mean free?',
     ],
-    [['plan', 'apply', 'gold'], 'lingate plan apply: the configuration has no plan "gold"; there are free, pro, prepaid'],
+    [['plan', 'apply', 'gold'], 'lingate plan apply: the configuration has no plan "gold"; the plans are free, pro, prepaid'],
     [
       ['team', 'create', '--name', 'x', '--plan', 'free', '--credit-minor', '0'],
       'lingate team create: plan free has billing quota, which takes no credit; leave out --credit-minor or choose a credit plan',

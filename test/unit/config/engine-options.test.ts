@@ -69,19 +69,22 @@ describe('options', () => {
   });
 
   test.each([
-    [{ protocol: 'mode' }, ['engine.protocol: there is no "mode"; did you mean model? there are plain, telling, single, model']],
+    [{ protocol: 'mode' }, ['engine.protocol: there is no "mode"; did you mean model? the protocols are plain, telling, single, model']],
     [{ protocol: 'model' }, ['engine.options.model: is missing; it must be a string']],
     [{ protocol: 'model', options: { model: 'm', page: 1 } }, ['engine.options.page: is not known; did you mean pages?']],
     [{ protocol: 'model', options: { model: 'm', pages: 10 } }, ['engine.options.pages: 10 is too large; it must be at most 9']],
     [{ protocol: 'model', options: { model: 'm', codes: { PT: 1 } } }, ['engine.options.codes.PT: 1 is not a string']],
-    [{ protocol: 'plain', options: { api_key: 'x' } }, ['engine.options.api_key: is not known; there are headers']],
+    [{ protocol: 'plain', options: { api_key: 'x' } }, ['engine.options.api_key: is not known; the known ones are headers']],
     [{ protocol: 'plain', options: { headers: 'x' } }, ['engine.options.headers: "x" is not a mapping of names to values']],
-    [{ protocol: 'plain', options: { headers: { Host: 'x' } } }, ['engine.options.headers: "Host" is not a field that can be added']],
-    [{ protocol: 'plain', options: { headers: { 'a b': 'x' } } }, ['engine.options.headers: "a b" is not a field that can be added']],
-    [{ protocol: 'single', batch: {} }, ['engine.batch: does not fit the protocol single, which takes one text a call; leave it out']],
+    [{ protocol: 'plain', options: { headers: { Host: 'x' } } }, ['engine.options.headers: "Host" is not a header that can be added']],
+    [{ protocol: 'plain', options: { headers: { 'a b': 'x' } } }, ['engine.options.headers: "a b" is not a header that can be added']],
+    [
+      { protocol: 'single', batch: {} },
+      ['engine.batch: does not work with the protocol single, which takes one text per call; leave it out'],
+    ],
     [
       { protocol: 'model', options: { model: 'm' }, batch: {} },
-      ['engine.batch: does not fit the protocol model, whose calls callers may not share; leave it out'],
+      ['engine.batch: does not work with the protocol model, whose calls callers must not share; leave it out'],
     ],
   ])('%j is refused', (engine, lines) => {
     expect(faults(engine)).toEqual(lines);
@@ -110,10 +113,10 @@ describe('secrets', () => {
     [{ env: 'GONE' }, 'the environment variable GONE is not set'],
     [{ env: 'EMPTY' }, 'is empty'],
     [{ file: 'gone' }, 'cannot be read (ENOENT)'],
-    [{ file: 'lines' }, 'holds something other than one line of printable ASCII'],
+    [{ file: 'lines' }, 'is not one line of printable ASCII'],
     [{ file: 'empty' }, 'is empty'],
     ['', 'is empty'],
-    [`${SECRET}\u00e9`, 'holds something other than one line of printable ASCII'],
+    [`${SECRET}\u00e9`, 'is not one line of printable ASCII'],
     ['x'.repeat(8193), 'is longer than 8192 characters'],
     [{ env: 'A', file: 'b' }, 'is not a secret; it must be a string, { env: NAME } or { file: PATH }'],
     [{ value: SECRET }, 'is not a secret; it must be a string, { env: NAME } or { file: PATH }'],
@@ -144,7 +147,7 @@ describe('pairs', () => {
 
   test('of an engine that cannot tell are not asked for', () => {
     expect(faults({ protocol: 'plain', pairs: 'ask' })).toEqual([
-      'engine.pairs: "ask" does not fit the protocol plain, whose engines cannot tell; write any or a list of pairs',
+      'engine.pairs: "ask" does not work with the protocol plain, whose engines cannot report pairs; write any or a list of pairs',
     ]);
   });
 });

@@ -8,9 +8,9 @@ import { loaded, refusals } from '../../support/written-file.ts';
 const entry = (rest: string): string => `forward: [{ path: /v1/voices, methods: [GET], target: "http://127.0.0.1:7002", ${rest} }]`;
 const at = (path: string): string => `forward: [{ path: "${path}", methods: [GET], target: "http://127.0.0.1:7002" }]`;
 const to = (target: string): string => `forward: [{ path: /v1/voices, methods: [GET], target: "${target}" }]`;
-const PATH = 'a path of plain segments, for example /v1/voices, or /v1/documents/* for that and everything below';
+const PATH = 'a path of plain segments, for example /v1/voices, or /v1/documents/* for that path and everything below it';
 const ORIGIN = 'the http or https URL of a server: scheme, host and port, nothing else';
-const FIELD = 'the name of a field that may be passed on, in lower case';
+const FIELD = 'the name of a header that may be passed on, in lower case';
 
 const WRONG: readonly [yaml: string, line: string][] = [
   ['forward: {}', 'forward: this is not a list'],
@@ -51,7 +51,7 @@ const WRONG: readonly [yaml: string, line: string][] = [
   [entry('statuses: { 304: not_found }'), 'forward.0.statuses: "304" is not a status from 300 to 599 other than 304'],
   [entry('statuses: { 404: nowhere }'), expect.stringContaining('forward.0.statuses.404: "nowhere" is not one of') as string],
   [entry('statuses: { 429: rate_limited }'), expect.stringContaining('"rate_limited" is not one of') as string],
-  [entry('headers: { Transfer-Encoding: chunked }'), 'forward.0.headers: "Transfer-Encoding" is not a field that can be added'],
+  [entry('headers: { Transfer-Encoding: chunked }'), 'forward.0.headers: "Transfer-Encoding" is not a header that can be added'],
   [
     'forward: [{ path: /a, methods: [GET], target: "http://a" }, { path: /a, methods: [POST, GET], target: "http://b" }]',
     'forward.1.path: "GET /a" is listed twice; leave one out',
@@ -104,7 +104,7 @@ describe('a sound one', () => {
   ])('%s would take the place of a route of ours', (path) => {
     const { forward } = loaded(at(path));
     const settle = (): unknown => forwardSettings(forward, own, { env: {}, file: '/a' }, 'a.yaml');
-    expect(faultsOf(settle)[0]).toMatch(/^a\.yaml: forward\.0\.path: ".*" would take the place of \/.*; choose another path$/);
+    expect(faultsOf(settle)[0]).toMatch(/^a\.yaml: forward\.0\.path: ".*" would hide \/.*; choose another path$/);
   });
 
   test.each(['/v1/voices', '/v1/translate/x', '/v1/translate2', '/v1/glossaries/a/b/c', '/v2/*', '/healthy/*'])('%s does not', (path) => {

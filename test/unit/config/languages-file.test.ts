@@ -15,7 +15,7 @@ describe('a wrong languages file', () => {
     ],
     [
       `sources: [{ code: DE, name: German, formality: true }]\ntargets: [${target}]`,
-      'sources.0.formality: is not known; there are code, name',
+      'sources.0.formality: is not known; the known ones are code, name',
     ],
     [`sources: []\ntargets: [${target}]`, 'sources: has too few entries; it must have at least 1'],
     [`targets: [${target}]`, 'sources: is missing; it must be a list'],

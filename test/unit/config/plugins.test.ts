@@ -64,16 +64,16 @@ describe('options', () => {
 
 test.each([
   ['() => { throw new Error("no disk\\nat all") }', /^plugins\.0: the setup of plugin "plugin-\d+" failed: no disk$/],
-  ['() => ({ stores: { sqlite: () => {} } })', /^plugins: a store cannot be called "sqlite"; choose a word/],
-  ['() => ({ stores: { redisx: () => {} } })', /^plugins: a store cannot be called "redisx"; choose a word/],
-  ["() => ({ stores: { 'My Store': () => {} } })", /^plugins: a store cannot be called "My Store"; choose a word/],
+  ['() => ({ stores: { sqlite: () => {} } })', /^plugins: a store cannot be called "sqlite"; choose a name/],
+  ['() => ({ stores: { redisx: () => {} } })', /^plugins: a store cannot be called "redisx"; choose a name/],
+  ["() => ({ stores: { 'My Store': () => {} } })", /^plugins: a store cannot be called "My Store"; choose a name/],
 ])('a plugin with the setup %s is refused', async (setup, line) => {
   expect(await linesOf(entry(setup))).toEqual([expect.stringMatching(line)]);
 });
 
 test('two plugins cannot bring the same name, nor be the same', async () => {
   const engines = '() => ({ engines: { mine: {} } })';
-  expect(await linesOf(entry(engines), entry(engines))).toEqual(['plugins: two of them bring "mine"; leave one out']);
+  expect(await linesOf(entry(engines), entry(engines))).toEqual(['plugins: two plugins provide "mine"; leave one out']);
   const twice = entry('() => ({})');
   expect((await linesOf(twice, twice))[0]).toMatch(/^plugins\.1: plugin "plugin-\d+" is listed twice$/);
 });
@@ -88,9 +88,9 @@ describe('problem codes of a plugin', () => {
   };
 
   test.each<[problems: unknown, lines: readonly string[]]>([
-    [{ Closed: SOUND }, ['plugins.0: problems: "Closed" is no code; write it in lower case with underscores, such as back_soon']],
-    [{ rate_limited: SOUND }, ["plugins.0: problems: rate_limited is the gateway's own; choose another word"]],
-    [{ ok: SOUND }, ["plugins.0: problems: ok is the gateway's own; choose another word"]],
+    [{ Closed: SOUND }, ['plugins.0: problems: "Closed" is not a code; write it in lower case with underscores, for example back_soon']],
+    [{ rate_limited: SOUND }, ['plugins.0: problems: rate_limited belongs to the gateway; choose another word']],
+    [{ ok: SOUND }, ['plugins.0: problems: ok belongs to the gateway; choose another word']],
     [{ closed: { ...SOUND, status: 200 } }, ['plugins.0: problems.closed.status: must be a whole number from 400 to 599']],
     [{ closed: { ...SOUND, status: '503' } }, ['plugins.0: problems.closed.status: must be a whole number from 400 to 599']],
     [
@@ -108,7 +108,7 @@ describe('problem codes of a plugin', () => {
   test('belong to one plugin, and what a route’s documentation names has to be declared', async () => {
     const first = declaring({ closed: SOUND });
     expect(await linesOf(first, declaring({ closed: SOUND }))).toEqual([
-      expect.stringMatching(/^plugins\.1: problems: closed is a code of plugin "plugin-\d+" already; choose another word$/),
+      expect.stringMatching(/^plugins\.1: problems: closed already belongs to plugin "plugin-\d+"; choose another word$/),
     ]);
     const naming =
       "() => ({ routes: [{ method: 'GET', path: '/x', takesBody: false, steps: [], doc: { problems: ['closed', 'gone'] } }] })";

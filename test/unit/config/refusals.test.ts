@@ -23,20 +23,20 @@ const WRONG: readonly [yaml: string, line: string][] = [
   // Names.
   ['listner: uws', 'listner: is not known; did you mean listener?'],
   ['engine: { timout_ms: 5 }', 'engine.timout_ms: is not known; did you mean timeout_ms?'],
-  ['service: { colour: red }', 'service.colour: is not known; there are name, public_url, docs_url, dashboard_url'],
+  ['service: { colour: red }', 'service.colour: is not known; the known ones are name, public_url, docs_url, dashboard_url'],
   // Several engines.
   ['engines: {}', 'engines: has too few entries; it must have at least 1'],
   ['engines: { a: {} }', 'engines.a.urls: is missing; it must be a list'],
   ['engines: { a: }', 'engines.a: is empty; give it a value or leave it out'],
   [
     `engines: { "a b": { urls: ["http://h"] } }`,
-    'engines: "a b" is not an engine\'s name; use up to 40 letters, digits, hyphens and underscores',
+    'engines: "a b" is not a valid name of an engine; use up to 40 letters, digits, hyphens and underscores',
   ],
   ['engines: { a: { urls: ["http://h"], timout_ms: 3 } }', 'engines.a.timout_ms: is not known; did you mean timeout_ms?'],
-  [`engine: { timeout_ms: 5 }\n${ENGINES}`, 'engine: stands beside engines; leave one of the two out'],
+  [`engine: { timeout_ms: 5 }\n${ENGINES}`, 'engine: cannot be used together with engines; leave one of the two out'],
   [
     'engines: { a: { urls: ["http://h"], timeout_ms: 40000 } }',
-    'limits.reservation_seconds: 60 is too short; two attempts of engines.a.timeout_ms 40000 and one second need at least 81',
+    'limits.reservation_seconds: 60 is too short; two attempts of engines.a.timeout_ms 40000 plus one second need at least 81',
   ],
   [
     'engines: { a: { urls: ["http://h"], pairs: [EN-XX] } }',
@@ -52,12 +52,12 @@ const WRONG: readonly [yaml: string, line: string][] = [
   [`${ENGINES}\nrouting: [{ engines: [small], plan: [free] }]`, 'routing.0.plan: is not known; did you mean plans?'],
   [
     `${ENGINES}\nrouting: [{ engines: [smal] }]`,
-    'routing.0.engines.0: there is no engine "smal"; did you mean small? there are small, large',
+    'routing.0.engines.0: there is no engine "smal"; did you mean small? the engines are small, large',
   ],
-  ['routing: [{ engines: [small] }]', 'routing.0.engines.0: there is no engine "small"; there are default'],
+  ['routing: [{ engines: [small] }]', 'routing.0.engines.0: there is no engine "small"; the engines are default'],
   [
     `${ENGINES}\nrouting: [{ plans: [fre], engines: [small] }, { engines: [large] }]`,
-    'routing.0.plans.0: there is no plan "fre"; did you mean free? there are free, pro, prepaid',
+    'routing.0.plans.0: there is no plan "fre"; did you mean free? the plans are free, pro, prepaid',
   ],
   [
     `${ENGINES}\nrouting: [{ pairs: [XX-DE], engines: [small] }]`,
@@ -65,11 +65,11 @@ const WRONG: readonly [yaml: string, line: string][] = [
   ],
   [
     `${ENGINES}\nrouting: [{ engines: [small] }, { plans: [free], engines: [large] }]`,
-    'routing.1: can never fit: routing.0 takes all that it would; move it up or leave it out',
+    'routing.1: can never match: routing.0 matches everything that it would; move it up or leave it out',
   ],
   [
     `${ENGINES}\nrouting: [{ pairs: ["*-EN-GB"], engines: [small] }, { pairs: ["*-EN-US"], engines: [small] }, { pairs: [DE-EN], engines: [large] }]`,
-    'routing.2: can never fit: the rules before it take all that it would; move it up or leave it out',
+    'routing.2: can never match: the rules before it match everything that it would; move it up or leave it out',
   ],
   // Shapes.
   ['- listen', 'this is not a mapping of names to values'],
@@ -84,7 +84,7 @@ const WRONG: readonly [yaml: string, line: string][] = [
   ['listen: "[::1]"', `listen: "[::1]" is not ${HOST_PORT}`],
   ['listen: "[1.2.3.4]:80"', `listen: "[1.2.3.4]:80" is not ${HOST_PORT}`],
   ['ops: 127.0.0.1:65536', `ops: "127.0.0.1:65536" is not ${HOST_PORT}`],
-  ['ops: 127.0.0.1:8080', 'ops: "127.0.0.1:8080" is the address of listen; the ops listener needs one of its own'],
+  ['ops: 127.0.0.1:8080', 'ops: "127.0.0.1:8080" is also the address of listen; the ops listener needs its own'],
   [
     'listen_trusted_proxies: [10.0.0.0/33]',
     'listen_trusted_proxies.0: "10.0.0.0/33" is not an IP address or a range, for example 10.0.0.0/8',
@@ -146,17 +146,17 @@ const WRONG: readonly [yaml: string, line: string][] = [
   ['engine: { batch: { texts_max: 51 } }', 'engine.batch.texts_max: 51 is too large; it must be at most 50'],
   ['engine: { batch: { characters_max: 0 } }', 'engine.batch.characters_max: 0 is too small; it must be at least 1'],
   ['engine: { batch: { wait_ms: 51 } }', 'engine.batch.wait_ms: 51 is too large; it must be at most 50'],
-  ['engine: { batch: { wait: 5 } }', 'engine.batch.wait: is not known; there are texts_max, characters_max, wait_ms'],
+  ['engine: { batch: { wait: 5 } }', 'engine.batch.wait: is not known; the known ones are texts_max, characters_max, wait_ms'],
   // Limits.
   ['limits: { body_bytes: 1 }', 'limits.body_bytes: 1 is too small; it must be at least 1024'],
   ['limits: { reservation_seconds: 601 }', 'limits.reservation_seconds: 601 is too large; it must be at most 600'],
   [
     'limits: { reservation_seconds: 20 }',
-    'limits.reservation_seconds: 20 is too short; two attempts of engine.timeout_ms 10000 and one second need at least 21',
+    'limits.reservation_seconds: 20 is too short; two attempts of engine.timeout_ms 10000 plus one second need at least 21',
   ],
   [
     'limits: { request_seconds: 20 }',
-    'limits.request_seconds: 20 is too short; two attempts of engine.timeout_ms 10000 and one second need at least 21',
+    'limits.request_seconds: 20 is too short; two attempts of engine.timeout_ms 10000 plus one second need at least 21',
   ],
   // Plans.
   ['plans: {}', 'plans: has too few entries; it must have at least 1'],
@@ -165,7 +165,7 @@ const WRONG: readonly [yaml: string, line: string][] = [
   ['plans: { free: {} }', 'plans.free.billing: is missing; it must be quota or credit'],
   ['plans: { free: { billing: quote } }', 'plans.free.billing: "quote" is not one of quota, credit; did you mean quota?'],
   ['plans: { free: { billing: toString } }', 'plans.free.billing: "toString" is not one of quota, credit'],
-  [`plans: { "a b": { ${QUOTA} } }`, `plans: "a b" is not a plan's name; use up to 40 letters, digits, hyphens and underscores`],
+  [`plans: { "a b": { ${QUOTA} } }`, `plans: "a b" is not a valid name of a plan; use up to 40 letters, digits, hyphens and underscores`],
   [plan(QUOTA, 'requests_per_second', '0'), 'plans.free.requests_per_second: 0 is too small; it must be at least 1'],
   [plan(QUOTA, 'requests_per_second', '"5"'), 'plans.free.requests_per_second: "5" is not a whole number from 1 to 100000'],
   [
@@ -179,12 +179,12 @@ const WRONG: readonly [yaml: string, line: string][] = [
   [quota('period_anchor: monthly'), 'plans.free.period_anchor: "monthly" is not one of creation, calendar'],
   [
     quota('period: P3M, period_anchor: calendar'),
-    'plans.free.period_anchor: the calendar has no periods of P3M; set period to one of P1M, P7D, P1D, P1Y, or leave period_anchor out',
+    'plans.free.period_anchor: there are no calendar periods of P3M; set period to one of P1M, P7D, P1D, P1Y, or leave period_anchor out',
   ],
   [quota('requests_per_secnd: 5'), 'plans.free.requests_per_secnd: is not known; did you mean requests_per_second?'],
   [
     quota('overage_cap_minor: 100'),
-    'plans.free.overage_minor_per_million: 0 is no price for the overage that a cap of 100 allows; set a price, or overage_cap_minor to 0 for no overage',
+    'plans.free.overage_minor_per_million: must not be 0 with an overage_cap_minor of 100; set a price, or set overage_cap_minor to 0 for no overage',
   ],
   [
     quota('overage_cap_minor: 9007199254, overage_minor_per_million: 1'),
@@ -248,7 +248,7 @@ describe('a wrong configuration', () => {
   test('a file that is not there, or is a folder, is named', () => {
     const file = written('');
     expect(linesOf(`${file}.none`)).toEqual(['cannot be read: there is no such file']);
-    expect(linesOf(file.slice(0, file.lastIndexOf('/')))).toEqual(['cannot be read: it is a folder']);
+    expect(linesOf(file.slice(0, file.lastIndexOf('/')))).toEqual(['cannot be read: it is a directory']);
   });
 
   test('an alias bomb is refused, not unfolded', () => {

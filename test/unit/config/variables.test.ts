@@ -13,7 +13,7 @@ describe('a variable that nothing reads', () => {
     ['LINGATE_ENGINE_URLS', 'LINGATE_ENGINE_URL'],
     ['LINGATE_ENGIN_PROTOCOL', 'LINGATE_ENGINE_PROTOCOL'],
   ])('%s is named with %s', (name, meant) => {
-    expect(stray({ [name]: 'x' })).toContain(`nothing reads ${name} (did you mean ${meant}?); there are LINGATE_CONFIG,`);
+    expect(stray({ [name]: 'x' })).toContain(`nothing reads ${name} (did you mean ${meant}?); the variables are LINGATE_CONFIG,`);
   });
 
   test('is named without a guess where nothing is near, and several are one line', () => {
