@@ -4,31 +4,22 @@ import { refuse } from '../core/problem.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { shownWord } from '../domain/caller-words.ts';
-import { periodReport } from '../domain/usage-report.ts';
 import type { Log } from '../ports/log.ts';
 import type { ChangeOnce } from '../ports/team-registry.ts';
-import { auditPageOf, headerOf, match, nameOf, pageOf, readBody, reasonOf } from './admin-input.ts';
-import type { JsonMembers } from '../domain/json-body.ts';
+import { adminHandlers } from './admin-handlers.ts';
+import type { HandlerParts, Input } from './admin-handlers.ts';
+import { headerOf, match, readBody } from './admin-input.ts';
 import type { AdminRequest } from './admin-input.ts';
+import type { AdminOperations } from './admin-operations.ts';
+import { KEY_OF_ANOTHER, MAY_ONLY_READ, WAIT, WRONG_TOKEN } from './admin-refusals.ts';
 import { ADMIN_PREFIX } from './admin-routes.ts';
-import type { AdminRoute, AdminRouteId } from './admin-routes.ts';
-import { auditEntryReport } from './audit-report.ts';
-import { done, KEY_OF_ANOTHER, MAY_ONLY_READ, NO_GLOSSARY, NO_TEAM, WAIT, withId, WRONG_TOKEN } from './admin-refusals.ts';
-import type { Handled } from './admin-refusals.ts';
-import { glossaryReport } from './glossary-operations.ts';
+import type { AdminRoute } from './admin-routes.ts';
 import type { GlossaryOperations } from './glossary-operations.ts';
 import { IDEMPOTENCY_KEY, IdempotentAnswers } from './idempotency.ts';
 import type { Fate } from './idempotency.ts';
-import { keyHandlers } from './key-handlers.ts';
-import type { LiveReport } from './live-report.ts';
-import type { AdminOperations } from './admin-operations.ts';
 import { actorOf } from './operators.ts';
-import type { KnownOperator } from './operators.ts';
-import { teamReport } from './reports.ts';
-import type { SignInAttempts } from './sign-in-attempts.ts';
-import type { Download } from './usage-download.ts';
-import { listUsage } from './usage-handlers.ts';
-import type { UsageReading } from './usage-reading.ts';
+import type { KnownOperator, SignInAttempts } from './operators.ts';
+import type { Download } from './usage-csv.ts';
 
 export interface AdminAnswer {
   readonly status: number;
@@ -39,33 +30,16 @@ export interface AdminAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface AdminApiOptions {
+export interface AdminApiOptions extends Omit<HandlerParts, 'forgetAnswers'> {
   readonly operations: AdminOperations;
   readonly glossaries: GlossaryOperations;
-  readonly usage: UsageReading;
   readonly attempts: SignInAttempts;
-  readonly live: () => Promise<LiveReport>;
   /** Called for each problem, because the documentation's URL is only known once every listener is open. */
   readonly problems: () => ProblemWriter;
   readonly log: Log;
   readonly newId: () => string;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
-  /** The wall clock. */
-  readonly nowMs: () => number;
-}
-
-/** What a handler gets: the operations, in the name of the caller; the path's variable segment, the checked body, the query. */
-interface Input {
-  readonly operations: AdminOperations;
-  readonly glossaries: GlossaryOperations;
-  readonly parameter: string;
-  readonly body: JsonMembers;
-  readonly query: URLSearchParams;
-  /** The id for the record to create; a request with the same `Idempotency-Key` gets the same id. */
-  readonly id: string | undefined;
-  /** The same for a change of an existing record. */
-  readonly once: ChangeOnce | undefined;
 }
 
 interface RequestContext extends Pick<Input, 'once'> {
@@ -74,18 +48,19 @@ interface RequestContext extends Pick<Input, 'once'> {
   readonly id?: string | undefined;
 }
 
-const NO_AMOUNT = refuse('validation_error', 'add_credit_minor: must not be 0: positive to add credit, negative to deduct it.');
-const ONLY_A_REASON = refuse('validation_error', 'reason: there is nothing that it is for; also give name, plan or add_credit_minor.');
-
 export const ADMIN_BODY_BYTES_MAX = 16_384;
 
 export class AdminApi {
   readonly #options: AdminApiOptions;
   readonly #answered: IdempotentAnswers<AdminAnswer>;
+  readonly #handlers: ReturnType<typeof adminHandlers>;
 
   constructor(options: AdminApiOptions) {
     this.#options = options;
     this.#answered = new IdempotentAnswers({ fateOf, newId: options.newId, now: options.now });
+    // Earlier answers about a deleted team would stay in memory for an hour.
+    const forgetAnswers = (teamId: string): void => this.#answered.forget(({ body }) => body.includes(teamId));
+    this.#handlers = adminHandlers({ ...options, forgetAnswers });
   }
 
   async handle(request: AdminRequest): Promise<AdminAnswer> {
@@ -119,14 +94,8 @@ export class AdminApi {
   #operatorOf(request: Pick<AdminRequest, 'headers' | 'remoteAddress'>): KnownOperator | Refusal {
     const token = /^Bearer +([\x21-\x7e]+)$/i.exec(headerOf(request, 'authorization') ?? '')?.[1];
     const judged = this.#options.attempts.judge(token, request.remoteAddress);
-    switch (judged) {
-      case 'wrong':
-        return WRONG_TOKEN;
-      case 'wait':
-        return WAIT;
-      default:
-        return judged;
-    }
+    if (judged === 'wrong') return WRONG_TOKEN;
+    return judged === 'wait' ? WAIT : judged;
   }
 
   async #run(
@@ -177,80 +146,6 @@ export class AdminApi {
     const body = readBody(request, route, route.body);
     return 'kind' in body ? body : { parameter, body: body.members, query: request.query };
   }
-
-  readonly #handlers: Readonly<Record<AdminRouteId, (input: Input) => Promise<Handled>>> = {
-    listTeams: async ({ operations, query }) => {
-      const page = pageOf(query);
-      if ('kind' in page) return page;
-      return done(await operations.listTeams(page), ({ teams, next }) => ({
-        value: { teams: teams.map(teamReport), next: next ?? null },
-      }));
-    },
-    createTeam: async ({ operations, body, id }) => {
-      const name = nameOf(body, 'name');
-      if (typeof name === 'object') return name;
-      const draft = { id, name, plan: body['plan'] as string, creditMinor: body['credit_minor'] as number | undefined };
-      return done(await operations.createTeam(draft), (team) => ({
-        value: teamReport(team),
-        audit: { team_id: team.teamId },
-      }));
-    },
-    showTeam: ({ operations, parameter }) =>
-      withId(parameter, NO_TEAM, async (id) => done(await operations.showTeam(id), (team) => ({ value: teamReport(team) }))),
-    updateTeam: ({ operations, parameter, body, once }) =>
-      withId(parameter, NO_TEAM, async (id) => {
-        const name = body['name'] === undefined ? undefined : nameOf(body, 'name');
-        if (typeof name === 'object') return name;
-        const reason = reasonOf(body);
-        if (typeof reason === 'object') return reason;
-        const plan = body['plan'] as string | undefined;
-        const addCreditMinor = body['add_credit_minor'] as number | undefined;
-        if (addCreditMinor === 0) return NO_AMOUNT;
-        if ((name ?? plan ?? addCreditMinor) === undefined) return ONLY_A_REASON;
-        const edit = { name, plan, addCreditMinor, reason, once };
-        return done(await operations.updateTeam(id, edit), (team) => ({ value: teamReport(team), audit: { team_id: id } }));
-      }),
-    deleteTeam: ({ operations, parameter, query }) =>
-      withId(parameter, NO_TEAM, async (id) => {
-        const keeps = query.get('keep_usage') ?? 'false';
-        if (keeps !== 'true' && keeps !== 'false') return refuse('validation_error', 'keep_usage: must be true or false.');
-        const deleted = await operations.deleteTeam(id, keeps === 'true');
-        // Earlier answers about the team would stay in memory for an hour.
-        if (deleted.kind === 'done') this.#answered.forget(({ body }) => body.includes(id));
-        return done(deleted, () => ({ value: {}, audit: { team_id: id } }));
-      }),
-    listGlossaries: ({ glossaries, parameter }) =>
-      withId(parameter, NO_TEAM, async (id) =>
-        done(await glossaries.list(id), (found) => ({ value: { glossaries: found.map(glossaryReport) } })),
-      ),
-    deleteGlossary: ({ glossaries, parameter }) =>
-      withId(parameter, NO_GLOSSARY, async (id) =>
-        done(await glossaries.remove(id), ({ teamId }) => ({ value: {}, audit: { team_id: teamId, glossary_id: id } })),
-      ),
-    teamUsage: ({ operations, parameter }) =>
-      withId(parameter, NO_TEAM, async (id) => done(await operations.usage(id), ({ report }) => ({ value: report }))),
-    listPeriods: ({ parameter }) =>
-      withId(parameter, NO_TEAM, async (id) =>
-        done(await this.#options.usage.periods(id), (periods) => ({ value: { periods: periods.map(periodReport) } })),
-      ),
-    listUsage: ({ query }) => listUsage(this.#options.usage, query, this.#options.nowMs()),
-    ...keyHandlers(() => this.#options.nowMs()),
-    listPlans: ({ operations }) => Promise.resolve({ value: { plans: operations.listPlans() } }),
-    applyPlan: async ({ operations, parameter }) =>
-      done(
-        await operations.applyPlan(parameter),
-        (applied) => ({ value: applied, audit: { plan: applied.plan, teams: applied.teams, changed: applied.changed } }),
-        'path',
-      ),
-    listAudit: async ({ operations, query }) => {
-      const page = auditPageOf(query);
-      if ('kind' in page) return page;
-      return done(await operations.listAudit(page), ({ entries, next }) => ({
-        value: { entries: entries.map(auditEntryReport), next: next ?? null },
-      }));
-    },
-    live: async () => ({ value: await this.#options.live() }),
-  };
 
   #problem({ problem }: Refusal, requestId: string): AdminAnswer {
     const { status, headers, body } = this.#options.problems().render(problem, requestId);

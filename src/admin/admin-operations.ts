@@ -100,10 +100,9 @@ export class AdminOperations {
   }
 
   async updateTeam(teamId: string, edit: TeamEdit): Promise<AdminResult<Team>> {
-    const before = await this.#options.teams.findTeam(teamId);
-    if (before === undefined) return { kind: 'no_such_team', teamId };
-    if (isUnavailable(before)) return before;
-    const made = judgeTeamEdit(this.#options.plans(), before, edit);
+    const before = await this.showTeam(teamId);
+    if (before.kind !== 'done') return before;
+    const made = judgeTeamEdit(this.#options.plans(), before.value, edit);
     if ('kind' in made) return made;
     const change = edit.once === undefined ? made : { ...made, once: edit.once };
     const after = await this.#options.teams.updateTeam(teamId, change, this.#by('updateTeam', edit.reason));
@@ -123,9 +122,8 @@ export class AdminOperations {
   }
 
   async usage(teamId: string): Promise<AdminResult<{ readonly figures: Usage; readonly report: UsageReport }>> {
-    const figures = await this.#options.teams.usage(teamId);
-    if (figures === undefined) return { kind: 'no_such_team', teamId };
-    return isUnavailable(figures) ? figures : done({ figures, report: usageReport(figures) });
+    const figures = ofTeam(teamId, await this.#options.teams.usage(teamId));
+    return figures.kind === 'done' ? done({ figures: figures.value, report: usageReport(figures.value) }) : figures;
   }
 
   async listKeys(teamId: string): Promise<AdminResult<readonly KeyRecord[]>> {
@@ -140,10 +138,9 @@ export class AdminOperations {
     const keyId = await this.#idOfKey(id, teamId);
     if (typeof keyId === 'object') return keyId;
     const record = { keyId, teamId, digest: digestOf(key), display: displayOf(key), label, mode, limits };
-    const created = await teams.createKey(record, this.#by('createKey'));
-    if (created === undefined) return { kind: 'no_such_team', teamId };
-    if (isUnavailable(created)) return created;
-    if (!disabled) return done(newKeyReport(key, created));
+    const created = ofTeam(teamId, await teams.createKey(record, this.#by('createKey')));
+    if (created.kind !== 'done') return created;
+    if (!disabled) return done(newKeyReport(key, created.value));
     // The key is only returned now: nobody could have used it before.
     const result = await this.updateKey(keyId, { disabled });
     return result.kind === 'done' ? done(newKeyReport(key, result.value), result.replicated) : result;

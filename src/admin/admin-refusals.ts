@@ -2,10 +2,10 @@
 import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import { canonicalUlid } from '../domain/ulid.ts';
 import { replicatedMember } from './admin-result.ts';
 import type { AdminRefusal, AdminResult } from './admin-result.ts';
-import type { Download } from './usage-download.ts';
+import type { Download } from './usage-csv.ts';
+import type { QueryFault } from './usage-question.ts';
 
 /** For an operator with the role `read`. */
 export const MAY_ONLY_READ = refuse('forbidden', 'Your role is read: you can see everything, but change nothing.');
@@ -69,16 +69,19 @@ export function refusalOf(refusal: AdminRefusal | StoreUnavailable, planIn: 'bod
 /** A value to answer, with the members that its audit line adds; a file; or a refusal. */
 export type Handled = { readonly value: unknown; readonly audit?: Readonly<Record<string, string | number>> } | Download | Refusal;
 
-/** Calls `use` with the id in the segment; answers `none` if it is not a ULID. */
-export async function withId(segment: string, none: Refusal, use: (id: string) => Promise<Handled>): Promise<Handled> {
-  const id = canonicalUlid(segment);
-  return id === undefined ? none : use(id);
-}
-
 /** `planIn` as in `refusalOf`. */
 export function done<T>(result: AdminResult<T>, handled: (value: T) => Handled, planIn?: 'body' | 'path'): Handled {
   if (result.kind !== 'done') return refusalOf(result, planIn);
   const made = handled(result.value);
   // Values are objects.
   return 'value' in made ? { ...made, value: { ...(made.value as object), ...replicatedMember(result) } } : made;
+}
+
+/** A team that a query names is not part of the path, so it is not a 404. */
+export function refusalOfQuery(refusal: AdminRefusal | StoreUnavailable): Refusal {
+  return refusal.kind === 'no_such_team' ? refusalOfFault({ field: 'team', fault: 'there is no team with this id' }) : refusalOf(refusal);
+}
+
+export function refusalOfFault({ field, fault }: QueryFault): Refusal {
+  return refuse('validation_error', `${field}: ${fault}.`);
 }

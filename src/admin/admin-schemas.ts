@@ -116,23 +116,22 @@ const LimitAnswers = {
   characters: Type.Optional(whole),
   allowed_addresses: Type.Optional(Type.Array(range)),
 } as const;
-export const KeyAnswer = Type.Object({
+const keyBase = {
   key_id: Type.String(),
   display: Type.String({ description: "The key's first twelve characters." }),
   label: Type.String(),
   mode: Type.Enum(['live', 'test'], { type: 'string' }),
   status,
+} as const;
+export const KeyAnswer = Type.Object({
+  ...keyBase,
   created_at: moment,
   last_used_at: Type.Union([moment, Type.Null()]),
   ...LimitAnswers,
 });
 export const ChangedKeyAnswer = Type.Object({ team_id: Type.String(), ...KeyAnswer.properties, replicated });
 export const FoundKeyAnswer = Type.Object({
-  key_id: Type.String(),
-  display: Type.String({ description: "The key's first twelve characters." }),
-  label: Type.String(),
-  mode: Type.Enum(['live', 'test'], { type: 'string' }),
-  status,
+  ...keyBase,
   team_id: Type.String(),
   team_name: Type.String(),
   last_used_at: Type.Union([moment, Type.Null()]),
@@ -168,21 +167,16 @@ export const PlanAppliedAnswer = Type.Object({
   replicated,
 });
 const changed = Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]));
-export const AuditAnswer = Type.Object({
-  entries: Type.Array(
-    Type.Object({
-      at: moment,
-      actor: Type.String({ description: '`cli:USER@HOST`, `admin:NAME@ADDRESS` or `console:NAME@ADDRESS`.' }),
-      action: Type.String({ description: 'The operationId in the admin API.' }),
-      team_id: Type.Union([Type.String(), Type.Null()]),
-      key_id: Type.Union([Type.String(), Type.Null()]),
-      before: changed,
-      after: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), {
-        description: 'The new values of the members that changed, and the `reason`.',
-      }),
-    }),
-  ),
-  next: Type.Union([Type.String(), Type.Null()]),
+export const AuditEntryAnswer = Type.Object({
+  at: moment,
+  actor: Type.String({ description: '`cli:USER@HOST`, `admin:NAME@ADDRESS` or `console:NAME@ADDRESS`.' }),
+  action: Type.String({ description: 'The operationId in the admin API.' }),
+  team_id: Type.Union([Type.String(), Type.Null()]),
+  key_id: Type.Union([Type.String(), Type.Null()]),
+  before: changed,
+  after: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), {
+    description: 'The new values of the members that changed, and the `reason`.',
+  }),
 });
 export const LiveAnswer = Type.Object({
   step_seconds: whole,

@@ -1,20 +1,14 @@
 // Formats audit entries for programs and people, with the member names of the admin API.
+import type { Static } from 'typebox';
 import { minorRoundedDown } from '../domain/money.ts';
 import { rfc3339 } from '../domain/period.ts';
 import type { AuditEntry, AuditState } from '../domain/audit-entry.ts';
+import type { AuditEntryAnswer } from './admin-schemas.ts';
 import { numberChanges, planNumbers } from './plan-comparison.ts';
 
 type AuditMembers = Readonly<Record<string, string | number>>;
 
-export interface AuditEntryReport {
-  readonly at: string;
-  readonly actor: string;
-  readonly action: string;
-  readonly team_id: string | null;
-  readonly key_id: string | null;
-  readonly before: AuditMembers;
-  readonly after: AuditMembers;
-}
+export type AuditEntryReport = Static<typeof AuditEntryAnswer>;
 
 export function auditEntryReport({ atMs, actor, action, teamId, keyId, reason, before, after }: AuditEntry): AuditEntryReport {
   return {

@@ -1,10 +1,12 @@
 // The operations on teams' glossaries (list, delete) for the command line, the admin API and the console.
+import type { Static } from 'typebox';
 import { rfc3339 } from '../domain/period.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { GlossaryRecord, GlossaryStore } from '../ports/glossary-store.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
-import { done } from './admin-result.ts';
+import { done, ofTeam } from './admin-result.ts';
 import type { AdminResult } from './admin-result.ts';
+import type { GlossaryAnswer } from './admin-schemas.ts';
 
 export interface GlossaryOperationsOptions {
   readonly teams: Pick<TeamRegistry, 'findTeam' | 'replicated'>;
@@ -32,9 +34,8 @@ export class GlossaryOperations {
 
   async list(teamId: string): Promise<AdminResult<readonly GlossaryRecord[]>> {
     const { teams, glossaries } = this.#options;
-    const team = await teams.findTeam(teamId);
-    if (team === undefined) return { kind: 'no_such_team', teamId };
-    if (isUnavailable(team)) return team;
+    const team = ofTeam(teamId, await teams.findTeam(teamId));
+    if (team.kind !== 'done') return team;
     const found = await glossaries.list(teamId);
     return isUnavailable(found) ? found : done(found);
   }
@@ -63,22 +64,7 @@ export class GlossaryOperations {
 }
 
 /** A glossary as `/v1/glossaries` shows it, but with any number of dictionaries: `source_lang` and `target_lang` if it has one. */
-export interface GlossaryReport {
-  readonly glossary_id: string;
-  readonly name: string;
-  readonly source_lang?: string;
-  readonly target_lang?: string;
-  /** In all dictionaries. */
-  readonly entry_count: number;
-  readonly created_at: string;
-  readonly dictionaries: readonly DictionaryReport[];
-}
-
-interface DictionaryReport {
-  readonly source_lang: string;
-  readonly target_lang: string;
-  readonly entry_count: number;
-}
+export type GlossaryReport = Static<typeof GlossaryAnswer>;
 
 export function glossaryReport({ glossaryId, name, dictionaries, createdAtMs }: GlossaryRecord): GlossaryReport {
   const shown = dictionaries.map(({ sourceLang, targetLang, entryCount }) => ({

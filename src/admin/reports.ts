@@ -1,33 +1,14 @@
-// Teams, keys and plans as JSON: what the command line prints with --json and the admin API answers.
+// Teams, keys, plans and the live window as JSON: what the command line prints with --json and the admin API answers.
+import type { Static } from 'typebox';
 import type { KeyLimits } from '../domain/key-limits.ts';
 import { minorRoundedDown } from '../domain/money.ts';
 import { rfc3339 } from '../domain/period.ts';
 import { anchorOf, lengthOf } from '../domain/period-rule.ts';
-import type { PeriodAnchor } from '../domain/period-rule.ts';
 import type { Plan } from '../domain/plan.ts';
-import type { FoundKey, KeyRecord, KeyStatus, Team } from '../ports/team-registry.ts';
+import type { FoundKey, KeyRecord, Team } from '../ports/team-registry.ts';
+import type { FoundKeyAnswer, KeyAnswer, LiveAnswer, NewKeyAnswer, TeamAnswer } from './admin-schemas.ts';
 
-export interface TeamReport {
-  readonly team_id: string;
-  readonly name: string;
-  readonly plan: string;
-  readonly billing: 'quota' | 'credit';
-  readonly requests_per_second: number;
-  readonly max_characters_per_request: number;
-  readonly max_glossaries: number;
-  /** With quota billing only. */
-  readonly characters?: number;
-  readonly period?: string;
-  readonly overage_cap_minor?: number;
-  readonly overage_minor_per_million?: number;
-  /** With credit billing only. */
-  readonly credit_minor_per_million?: number;
-  readonly balance_minor?: number;
-  /** Only if it is `calendar`. */
-  readonly period_anchor?: PeriodAnchor;
-  readonly currency: string;
-  readonly created_at: string;
-}
+export type TeamReport = Static<typeof TeamAnswer>;
 
 /** Members in output order: a team's numbers, under the names that plans have for them. */
 export function teamReport(team: Team): TeamReport {
@@ -60,33 +41,18 @@ function billingPart({ limits, balanceMicro }: Team): Partial<TeamReport> {
 }
 
 /** A key's limits, under the names that operators use; absent if the key has no such limit. */
-export interface LimitsReport {
-  readonly expires_at?: string;
-  readonly requests_per_second?: number;
-  readonly characters?: number;
-  readonly allowed_addresses?: readonly string[];
-}
+export type LimitsReport = Pick<KeyReport, 'expires_at' | 'requests_per_second' | 'characters' | 'allowed_addresses'>;
 
 export function limitsReport({ expiresAtMs, requestsPerSecond, characters, allowedAddresses }: KeyLimits): LimitsReport {
   return {
     ...(expiresAtMs === undefined ? {} : { expires_at: rfc3339(expiresAtMs) }),
     ...(requestsPerSecond === undefined ? {} : { requests_per_second: requestsPerSecond }),
     ...(characters === undefined ? {} : { characters }),
-    ...(allowedAddresses === undefined ? {} : { allowed_addresses: allowedAddresses }),
+    ...(allowedAddresses === undefined ? {} : { allowed_addresses: [...allowedAddresses] }),
   };
 }
 
-/** Limits come last, absent if the key has none. */
-export interface KeyReport extends LimitsReport {
-  readonly key_id: string;
-  /** The key's first twelve characters. */
-  readonly display: string;
-  readonly label: string;
-  readonly mode: 'live' | 'test';
-  readonly status: KeyStatus;
-  readonly created_at: string;
-  readonly last_used_at: string | null;
-}
+export type KeyReport = Static<typeof KeyAnswer>;
 
 export function keyReport(key: KeyRecord): KeyReport {
   return {
@@ -109,31 +75,14 @@ export function changedKeyReport(key: KeyRecord): ChangedKeyReport {
 }
 
 /** A key with its team. */
-export interface FoundKeyReport extends LimitsReport {
-  readonly key_id: string;
-  readonly display: string;
-  readonly label: string;
-  readonly mode: 'live' | 'test';
-  readonly status: KeyStatus;
-  readonly team_id: string;
-  readonly team_name: string;
-  readonly last_used_at: string | null;
-}
-
-export function foundKeyReport(key: FoundKey): FoundKeyReport {
+export function foundKeyReport(key: FoundKey): Static<typeof FoundKeyAnswer> {
   const { key_id, display, label, mode, status, last_used_at } = keyReport(key);
   const of = { team_id: key.teamId, team_name: key.teamName };
   return { key_id, display, label, mode, status, ...of, last_used_at, ...limitsReport(key.limits) };
 }
 
 /** A key that was just created; the only time that it is shown whole. */
-export interface NewKeyReport extends LimitsReport {
-  readonly key_id: string;
-  readonly key: string;
-  readonly display: string;
-  readonly mode: 'live' | 'test';
-  readonly team_id: string;
-}
+export type NewKeyReport = Static<typeof NewKeyAnswer>;
 
 export function newKeyReport(key: string, { keyId, display, mode, teamId, limits }: KeyRecord): NewKeyReport {
   return { key_id: keyId, key, display, mode, team_id: teamId, ...limitsReport(limits) };
@@ -143,4 +92,32 @@ export type PlanReport = { readonly name: string } & Plan;
 
 export function planReport(name: string, plan: Plan): PlanReport {
   return { name, ...plan };
+}
+
+/** The figures of one step of five seconds; `app/` adds up those of all processes. */
+export interface StepFigures {
+  readonly atMs: number;
+  readonly requests: Readonly<Record<string, number>>;
+  readonly p50Ms: number | null;
+  readonly p99Ms: number | null;
+  readonly characters: number;
+  readonly engineFailures: number;
+  readonly inFlight: number;
+}
+
+export type LiveReport = Static<typeof LiveAnswer>;
+
+export function liveReport(stepSeconds: number, steps: readonly StepFigures[]): LiveReport {
+  return {
+    step_seconds: stepSeconds,
+    points: steps.map((step) => ({
+      at: rfc3339(step.atMs),
+      requests: step.requests,
+      p50_ms: step.p50Ms,
+      p99_ms: step.p99Ms,
+      characters: step.characters,
+      engine_failures: step.engineFailures,
+      in_flight: step.inFlight,
+    })),
+  };
 }

@@ -1,10 +1,14 @@
-// Usage as CSV (RFC 4180), safe to open in a spreadsheet.
+// Usage as CSV (RFC 4180), safe to open in a spreadsheet; as a file, read while it is sent.
+import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { dateOf } from '../domain/usage-days.ts';
+import type { AdminRefusal } from './admin-result.ts';
+import type { UsageReading } from './usage-reading.ts';
 import type { UsageQuestion, UsageRow } from './usage-rows.ts';
 
 const COLUMNS = ['team_id', 'name', 'plan', 'date', 'character_count', 'request_count'] as const satisfies readonly (keyof UsageRow)[];
 const KEY_COLUMNS = ['key_id', 'display', 'label', 'mode'] as const satisfies readonly (keyof UsageRow)[];
 
-export const CSV_TYPE = 'text/csv; charset=utf-8';
+const CSV_TYPE = 'text/csv; charset=utf-8';
 
 /** Writes rows as lines; `head` is the first line. */
 export interface UsageCsv {
@@ -38,7 +42,37 @@ function cell(text: string): string {
   return NEEDS_QUOTES.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
+export interface Download {
+  readonly kind: 'download';
+  readonly contentType: string;
+  readonly disposition: string;
+  /** Throws if the store fails midway, so that a partial file does not look complete. */
+  readonly pieces: AsyncIterable<string>;
+}
+
+/** Reads the first teams before anything is sent, so that a store that is down is still a refusal. */
+export async function usageDownload(reading: UsageReading, question: UsageQuestion): Promise<Download | AdminRefusal | StoreUnavailable> {
+  const parts = reading.walk(question);
+  const first = await parts.next();
+  if (first.done !== true && first.value.kind !== 'done') return first.value;
+  const { head, lines } = usageCsv(question);
+  async function* pieces(): AsyncGenerator<string, void, void> {
+    yield first.done === true ? head : head + lines(first.value.kind === 'done' ? first.value.value.rows : []);
+    for await (const part of parts) {
+      if (part.kind !== 'done') throw new Error('the store has failed midway');
+      if (part.value.rows.length > 0) yield lines(part.value.rows);
+    }
+  }
+  const { from, to } = question.range;
+  return {
+    kind: 'download',
+    contentType: CSV_TYPE,
+    disposition: dispositionOf(dateOf(from), dateOf(to)),
+    pieces: pieces(),
+  };
+}
+
 /** `usage-2026-11-01-to-2026-11-30.csv`, as a header value. */
-export function dispositionOf(from: string, to: string): string {
+function dispositionOf(from: string, to: string): string {
   return `attachment; filename="usage-${from}-to-${to}.csv"`;
 }

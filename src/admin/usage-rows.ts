@@ -1,8 +1,10 @@
 // Rows of usage for invoices: the count of a team or key for a day, a month, or all requested days.
+import type { Static } from 'typebox';
 import { dateIn } from '../domain/usage-days.ts';
 import type { DayRange, UsageSpan } from '../domain/usage-days.ts';
 import type { KeyRecord, Team } from '../ports/team-registry.ts';
 import type { KeyDay, TeamDays } from '../ports/usage-history.ts';
+import type { UsageRowAnswer } from './admin-schemas.ts';
 
 /** The query. */
 export interface UsageQuestion {
@@ -14,22 +16,8 @@ export interface UsageQuestion {
   readonly teamId: string | undefined;
 }
 
-/** There are only rows with usage. Members in output order. */
-export interface UsageRow {
-  readonly team_id: string;
-  readonly name: string;
-  readonly plan: string;
-  /** `2026-11-22`, `2026-11`, or `null` for all days. */
-  readonly date: string | null;
-  readonly character_count: number;
-  readonly request_count: number;
-  /** The following members: only in rows of keys. */
-  readonly key_id?: string;
-  /** The key's first twelve characters. */
-  readonly display?: string;
-  readonly label?: string;
-  readonly mode?: 'live' | 'test';
-}
+/** There are only rows with usage; members in output order, those of a key only in rows of keys. */
+export type UsageRow = Readonly<Static<typeof UsageRowAnswer>>;
 
 interface Count {
   characters: number;

@@ -1,6 +1,6 @@
 // Builds the figures of the console's overview from the states of all processes.
 import process from 'node:process';
-import type { StepFigures } from '../admin/live-report.ts';
+import type { StepFigures } from '../admin/reports.ts';
 import type { Config } from '../config/config.ts';
 import type { Overview } from '../console/overview-figures.ts';
 import { withoutCredentials } from '../domain/store-url.ts';

@@ -1,5 +1,5 @@
 // The data of the overview: live window, engine, store and processes at one moment.
-import type { StepFigures } from '../admin/live-report.ts';
+import type { StepFigures } from '../admin/reports.ts';
 import { problems } from '../core/problem.ts';
 import type { RoutingRule } from '../domain/engine-routing.ts';
 import type { ReplicaHealth } from '../ports/engine.ts';

@@ -1,5 +1,5 @@
 // The overview's figures as HTML, in parts: the page is made of them, and its script replaces them with new ones.
-import type { StepFigures } from '../admin/live-report.ts';
+import type { StepFigures } from '../admin/reports.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import type { AttemptFailure, ReplicaHealth } from '../ports/engine.ts';

@@ -1,5 +1,5 @@
 // The overview's charts as columns of numbers, one per series, for the script in the page; and what they show in words.
-import type { StepFigures } from '../admin/live-report.ts';
+import type { StepFigures } from '../admin/reports.ts';
 import { byOutcome, OUTCOMES, OUTCOME_LABELS } from './overview-figures.ts';
 import type { Overview } from './overview-figures.ts';
 import { decimal, duration } from './shown.ts';

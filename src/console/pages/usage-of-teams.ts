@@ -1,7 +1,7 @@
 // The usage of all teams in a month, in pages, and the same as a file.
 import { refusalOf } from '../../admin/admin-refusals.ts';
-import { usageDownload } from '../../admin/usage-download.ts';
-import { refusalOfFault, refusalOfQuery } from '../../admin/usage-handlers.ts';
+import { usageDownload } from '../../admin/usage-csv.ts';
+import { refusalOfFault, refusalOfQuery } from '../../admin/admin-refusals.ts';
 import { cursorOf, readCursor, readUsageQuestion } from '../../admin/usage-question.ts';
 import type { UsagePage } from '../../admin/usage-reading.ts';
 import type { UsageQuestion } from '../../admin/usage-rows.ts';

@@ -2,8 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { GlossaryOperations } from '../../../src/admin/glossary-operations.ts';
 import { AdminOperations } from '../../../src/admin/admin-operations.ts';
-import { Operators } from '../../../src/admin/operators.ts';
-import { SignInAttempts } from '../../../src/admin/sign-in-attempts.ts';
+import { Operators, SignInAttempts } from '../../../src/admin/operators.ts';
 import { UsageReading } from '../../../src/admin/usage-reading.ts';
 import { Console } from '../../../src/console/console.ts';
 import type { ConsoleOptions } from '../../../src/console/console.ts';

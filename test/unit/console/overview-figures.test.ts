@@ -5,10 +5,9 @@ import type { Overview } from '../../../src/console/overview-figures.ts';
 import { partsOf } from '../../../src/console/overview-parts.ts';
 import { chartDataOf } from '../../../src/console/overview-series.ts';
 import { overviewOf } from '../../../src/app/overview-of-processes.ts';
-import type { ProcessState } from '../../../src/app/process-state.ts';
+import type { EngineReplica, ProcessState } from '../../../src/app/process-state.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { problems } from '../../../src/core/problem.ts';
-import type { EngineReplica } from '../../../src/app/process-state.ts';
 import { LiveWindow, LIVE_STEP_MS } from '../../../src/runtime/live-window.ts';
 import type { AccessEntry } from '../../../src/ports/access-entry.ts';
 

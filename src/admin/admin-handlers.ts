@@ -1,0 +1,216 @@
+// The admin API's handlers: from a checked request to an operation, and from its result to the answer.
+import { refuse } from '../core/problem.ts';
+import type { Refusal } from '../core/outcome.ts';
+import { matchesDisplay, matchesKeyPattern } from '../domain/api-key.ts';
+import { judgeLimits, LIMIT_NAMES } from '../domain/given-key-limits.ts';
+import type { LimitName } from '../domain/given-key-limits.ts';
+import type { JsonMembers } from '../domain/json-body.ts';
+import { changedLimits } from '../domain/key-limits.ts';
+import { canonicalUlid } from '../domain/ulid.ts';
+import { periodReport } from '../domain/usage-report.ts';
+import type { ChangeOnce, KeyChange } from '../ports/team-registry.ts';
+import { auditPageOf, limitOf, nameOf, pageOf, reasonOf } from './admin-input.ts';
+import type { AdminOperations } from './admin-operations.ts';
+import { done, NO_GLOSSARY, NO_KEY, NO_TEAM, refusalOfFault, refusalOfQuery } from './admin-refusals.ts';
+import type { Handled } from './admin-refusals.ts';
+import type { AdminRouteId } from './admin-routes.ts';
+import { auditEntryReport } from './audit-report.ts';
+import { glossaryReport } from './glossary-operations.ts';
+import type { GlossaryOperations } from './glossary-operations.ts';
+import { changedKeyReport, foundKeyReport, keyReport, teamReport } from './reports.ts';
+import type { LiveReport } from './reports.ts';
+import { usageDownload } from './usage-csv.ts';
+import { cursorOf, readCursor, readUsageQuestion } from './usage-question.ts';
+import type { UsageReading } from './usage-reading.ts';
+import type { UsageQuestion } from './usage-rows.ts';
+
+/** What a handler gets: the operations, in the name of the caller; the path's variable segment, the checked body, the query. */
+export interface Input {
+  readonly operations: AdminOperations;
+  readonly glossaries: GlossaryOperations;
+  readonly parameter: string;
+  readonly body: JsonMembers;
+  readonly query: URLSearchParams;
+  /** The id for the record to create; a request with the same `Idempotency-Key` gets the same id. */
+  readonly id: string | undefined;
+  /** The same for a change of an existing record. */
+  readonly once: ChangeOnce | undefined;
+}
+
+/** What handlers have besides: they are made once. */
+export interface HandlerParts {
+  readonly usage: UsageReading;
+  readonly live: () => Promise<LiveReport>;
+  /** The wall clock. */
+  readonly nowMs: () => number;
+  /** Drops the earlier answers about a team. */
+  readonly forgetAnswers: (teamId: string) => void;
+}
+
+const NO_AMOUNT = refuse('validation_error', 'add_credit_minor: must not be 0: positive to add credit, negative to deduct it.');
+const ONLY_A_REASON = refuse('validation_error', 'reason: there is nothing that it is for; also give name, plan or add_credit_minor.');
+
+type Handler = (input: Input) => Promise<Handled>;
+
+/** A handler for the record whose id is in the path; answers `none` if it is not a ULID. */
+function ofRecord(none: Refusal, handle: (input: Input, id: string) => Promise<Handled>): Handler {
+  return async (input) => {
+    const id = canonicalUlid(input.parameter);
+    return id === undefined ? none : handle(input, id);
+  };
+}
+
+export function adminHandlers({ usage, live, nowMs, forgetAnswers }: HandlerParts): Readonly<Record<AdminRouteId, Handler>> {
+  return {
+    listTeams: async ({ operations, query }) => {
+      const page = pageOf(query);
+      if ('kind' in page) return page;
+      return done(await operations.listTeams(page), ({ teams, next }) => ({
+        value: { teams: teams.map(teamReport), next: next ?? null },
+      }));
+    },
+    createTeam: async ({ operations, body, id }) => {
+      const name = nameOf(body, 'name');
+      if (typeof name === 'object') return name;
+      const draft = { id, name, plan: body['plan'] as string, creditMinor: body['credit_minor'] as number | undefined };
+      return done(await operations.createTeam(draft), (team) => ({
+        value: teamReport(team),
+        audit: { team_id: team.teamId },
+      }));
+    },
+    showTeam: ofRecord(NO_TEAM, async ({ operations }, id) => done(await operations.showTeam(id), (team) => ({ value: teamReport(team) }))),
+    updateTeam: ofRecord(NO_TEAM, async ({ operations, body, once }, id) => {
+      const name = body['name'] === undefined ? undefined : nameOf(body, 'name');
+      if (typeof name === 'object') return name;
+      const reason = reasonOf(body);
+      if (typeof reason === 'object') return reason;
+      const plan = body['plan'] as string | undefined;
+      const addCreditMinor = body['add_credit_minor'] as number | undefined;
+      if (addCreditMinor === 0) return NO_AMOUNT;
+      if ((name ?? plan ?? addCreditMinor) === undefined) return ONLY_A_REASON;
+      const edit = { name, plan, addCreditMinor, reason, once };
+      return done(await operations.updateTeam(id, edit), (team) => ({ value: teamReport(team), audit: { team_id: id } }));
+    }),
+    deleteTeam: ofRecord(NO_TEAM, async ({ operations, query }, id) => {
+      const keeps = query.get('keep_usage') ?? 'false';
+      if (keeps !== 'true' && keeps !== 'false') return refuse('validation_error', 'keep_usage: must be true or false.');
+      const deleted = await operations.deleteTeam(id, keeps === 'true');
+      if (deleted.kind === 'done') forgetAnswers(id);
+      return done(deleted, () => ({ value: {}, audit: { team_id: id } }));
+    }),
+    listGlossaries: ofRecord(NO_TEAM, async ({ glossaries }, id) =>
+      done(await glossaries.list(id), (found) => ({ value: { glossaries: found.map(glossaryReport) } })),
+    ),
+    deleteGlossary: ofRecord(NO_GLOSSARY, async ({ glossaries }, id) =>
+      done(await glossaries.remove(id), ({ teamId }) => ({ value: {}, audit: { team_id: teamId, glossary_id: id } })),
+    ),
+    teamUsage: ofRecord(NO_TEAM, async ({ operations }, id) => done(await operations.usage(id), ({ report }) => ({ value: report }))),
+    listPeriods: ofRecord(NO_TEAM, async (_input, id) =>
+      done(await usage.periods(id), (periods) => ({ value: { periods: periods.map(periodReport) } })),
+    ),
+    listUsage: ({ query }) => usagePage(usage, query, nowMs()),
+    listKeys: ofRecord(NO_TEAM, async ({ operations }, id) =>
+      done(await operations.listKeys(id), (keys) => ({ value: { keys: keys.map(keyReport) } })),
+    ),
+    createKey: ofRecord(NO_TEAM, async ({ operations, body, id }, teamId) => {
+      const terms = keyTermsOf(body, nowMs());
+      if ('kind' in terms) return terms;
+      const { label = '', disabled = false, limits = {} } = terms;
+      const draft = { id, teamId, mode: body['mode'] as 'live' | 'test', label, disabled, limits: changedLimits({}, limits) };
+      const result = await operations.createKey(draft);
+      return done(result, (report) => ({ value: report, audit: { team_id: teamId, key_id: report.key_id } }));
+    }),
+    updateKey: ofRecord(NO_KEY, async ({ operations, body }, id) => {
+      const terms = keyTermsOf(body, nowMs());
+      if ('kind' in terms) return terms;
+      return done(await operations.updateKey(id, terms), (key) => ({
+        value: changedKeyReport(key),
+        audit: { team_id: key.teamId, key_id: key.keyId },
+      }));
+    }),
+    revokeKey: ofRecord(NO_KEY, async ({ operations }, id) =>
+      done(await operations.revokeKey(id), (key) => ({
+        value: { key_id: key.keyId, status: key.status },
+        audit: { team_id: key.teamId, key_id: key.keyId },
+      })),
+    ),
+    findKeys: async ({ operations, body }) => {
+      const search = keySearchOf(body);
+      if ('kind' in search) return search;
+      return done(await operations.findKeys(search), (keys) => ({ value: { keys: keys.map(foundKeyReport) } }));
+    },
+    listPlans: ({ operations }) => Promise.resolve({ value: { plans: operations.listPlans() } }),
+    applyPlan: async ({ operations, parameter }) =>
+      done(
+        await operations.applyPlan(parameter),
+        (applied) => ({ value: applied, audit: { plan: applied.plan, teams: applied.teams, changed: applied.changed } }),
+        'path',
+      ),
+    listAudit: async ({ operations, query }) => {
+      const page = auditPageOf(query);
+      if ('kind' in page) return page;
+      return done(await operations.listAudit(page), ({ entries, next }) => ({
+        value: { entries: entries.map(auditEntryReport), next: next ?? null },
+      }));
+    },
+    live: async () => ({ value: await live() }),
+  };
+}
+
+/** The members of a body about a key, besides its mode. A limit that is `null` is removed. */
+function keyTermsOf(body: JsonMembers, nowMs: number): KeyChange | Refusal {
+  const label = body['label'] === '' || body['label'] === undefined ? body['label'] : nameOf(body, 'label');
+  if (typeof label === 'object') return label;
+  const given = (Object.keys(LIMIT_NAMES) as LimitName[]).filter((name) => body[name] !== undefined);
+  const judged = judgeLimits(Object.fromEntries(given.flatMap((name) => (body[name] === null ? [] : [[name, body[name]]]))), nowMs);
+  if ('fault' in judged) {
+    const { name, at, fault } = judged;
+    return refuse('validation_error', `${name}${at === undefined ? '' : `[${at}]`}: ${fault}.`);
+  }
+  const removed = given.filter((name) => body[name] === null).map((name) => [LIMIT_NAMES[name], null] as const);
+  const disabled = body['disabled'] as boolean | undefined;
+  return {
+    ...(label === undefined ? {} : { label }),
+    ...(disabled === undefined ? {} : { disabled }),
+    ...(given.length === 0 ? {} : { limits: { ...judged.limits, ...Object.fromEntries(removed) } }),
+  };
+}
+
+/** What identifies the key to find; refusals never repeat it. */
+function keySearchOf({ key, display }: JsonMembers): { readonly key: string } | { readonly display: string } | Refusal {
+  if ((key === undefined) === (display === undefined)) return refuse('validation_error', 'body: must have exactly one of key and display.');
+  if (typeof key === 'string') {
+    if (matchesKeyPattern(key)) return { key };
+    return refuse(
+      'validation_error',
+      'key: must be a whole key, la_live_ or la_test_ and 40 letters and digits; for its first characters use display.',
+    );
+  }
+  if (typeof display === 'string' && matchesDisplay(display)) return { display };
+  return refuse('validation_error', 'display: must be the first twelve characters of a key, for example la_live_Ab3d.');
+}
+
+async function usagePage(reading: UsageReading, query: URLSearchParams, nowMs: number): Promise<Handled> {
+  const question = readUsageQuestion(query, nowMs);
+  if ('fault' in question) return refusalOfFault(question);
+  const limit = limitOf(query);
+  if (typeof limit === 'object') return limit;
+  const format = query.get('format') ?? 'json';
+  if (format !== 'json' && format !== 'csv') return refusalOfFault({ field: 'format', fault: 'must be json or csv' });
+  return format === 'csv' ? rowsFile(reading, question, query.get('cursor')) : rowsPage(reading, question, query.get('cursor'), limit);
+}
+
+async function rowsFile(reading: UsageReading, question: UsageQuestion, cursor: string | null): Promise<Handled> {
+  if (cursor !== null) return refusalOfFault({ field: 'cursor', fault: 'cannot be used with format=csv, which has all rows' });
+  const download = await usageDownload(reading, question);
+  return download.kind === 'download' ? download : refusalOfQuery(download);
+}
+
+async function rowsPage(reading: UsageReading, question: UsageQuestion, cursor: string | null, limit: number): Promise<Handled> {
+  const after = cursor === null ? undefined : readCursor(cursor, question);
+  if (after !== undefined && 'fault' in after) return refusalOfFault(after);
+  const found = await reading.page(question, after, limit);
+  if (found.kind !== 'done') return refusalOfQuery(found);
+  const { rows, next } = found.value;
+  return { value: { usage: rows, next: next === undefined ? null : cursorOf(next, question) } };
+}
