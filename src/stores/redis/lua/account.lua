@@ -22,6 +22,20 @@ do
     return known
   end
 
+  -- The keys of teams that were here before: making a name costs as much as writing a field.
+  local names_of, names_count = {}, 0
+  local NAMES_MAX = 2000
+
+  local function name_keys(key)
+    if names_count >= NAMES_MAX then
+      names_of, names_count = {}, 0
+    end
+    local of = sub(key, 1, -5)
+    local names = { prefix = of, ids = of .. 'ids', places = of .. 'places' }
+    names_of[key], names_count = names, names_count + 1
+    return names
+  end
+
   -- To be called before the accounts of a call, which all have the same time.
   function begin(at_ms)
     now, today, place_now, done_now = at_ms, (at_ms - at_ms % DAY_MS) / DAY_MS, nil, {}
@@ -100,7 +114,6 @@ do
       held, held_micro, held_in, newest, late, expires, current, previous, length, passed, oldest, shortest =
         0, 0, number, 0, NEVER, 0, 0, 0, 0, 0, NEVER, LONGEST
     end
-    places_key = nil
     -- A head that is not there, or that was written when the list had changed, has to be compared with the list.
     if not packed or late == 0 then
       count_places()
@@ -113,8 +126,8 @@ do
   -- Reads a team for the operations from `first` to `last` (0 for none). Returns false when there is none, with what is known of it
   -- when the bounds of a period are needed.
   function open_account(key, first, last, offer)
-    team_key, prefix = key, sub(key, 1, -5)
-    ids_key = prefix .. 'ids'
+    local names = names_of[key] or name_keys(key)
+    team_key, prefix, ids_key, places_key = key, names.prefix, names.ids, names.places
     if left_over then
       records, keys = {}, {}
     end
@@ -194,12 +207,12 @@ do
         moved[before + i] = places[i]
       end
     end
-    if count > 0 and write('RPUSH', key_of_places(), pushed, count) ~= before + count then
+    if count > 0 and write('RPUSH', places_key, pushed, count) ~= before + count then
       -- Another program has changed the list: the next call counts it again.
       late = 0
     end
     if moved then
-      call('LTRIM', key_of_places(), before, -1)
+      call('LTRIM', places_key, before, -1)
     end
     length, head_changed = before + taken, true
     if taken > 0 then
@@ -269,7 +282,7 @@ do
       drop_records()
     end
     if trimmed > 0 then
-      call('LTRIM', key_of_places(), trimmed, -1)
+      call('LTRIM', places_key, trimmed, -1)
     end
     if look_at then
       call_in_pieces('ZREM', key_beside('late'), removed)
@@ -277,7 +290,7 @@ do
     end
     if renewed then
       call('PEXPIRE', ids_key, expires - now)
-      call('PEXPIRE', key_of_places(), expires - now)
+      call('PEXPIRE', places_key, expires - now)
       if late < NEVER then
         call('PEXPIRE', key_beside('late'), expires - now)
       end

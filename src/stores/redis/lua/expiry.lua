@@ -105,7 +105,7 @@ do
 
   -- Counts the places again where the head and the list do not fit.
   function count_places()
-    local listed = call('LLEN', key_of_places())
+    local listed = call('LLEN', places_key)
     if length == listed then
       return
     end

@@ -15,7 +15,7 @@ local function standing()
     return { now, 'none' }
   end
   -- A list of a wrong type fails here, before anything is written.
-  call('LLEN', key_of_places())
+  call('LLEN', places_key)
   write_account(1, 0)
   local open, fields = 0, call('HGETALL', ids_key)
   for i = 1, #fields, 2 do

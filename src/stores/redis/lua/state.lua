@@ -11,7 +11,7 @@ local keys, key_days, use = {}, nil, nil
 local head, held, held_micro, held_in, newest, late, expires, current, previous, length, passed, oldest, shortest
 local head_changed
 -- What is stored of each id as bytes, false for nothing; and what is written: `fields` up to `written`.
-local ids_key, records = nil, {}
+local ids_key, places_key, records = nil, nil, {}
 -- Whose entries `records` and `keys` still have: 'operations', or 'others' as well; nil for none.
 local left_over
 local fields, written = { 'h' }, 0

@@ -45,7 +45,7 @@ local tend, periods = (function()
       return { now, 'none' }
     end
     -- What a wrong type makes fail comes before anything is written.
-    call('LLEN', key_of_places())
+    call('LLEN', places_key)
     call('HLEN', key_beside('periods'))
     call('HLEN', key_beside('days'))
     events.look(team_key)

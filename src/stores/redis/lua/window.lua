@@ -1,13 +1,5 @@
 -- The team's rate window: the newest of its places. An admission looks at one of them, the one that is `rate` places back.
 
--- Made where it is needed: settlements do without.
-local places_key
-
-local function key_of_places()
-  places_key = places_key or key_beside('places')
-  return places_key
-end
-
 -- Places taken now, without those of the list; and the list itself in memory, once its places were moved.
 local places, taken, moved = {}, 0, nil
 -- Places taken in the calendar second that holds now, and in the one before.
@@ -20,7 +12,7 @@ local function ended_places()
   local low, high = 0, length
   while low < high do
     local middle = floor((low + high) / 2)
-    local place = call('LINDEX', key_of_places(), middle)
+    local place = call('LINDEX', places_key, middle)
     if not place or now - parse(PLACE, place) >= RATE_WINDOW_MS then
       low = middle + 1
     else
@@ -33,7 +25,7 @@ end
 -- The places of the list from `first` to `last`, from 0 on.
 local function places_between(first, last)
   if not moved then
-    return call('LRANGE', key_of_places(), first, last)
+    return call('LRANGE', places_key, first, last)
   end
   local list = {}
   for i = first + 1, min(last + 1, #moved) do
