@@ -16,7 +16,7 @@ export function partsOf(overview: Overview) {
     state: stateList(overview),
     figures: figures(overview),
     outcomes: outcomes(overview.whole),
-    engines: html`${engineTable(overview)} ${overview.engines.length > 1 ? routingTable(overview) : ''}`,
+    engines: html`${engineTable(overview)} ${isRouted(overview) ? routingTable(overview) : ''}`,
     minutes: minutes(overview.minutes),
   };
 }
@@ -159,6 +159,11 @@ function engineTable({ engines }: Overview): Html {
   );
   const whose = several ? "The engines' replicas" : "The engine's replicas";
   return htmlTable({ caption: `${whose}, attempts since each process started`, columns, rows });
+}
+
+/** Rules may also decide who may use the only engine. */
+function isRouted({ engines, routing }: Overview): boolean {
+  return engines.length > 1 || routing !== undefined;
 }
 
 /** In the order in which the rules are tried. */

@@ -143,7 +143,9 @@ export function offerFor(x: Exchange, offers: EngineOffers): EngineOffer {
 export function lackOf(offer: EngineOffer, options: TranslationOptions, hasGlossary?: boolean): 'pair' | Want | undefined {
   const route = offer.route(options.sourceLang, options.targetLang);
   if (route === undefined) return 'pair';
-  const left = route.withAll(wantsOf(options, hasGlossary));
+  const wants = wantsOf(options, hasGlossary);
+  if (wants.includes('formality') && !offer.languages.supportsFormality(options.targetLang)) return 'formality';
+  const left = route.withAll(wants);
   return typeof left === 'string' ? left : undefined;
 }
 
@@ -286,10 +288,12 @@ export function explainRoute(
   const rule = ruleFor(read, plan, options.sourceLang, options.targetLang);
   const named = read[rule]?.engines ?? [];
   const wants = wantsOf(options, hasGlossary);
+  const hasFormality = table.targets.some(({ code, formality }) => formality && code === options.targetLang);
+  const cannot = (engine: OfferedEngine, want: Want): boolean => (want === 'formality' && !hasFormality) || !isAble(engine, want);
   let attempts = 0;
   const ofRule = named.map((name): ExplainedEngine => {
     const engine = engines.find((one) => one.name === name)!;
-    const lack = offersPair(engine, options.sourceLang, options.targetLang, table) ? wants.find((want) => !isAble(engine, want)) : 'pair';
+    const lack = offersPair(engine, options.sourceLang, options.targetLang, table) ? wants.find((want) => cannot(engine, want)) : 'pair';
     if (lack !== undefined) return { engine: name, attempt: undefined, because: lack };
     const attempt = ++attempts;
     if (attempt === 1 || attempt === 2) return { engine: name, attempt, because: undefined };

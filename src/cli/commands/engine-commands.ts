@@ -81,7 +81,7 @@ const REASONS: Readonly<Record<NonNullable<ExplainedEngine['because']>, string>>
   rule: 'left out: the rule does not name it',
   behind: 'not reached: the two attempts go to engines before it',
   pair: 'left out: does not offer the pair',
-  formality: 'left out: does not support formality',
+  formality: 'left out: does not support formality for this target',
   glossary: 'left out: takes no glossaries',
   html: 'left out: does not support html',
   xml: 'left out: does not support xml',
@@ -136,13 +136,16 @@ function questionOf(context: CommandContext, config: Config): RouteQuestion {
     const meant = variants.length === 0 ? '' : `; its variants are ${variants.join(', ')}`;
     throw new UsageError(`--to: ${JSON.stringify(to)} is not a target language${meant}`);
   }
+  const hasGlossary = context.on('glossary');
+  if (hasGlossary && sourceLang === undefined)
+    throw new UsageError('--glossary: needs --from, as a request with a glossary needs source_lang');
   const formality = oneOf(context, 'formality', FORMALITIES);
   const format = oneOf(context, 'format', FORMATS) ?? 'text';
   return {
     plan,
     // The `prefer_` values and `default` exclude no engine.
     options: { ...NOTHING_CHOSEN, sourceLang, targetLang, formality: formality === 'default' ? undefined : formality, format },
-    hasGlossary: context.on('glossary'),
+    hasGlossary,
   };
 }
 

@@ -8,6 +8,7 @@ import { overviewOf } from '../../../src/app/overview-of-processes.ts';
 import type { EngineReplica, ProcessState } from '../../../src/app/process-state.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { problems } from '../../../src/core/problem.ts';
+import { loaded } from '../../support/written-file.ts';
 import { LiveWindow, LIVE_STEP_MS } from '../../../src/runtime/live-window.ts';
 import type { AccessEntry } from '../../../src/ports/access-entry.ts';
 
@@ -102,4 +103,27 @@ test('a chart leaves the step out that is not over, and is told in words', () =>
   // The figures beside it have it all the same.
   expect(byOutcome(now.whole)).toEqual({ answered: 3, refused: 1, failed: 0, left: 0 });
   expect(wordsOf(partsOf(now).figures.text)).toContain('Characters 61 per minute');
+});
+
+describe('the rules of routing', () => {
+  const engines = (routing?: readonly object[], names = ['a', 'b']): string => {
+    const config = loaded(
+      JSON.stringify({
+        engines: Object.fromEntries(names.map((name) => [name, { urls: ['http://127.0.0.1:1'] }])),
+        ...(routing && { routing }),
+      }),
+    );
+    const shown = overviewOf({ expected: 1, states: [QUIET] }, config, NOW_MS);
+    return wordsOf(partsOf(shown).engines.text);
+  };
+
+  test('several engines, without rules and with them', () => {
+    expect(engines()).toContain('Engines, in their order all all a, b');
+    expect(engines([{ pairs: ['*-DE'], engines: ['b', 'a'] }, { engines: ['a'] }])).toContain('all *-DE b, a all all a');
+  });
+
+  test('one engine with rules, which decide who may use it', () => {
+    expect(engines([{ plans: ['free'], pairs: ['*-DE'], engines: ['a'] }], ['a'])).toContain('Engines, in their order free *-DE a');
+    expect(engines(undefined, ['a'])).not.toContain('Engines, in their order');
+  });
 });
