@@ -58,7 +58,7 @@ test.each<[line: string, rule: number | null, engines: readonly object[]]>([
 test.each([
   ['--from EN', '--to'],
   ['--to XX', '--to: "XX" is not a target language'],
-  ['--to EN', '--to: "EN" is not a target language; there are EN-GB, EN-US'],
+  ['--to EN', '--to: "EN" is not a target language; its variants are EN-GB, EN-US'],
   ['--from EN-GB --to DE', '--from: "EN-GB" is not a source language'],
   ['--plan gold --to DE', '--plan: there is no plan "gold"'],
   ['--to DE --formality much', '--formality: "much" is not one of default, more'],
