@@ -1,11 +1,11 @@
-// Entries of the audit as Redis holds them: the id, JSON, and where only the function knew the team, its descriptions before and after.
+// The encoding of audit entries in Redis: id, JSON and, if only the function knew the team, its records before and after.
 import type { AuditEntry } from '../../domain/audit-entry.ts';
 import { keyDifference, momentOf, teamDifference } from '../../domain/audit-entry.ts';
 import type { AuditDifference, AuditRecord } from '../../domain/audit-entry.ts';
 import { changeableKey, readTeam } from './team-codec.ts';
 
 export const ID_BYTES = 31;
-/** In the place of a length: a member that the team did not have. */
+/** Used instead of a length for a member that the team did not have. */
 const MISSING = 0xffffffff;
 
 export function packEntry(id: string, record: AuditRecord): Buffer {
@@ -30,7 +30,7 @@ export function readRecord(teamId: string, member: Buffer): AuditRecord {
   return { ...record, ...(teamDifference(was, readTeam(teamId, after)) ?? { before: {}, after: {} }) };
 }
 
-/** Where entries lie that are of no team in particular. */
+/** The key of entries that belong to no team. */
 export const NO_TEAM = 'all';
 
 export function readEntry(teamId: string, member: Buffer): AuditEntry {

@@ -1,4 +1,4 @@
-// The text of dictionaries in Redis: read and written in pieces, on a connection that no admission waits for.
+// The text of dictionaries in Redis, read and written in chunks, on a connection that admissions do not use.
 import { nextTurn } from '../../core/turns.ts';
 import { EntriesSplitter, isLarge, wholeObject, wholeObjectBytes, writtenEntries } from '../../domain/entries-text.ts';
 import type { EntryPieces, WrittenEntries } from '../../domain/entries-text.ts';
@@ -9,7 +9,7 @@ import type { RedisConnection } from './redis-connection.ts';
 import type { RedisLink } from './redis-link.ts';
 
 const CHUNK_BYTES = 65_536;
-/** How long a text stays that no glossary holds: after each piece of it, and then until the function that makes it a glossary's. */
+/** How long a text is kept before a glossary holds it: after each chunk, and then until the function makes it a glossary's. */
 const UNHELD_MS = 60_000;
 
 export class DictionaryText {
@@ -31,7 +31,7 @@ export class DictionaryText {
     const length = await this.#ask((redis) => redis.strlen(key));
     for (let at = CHUNK_BYTES; at < length; at += CHUNK_BYTES) {
       const chunk = await this.#chunk(key, at);
-      // Deleted meanwhile: a text never changes.
+      // It was deleted in the meantime; a text never changes.
       if (chunk.length < Math.min(CHUNK_BYTES, length - at)) return undefined;
       await nextTurn();
       splitter.push(chunk);
@@ -39,7 +39,7 @@ export class DictionaryText {
     return length === 0 ? undefined : splitter.end();
   }
 
-  /** Arguments for the function: how many dictionaries are new, then of each id, bytes, JSON and length (lua/glossaries.lua). */
+  /** Arguments for the function: the number of new dictionaries, then the id, bytes, JSON and length of each (lua/glossaries.lua). */
   async write(teamId: string, dictionaries: readonly (DictionaryRecord | NewDictionary)[]): Promise<readonly (string | Buffer)[]> {
     const added = dictionaries.filter((one) => 'entries' in one);
     const words: (string | Buffer)[] = [String(added.length)];
@@ -55,7 +55,7 @@ export class DictionaryText {
     return words;
   }
 
-  /** What was written for a glossary that is not to be: the team is gone. What cannot be removed now expires. */
+  /** Deletes what was written for a glossary that is not created because its team is gone. What cannot be deleted now expires. */
   async drop(teamId: string, dictionaries: readonly (DictionaryRecord | NewDictionary)[]): Promise<void> {
     for (const { dictionaryId } of dictionaries.filter((one) => 'entries' in one)) {
       await answering(() => this.#ask((redis) => redis.unlink(entriesKey(teamId, dictionaryId))));
@@ -81,18 +81,21 @@ export class DictionaryText {
   }
 }
 
-/** A second connection, for dictionaries: however large they are, no admission waits behind them. */
+/** A second connection, for dictionaries, so that no admission waits behind a large one. */
 export class BulkConnection {
   readonly #open: () => RedisConnection;
   #connection: RedisConnection | undefined = undefined;
   #connecting: Promise<void> | undefined = undefined;
 
-  /** `open` gives a connection that is not connected yet. */
+  /** `open` returns a connection that is not connected yet. */
   constructor(open: () => RedisConnection) {
     this.#open = open;
   }
 
-  /** Connects when it is first needed. Rejects when that fails; later it connects again by itself, and its commands tell whether it has. */
+  /**
+   * Connects on first use and rejects if that fails. Afterwards the connection reconnects by itself, and its commands fail if
+   * it is not connected.
+   */
   async get(): Promise<RedisConnection> {
     const connection = (this.#connection ??= this.#open());
     this.#connecting ??= connection.connect();

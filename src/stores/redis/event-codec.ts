@@ -1,4 +1,5 @@
-// Events as functions keep them (lua/outbox.lua): a time, then texts, each behind its length; and the list of all teams' events.
+// The encoding of events that functions write (lua/outbox.lua): a time, then texts with their lengths; and the list of all
+// teams' events.
 import { withLimits } from '../../domain/key-limits.ts';
 import type { EventFacts, KeptEvent } from '../../ports/outbox.ts';
 import { packClosed } from './packed-team.ts';
@@ -13,7 +14,7 @@ export function readEvent(id: string, teamId: string, packed: Buffer): KeptEvent
   return { id, teamId, atMs, facts: factsOf(teamId, atMs, String(kind), values) };
 }
 
-/** For an event that was kept by another store: all that it tells as JSON, or as functions write it where nobody's name is in it. */
+/** Encodes an event of another store: as functions do if it contains no names, otherwise as JSON. */
 export function packEvent({ atMs, facts }: KeptEvent): Buffer {
   const at = Buffer.alloc(8);
   at.writeDoubleBE(atMs);
@@ -21,7 +22,7 @@ export function packEvent({ atMs, facts }: KeptEvent): Buffer {
   return Buffer.concat([at, ...texts.flatMap((text) => [lengthOf(text), text])]);
 }
 
-/** What is kept when its team is deleted has its own kind (lua/erase.lua). */
+/** Events that outlive their team have their own kinds (lua/erase.lua). */
 function wordsOf(facts: EventFacts): (string | Buffer)[] {
   switch (facts.kind) {
     case 'credit_threshold':
@@ -69,7 +70,7 @@ function factsOf(teamId: string, atMs: number, kind: string, values: readonly Bu
         usage: readReport(teamId, [textsOf(values[1]!), textsOf(values[2]!)], atMs).usage,
       };
     case 'late': {
-      // Which keys it was is not known of a period that was left.
+      // Which keys were used in a closed period is unknown.
       const { plan, limits, startMs, endMs, characters } = readClosed(number(2), values[3]!);
       const team = { ...readTeam(teamId, textsOf(values[1]!)), plan, limits };
       return {
@@ -101,12 +102,12 @@ function textsOf(packed: Buffer): Buffer[] {
   return texts;
 }
 
-/** A team's id has no space. */
+/** Team ids contain no space. */
 export function memberOf(teamId: string, eventId: string): string {
   return `${teamId} ${eventId}`;
 }
 
-/** Adds those of a team to the list for whoever sends them: due at once. The events themselves, in their team's slot, come before. */
+/** Adds a team's events to the sender's list, due immediately. The events themselves must already be in their team's slot. */
 export async function listEvents(redis: RedisConnection, teamId: string, nowMs: number): Promise<void> {
   const ids = await redis.hkeys(outboxKey(teamId));
   if (ids.length > 0) await redis.zadd(EVENTS_KEY, 'NX', ...ids.flatMap((id) => [nowMs, memberOf(teamId, id)]));

@@ -1,4 +1,4 @@
-// Runs a single operation's function, and answers its questions about periods.
+// Calls a single operation's function and supplies the period bounds that it asks for.
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { boundsFor, Rounds } from './rounds.ts';
 import type { Offer } from './rounds.ts';
@@ -14,7 +14,7 @@ export interface FunctionCall {
   readonly args: readonly (string | Buffer)[];
 }
 
-/** `values` are what follows the store's time and the answer's word: texts are buffers, and may be null. */
+/** `values` follow the store's time and the answer's word: texts are buffers and may be null. */
 export interface FunctionAnswer {
   readonly kind: 'reply';
   readonly word: string;
@@ -29,7 +29,7 @@ export class FunctionCaller {
     this.#options = options;
   }
 
-  /** Sends the function again only if it did nothing. */
+  /** Repeats the call only if it had no effect. */
   async call(call: FunctionCall): Promise<FunctionAnswer | StoreUnavailable> {
     const rounds = new Rounds(performance.now() + this.#options.timeoutMs);
     let offer: Offer | undefined;
@@ -57,7 +57,7 @@ export class FunctionCaller {
   }
 }
 
-/** As the functions read them; all empty when none were asked for. */
+/** In the order in which the functions read them; all empty if none were asked for. */
 function offerWords(offer: Offer | undefined): readonly string[] {
   if (offer === undefined) return ['', '', '', ''];
   return [String(offer.startMs), String(offer.endMs), offer.length, String(offer.anchorMs)];

@@ -1,4 +1,4 @@
-// The Lua operations, as a library of Redis functions: put together from their files, loaded where it is missing, called by name.
+// The Lua operations as a library of Redis functions: assembled from their files, loaded if missing, called by name.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
@@ -14,13 +14,13 @@ const TEAM = [...SHARED, 'plan', 'outbox', 'team'] as const;
 const ACCOUNT = [...TEAM, 'days', 'call', 'state', 'guards', 'window', 'expiry', 'account'] as const;
 
 interface FunctionGroup {
-  /** In order: a file uses what stands in those before it. */
+  /** In order: a file uses what the files before it define. */
   readonly files: readonly string[];
-  /** By name: the Lua function that does it, whether a full server runs it, too, and whether its team may have events then that are in no list. */
+  /** By name: the Lua function, whether it may run on a full server, and whether its team may have unlisted events afterwards. */
   readonly functions: Readonly<Record<string, { readonly lua: string; readonly onFull?: true; readonly keepsEvents?: true }>>;
 }
 
-/** A function in Lua may have at most 200 local variables, so each group of operations is a function of its own. */
+/** A Lua function may have at most 200 local variables, so each group of operations is a separate function. */
 const GROUPS = {
   ledger: {
     files: [...ACCOUNT, 'admit', 'resolve', 'ledger', 'standing', 'tend', 'kept'],
@@ -74,7 +74,7 @@ type Groups = typeof GROUPS;
 export type FunctionName = { [Group in keyof Groups]: keyof Groups[Group]['functions'] }[keyof Groups];
 
 const FUNCTIONS = Object.values<FunctionGroup>(GROUPS).flatMap(({ functions }) => Object.entries(functions));
-/** Functions after which a team may have events that are in no list. */
+/** Functions after which a team may have unlisted events. */
 export const KEEP_EVENTS: ReadonlySet<string> = new Set(FUNCTIONS.filter(([, one]) => one.keepsEvents === true).map(([name]) => name));
 
 export interface FunctionArguments {
@@ -85,13 +85,13 @@ export interface FunctionArguments {
 /** Texts in the reply are buffers. */
 export type RunFunction = (name: FunctionName, call: FunctionArguments) => Promise<unknown>;
 
-/** A library's name has a digest of its text: gateways of several versions have theirs side by side. */
+/** A library's name contains a digest of its text, so that gateways of different versions do not overwrite each other's. */
 export interface FunctionLibrary {
   readonly name: string;
   readonly text: string;
 }
 
-/** By the rules for events, which stand in the text: another gateway may have others. */
+/** The text contains the rules for events; another gateway may have different rules. */
 export function functionLibrary(rules?: EventRules): FunctionLibrary {
   const groups = Object.values<FunctionGroup>(GROUPS).map((group) => ({ ...group, text: textOf(group, eventConstants(rules)) }));
   const name = `lingate_${createHash('sha256').update(JSON.stringify(groups)).digest('hex').slice(0, 12)}`;
@@ -99,7 +99,7 @@ export function functionLibrary(rules?: EventRules): FunctionLibrary {
   return { name, text: [`#!lua name=${name}`, 'local KEYS, ARGV', ...parts].join('\n') };
 }
 
-/** Redis lends `redis.call` and most of Lua only to calls, not while a library loads: the first call makes the functions. */
+/** `redis.call` and most of Lua are not available while a library loads, so the first call creates the functions. */
 function textOf({ files, functions }: FunctionGroup, constants: string): string {
   const lua = files.map((file) => readFileSync(new URL(`lua/${file}.lua`, import.meta.url), 'utf8'));
   const made = new Set(Object.values(functions).map((described) => described.lua));
@@ -118,7 +118,7 @@ function registrations(library: string, functions: FunctionGroup['functions']): 
   );
 }
 
-/** Without rules nothing is kept. */
+/** Without rules no events are stored. */
 function eventConstants(rules: EventRules | undefined): string {
   if (rules === undefined) return 'local events = { kept = false }';
   const credit = rules.creditMinor.map((minor) => `{ '${minor}', ${microAbove(minor)} }`);
@@ -126,7 +126,7 @@ function eventConstants(rules: EventRules | undefined): string {
 }
 
 const WITHOUT_EVENTS = functionLibrary();
-/** Of other versions; more than a rolling upgrade needs. Gateways whose library was deleted load it again. */
+/** How many libraries of other versions are kept; more than a rolling upgrade needs. Gateways whose library was deleted reload it. */
 const OTHERS_MAX = 8;
 const MISSING = /Function not found/;
 const EXISTS = /already exists/;
@@ -142,8 +142,8 @@ export class RedisFunctions {
   }
 
   /**
-   * Calls a function, and loads the library where the server does not have it: one that was emptied, or a replica that has
-   * become master before it got the library. A function that is missing has done nothing.
+   * Calls a function, and loads the library if the server lacks it: it was emptied, or is a replica that became master before
+   * it received the library. The failed call had no effect.
    */
   readonly run: RunFunction = (name, { keys, args }) => {
     const call = () => this.#connection.callBuffer('FCALL', `${this.#library.name}_${name}`, keys.length, ...keys, ...args);
@@ -154,12 +154,12 @@ export class RedisFunctions {
     });
   };
 
-  /** By these rules events are kept; to be called before anything else. */
+  /** Sets the rules for storing events; must be called before anything else. */
   keepEvents(rules: EventRules | undefined): void {
     this.#library = rules === undefined ? WITHOUT_EVENTS : functionLibrary(rules);
   }
 
-  /** Loads the library on every master. Rejects with Redis's error where one refuses it. */
+  /** Loads the library on every master. Rejects with Redis's error if one refuses it. */
   load(): Promise<void> {
     this.#loading ??= Promise.all(mastersOf(this.#connection).map((master) => loadOn(master, this.#library)))
       .then(() => undefined)
@@ -178,7 +178,7 @@ async function loadOn(master: Redis, library: FunctionLibrary): Promise<void> {
   await dropOthers(master, library.name).catch(() => undefined);
 }
 
-/** Libraries are never used up: each version that has run here left one. Not allowed to everybody, and not needed. */
+/** Each version that has run here leaves its library. Failures are ignored: not every user may do this, and it is not necessary. */
 async function dropOthers(master: Redis, own: string): Promise<void> {
   const listed = (await master.call('FUNCTION', 'LIST', 'LIBRARYNAME', 'lingate_*')) as readonly (readonly unknown[])[];
   const others = listed.map((fields) => String(fields[fields.indexOf('library_name') + 1])).filter((name) => name !== own);
@@ -186,7 +186,7 @@ async function dropOthers(master: Redis, own: string): Promise<void> {
   for (const name of others) await master.call('FUNCTION', 'DELETE', name);
 }
 
-/** Whether a server that does not take the library now may do so later: it is full, a replica, or has lost its replicas. */
+/** Whether a server that refuses the library now may accept it later: it is full, a replica, or has lost its replicas. */
 export function mayLoadLater(error: unknown): boolean {
   return ['oom', 'readonly', 'noreplicas', 'misconf', 'clusterdown', 'masterdown', 'loading', 'busy'].includes(causeOf(error));
 }

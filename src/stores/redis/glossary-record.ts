@@ -1,15 +1,15 @@
-// How a glossary lies in Redis: its record, and what it holds as an admission compares it.
+// The encoding of a glossary in Redis: its record, and what it holds in the form that an admission compares.
 import type { DictionaryRecord, GlossaryRecord, NewDictionary } from '../../ports/glossary-store.ts';
 
 type DictionaryList = readonly (DictionaryRecord | NewDictionary)[];
 
-/** The form in which versions with one dictionary per glossary wrote it; still used for one that has the glossary's own id. */
+/** The format of versions with one dictionary per glossary; still used for a single dictionary that has the glossary's id. */
 type Single = Pick<DictionaryRecord, 'sourceLang' | 'targetLang' | 'entryCount'>;
 type Several = Readonly<Record<'dictionaries', readonly (readonly [id: string, source: string, target: string, entries: number])[]>>;
 
 /**
- * Its value in `:pairs`: `<source>|<target>:<dictionary>` of each, with spaces between them. `:<dictionary>` is left out for one
- * that has the glossary's own id.
+ * Its value in `:pairs`: `<source>|<target>:<dictionary>` of each dictionary, separated by spaces. `:<dictionary>` is omitted
+ * for a dictionary that has the glossary's id.
  */
 export function heldBy(glossaryId: string, dictionaries: DictionaryList): string {
   return dictionaries

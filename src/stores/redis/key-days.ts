@@ -1,4 +1,4 @@
-// What a key was used for by day, read from the bytes that lua/days.lua writes.
+// A key's usage by day, decoded from the bytes that lua/days.lua writes.
 import { readWide } from './team-layout.ts';
 import type { KeyState } from './team-layout.ts';
 
@@ -8,9 +8,9 @@ export interface CountedDay {
   readonly requests: number;
 }
 
-/** What the bytes begin with. */
+/** The header. */
 interface DaysHead {
-  /** Of the key's record the period, characters and requests that are in the days already. */
+  /** The period, characters and requests of the key's record that the days already include. */
   readonly number: number;
   readonly characters: number;
   readonly requests: number;
@@ -21,14 +21,14 @@ interface DaysHead {
 const HEAD_BYTES = 26;
 const SEVEN_BITS = 128;
 
-/** In order; `packed` is the key's field of `:days`, `state` its field of the team. */
+/** In order. `packed` is the key's field of `:days`, `state` its field of the team. */
 export function keyDays(packed: Buffer | undefined, state: KeyState | undefined): readonly CountedDay[] {
   if (packed === undefined) return [];
   const head = readHead(packed);
   const days = listedDays(packed, head.before);
   const newest = state === undefined ? undefined : newestDay(head, state);
   if (newest === undefined) return days;
-  // A clock that has stepped back may have left the day among the others.
+  // A clock that went back may have left the newest day among the others.
   const index = days.findIndex(({ day }) => day >= newest.day);
   if (index === -1) return [...days, newest];
   const { day, characters, requests } = days[index]!;
@@ -36,7 +36,7 @@ export function keyDays(packed: Buffer | undefined, state: KeyState | undefined)
   return days.with(index, { day, characters: characters + newest.characters, requests: requests + newest.requests });
 }
 
-/** What the key's record has counted since; the same as `days.close` adds. */
+/** What the key's record has counted since the header; the same as `days.close` adds. */
 function newestDay(head: DaysHead, { number, characters, requests, day }: KeyState): CountedDay | undefined {
   const counted = head.number === number ? head : { characters: 0, requests: 0 };
   if (requests <= counted.requests) return undefined;

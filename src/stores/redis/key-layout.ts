@@ -1,4 +1,4 @@
-// The limits of a key and what is counted for them, as bytes: the same as lua/guards.lua and lua/keys.lua read and write.
+// The encoding of a key's limits and of the counters that enforce them, as lua/guards.lua and lua/keys.lua read and write them.
 import { parseRange, writtenRange } from '../../domain/key-limits.ts';
 import type { KeyLimits } from '../../domain/key-limits.ts';
 import { RATE_WINDOW_MS } from '../../domain/reservation.ts';
@@ -9,11 +9,11 @@ const DOUBLE = 8;
 const LIMITS_BYTES = 1 + 3 * DOUBLE;
 const COUNTS_BYTES = 22;
 const ENTRY_BYTES = 5;
-/** Times in a window are counted modulo this. */
+/** Times in a window are stored modulo this. */
 const LOW = 65_536;
 const NONE = Buffer.alloc(LIMITS_BYTES);
 
-/** Field `l<key>` of a team. */
+/** Field `l:<key>` of a team. */
 export interface GuardedLimits {
   readonly disabled: boolean;
   readonly limits: KeyLimits;
@@ -28,12 +28,12 @@ export function packKeyLimits({ disabled, limits }: GuardedLimits): Buffer {
   return Buffer.concat([packed, packRanges(limits.allowedAddresses ?? [])]);
 }
 
-/** Of each how many bits and how many bytes, then the bytes. */
+/** For each range its prefix length and its number of bytes, then the bytes. */
 export function packRanges(ranges: readonly string[]): Buffer {
   return Buffer.concat(
     ranges.flatMap((text) => {
       const range = parseRange(text);
-      if (range === undefined) throw new RangeError(`"${text}" is no range of addresses`);
+      if (range === undefined) throw new RangeError(`"${text}" is not an address range`);
       return [Buffer.from([range.bits, range.bytes.length]), Buffer.from(range.bytes)];
     }),
   );
@@ -66,9 +66,9 @@ function readRanges(packed: Buffer): string[] {
   return ranges;
 }
 
-/** Field `w<key>` of a team. */
+/** Field `w:<key>` of a team. */
 export interface KeyCounts {
-  /** In the period of this number. */
+  /** The number of the period. */
   readonly heldIn: number;
   readonly heldCharacters: number;
   readonly window: TeamContents['window'];
@@ -96,7 +96,7 @@ export function packKeyCounts({ heldIn, heldCharacters, window }: KeyCounts): Bu
   return Buffer.concat([head, ...entries]);
 }
 
-/** Without the places that had ended when the newest was taken. */
+/** Without the slots that had expired when the newest was taken. */
 export function readKeyCounts(packed: Buffer | undefined): KeyCounts {
   if (packed === undefined) return { heldIn: 0, heldCharacters: 0, window: [] };
   const [newestMs, low] = [packed.readUIntBE(11, 6), packed.readUInt16BE(17)];

@@ -1,10 +1,10 @@
-// All names that a Redis dataset of ours has, what those outside of teams lead to, and whether gateways serve from it.
+// All keys of a Lingate data set in Redis, the owners that key digests lead to, and whether gateways are using it.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KeyOwner } from '../../domain/api-key.ts';
 import { mastersOf } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
-/** All names of ours that begin so, of all masters, in pieces; one may come twice. */
+/** All key names with this prefix on all masters, in batches; a name may occur twice. */
 export async function* scanned(redis: RedisConnection, count: number, prefix = 'lingate:'): AsyncGenerator<string[]> {
   for (const master of mastersOf(redis)) {
     for (let cursor = '0', begun = false; !begun || cursor !== '0'; begun = true) {
@@ -27,10 +27,10 @@ export function readOwner(json: string | null): KeyOwner | undefined {
 
 const PROBE = /^lingate:\{[^}]+\}:probe:/;
 const SCAN_PIECE = 1000;
-/** Several times as long as a process that is alive takes to write its key again; one that is gone leaves it for ten seconds. */
+/** Several times the interval at which a running process renews its key; after it stops, the key lasts ten seconds. */
 const LOOK_AGAIN_MS = 2500;
 
-/** Whether gateways serve: each process writes a small key of its own every half a second. */
+/** Whether gateways are running: each process renews its own small key every half second. */
 export async function isServed(redis: RedisConnection): Promise<boolean> {
   const before = await probes(redis);
   if (before.size === 0) return false;
@@ -39,7 +39,7 @@ export async function isServed(redis: RedisConnection): Promise<boolean> {
   return [...after].some(([name, endsMs]) => endsMs > (before.get(name) ?? 0));
 }
 
-/** Probes by when they expire. */
+/** Probe keys with their expiry times. */
 async function probes(redis: RedisConnection): Promise<Map<string, number>> {
   const found = new Map<string, number>();
   for await (const names of scanned(redis, SCAN_PIECE)) {

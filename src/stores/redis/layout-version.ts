@@ -1,4 +1,4 @@
-// The version of the data in Redis: a dataset of another version is refused before anything is written to it.
+// The version of the data in Redis: data of another version is rejected before anything is written.
 import { HALF_WRITTEN_LAYOUT, halfWritten, NoStoreError, StoreError } from '../../domain/store-unavailable.ts';
 import { LIMIT_NUMBERS } from '../../domain/plan.ts';
 import { LAYOUT_KEY, PLAN_NUMBERS_KEY, TEAMS_KEY, teamKey } from './redis-keys.ts';
@@ -7,16 +7,16 @@ import type { StoreCreation } from '../../ports/store.ts';
 
 export const VERSION = '2';
 
-/** Among the plan's numbers: keys of this dataset may have limits, which earlier versions would not hold them to. */
+/** An entry among the plan's numbers: keys in this data may have limits, which older versions would not enforce. */
 const KEY_LIMITS = 'keyLimits';
 
-/** To be called before a key is given limits. */
+/** Must be called before a key is given limits. */
 export async function markKeyLimits(redis: RedisConnection): Promise<undefined> {
   await redis.sadd(PLAN_NUMBERS_KEY, KEY_LIMITS);
   return undefined;
 }
 
-/** Marks a dataset as ours. Throws a `StoreError` when it holds another version's, or what this one would not judge. */
+/** Marks the data as Lingate's. Throws a `StoreError` if it has another version, or limits that this version does not know. */
 export async function checkLayout(
   redis: RedisConnection,
   shown: string,
@@ -25,7 +25,7 @@ export async function checkLayout(
   const { version, marked } = await readVersion(redis, shown);
   if (version === undefined && !mayCreate) throw new NoStoreError(shown);
   if (!marked) {
-    // A full server or a replica refuses the write; its data can be read all the same.
+    // A full server or a replica refuses the write, but its data can still be read.
     const set = await redis.set(LAYOUT_KEY, VERSION, 'NX').catch(() => undefined);
     if (version === undefined && set === 'OK') onCreated?.(shown);
   }
@@ -33,14 +33,14 @@ export async function checkLayout(
   if (missing > 0) await redis.sadd(PLAN_NUMBERS_KEY, ...LIMIT_NUMBERS).catch(() => undefined);
 }
 
-/** The same, for whoever only reads. */
+/** The same check without writing. */
 export async function assertLayout(redis: RedisConnection, shown: string): Promise<void> {
   const { version } = await readVersion(redis, shown);
   if (version === undefined) throw new NoStoreError(shown);
   await knownNumbers(redis, shown);
 }
 
-/** How many of the plan's numbers teams here may have. */
+/** How many of the known plan numbers are already marked here. Throws if unknown ones are. */
 async function knownNumbers(redis: RedisConnection, shown: string): Promise<number> {
   const numbers = await redis.smembers(PLAN_NUMBERS_KEY);
   const strange = numbers.filter((name) => name !== KEY_LIMITS && !LIMIT_NUMBERS.some((known) => known === name));
@@ -50,7 +50,7 @@ async function knownNumbers(redis: RedisConnection, shown: string): Promise<numb
   );
 }
 
-/** `undefined` where nothing of ours is. */
+/** `undefined` if there is no Lingate data. */
 async function readVersion(
   redis: RedisConnection,
   shown: string,
@@ -64,7 +64,7 @@ async function readVersion(
   );
 }
 
-/** Of a dataset without a mark: the first version wrote none, and none is left when a server has lost everything while we ran. */
+/** For data without a mark: the first version wrote none, and a server that lost all data while Lingate was running has none. */
 async function unmarkedVersion(redis: RedisConnection): Promise<string | undefined> {
   const [teamId] = await redis.zrange(TEAMS_KEY, '0', '0');
   if (teamId === undefined) return undefined;

@@ -1,4 +1,4 @@
-// The ledger's operations on their way to Redis, as bytes. Besides lua/call.lua, only here is their form known.
+// Encodes the ledger's operations for Redis. lua/call.lua decodes them.
 import { addressBytes } from '../../domain/key-limits.ts';
 import type { AdmissionRequest, CallerCheck, Verdict } from '../../ports/ledger.ts';
 import type { Offer } from './rounds.ts';
@@ -8,64 +8,64 @@ import { ID_BYTES_MAX, writeRequestId } from './request-id-bytes.ts';
 export interface Settlement {
   readonly requestId: string;
   readonly verdict: Verdict;
-  /** Of a commit, where it charges less than all. */
+  /** For a commit that charges less than was reserved. */
   readonly characters?: number | undefined;
 }
 
-/** An admission, or one that stops behind key and rate and changes nothing but the key's last use. */
+/** An admission, or a check: it stops after key and rate, and changes nothing but the key's last use. */
 export interface CodedAdmission extends AdmissionRequest {
   readonly isCheck?: true;
 }
 
-/** A check on its way: it shares an admission's form, its call and its repetitions. */
+/** A check is sent as an admission: it shares its encoding, its call and its repetitions. */
 export function asAdmission(check: CallerCheck): CodedAdmission {
   return { ...check, characters: undefined, reserve: false, leaseMs: 0, glossary: undefined, isCheck: true };
 }
 
-/** What one team is asked. */
+/** The operations of one team. */
 export interface TeamOperations {
-  /** Bounds of its next period, when it has asked for them. */
+  /** Bounds of its next period, if it has asked for them. */
   readonly offer: Offer | undefined;
   readonly operations: readonly (CodedAdmission | Settlement)[];
 }
 
 const COMMIT = 1;
 /** Of an admission. */
-const TELLS_PLAN = 1;
+const REPORTS_PLAN = 1;
 const RELEASE = 0;
 const ADMISSION = 2;
 const RESERVES = 4;
-const TELLS_RATE = 8;
+const REPORTS_RATE = 8;
 const HAS_GLOSSARY = 16;
 const HAS_CHARACTERS = 32;
 const BY_BASE = 64;
 const IS_CHECK = 128;
 
-/** Of a team's byte, in which 1 says that bounds of a period follow. */
+/** Bits of a team's first byte; bit 1 says that bounds of a period follow. */
 const HAS_PARTS = 2;
 
 const HEAD_BYTES = 16;
 const TEAM_BYTES = 27;
-/** Besides texts; a part of a commit is shorter than an admission. */
+/** Without texts; a partial commit is shorter than an admission. */
 const OPERATION_BYTES = 24 + ID_BYTES_MAX;
 const PARTS_COUNT_BYTES = 2;
 const PART_BYTES = 10;
 const ADDRESS_BYTES_MAX = 17;
 const SERVERS_OWN = -1;
 const ROOM_BYTES = 65_536;
-/** Of one unit of a string. */
+/** For one UTF-16 code unit. */
 const UTF8_BYTES_MAX = 3;
 
-/** Calls are written here, because their length is known only afterwards: an allocation of this size for each would cost more. */
+/** Calls are encoded here, because their length is only known afterwards, and allocating this size for each call would cost more. */
 let room = Buffer.allocUnsafeSlow(ROOM_BYTES);
 
-/** `clockMs` is undefined for the server's own; times are in whole milliseconds. */
+/** `clockMs` is undefined if the server's clock applies; times are whole milliseconds. */
 export function encodeCall(teams: readonly TeamOperations[], clockMs: number | undefined, deadlineMs: number): Buffer {
   let bytesNeeded = HEAD_BYTES + PARTS_COUNT_BYTES;
   for (const team of teams) bytesNeeded += bytesMax(team);
   if (bytesNeeded > room.length) room = Buffer.allocUnsafeSlow(bytesNeeded);
   const call = room;
-  // Not by the buffer's own methods, which V8 does not inline.
+  // The buffer's own methods are slower: V8 does not inline them.
   const numbers = new DataView(call.buffer, call.byteOffset, call.length);
   numbers.setFloat64(0, clockMs ?? SERVERS_OWN);
   numbers.setFloat64(8, deadlineMs);
@@ -87,7 +87,7 @@ export function encodeCall(teams: readonly TeamOperations[], clockMs: number | u
   return Buffer.from(call.subarray(0, at));
 }
 
-/** Behind all teams, so that a call without them is no byte longer. The first team's byte says that they are there. */
+/** After all teams, so that a call without partial commits is not longer. A bit of the first team's byte says that they follow. */
 function writeParts(numbers: DataView, at: number, teams: readonly TeamOperations[]): number {
   let next = at + 2;
   let parts = 0;
@@ -137,8 +137,8 @@ function writeOperation(call: Buffer, numbers: DataView, at: number, operation: 
   const { keyId, characters, reserve, reportRate, reportPlan, glossary, leaseMs, isCheck, address } = operation;
   let what = ADMISSION;
   if (reserve) what += RESERVES;
-  if (reportRate === true) what += TELLS_RATE;
-  if (reportPlan === true) what += TELLS_PLAN;
+  if (reportRate === true) what += REPORTS_RATE;
+  if (reportPlan === true) what += REPORTS_PLAN;
   if (glossary !== undefined) what += HAS_GLOSSARY;
   if (glossary?.byBase === true) what += BY_BASE;
   if (characters !== undefined) what += HAS_CHARACTERS;
@@ -146,7 +146,7 @@ function writeOperation(call: Buffer, numbers: DataView, at: number, operation: 
   call[next] = what;
   next = writeText(call, next + 1, keyId);
   numbers.setFloat64(next, characters ?? 0);
-  // Below zero where an address follows: no lease is.
+  // Negative if an address follows; a lease never is.
   numbers.setFloat64(next + 8, address === undefined ? leaseMs : -1 - leaseMs);
   next += 16;
   if (glossary !== undefined) {
@@ -156,7 +156,7 @@ function writeOperation(call: Buffer, numbers: DataView, at: number, operation: 
   return address === undefined ? next : writeAddress(call, next, address);
 }
 
-/** None for what is no address. */
+/** No bytes if the text is not an address. */
 function writeAddress(call: Buffer, at: number, address: string): number {
   const bytes = addressBytes(address);
   call[at] = bytes.length;
@@ -165,7 +165,7 @@ function writeAddress(call: Buffer, at: number, address: string): number {
 }
 
 function writeText(call: Buffer, at: number, text: string): number {
-  // A loop in JavaScript: for the few letters of an id a call into native code costs more.
+  // A loop, because a native call costs more for the few characters of an id.
   let length = writeAscii(call, at + 1, text);
   if (length !== text.length) length = call.write(text, at + 1);
   if (length > ID_BYTES_MAX) throw new RangeError(`${text.slice(0, 50)}… has ${length} bytes: at most ${ID_BYTES_MAX} are allowed`);
@@ -173,9 +173,9 @@ function writeText(call: Buffer, at: number, text: string): number {
   return at + 1 + length;
 }
 
-/** How many characters from the front were ASCII, and have been written. */
+/** The number of leading ASCII characters, which have been written. */
 function writeAscii(call: Buffer, at: number, text: string): number {
-  // Read once: strings come in more forms than V8 compiles the reading of a length for, so each reading is a call.
+  // Read once: V8 does not inline reading the length of a string for all of its representations.
   const { length } = text;
   for (let i = 0; i < length; i++) {
     const code = text.charCodeAt(i);

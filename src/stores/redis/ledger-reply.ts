@@ -1,8 +1,8 @@
-// The ledger's answers as Redis sends them: bytes, read from front to back. Besides lua/call.lua, only here is their form known.
+// Decodes the ledger's replies: bytes, read from front to back. lua/call.lua encodes them.
 import { minorRoundedDown, minorRoundedUp } from '../../domain/money.ts';
 import type { Admission, AdmissionRequest, Placed, QuotaExceeded, Resolution } from '../../ports/ledger.ts';
 
-/** Answers that say that nothing was done. */
+/** Answers for operations that had no effect. */
 export type Undone =
   | { readonly kind: 'late' }
   | { readonly kind: 'period'; readonly anchorMs: number; readonly length: string }
@@ -11,8 +11,8 @@ export type Undone =
 /** Reads a reply from front to back. */
 export class ReplyReader {
   readonly nowMs: number;
-  /** Whether the answer that was read last says that its team has events to be listed. */
-  told = false;
+  /** Whether the last answer says that its team has new events to list. */
+  hasEvents = false;
   readonly #bytes: Buffer;
   #at = 8;
 
@@ -57,7 +57,7 @@ export class ReplyReader {
 
   resolution(): Resolution | Undone {
     const letter = this.#letter();
-    this.told = letter === 'K';
+    this.hasEvents = letter === 'K';
     switch (letter) {
       case 'C':
       case 'K':

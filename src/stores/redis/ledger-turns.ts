@@ -1,4 +1,5 @@
-// Sends what one turn of the event loop asks of the ledger as one function call, or one per team in a cluster, and answers each asker.
+// Sends the ledger operations of one turn of the event loop as one function call, or one per team in a cluster, and answers
+// each caller.
 import { SETTLE_LINGER_MS } from '../../domain/reservation.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Admission, AskedAdmission, AskedResolution, Resolution } from '../../ports/ledger.ts';
@@ -14,17 +15,17 @@ import { runRound } from './store-round.ts';
 import type { StoreRoundOptions } from './store-round.ts';
 
 export interface LedgerTurnsOptions extends StoreRoundOptions {
-  /** Whether teams lie in different cluster slots, so that a call may have one team only. */
+  /** Whether teams are in different cluster slots, so that a call may only have one team. */
   readonly clustered: boolean;
-  /** Says which masters admissions may be sent to; without it, to any. */
+  /** Knows which masters admissions may be sent to; without it, all of them. */
   readonly masters?: Masters | undefined;
-  /** Called with every call: the connection must not be closed before it has ended. */
+  /** Called with every call; the connection must not be closed before it has ended. */
   readonly track: (running: Promise<unknown>) => void;
-  /** Told of teams whose charges have kept events. */
+  /** Called with teams whose charges have stored events. */
   readonly onEvents?: (teamId: string) => void;
 }
 
-/** What was asked for, and how often it is sent. */
+/** An operation, and how often it is sent. */
 class LedgerOperation extends Rounds {
   readonly asked: AskedAdmission | AskedResolution;
 
@@ -33,27 +34,25 @@ class LedgerOperation extends Rounds {
     this.asked = asked;
   }
 
-  /** `answer` has to be an `Admission` for an admission, a `Resolution` for a resolution. */
+  /** `answer` must be an `Admission` for an admission, a `Resolution` for a resolution. */
   answer(answer: Admission | Resolution): void {
     this.asked.answered(answer as Admission & Resolution);
   }
 }
 
-/** Of one team. */
+/** The operations of one team. */
 type Group = readonly [LedgerOperation, ...LedgerOperation[]];
 
-/** Bounds how long one call keeps the server from others: about a millisecond. */
+/** Bounds how long one call blocks the server: about a millisecond. */
 const OPERATIONS_MAX = 128;
 const TOO_SLOW: StoreUnavailable = { kind: 'unavailable', cause: 'timeout' };
 
-/**
- * Operations of a team keep their order. One that did nothing is sent again in a call of its own, as often as `Rounds` allows.
- */
+/** Operations of a team keep their order. One that had no effect is sent again in a separate call, as often as `Rounds` allows. */
 export class LedgerTurns {
   readonly #options: LedgerTurnsOptions;
   readonly #flush = (): void => this.flush();
   #waiting: LedgerOperation[] = [];
-  /** When the first of those that wait stops waiting. It holds for all of them, as it would for their call: the clock is read once. */
+  /** The deadline of the first waiting operation. It applies to all of them, because they share a call, and saves reading the clock. */
   #untilMs = 0;
   #turn: NodeJS.Immediate | undefined = undefined;
   #timer: NodeJS.Timeout | undefined = undefined;
@@ -62,20 +61,21 @@ export class LedgerTurns {
     this.#options = options;
   }
 
-  /** Somebody waits for an admission: it is sent at the end of the turn. */
+  /** A caller waits for an admission, so it is sent at the end of the turn. */
   admit(asked: AskedAdmission): void {
     this.#add(asked);
-    // What the turn has collected is sent behind all its input; a turn with one request waits for nothing.
+    // Operations collected during the turn are sent after all of its input was read; a turn with a single request does not
+    // wait.
     this.#turn ??= setImmediate(this.#flush);
   }
 
-  /** Nobody waits for a resolution: it goes with an admission, or when it has waited for `SETTLE_LINGER_MS`. */
+  /** No caller waits for a resolution: it is sent with the next admission, or after `SETTLE_LINGER_MS`. */
   resolve(asked: AskedResolution): void {
     this.#add(asked);
     if (this.#turn === undefined) this.#timer ??= setTimeout(this.#flush, SETTLE_LINGER_MS);
   }
 
-  /** Sends what waits. */
+  /** Sends all waiting operations. */
   flush(): void {
     clearImmediate(this.#turn);
     clearTimeout(this.#timer);
@@ -98,7 +98,7 @@ export class LedgerTurns {
     else this.#options.track(this.#sendSettled(masters, node, groups, offer, name));
   }
 
-  /** To a master that has to be looked at first: it may have forgotten revocations. */
+  /** Sends to a master that has to be checked first, because it may have lost revocations. */
   async #sendSettled(
     masters: Masters,
     node: string,
@@ -112,7 +112,7 @@ export class LedgerTurns {
     else for (const group of groups) for (const operation of group) operation.answer(fault);
   }
 
-  /** `first`: nothing of its time is used up. */
+  /** `first`: all of its time is left. */
   #run(groups: readonly Group[], offer: Offer | undefined, first: boolean, name: 'ledger' | 'settle'): void {
     const [{ asked, untilMs }] = groups[0]!;
     const round = runRound(this.#options, {
@@ -141,7 +141,7 @@ export class LedgerTurns {
     );
   }
 
-  /** A full server refuses a call before it does anything; reservations have to be settled there, too, which frees memory. */
+  /** A full server refuses a call before it has any effect. Reservations must still be settled, which also frees memory. */
   #settleOnly(groups: readonly Group[], offer: Offer | undefined, full: StoreUnavailable): void {
     const settling: Group[] = [];
     for (const group of groups) {
@@ -152,19 +152,19 @@ export class LedgerTurns {
     if (settling.length > 0) this.#send(settling, offer, 'settle');
   }
 
-  /** All answers are read before any is given: when one cannot be read, none is to be believed. */
+  /** Reads all answers before giving any: if one cannot be read, none can be trusted. */
   #conclude(groups: readonly Group[], bytes: Buffer): void {
     const answers: (Admission | Resolution | Undone)[] = [];
     const reply = new ReplyReader(bytes);
-    let told: string | undefined;
+    let teamWithEvents: string | undefined;
     try {
       for (const group of groups) {
         for (const { asked } of group) {
           answers.push('verdict' in asked ? reply.resolution() : reply.admission(asked));
-          if (reply.told) told = asked.teamId;
+          if (reply.hasEvents) teamWithEvents = asked.teamId;
         }
-        if (told !== undefined) this.#options.onEvents?.(told);
-        told = undefined;
+        if (teamWithEvents !== undefined) this.#options.onEvents?.(teamWithEvents);
+        teamWithEvents = undefined;
       }
     } catch (error) {
       const message = error instanceof Error ? error.message : 'a reply cannot be read';
@@ -177,7 +177,7 @@ export class LedgerTurns {
         const answer = answers[next++]!;
         if (answer.kind === 'late' || answer.kind === 'period' || answer.kind === 'failed') this.#undone(operation, answer, reply.nowMs);
         else {
-          // One that is disabled or has expired may come back.
+          // A disabled or expired key may work again later.
           if (answer.kind === 'key_revoked' && answer.reason === undefined) {
             this.#options.masters?.revocations.note(operation.asked as AskedAdmission);
           }
@@ -194,7 +194,7 @@ export class LedgerTurns {
       try {
         offer = boundsFor(nowMs, answer.anchorMs, answer.length);
       } catch (error) {
-        // The dataset is broken: only this operation fails, the others get their answers.
+        // The data is corrupt: only this operation fails, the others get their answers.
         return this.#fail(operation, error instanceof Error ? error.message : 'a period cannot be read');
       }
     }
@@ -203,13 +203,13 @@ export class LedgerTurns {
     else this.#send([[operation]], offer);
   }
 
-  /** This operation alone of its call could not be done. */
+  /** Fails a single operation of a call. */
   #fail(operation: LedgerOperation, message: string): void {
     operation.answer({ kind: 'unavailable', cause: this.#options.causeOf(replyError(message)) });
   }
 }
 
-/** Divides operations into calls: of any teams, in a cluster of one team each. A group has the operations of one team. */
+/** Divides operations into calls: of several teams each, in a cluster of one team each. A group has the operations of one team. */
 function callsOf(waiting: readonly LedgerOperation[], clustered: boolean): Group[][] {
   const teams = new Map<string, LedgerOperation[]>();
   for (const operation of waiting) {
@@ -234,7 +234,7 @@ function callsOf(waiting: readonly LedgerOperation[], clustered: boolean): Group
   return calls;
 }
 
-/** As ioredis makes it for a single call: its name distinguishes a refusal from a lost connection. */
+/** Shaped like an ioredis error for a single call: its name distinguishes a refusal from a lost connection. */
 function replyError(message: string): Error {
   const error = new Error(message);
   error.name = 'ReplyError';

@@ -1,20 +1,20 @@
-// What a Redis server says of itself: which data it has, whether it is a master, and whether it has replicas.
+// What a Redis server reports about itself: its data set, its role and whether it has replicas.
 import { Cluster } from 'ioredis';
 import type { Redis } from 'ioredis';
 import { causeOf } from './failure-cause.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
 export interface MasterInfo {
-  /** Of the process; `undefined` where INFO is forbidden. */
+  /** Identifies the process; `undefined` if INFO is not permitted. */
   readonly runId: string | undefined;
-  /** Differs when it has become master anew, too, and so may lack writes; also when it gets its first replica. */
+  /** Also changes when the server is promoted again, and so may lack writes, and when it gets its first replica. */
   readonly identity: string | undefined;
   readonly isMaster: boolean;
-  /** Has replicas, or has had one within `repl-backlog-ttl` (an hour). */
+  /** It has replicas, or had one within `repl-backlog-ttl` (an hour). */
   readonly hasReplicas: boolean;
 }
 
-const UNTOLD: MasterInfo = { runId: undefined, identity: undefined, isMaster: true, hasReplicas: false };
+const UNKNOWN: MasterInfo = { runId: undefined, identity: undefined, isMaster: true, hasReplicas: false };
 
 export async function readMasterInfo(server: Redis): Promise<MasterInfo> {
   try {
@@ -28,12 +28,12 @@ export async function readMasterInfo(server: Redis): Promise<MasterInfo> {
       hasReplicas: Number(member(replication, 'connected_slaves')) > 0 || member(replication, 'repl_backlog_active') === '1',
     };
   } catch (error) {
-    if (['noperm', 'refused'].includes(causeOf(error))) return UNTOLD;
+    if (['noperm', 'refused'].includes(causeOf(error))) return UNKNOWN;
     throw error;
   }
 }
 
-/** The connection to a server by the name that a cluster's slots have for it; to the only one, whatever the name, without a cluster. */
+/** The connection to the server by its name in the cluster's slots; without a cluster the only connection, whatever the name. */
 export function serverOf(redis: RedisConnection, name: string): Redis | undefined {
   if (!(redis instanceof Cluster)) return redis;
   return redis.nodes('all').find((node) => nameOf(node) === name);

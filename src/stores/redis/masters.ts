@@ -1,4 +1,5 @@
-// Looks at a master before admissions are sent to it, and again whenever its connection was lost: one that may lack writes is told the revocations of the last hour first.
+// Checks a master before admissions are sent to it, and again after a lost connection; if it may lack writes, the revocations
+// of the last hour are applied to it again first.
 import { Cluster } from 'ioredis';
 import type { Redis } from 'ioredis';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
@@ -14,18 +15,18 @@ import type { RunFunction } from './functions.ts';
 export interface MastersOptions {
   readonly redis: RedisConnection;
   readonly run: RunFunction;
-  /** Names the master that holds a team. */
+  /** The master that holds a team. */
   readonly nodeOf: (teamId: string) => string;
   readonly causeOf: (error: unknown) => string;
   readonly shown: string;
   readonly log: Log;
-  /** Told how many keys would have worked again. */
+  /** Called with the number of revoked keys that would have worked again. */
   readonly onRestored: (count: number) => void;
 }
 
-/** Told at a time; the server is kept for a millisecond or two. */
+/** How many are applied at a time; this occupies the server for one or two milliseconds. */
 const PIECE = 100;
-/** Revoking is for ever: it may come as late as it likes. */
+/** Revocations are permanent, so they may be late. */
 const NO_DEADLINE = String(Number.MAX_SAFE_INTEGER);
 const REPLICA: StoreUnavailable = { kind: 'unavailable', cause: 'readonly' };
 const LOST = new Error('the connection was lost');
@@ -34,12 +35,12 @@ const UNKNOWN: StoreUnavailable = { kind: 'unavailable', cause: 'closed' };
 export class Masters {
   readonly revocations = new RecentRevocations(() => performance.now());
   readonly #options: MastersOptions;
-  /** Those that admissions may be sent to. */
+  /** The masters that admissions may be sent to. */
   readonly #settled = new Set<string>();
-  /** Who each was when it was last looked at. */
+  /** The info of each master when it was last checked. */
   readonly #known = new Map<string, MasterInfo>();
   readonly #looks = new Map<string, Promise<StoreUnavailable | undefined>>();
-  /** Counts lost connections: a look that saw one end says nothing of the next. */
+  /** Counts lost connections: a check during which a connection was lost does not cover the new connection. */
   #losses = 0;
 
   constructor(options: MastersOptions) {
@@ -53,7 +54,7 @@ export class Masters {
     const watch = (node: Redis): void => void node.on('close', () => this.#lose(nameOf(node)));
     for (const node of redis.nodes('all')) watch(node);
     redis.on('+node', watch);
-    // A master that has become a replica keeps its connection, and is another one when it comes back.
+    // A master that becomes a replica keeps its connections, and may have other data when it becomes a master again.
     redis.on('refresh', () => this.#keepOnly(new Set(redis.slots.map((nodes) => nodes?.[0]))));
   }
 
@@ -61,12 +62,12 @@ export class Masters {
     return this.#settled.has(name);
   }
 
-  /** The process that it was when it was last looked at. */
+  /** The id of the process when it was last checked. */
   runIdOf(name: string): string | undefined {
     return this.#known.get(name)?.runId;
   }
 
-  /** Makes sure that admissions may be sent to a master; answers why they may not. */
+  /** Makes sure that admissions may be sent to a master; otherwise returns the reason. */
   settle(name: string): Promise<StoreUnavailable | undefined> {
     const under = this.#looks.get(name);
     if (under !== undefined) return under;
@@ -83,7 +84,7 @@ export class Masters {
       if (server === undefined) return UNKNOWN;
       const info = await readMasterInfo(server);
       if (!info.isMaster) return REPLICA;
-      if (info.identity === undefined || info.identity !== this.#known.get(name)?.identity) await this.#tell(name);
+      if (info.identity === undefined || info.identity !== this.#known.get(name)?.identity) await this.#reapply(name);
       if (losses !== this.#losses) return { kind: 'unavailable', cause: causeOf(LOST) };
       this.#known.set(name, info);
       this.#settled.add(name);
@@ -93,16 +94,16 @@ export class Masters {
     }
   }
 
-  /** Applies the revocations again that belong to teams of this master. One that is in order is left as it is. */
-  async #tell(name: string): Promise<void> {
+  /** Applies the revocations for this master's teams again. Revocations that it still has are not affected. */
+  async #reapply(name: string): Promise<void> {
     const { nodeOf, log, shown, onRestored } = this.#options;
     const revocations = this.revocations.all().filter(({ teamId }) => nodeOf(teamId) === name);
     let restored = 0;
     for (let first = 0; first < revocations.length; first += PIECE) {
-      const told = await Promise.all(revocations.slice(first, first + PIECE).map((revocation) => this.#revoke(revocation)));
-      restored += told.filter(Boolean).length;
+      const results = await Promise.all(revocations.slice(first, first + PIECE).map((revocation) => this.#revoke(revocation)));
+      restored += results.filter(Boolean).length;
     }
-    // Nothing is known of a master that is met for the first time, and nothing was lost where nothing was revoked.
+    // Without revocations nothing was lost, as on the first connection to a master.
     if (revocations.length === 0) return;
     onRestored(restored);
     const server = name === '' ? {} : { server: name };
@@ -124,13 +125,13 @@ export class Masters {
       const [, , , , , wasActive] = reply as readonly unknown[];
       return wasActive === 1;
     } catch (error) {
-      // A broken record of one team must not keep all others from being served; the cause has been logged.
+      // A broken record of one team must not prevent all others from being served; the cause has been logged.
       if (this.#options.causeOf(error) === 'refused') return false;
       throw error;
     }
   }
 
-  /** The team is dead with the first step; the rest is for whoever looks after unfinished deletions. */
+  /** The first step disables the team; the janitor completes unfinished deletions. */
   async #delete(teamId: string, keepUsage: boolean): Promise<boolean> {
     const { run, redis } = this.#options;
     const { team } = teamKeys(teamId);

@@ -1,4 +1,4 @@
-// The bytes in which a team lies in Redis, for who writes it whole: the same as lua/layout.lua, lua/days.lua and lua/tend.lua write.
+// Encodes a whole team as Redis stores it; the formats are those of lua/layout.lua, lua/days.lua and lua/tend.lua.
 import type { KeyContents, TeamContents } from '../../ports/store-contents.ts';
 import type { PeriodUse } from '../../ports/usage-history.ts';
 import { hasLimits } from '../../domain/key-limits.ts';
@@ -17,7 +17,7 @@ export function packBooks({ team, period, usedCharacters }: TeamContents): Buffe
   return packed;
 }
 
-/** All of its counts are among its days, as far as it has any. */
+/** All counts of the key are already among its days. */
 export function packKey({ status, limits, lastUsedAtMs, characters, requests }: KeyContents, periodNumber: number): Buffer {
   const packed = Buffer.alloc(KEY_BYTES);
   const isGuarded = status === 'disabled' || hasLimits(limits);
@@ -28,7 +28,7 @@ export function packKey({ status, limits, lastUsedAtMs, characters, requests }: 
   return packed;
 }
 
-/** The further fields of a key in the team's record: of one that is held to something, or disabled. */
+/** The additional fields in the team's record for a key that has limits or is disabled. */
 export function guardFields(key: KeyContents, heldIn: number): (string | Buffer)[] {
   const { keyId, status, limits, heldCharacters = 0, window } = key;
   const disabled = status === 'disabled';
@@ -37,7 +37,7 @@ export function guardFields(key: KeyContents, heldIn: number): (string | Buffer)
   return [`l:${keyId}`, packKeyLimits({ disabled, limits }), ...counts];
 }
 
-/** `days` are those of the key, in order; at least one. */
+/** `days` are the key's days in order; at least one. */
 export function packDays({ characters, requests }: KeyContents, periodNumber: number, days: TeamContents['days']): Buffer {
   const lists: number[][] = [];
   let before = days[0]!.day - 1;
@@ -52,7 +52,7 @@ export function packDays({ characters, requests }: KeyContents, periodNumber: nu
   head.writeUIntBE(requests, 11, 6);
   head.writeUIntBE(first, 17, 3);
   head.writeUIntBE(before, 20, 3);
-  // Where the last one begins, from 1 on.
+  // The one-based offset of the last day.
   head.writeUIntBE(1 + lists.slice(0, -1).reduce((sum, { length }) => sum + length, 0), 23, 3);
   return Buffer.concat([head, Buffer.from(lists.flat())]);
 }
@@ -64,7 +64,7 @@ function inSevens(number: number): number[] {
   return [...bytes, rest];
 }
 
-/** A period that nothing can change any more. */
+/** A period that can no longer change. */
 type ClosedPeriod = Pick<PeriodUse, 'startMs' | 'endMs' | 'characters' | 'plan' | 'limits'>;
 
 export function packClosed({ startMs, endMs, characters, plan, limits }: ClosedPeriod): Buffer {

@@ -1,18 +1,18 @@
-// Periods as lua/tend.lua answers them: the running one, those that were left with something open in them, and closed ones.
+// Decodes the periods that lua/tend.lua returns: the current one, earlier ones with open reservations, and closed ones.
 import { DAY_MS } from '../../domain/period.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import type { PeriodUse } from '../../ports/usage-history.ts';
 import { fieldsOf } from './team-codec.ts';
 import { readPlan, readWide } from './team-layout.ts';
 
-/** Newest first; those without use are left out, except the running one. `values` are the function's. */
+/** Newest first; periods without usage are omitted, except for the current one. `values` are the function's. */
 export function readPeriods(values: readonly unknown[], keptDays: number): PeriodUse[] {
   const [now, running, left, closed] = values as readonly [Buffer, readonly Buffer[], readonly (readonly Buffer[])[], unknown];
   const others = [...left.map(readLeft).filter(({ characters }) => characters > 0), ...closedPeriods(now, closed, keptDays)];
   return [readLeft(running), ...others.toSorted((one, other) => other.number - one.number)];
 }
 
-/** Of a deleted team that has left its usage: closed ones only. */
+/** For a deleted team whose usage was kept: only closed periods. */
 export function readKeptPeriods(values: readonly unknown[], keptDays: number): PeriodUse[] {
   const [now, closed] = values as readonly [Buffer, unknown];
   return closedPeriods(now, closed, keptDays).toSorted((one, other) => other.number - one.number);
@@ -24,7 +24,7 @@ function closedPeriods(now: Buffer, closed: unknown, keptDays: number): PeriodUs
   return periods.filter(({ endMs }) => endMs >= keptFromMs);
 }
 
-/** Of a period that may still change. */
+/** A period that may still change. */
 function readLeft([number, starts, ends, characters, p, plan, currency, period]: readonly Buffer[]): PeriodUse {
   return {
     number: Number(String(number)),
@@ -39,7 +39,7 @@ function readLeft([number, starts, ends, characters, p, plan, currency, period]:
 
 const TEXTS_AT = 19;
 
-/** Of one that is closed (lua/tend.lua: `CLOSED`). */
+/** A closed period (lua/tend.lua: `CLOSED`). */
 export function readClosed(number: number, record: Buffer): PeriodUse {
   let at = TEXTS_AT;
   const text = (): Buffer => {

@@ -1,22 +1,22 @@
-// The revocations and deletions of the last hour that this process has made or met: what a master that lost them is told again.
+// The revocations and deletions that this process has made or seen in the last hour, to repeat them to a master that lost them.
 
 export interface Revocation {
   readonly teamId: string;
-  /** `undefined`: the whole team was deleted. */
+  /** `undefined` if the whole team was deleted. */
   readonly keyId: string | undefined;
-  /** Of a deleted team. */
+  /** Only for a deleted team. */
   readonly keepUsage?: boolean;
 }
 
-/** Failovers that lose writes lose the last seconds; an hour has room for one that nobody noticed at first. */
+/** A failover loses the writes of its last seconds; an hour also covers one that was noticed late. */
 const KEPT_MS = 3_600_000;
-/** A megabyte or two. Beyond it the oldest is forgotten. */
+/** One or two megabytes. Beyond that, the oldest are dropped. */
 const KEPT_MAX = 10_000;
-/** A key that is tried again and again is not noted each time. */
+/** A revoked key that keeps being used is not recorded at each attempt. */
 const NOTED_ANEW_MS = 60_000;
 
 export class RecentRevocations {
-  /** By key, or by deleted team; the one that was noted last at the end. */
+  /** By key id, or by team id for deleted teams; the most recently recorded last. */
   readonly #noted = new Map<string, { readonly revocation: Revocation; readonly atMs: number }>();
   readonly #now: () => number;
 

@@ -1,4 +1,5 @@
-// The audit in Redis: each entry lies with its team, written by the function that makes the change; a list over all teams leads to it.
+// The audit in Redis: each entry is stored with its team, by the function that makes the change; a list over all teams refers
+// to it.
 import { randomInt } from 'node:crypto';
 import { idBefore, momentOf, withoutNames } from '../../domain/audit-entry.ts';
 import type { AuditDifference, AuditEntry, Audited } from '../../domain/audit-entry.ts';
@@ -9,23 +10,26 @@ import { NO_TEAM, ID_BYTES, idOf, packEntry, readEntry, readRecord } from './aud
 import { AUDIT_KEY, teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 
-/** Entries that are read, changed or forgotten at a time. */
+/** Entries read, changed or deleted at a time. */
 const PIECE = 256;
-/** What leads to no entry after so long never will: every change has a deadline of seconds. */
+/** A list entry that refers to nothing after this time never will: every change has a deadline of seconds. */
 const BEGUN_MS = 60_000;
 const PRUNE_EVERY_MS = 60_000;
-/** Serials of entries that the list could not be asked for: greater than those that it draws. */
+/** Serial numbers of entries written while the list is unavailable: greater than any number that the list assigns. */
 const UNLISTED = 500_000_000_000_000;
-/** Behind every member that begins with an id: the byte after an id is a length's first, a team's letter or digit. */
+/**
+ * Sorts after every member that begins with an id: an id is followed by the first byte of a length, or by a letter or digit of
+ * a team's id.
+ */
 const BEHIND = 'ÿ';
 
-/** What a function is told: the entry's id, or '' for none; what the driver knows; how long entries are kept. */
+/** Arguments of the functions: the entry's id, or '' for none; what the driver knows of it; how long entries are kept. */
 export type AuditArguments = readonly [id: string, record: string, keptMs: string];
 
 export interface RedisAuditOptions {
   readonly link: RedisLink;
   readonly keptMs: number;
-  /** Whether this process forgets what is too old: a gateway does. */
+  /** Whether this process deletes old entries, as gateways do. */
   readonly prunes: boolean;
 }
 
@@ -45,8 +49,9 @@ export class RedisAuditLog implements AuditLog {
   }
 
   /**
-   * To be called before a change of the team: puts the entry's id into the list over all teams. If the change is not made, or
-   * its process dies, that leads nowhere, and readers leave it out; the other way round an entry could be missing there for ever.
+   * Must be called before a change of the team: adds the entry's id to the list over all teams. If the change is not made, or
+   * the process stops, the id refers to nothing, and readers skip it; in the reverse order an entry could be missing from the
+   * list for ever.
    */
   async begin(teamId: string, by: Audited | undefined, known?: AuditDifference, keyId?: string): Promise<AuditArguments> {
     if (by === undefined) return ['', '', '0'];
@@ -56,7 +61,7 @@ export class RedisAuditLog implements AuditLog {
     return this.#arguments(String(id), by, known, keyId);
   }
 
-  /** Where the list cannot be reached and the change must not wait for it: the entry is listed once its team's audit is read. */
+  /** For changes that must not wait while the list is unavailable: the entry is listed when its team's audit is next read. */
   unlisted(by: Audited, known: AuditDifference | undefined, keyId: string): AuditArguments {
     return this.#arguments(String(UNLISTED + randomInt(2 ** 47)).padStart(16, '0'), by, known, keyId);
   }
@@ -109,10 +114,10 @@ export class RedisAuditLog implements AuditLog {
     return member === undefined ? undefined : readEntry(teamId, member);
   }
 
-  /** Takes out of the list what leads nowhere and is older than any change that may still be made. */
+  /** Removes list entries that refer to nothing and are older than any change in flight. */
   async #forgetBegun(listed: readonly string[], nowMs: number): Promise<void> {
     const gone = listed.filter((member) => momentOf(member) < nowMs - BEGUN_MS);
-    // Whatever comes of it: the next reader tries again.
+    // On failure the next reader tries again.
     if (gone.length > 0) await answering(() => this.#link.ask(({ redis }) => redis.zrem(AUDIT_KEY, ...gone)));
   }
 
@@ -157,7 +162,7 @@ export class RedisAuditLog implements AuditLog {
     });
   }
 
-  /** Forgets what is too old, a piece at a time: at the teams that the oldest of the list lead to, then in the list itself. */
+  /** Deletes old entries in batches: first from the teams that the oldest list entries refer to, then from the list. */
   prune(): Promise<StoreUnavailable | undefined> {
     return answering(async () => {
       const until = `(${idBefore((await this.#link.now()) - this.#keptMs)}`;
@@ -168,7 +173,7 @@ export class RedisAuditLog implements AuditLog {
     });
   }
 
-  /** `before` is done with each piece before it goes. */
+  /** `before` is called with each batch before it is deleted. */
   async #prune(key: string, until: string, before?: (members: readonly string[]) => Promise<void>): Promise<undefined> {
     for (;;) {
       const old = await this.#link.ask(({ redis }) => redis.zrangebylexBuffer(key, '-', until, 'LIMIT', 0, PIECE));

@@ -1,4 +1,4 @@
-// The connection to Redis, with every queue and resend of the client library turned off.
+// The connection to Redis, with all queueing and resending by ioredis turned off.
 import { Cluster, Redis } from 'ioredis';
 import type { RedisOptions } from 'ioredis';
 import type { RedisTarget } from './redis-url.ts';
@@ -14,28 +14,28 @@ const RECONNECT_MAX_MS = 500;
 const LOADING_RETRY_MS = 50;
 const ASK_TIMEOUT_MS = 300;
 
-/** When a server of the connection last turned out to be a replica: what is under way then fails as if the connection were lost. */
+/** When a server of the connection was last found to be a replica: commands in flight then fail as if the connection were lost. */
 const demotions = new WeakMap<RedisConnection, { atMs: number }>();
 const DEMOTED_MS = 1000;
 
-/** Whether the connection is being made anew because its server takes no writes any more. */
+/** Whether the connection is being reopened because its server has become read-only. */
 export function isDemoted(connection: RedisConnection): boolean {
   return performance.now() - (demotions.get(connection)?.atMs ?? -Infinity) < DEMOTED_MS;
 }
 
-/** Not connected yet. Keeps reconnecting for as long as it is not closed. */
+/** Not connected yet. Keeps reconnecting until it is closed. */
 export function redisConnection(target: RedisTarget, commandTimeoutMs: number): RedisConnection {
   const demotion = { atMs: -Infinity };
   const connection = build(target, commandTimeoutMs, () => (demotion.atMs = performance.now()));
   demotions.set(connection, demotion);
-  // Without a listener ioredis prints each lost connection as an unhandled event. What it means is for the probe to say.
+  // Without a listener ioredis prints each lost connection as an unhandled event. The store's probe reports lost connections.
   connection.on('error', () => undefined);
   return connection;
 }
 
 /**
- * After a lost reply a command's outcome is unknown, and by default ioredis would send it again. All of its resending is off:
- * an operation is repeated by its id or not at all. Nothing waits for a server that is away.
+ * After a lost reply a command's outcome is unknown, and by default ioredis would send it again. All resending is off: an
+ * operation is repeated by its id or not at all. Commands fail at once if the server is not connected.
  */
 function build(target: RedisTarget, commandTimeoutMs: number, onDemoted: () => void): RedisConnection {
   const common = commonOptions(target, commandTimeoutMs, onDemoted);
@@ -44,11 +44,12 @@ function build(target: RedisTarget, commandTimeoutMs: number, onDemoted: () => v
       redisOptions: common,
       lazyConnect: true,
       enableOfflineQueue: false,
-      // Both would run a command again whose outcome is unknown; MOVED and ASK redirections are safe, nothing has run then.
+      // Both would repeat a command whose outcome is unknown. MOVED and ASK redirections are safe, because nothing was
+      // executed.
       retryDelayOnFailover: 0,
       retryDelayOnClusterDown: 0,
       maxRedirections: 4,
-      // Shorter than for a command: if the node that is asked hangs, the next one is asked.
+      // Shorter than for a command: if the node being asked hangs, the next one is asked.
       slotsRefreshTimeout: Math.min(commandTimeoutMs, ASK_TIMEOUT_MS),
       clusterRetryStrategy: reconnectDelay,
     });
@@ -59,8 +60,8 @@ function build(target: RedisTarget, commandTimeoutMs: number, onDemoted: () => v
 }
 
 /**
- * Connects again until it is closed. The library gives up for good when a sentinel announces a new master while it is connecting
- * (the announcement ends the lost connection's subscription, and with it the attempt under way), in about one failover of four.
+ * Reconnects until it is closed. ioredis gives up for good if a sentinel announces a new master while it is connecting (the
+ * announcement ends the lost connection's subscription, and with it the attempt in flight), in about one of four failovers.
  */
 class SentinelConnection extends Redis {
   #isClosed = false;
@@ -80,7 +81,7 @@ class SentinelConnection extends Redis {
   }
 }
 
-/** A connection to one server beside the store's own, not connected yet, for a single question; `node` names it in a cluster. */
+/** A separate, not yet connected connection to one server for a single query; `node` is its name in a cluster. */
 export function ownConnection(target: RedisTarget, node: string, commandTimeoutMs: number): Redis {
   const options = { ...commonOptions(target, commandTimeoutMs), enableOfflineQueue: false, lazyConnect: true, retryStrategy: () => null };
   const connection = new Redis({ ...options, ...placeOf(target, node, commandTimeoutMs) });
@@ -107,7 +108,7 @@ function sentinelOptions(target: Extract<RedisTarget, { kind: 'sentinel' }>, com
     name: target.name,
     sentinelRetryStrategy: reconnectDelay,
     sentinelCommandTimeout: commandTimeoutMs,
-    // A master that hangs keeps its connections open: the sentinels say when another one has taken over.
+    // A master that hangs keeps its connections open; the sentinels report when another one has taken over.
     failoverDetector: true,
   } satisfies RedisOptions;
 }
@@ -125,9 +126,9 @@ function commonOptions(target: RedisTarget, commandTimeoutMs: number, onDemoted?
     enableAutoPipelining: false,
     commandTimeout: commandTimeoutMs,
     connectTimeout: CONNECT_TIMEOUT_MS,
-    // Otherwise a server that was loading its data is tried again only after a second or more.
+    // Otherwise a server that was loading its data is retried only after a second or more.
     maxLoadingRetryTime: LOADING_RETRY_MS,
-    // 1 reconnects, 2 would also send the command again. READONLY means a demoted master: a new connection finds the new one.
+    // 1 reconnects; 2 would also resend the command. READONLY means a demoted master: a new connection finds the new one.
     reconnectOnError: (error: Error) => {
       if (!error.message.startsWith('READONLY')) return false;
       onDemoted?.();

@@ -1,13 +1,13 @@
-// Gateways' records in Redis: one hash, which on a cluster lies on whichever node has its slot.
+// Gateway records in Redis: a single hash, in a cluster on the node that owns its slot.
 import { answering } from '../../domain/store-unavailable.ts';
 import type { GatewayRecord, GatewayRecords } from '../../ports/gateway-records.ts';
 import { GATEWAYS_KEY } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 
-/** Older records are of gateways that are gone. */
+/** Older records belong to gateways that no longer exist. */
 const RECORD_KEPT_MS = 86_400_000;
 
-/** As it lies in the hash, whose fields are made of host and file. */
+/** A record as stored in the hash, whose fields combine host and file. */
 export interface KeptRecord extends GatewayRecord {
   readonly seenAtMs: number;
 }
@@ -37,7 +37,7 @@ export function redisGatewayRecords(link: RedisLink): GatewayRecords {
   };
 }
 
-/** Neither a host's name nor a path holds a NUL. */
+/** Neither host names nor paths contain NUL. */
 function fieldOf({ host, file }: GatewayRecord): string {
   return `${host}\0${file}`;
 }

@@ -1,4 +1,4 @@
-// Glossaries in Redis: created, changed and removed by one function each in the team's slot, read by plain commands.
+// Glossaries in Redis: one function each creates, changes and removes them in the team's slot; plain commands read them.
 import { nextTurn } from '../../core/turns.ts';
 import { glossaryRemoval } from '../../domain/audit-entry.ts';
 import type { Audited } from '../../domain/audit-entry.ts';
@@ -24,9 +24,9 @@ import type { TeamIndex } from './team-index.ts';
 import type { FunctionAnswer, FunctionCall } from './function-caller.ts';
 
 const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
-/** After so many counts, each of which had come too late, a change is given up. */
+/** A change is given up if so many counts in a row were outdated when they arrived. */
 const COUNTS_MAX = 10;
-/** Teams that are looked through at a time for a glossary. */
+/** Teams searched at a time for a glossary. */
 const TEAMS_PIECE = 100;
 
 export interface RedisGlossaryOptions {
@@ -67,7 +67,7 @@ export class RedisGlossaryStore implements GlossaryStore {
     });
   }
 
-  /** What the function will refuse: asked first where a dictionary is large, so that it is not written piece by piece for nothing. */
+  /** Predicts the function's refusal if a dictionary is large, so that it is not written in chunks in vain. */
   async #foreseen(
     teamId: string,
     dictionaries: NewGlossary['dictionaries'],
@@ -134,7 +134,7 @@ export class RedisGlossaryStore implements GlossaryStore {
     });
   }
 
-  /** An index would cost memory for every glossary, so that what operators hardly ever ask takes a second less. */
+  /** Operators rarely ask for this; an index would cost memory for every glossary to save about a second. */
   ownerOf(glossaryId: string): Promise<string | undefined | StoreUnavailable> {
     return answering(async () => {
       for (let first = 0; ; first += TEAMS_PIECE) {
@@ -156,7 +156,7 @@ export class RedisGlossaryStore implements GlossaryStore {
     });
   }
 
-  /** Has the dictionaries counted first where they are from before that was done. */
+  /** Has dictionaries counted first if an older version wrote them without counting. */
   async #counted(
     name: FunctionCall['name'],
     teamId: string,
@@ -165,7 +165,7 @@ export class RedisGlossaryStore implements GlossaryStore {
   ): Promise<FunctionAnswer> {
     for (let count = 0; count < COUNTS_MAX; count++) {
       const reply = await this.#run(name, teamId, glossaryId, args);
-      // What was written piece by piece has expired: the server was away, or took far too long.
+      // What was written in chunks has expired: the server was unavailable, or the writes took far too long.
       if (reply.word === 'incomplete') break;
       if (reply.word !== 'uncounted') return reply;
       await this.#count(teamId);
@@ -177,7 +177,7 @@ export class RedisGlossaryStore implements GlossaryStore {
     const words: string[] = [];
     for (const { dictionaryId } of (await this.#list(teamId)).flatMap(({ dictionaries }) => dictionaries)) {
       const found = await this.#entries(teamId, dictionaryId);
-      // Dropped meanwhile; the next count sees what has taken its place.
+      // It was dropped in the meantime; the next count sees its replacement.
       if (found === undefined) continue;
       let bytes = 0;
       await eachEntry(found, nextTurn, (term, translation) => (bytes += bytesOfEntry(term, translation)));

@@ -1,5 +1,5 @@
-// Looks after teams for which nobody asks: periods close, days are written away, what is old goes, interrupted deletions are ended.
-// One gateway at a time does it.
+// Tends idle teams: closes periods, moves finished days to the history, deletes old data and completes interrupted deletions. One gateway at a
+// time runs it.
 import { randomBytes } from 'node:crypto';
 import { DAY_MS } from '../../domain/period.ts';
 import { answering, isUnavailable } from '../../domain/store-unavailable.ts';
@@ -9,25 +9,28 @@ import type { RedisLink } from './redis-link.ts';
 import type { RedisTeamErasure } from './redis-team-erasure.ts';
 import type { TeamIndex } from './team-index.ts';
 
-/** Whoever holds it goes on; another takes over this long after the last round of one that is gone. */
+/** The lease of the gateway that runs the janitor; another takes over this long after the last round of a gateway that has stopped. */
 const HELD_MS = 5000;
-/** Teams of one round, and of these how many are on their way at once: a caller's operation waits behind so many. */
+/** Teams of one round, and how many of them are in flight at once; a caller's operation waits behind these. */
 const TEAMS_MAX = 200;
 const AT_ONCE = 8;
-/** While more teams are due than a round takes: how many times as long as a round the pause is that leaves Redis to callers. */
+/**
+ * If more teams are due than a round takes, the pause before the next one, relative to the round's duration; Redis serves
+ * callers meanwhile.
+ */
 const PAUSE_RATIO = 1;
 const PAUSE_MS_MIN = 10;
-/** Teams that are compared with the list of due ones in a round, and how long until all of them are gone through again. */
+/** Teams compared with the list of due teams per round, and the pause after all teams have been compared. */
 const COMPARED_MAX = 500;
 const COMPARE_AGAIN_MS = 60_000;
-/** A team that cannot be looked after: its data is broken, which is logged each time. */
+/** For a team whose data is corrupt, which is logged each time. */
 const BROKEN_AGAIN_MS = 3_600_000;
-/** How often deletions that were interrupted are looked for, and usage that deleted teams have left. */
+/** How often interrupted deletions are completed, and kept usage of deleted teams is pruned. */
 const ERASE_AGAIN_MS = 10_000;
 const TEND_KEPT_AGAIN_MS = 3_600_000;
-/** No team is due later than this, unless a clock was wrong. */
+/** No team is due later than this unless a clock was wrong. */
 const DUE_WITHIN_MS = 2 * DAY_MS;
-/** Finished days are written away within so long after midnight, each team at a moment of its own. */
+/** Finished days are moved within this time after midnight, spread over the teams. */
 const AFTER_MIDNIGHT_MS = 1_800_000;
 const SLOTS = 16_384;
 
@@ -40,7 +43,7 @@ export interface RedisJanitorOptions {
   readonly everyMs: number;
 }
 
-/** A due team, and the moment that it was due at. */
+/** A due team, and its due time. */
 type DueTeam = readonly [teamId: string, wasMs: string];
 
 export class RedisJanitor {
@@ -49,10 +52,10 @@ export class RedisJanitor {
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> = Promise.resolve();
   #closed = false;
-  /** How many teams from the front have been compared, and when that goes on, by the local clock. */
+  /** How many teams have been compared so far, and when to continue, by the monotonic clock. */
   #compared = 0;
   #compareAtMs = 0;
-  /** Likewise, for deletions and for what they have left on purpose. */
+  /** The same for deletions and for kept usage. */
   #eraseAtMs = 0;
   #tendKeptAtMs = 0;
 
@@ -61,7 +64,7 @@ export class RedisJanitor {
     this.#schedule(options.everyMs);
   }
 
-  /** Waits for the round that runs, and lets another gateway go on. */
+  /** Waits for the current round, and releases the lease. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -87,18 +90,18 @@ export class RedisJanitor {
     try {
       if ((await answering(() => this.#holds())) !== true) return 2 * everyMs;
       const startedAtMs = performance.now();
-      // The store may be away: then the next round tries again.
+      // If the store is unavailable, the next round tries again.
       const isMore = (await answering(() => this.#tendDue())) === true;
       await answering(() => this.#compare());
       await this.#erase();
       return isMore ? Math.max(PAUSE_MS_MIN, PAUSE_RATIO * (performance.now() - startedAtMs)) : everyMs;
     } catch (error) {
-      log.error('looking after idle teams failed; it is tried again', { reason: error instanceof Error ? error.message : 'unknown' });
+      log.error('cleaning up after idle teams failed and will be retried', { reason: error instanceof Error ? error.message : 'unknown' });
       return everyMs;
     }
   }
 
-  /** Two that both think so for a moment do no harm: what is done twice changes nothing more. */
+  /** Two gateways may both hold the lease for a moment: doing the work twice has no further effect. */
   async #holds(): Promise<boolean> {
     return this.#options.link.ask(async ({ redis }) => {
       if ((await redis.set(JANITOR_KEY, this.#name, 'PX', HELD_MS, 'NX')) === 'OK') return true;
@@ -116,14 +119,14 @@ export class RedisJanitor {
     for (let first = 0; first < due.length && !this.#closed; first += AT_ONCE) {
       const tended = await Promise.all(due.slice(first, first + AT_ONCE).map((team) => this.#tend(team, nowMs)));
       next.push(...tended.flat());
-      // The store is away: the rest stays due.
+      // The store is unavailable: the other teams stay due.
       if (tended.every(({ length }) => length === 0)) break;
     }
     if (next.length > 0) await link.ask(({ run }) => run('put_off', { keys: [DUE_KEY], args: next }));
     return next.length === 3 * TEAMS_MAX;
   }
 
-  /** The arguments that put the team off; none when it stays due. */
+  /** The arguments that postpone the team; none if it stays due. */
   async #tend([teamId, wasMs]: DueTeam, nowMs: number): Promise<readonly string[]> {
     const { link, keptDays } = this.#options;
     const afterMidnightMs = Math.floor((teamSlot(teamId) * AFTER_MIDNIGHT_MS) / SLOTS);
@@ -137,7 +140,10 @@ export class RedisJanitor {
     return [teamId, wasMs, reply.word === 'none' ? '' : String(reply.values[0])];
   }
 
-  /** Teams that are not listed as due are: those of older versions, and whose creation was cut off. A part of all in each round. */
+  /**
+   * Adds teams that are missing from the due list: those of older versions, and those whose creation was interrupted. Some per
+   * round.
+   */
   async #compare(): Promise<void> {
     const { link, index } = this.#options;
     if (performance.now() < this.#compareAtMs) return;
@@ -154,7 +160,7 @@ export class RedisJanitor {
     this.#compareAtMs = performance.now() + COMPARE_AGAIN_MS;
   }
 
-  /** What deletions have left that were interrupted, and usage of deleted teams that is too old. */
+  /** Completes interrupted deletions, and prunes kept usage of deleted teams. */
   async #erase(): Promise<void> {
     const { erasure } = this.#options;
     const nowMs = performance.now();

@@ -1,21 +1,21 @@
-// The names of everything that is kept in Redis; a team's keys share a slot by their hash tag.
+// The names of all keys in Redis; a team's keys share a cluster slot through their hash tag.
 
 /**
- * What each holds, besides what functions find beside `:team` (lua/layout.lua: `:ids`, `:places`, `:late`):
+ * The keys of a team, besides those that functions derive from `:team` (lua/layout.lua: `:ids`, `:places`, `:late`):
  *
- * - `:team` hash: the team's record, its plan, books and keys' states
- * - `:use:<number>` hash of a period that was left and is not closed: what was charged in it (`characters`), its bounds (`starts`,
- *   `ends`), the plan that held in it (`plan`, `p`, `currency`, `length`), characters still reserved in it (`open`), and when these
- *   have ended at the latest (`over`). The team's field `left` is the lowest number that may have one
+ * - `:team` hash: the team's record, its plan, counters and its keys' states
+ * - `:use:<number>` hash of a period that has ended but is not closed: the characters charged in it (`characters`), its bounds
+ *   (`starts`, `ends`), its last plan (`plan`, `p`, `currency`, `length`), the characters still reserved in it (`open`), and
+ *   when these reservations expire at the latest (`over`). The team's field `left` is the lowest number that may have one
  * - `:periods` hash of closed periods by number (lua/tend.lua)
- * - `:once:<id>` what was asked for by the change of the team with this id, for a day; `:changes` sorted set of these ids
+ * - `:once:<id>` the change of the team requested with this idempotency id, kept for a day; `:changes` sorted set of these ids
  * - `:keys` hash of the keys' records
- * - `:days` hash of what each key was used for by day (lua/days.lua)
- * - `:audit` sorted set of the entries of the audit (lua/audit.lua)
+ * - `:days` hash of each key's usage by day (lua/days.lua)
+ * - `:audit` sorted set of audit entries (lua/audit.lua)
  * - `:glossaries` hash of the glossaries' records, `:entries:<dictionary>` the entries of each dictionary as JSON
- * - `:bytes` hash from dictionary to the UTF-8 bytes of its terms and translations; the team's record has their sum
- * - `:pairs` hash from glossary to what it holds (glossary-record.ts), apart from the records so that an admission reads a
- *   few bytes whatever their size; whoever creates, changes or deletes a glossary writes all of these in one function
+ * - `:bytes` hash from dictionary to the UTF-8 bytes of its terms and translations; the team's record has the total
+ * - `:pairs` hash from glossary to what it holds (glossary-record.ts), separate from the records so that an admission reads a
+ *   few bytes whatever their size; creating, changing or deleting a glossary writes all of these in one function
  */
 export interface TeamKeys {
   readonly team: string;
@@ -28,7 +28,7 @@ export interface TeamKeys {
   readonly glossaries: string;
   readonly pairs: string;
   readonly bytes: string;
-  /** What the names of periods that were left begin with, and of changes that are remembered. */
+  /** Prefixes of the keys of ended periods and of remembered changes. */
   readonly use: string;
   readonly once: string;
   readonly audit: string;
@@ -59,7 +59,7 @@ export function teamKey(teamId: string): string {
   return `lingate:{${teamId}}:team`;
 }
 
-/** A dictionary's entries: a key of their own, so that listing glossaries does not read them. */
+/** A dictionary's entries, in a separate key so that listing glossaries does not read them. */
 export function entriesKey(teamId: string, dictionaryId: string): string {
   return `lingate:{${teamId}}:entries:${dictionaryId}`;
 }
@@ -67,46 +67,49 @@ export function entriesKey(teamId: string, dictionaryId: string): string {
 /** All teams in order of creation. */
 export const TEAMS_KEY = 'lingate:teams';
 
-/** Their names, for searching (lua/searched.lua); in the slot of the list itself. `teams` tells how many are in it. */
+/** The teams' names, for searching (lua/searched.lua), in the cluster slot of the list itself. `teams` is their number. */
 export const SEARCHED_KEY = 'lingate:{lingate:teams}:searched';
 
-/** Sorted set of all teams by when the janitor looks at them next; in the slot of their list. */
+/** Sorted set of all teams by the time of the janitor's next visit, in the cluster slot of their list. */
 export const DUE_KEY = 'lingate:{lingate:teams}:due';
 
-/** The gateway whose janitor it is, for some seconds. */
+/** The lease of the gateway that runs the janitor, for some seconds. */
 export const JANITOR_KEY = 'lingate:{lingate:teams}:janitor';
 
-/** Sorted set: teams that are being deleted, by when that was asked for, until nothing of them is left. */
+/** Sorted set of teams being deleted, by when the deletion was requested, until it is complete. */
 export const ERASURES_KEY = 'lingate:erasures';
 
-/** Sorted set: deleted teams whose usage has stayed, all with the score 0, so that they lie in the order of their ids. */
+/** Sorted set of deleted teams whose usage was kept, all with score 0, so that they are ordered by id. */
 export const ONLY_USAGE_KEY = 'lingate:only-usage';
 
-/** Sorted set of the events that are to be sent, `<team> <event>`, by when; and how often each was sent in vain, a hash. */
+/** Sorted set of the events to send, `<team> <event>`, by due time; and a hash of their failed attempts. */
 export const EVENTS_KEY = 'lingate:{lingate:outbox}:events';
 export const TRIES_KEY = 'lingate:{lingate:outbox}:tries';
 
-/** Who sends them, and by which rules they are kept (lua/outbox-lease.lua). */
+/** The lease of the process that sends events, and the rules for storing them (lua/outbox-lease.lua). */
 export const SENDER_KEY = 'lingate:{lingate:outbox}:sender';
 
-/** A team's events that are still to be told (lua/outbox.lua). */
+/** A team's events that have not been sent yet (lua/outbox.lua). */
 export function outboxKey(teamId: string): string {
   return `lingate:{${teamId}}:outbox`;
 }
 
-/** The version of all these forms (layout-version.ts). */
+/** The version of the data's formats (layout-version.ts). */
 export const LAYOUT_KEY = 'lingate:layout';
 
-/** Set of the plan numbers that teams here may have, in the slot of the version: a gateway that does not know one must not use the data. */
+/**
+ * Set of the plan numbers that teams here may have, in the cluster slot of the version. A gateway that does not know one must
+ * not use the data.
+ */
 export const PLAN_NUMBERS_KEY = 'lingate:{lingate:layout}:plan-numbers';
 
-/** Hash of the records that gateways leave about themselves, by host and configuration file. */
+/** Hash of the records that gateways keep about themselves, by host and configuration file. */
 export const GATEWAYS_KEY = 'lingate:gateways';
 
-/** All entries of the audit in order of time, as `<id><team>`: the entry itself lies with its team (lua/begin-audit.lua). */
+/** All audit entries in order of time, as `<id><team>`; the entries themselves are stored with their teams (lua/begin-audit.lua). */
 export const AUDIT_KEY = 'lingate:audit';
 
-/** What the owners of digests are found under. */
+/** The prefix of the keys that map digests to owners. */
 export const DIGEST_PREFIX = 'lingate:digest:';
 
 /** The owner of the key with this digest. */
@@ -114,7 +117,7 @@ export function digestKey(digest: string): string {
   return `${DIGEST_PREFIX}${digest}`;
 }
 
-/** What the names of key ids begin with. */
+/** The prefix of the keys that map key ids to teams. */
 export const OWNER_PREFIX = 'lingate:key:';
 
 /** The team of a key id. */
@@ -122,12 +125,12 @@ export function ownerKey(keyId: string): string {
   return `${OWNER_PREFIX}${keyId}`;
 }
 
-/** Written by a gateway's probe; the tag says on which of a cluster's masters. */
+/** Written by a gateway's probe; the hash tag selects the cluster's master. */
 export function probeKey(tag: string, gateway: string): string {
   return `lingate:{${tag}}:probe:${gateway}`;
 }
 
-/** Written behind a change that a replica is to have (replication.ts). */
+/** Written after a change that a replica must have (replication.ts). */
 export function markKey(teamId: string): string {
   return `lingate:{${teamId}}:mark`;
 }

@@ -1,4 +1,4 @@
-// All of the store's calls to Redis: commands and functions whose failures are values, and closing.
+// All of the store's calls to Redis: commands and functions, whose failures become values, and closing.
 import type { KeyOwner } from '../../domain/api-key.ts';
 import { answering, StoreError, storeErrorOf } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
@@ -22,15 +22,15 @@ import { serverTime, StoreTime } from './store-round.ts';
 
 export interface RedisLinkOptions {
   readonly redis: RedisConnection;
-  /** For messages: the URL without credentials. */
+  /** The URL without credentials, for messages. */
   readonly shown: string;
   readonly commandTimeoutMs: number;
   readonly clock: Clock | undefined;
   readonly log: Log;
   readonly run: RunFunction;
-  /** Whether operations keep events, which are to be listed for the sender. */
+  /** Whether operations store events, which must be listed for the sender. */
   readonly keepsEvents?: boolean;
-  /** Set where masters may change: told how many lost revocations were applied again. */
+  /** Set if masters may change; called with the number of lost revocations that were applied again. */
   readonly onRestored?: (count: number) => void;
 }
 
@@ -43,7 +43,7 @@ export class RedisLink implements Ledger {
   readonly redis: RedisConnection;
   readonly shown: string;
   readonly run: RunFunction;
-  /** Names the master that holds a team: the empty text without a cluster. */
+  /** The name of the master that holds a team; '' without a cluster. */
   readonly nodeOf: (teamId: string) => string;
   readonly masters: Masters | undefined;
   readonly #options: RedisLinkOptions;
@@ -88,19 +88,19 @@ export class RedisLink implements Ledger {
     });
   }
 
-  /** Why the connection that is not there at the moment could not be made, where that is known. */
+  /** Why the last attempt to connect failed, if known; `undefined` while connected. */
   get lastCause(): string | undefined {
     return this.#lastCause;
   }
 
-  /** Looks at every master, so that the first admissions need not. */
+  /** Checks every master in advance, so that the first admissions do not have to wait. */
   async settleMasters(): Promise<void> {
     const { redis, masters } = this;
     const names = new Set('slots' in redis ? redis.slots.map((nodes) => nodes?.[0] ?? '') : ['']);
     if (masters !== undefined) await Promise.all([...names].map((name) => masters.settle(name)));
   }
 
-  /** Runs a function. Where it gives no answer, `answering` has that as a value. */
+  /** Calls a function. `answering` turns a missing reply into a value. */
   async call(call: FunctionCall): Promise<FunctionAnswer> {
     const reply = this.#closed ? CLOSED : await this.#track(this.#caller.call(call));
     if (this.#options.keepsEvents === true && KEEP_EVENTS.has(call.name)) await this.#listEvents(call.teamId);
@@ -108,7 +108,7 @@ export class RedisLink implements Ledger {
     return reply;
   }
 
-  /** Answers exactly once, as `resolve` does. */
+  /** Answers exactly once, like `resolve`. */
   admit(asked: AskedAdmission): void {
     // Not before the caller has returned.
     if (this.#closed) queueMicrotask(() => asked.answered(CLOSED));
@@ -120,13 +120,13 @@ export class RedisLink implements Ledger {
     else this.#turns.resolve(asked);
   }
 
-  /** An admission that is marked is answered with the answers of a check. */
+  /** An admission marked as a check is answered with the answers of a check. */
   check(asked: AskedCheck): void {
     const answered = (admission: unknown): void => asked.answered(admission as CheckedCaller);
     this.admit({ ...asAdmission(asked), answered, failed: (error) => asked.failed(error) });
   }
 
-  /** Runs plain commands. Where one fails, `answering` has that as a value. */
+  /** Runs plain commands. `answering` turns a failure into a value. */
   async ask<T>(command: (link: RedisLink) => Promise<T>): Promise<T> {
     if (this.#closed) throw this.#unanswered(CLOSED);
     try {
@@ -136,17 +136,17 @@ export class RedisLink implements Ledger {
     }
   }
 
-  /** By the servers' clocks, or by the one that tests move. */
+  /** By the servers' clocks, or the one that tests control. */
   async now(): Promise<number> {
     return this.#options.clock?.nowMs() ?? this.ask(({ redis }) => serverTime(redis));
   }
 
-  /** The clock's reading as functions take it: '' for the server's own. */
+  /** The clock's time as functions take it; '' for the server's clock. */
   get clockWord(): string {
     return String(this.#options.clock?.nowMs() ?? '');
   }
 
-  /** Waits for what is running; nothing new is begun. */
+  /** Waits for calls in flight; starts no new ones. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#turns.flush();
@@ -154,19 +154,19 @@ export class RedisLink implements Ledger {
     try {
       await within(this.redis.quit(), this.#options.commandTimeoutMs);
     } catch {
-      // Not connected at this moment: there is nothing to wait for, only reconnecting has to stop.
+      // Not connected: there is nothing to wait for, but reconnecting has to stop.
     }
     this.redis.disconnect();
   }
 
-  /** A team whose events could not be listed is found later (`heal` in redis-outbox.ts). */
+  /** If listing fails, the events are found later (`heal` in redis-outbox.ts). */
   async #listEvents(teamId: string): Promise<void> {
     await answering(() => this.ask(async ({ redis }) => listEvents(redis, teamId, await this.now())));
   }
 
-  /** With the advice for operators, which the ledger's answers do not have: nobody reads it there. */
+  /** Adds advice for operators; the ledger's answers have none, because nobody would read it. */
   #unanswered({ kind, cause }: StoreUnavailable): Error {
-    const advice = `the store ${this.shown} gave no answer (${cause}): see that it runs, and look whether a change was made before you repeat it`;
+    const advice = `the store ${this.shown} did not answer (${cause}): check that it is running, and whether a change was made before you repeat it`;
     return storeErrorOf({ kind, cause, advice });
   }
 
@@ -181,10 +181,10 @@ export class RedisLink implements Ledger {
     if (this.#running === 0) this.#onEnd?.();
   };
 
-  /** Names the cause. A refusal that no outage explains is a bug or a broken dataset: its text is logged. */
+  /** Classifies an error. A refusal that no outage explains is a bug or corrupt data: its text is logged. */
   #cause(error: unknown): string {
-    const told = causeOf(error);
-    const cause = told === 'closed' && isDemoted(this.redis) ? 'readonly' : told;
+    const found = causeOf(error);
+    const cause = found === 'closed' && isDemoted(this.redis) ? 'readonly' : found;
     const nowMs = performance.now();
     if (cause === 'timeout') this.#askForMasters(nowMs);
     if (cause === 'refused' && error instanceof Error && nowMs - this.#defectLoggedAtMs >= DEFECT_LOG_EVERY_MS) {
@@ -194,7 +194,7 @@ export class RedisLink implements Ledger {
     return cause;
   }
 
-  /** A master that hangs keeps its connections open: only the other nodes can say that another one has taken over. */
+  /** A master that hangs keeps its connections open; only the other nodes know that another one has taken over. */
   #askForMasters(nowMs: number): void {
     if (!('refreshSlotsCache' in this.redis) || nowMs - this.#askedForMastersAtMs < ASK_FOR_MASTERS_EVERY_MS) return;
     this.#askedForMastersAtMs = nowMs;
@@ -213,7 +213,7 @@ export function keyDirectory(link: RedisLink): KeyDirectory {
   };
 }
 
-/** A cluster's servers have clocks of their own. */
+/** Each server of a cluster has its own clock. */
 function nodesOf(redis: RedisConnection): (teamId: string) => string {
   if (!('slots' in redis)) return () => '';
   return (teamId) => redis.slots[teamSlot(teamId)]?.[0] ?? '';

@@ -1,4 +1,4 @@
-// The outbox in Redis: how events of all teams are found, sent and counted.
+// The outbox in Redis: finds, leases, postpones and counts the events of all teams.
 import { RULES_FOLLOWED_MS } from '../../domain/event-rules.ts';
 import type { EventRules } from '../../domain/event-rules.ts';
 import { answering } from '../../domain/store-unavailable.ts';
@@ -18,7 +18,7 @@ export interface RedisOutboxParts {
   readonly rules: EventRules;
 }
 
-/** Teams that one call of `heal` looks at, and how long it rests when it has been through all of them. */
+/** How many teams one call of `heal` checks, and the pause after it has checked all of them. */
 const HEAL_PIECE = 100;
 const HEAL_AGAIN_MS = 60_000;
 
@@ -54,7 +54,7 @@ export class RedisOutbox implements Outbox {
     });
   }
 
-  /** The event first: what is left of it in the list is found to be empty, and goes then. */
+  /** Deletes the event first: if its list entry is left behind, the entry is found to be empty and removed later. */
   remove({ id, teamId }: DueEvent): Promise<StoreUnavailable | undefined> {
     const member = memberOf(teamId, id);
     return this.#answer(async ({ redis }) => {
@@ -87,7 +87,7 @@ export class RedisOutbox implements Outbox {
     return typeof released === 'boolean' ? undefined : released;
   }
 
-  /** A process that ends between an operation and the list leaves events that only their team knows. */
+  /** If a process stops between an operation and updating the list, only the team knows the events. */
   async heal(): Promise<StoreUnavailable | undefined> {
     const { link, index } = this.#parts;
     if (performance.now() < this.#healAtMs) return undefined;
@@ -111,7 +111,7 @@ export class RedisOutbox implements Outbox {
   }
 }
 
-/** Those of the gateway that sends events from here, or did within a day. */
+/** The rules of the gateway that sends events from this store, or did so within a day. */
 export async function rulesInForce(redis: RedisConnection, clock: Clock | undefined): Promise<EventRules | undefined> {
   const [, untilMs, json] = /^\S+ (\d+) (.*)$/s.exec((await redis.get(SENDER_KEY)) ?? '') ?? [];
   if (json === undefined) return undefined;

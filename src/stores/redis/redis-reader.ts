@@ -1,4 +1,4 @@
-// Reads all that a Redis dataset holds, team by team, each as it stood at one moment.
+// Reads a whole Lingate data set from Redis, each team atomically.
 import { EntriesSplitter } from '../../domain/entries-text.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
 import { StoreError } from '../../domain/store-unavailable.ts';
@@ -26,18 +26,18 @@ import { parseRedisUrl } from './redis-url.ts';
 import { readContents, leftPeriods } from './team-contents.ts';
 import type { RawTeam } from './team-contents.ts';
 
-/** Teams that are read at a time: callers' operations wait behind one such piece. */
+/** Teams read at a time; callers' operations wait behind one such batch. */
 const TEAMS_PIECE = 64;
 const SCAN_PIECE = 500;
-/** A change of a team that is remembered. */
+/** A remembered change of a team. */
 const CHANGE = /^lingate:\{([^}]+)\}:once:(.+)$/;
-/** What outlives its team. */
+/** Keys that outlive their team. */
 const OF_TEAM = /^lingate:\{([^}]*)\}:(audit|outbox)$/;
 const CHUNK_BYTES = 262_144;
 const COMMAND_TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 5000;
 
-/** Rejects with a `StoreError` when there is nothing to read, or nothing that this version reads. Writes nothing. */
+/** Rejects with a `StoreError` if there is no data, or none that this version can read. Writes nothing. */
 export async function openRedisReader(url: string): Promise<RedisReader> {
   const { redis, shown } = await connected(url);
   try {
@@ -49,7 +49,7 @@ export async function openRedisReader(url: string): Promise<RedisReader> {
   }
 }
 
-/** A connection of its own, patient: what is done with it is no caller's. */
+/** A separate connection with long timeouts, because no caller waits for it. */
 export async function connected(url: string): Promise<{ readonly redis: RedisConnection; readonly shown: string }> {
   const target = parseRedisUrl(url);
   const redis = redisConnection(target, COMMAND_TIMEOUT_MS);
@@ -86,7 +86,7 @@ export class RedisReader implements StoreReader {
       return undefined;
     };
     const raw = await this.#raw(teamId).catch((error: unknown) => {
-      if (error instanceof Error && error.message.startsWith('WRONGTYPE')) return 'a key of it has another type';
+      if (error instanceof Error && error.message.startsWith('WRONGTYPE')) return 'one of its Redis keys has the wrong type';
       throw error;
     });
     if (raw === undefined) return undefined;
@@ -110,7 +110,7 @@ export class RedisReader implements StoreReader {
   }
 
   async *loose(report: ReportFinding): AsyncGenerator<LooseContents> {
-    // A name may come twice, and is to be counted once.
+    // A name may occur twice, but must be counted once.
     const seen = new Set<string>();
     for await (const found of scanned(this.#redis, SCAN_PIECE)) {
       const names = [...new Set(found)].filter(
@@ -129,7 +129,7 @@ export class RedisReader implements StoreReader {
     }
   }
 
-  /** What a team has that outlives it. */
+  /** Data of a team that outlives it. */
   async *#ofTeam(name: string): AsyncGenerator<LooseContents> {
     const [, teamId = '', kind] = OF_TEAM.exec(name) ?? [];
     if (kind === 'audit') {
@@ -164,7 +164,7 @@ export class RedisReader implements StoreReader {
     this.#redis.disconnect();
   }
 
-  /** In one transaction, so that it fits together. `undefined` without a record. */
+  /** In one transaction, so that the result is consistent. `undefined` if there is no record. */
   async #raw(teamId: string): Promise<Parameters<typeof readContents>[1] | undefined> {
     const keys = teamKeys(teamId);
     const replies = await this.#together([
@@ -209,7 +209,7 @@ export class RedisReader implements StoreReader {
   }
 }
 
-/** The same, while no gateway serves from it. `stillAlone` rejects where one has begun to. */
+/** Opens a reader if no gateway is using the store. `stillAlone` rejects if one has started to. */
 export async function openRedisSource(url: string): Promise<{ readonly reader: RedisReader; stillAlone(): Promise<void> }> {
   const { redis, shown } = await connected(url);
   const stillAlone = async (): Promise<void> => {
@@ -218,8 +218,8 @@ export async function openRedisSource(url: string): Promise<{ readonly reader: R
       (json) => JSON.parse(json) as { host: string; file: string; seenAtMs: number },
     );
     const [last] = records.toSorted((one, other) => other.seenAtMs - one.seenAtMs);
-    const which = last === undefined ? '' : ` (the last one that said so runs on ${last.host} by ${last.file})`;
-    throw new StoreError(`the store ${shown} is in use: a gateway serves from it${which}; stop the gateways on it, and repeat this`);
+    const which = last === undefined ? '' : ` (the last known one runs on ${last.host} with ${last.file})`;
+    throw new StoreError(`the store ${shown} is in use by a gateway${which}: stop the gateways that use it, and try again`);
   };
   try {
     await assertLayout(redis, shown);
@@ -232,14 +232,14 @@ export async function openRedisSource(url: string): Promise<{ readonly reader: R
   }
 }
 
-/** What a copy does not have is not left behind in silence. */
+/** Rejects data that a copy would silently omit. */
 async function assertCopied(redis: RedisConnection, shown: string): Promise<void> {
   if ((await redis.zcard(ERASURES_KEY)) + (await redis.zcard(ONLY_USAGE_KEY)) > 0) {
-    throw new StoreError(`the store ${shown} holds what cannot be copied: deleted teams whose usage was kept`);
+    throw new StoreError(`the store ${shown} holds data that cannot be copied: deleted teams whose usage was kept`);
   }
   for await (const names of scanned(redis, SCAN_PIECE)) {
     const strange = names.find((name) => kindOfName(name) === undefined);
     if (strange !== undefined)
-      throw new StoreError(`the store ${shown} holds what cannot be copied: ${JSON.stringify(strange.slice(0, 120))}`);
+      throw new StoreError(`the store ${shown} holds data that cannot be copied: ${JSON.stringify(strange.slice(0, 120))}`);
   }
 }

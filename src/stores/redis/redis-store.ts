@@ -1,4 +1,4 @@
-// The Redis store: connects, looks the server over, and hands out the ports.
+// The Redis store: connects, checks the servers, and provides the ports.
 import { NO_THRESHOLDS } from '../../domain/event-rules.ts';
 import type { EventRules } from '../../domain/event-rules.ts';
 import { DAY_MS, HISTORY_DAYS } from '../../domain/period.ts';
@@ -31,23 +31,23 @@ export interface RedisStoreOptions {
   readonly log: Log;
   /** How long one operation may take before it counts as unavailable. */
   readonly commandTimeoutMs?: number;
-  /** Replaces the servers' own clocks; for tests that move time. */
+  /** Used instead of the servers' clocks by tests that control time. */
   readonly clock?: Clock;
-  /** How many days of usage, and the audit, are kept. */
+  /** How many days usage and audit entries are kept. */
   readonly historyDays?: number;
-  /** How often this process looks after teams for which nobody asks; never, if it is not a gateway. */
+  /** How often this process tends idle teams; `undefined` unless it is a gateway. */
   readonly tendEveryMs?: number;
-  /** Told how many revocations a new master had lost and was told again. */
+  /** Called with the number of revocations that a new master had lost and that were applied again. */
   readonly onRestored?: (count: number) => void;
   readonly creation?: StoreCreation;
-  /** Without them those of a gateway that sends events from here; without one nothing is kept to be told. */
+  /** By default the rules of the gateway that sends events from this store; if there is none, no events are stored. */
   readonly events?: EventRules | undefined;
 }
 
 const COMMAND_TIMEOUT_MS = 500;
 const OPEN_TIMEOUT_MS = 5000;
 
-/** Rejects with a `StoreError` when the URL is wrong, or the store cannot be reached or must not be used. */
+/** Rejects with a `StoreError` if the URL is invalid, or the store cannot be reached or must not be used. */
 export async function openRedisStore(options: RedisStoreOptions): Promise<Store> {
   const target = parseRedisUrl(options.url);
   const commandTimeoutMs = options.commandTimeoutMs ?? COMMAND_TIMEOUT_MS;
@@ -70,7 +70,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
     run: functions.run,
     keepsEvents: events !== undefined,
   });
-  // A replica or a full server is opened all the same: what it has can be read.
+  // A replica or a full server is opened too, because it can still be read.
   await link.settleMasters();
   const probe = new WriteProbe(link);
   const { historyDays = HISTORY_DAYS, tendEveryMs: everyMs, clock, log } = options;
@@ -109,7 +109,7 @@ async function connect(
   const noMaster = new Promise<never>((_resolve, reject) => {
     listen = (error) => {
       last = error;
-      // After all sentinels have been asked in vain ioredis would go on asking for ever.
+      // ioredis would go on asking all sentinels for ever.
       if (isNoMaster(error)) reject(new Error('no master'));
     };
   });
@@ -117,7 +117,7 @@ async function connect(
   try {
     await Promise.race([redis.connect(), noMaster]);
   } catch (error) {
-    // The rejection says only that the connection was closed; the error event before it says why.
+    // The rejection only says that the connection was closed; the error event before it has the reason.
     throw last ?? error;
   } finally {
     redis.off('error', listen);
@@ -134,10 +134,10 @@ async function loadFunctions(functions: RedisFunctions, shown: string): Promise<
   try {
     await functions.load();
   } catch (error) {
-    // A server that takes no writes may take them later: its first call tries again.
+    // A server that is read-only now may be writable later; the first call then loads the functions.
     if (mayLoadLater(error)) return;
     if (!['noperm', 'refused'].includes(causeOf(error))) throw error;
-    throw new StoreError(`the store ${shown} does not let its functions be loaded: allow the user +fcall and +function`);
+    throw new StoreError(`the store ${shown} does not permit loading its functions: allow the user +fcall and +function`);
   }
 }
 
@@ -146,6 +146,6 @@ function unreachable({ shown, tls }: Pick<RedisTarget, 'shown' | 'tls'>, reason:
   const credentials = ['noauth', 'wrongpass', 'noperm'].includes(reason);
   const advice = credentials ? "put the right user and password into the store's URL" : `start it or correct the store's URL${certificate}`;
   const message = `the store ${shown} cannot be used (${reason}): ${advice}`;
-  // Another password will not come by waiting.
+  // Waiting does not help against a wrong password.
   return credentials ? new StoreError(message) : new StoreAwayError(message);
 }

@@ -1,4 +1,5 @@
-// Judges what only Redis has: keys that belong to nothing or would expire, and the indexes from digests, key ids and names to teams.
+// Checks what only Redis has: keys that belong to nothing or have an expiry, and the indexes from digests, key ids and names to
+// teams.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ReportFinding, StoreFinding } from '../../ports/store-contents.ts';
 import { readOwner, scanned } from './keyspace.ts';
@@ -25,7 +26,7 @@ import {
 const SCAN_PIECE = 500;
 const TEAMS_PIECE = 200;
 
-/** Keys of no team. */
+/** Keys that belong to no team. */
 export const SINGLE_KEYS: readonly string[] = [
   TEAMS_KEY,
   SEARCHED_KEY,
@@ -39,9 +40,9 @@ export const SINGLE_KEYS: readonly string[] = [
   EVENTS_KEY,
   TRIES_KEY,
 ];
-/** Keys of gateways that are gone soon after these are. */
+/** Keys of running gateways, which expire soon after these stop. */
 export const FLEETING = /^lingate:\{[^}]+\}:(?:probe:|janitor$|sender$)/;
-/** What stands behind a team's tag, up to a second colon. `lasting`: it must never expire. */
+/** The part of a key's name after a team's hash tag, up to a second colon. `lasting`: it must never expire. */
 export const TEAM_KINDS: Readonly<Record<string, 'lasting' | 'passing'>> = {
   team: 'lasting',
   keys: 'lasting',
@@ -59,7 +60,7 @@ export const TEAM_KINDS: Readonly<Record<string, 'lasting' | 'passing'>> = {
   once: 'passing',
   changes: 'passing',
   mark: 'passing',
-  // Entries that no glossary holds yet expire; of the others the team's own dictionaries know.
+  // Entries expire until a glossary holds them; for the others, the team's dictionaries are checked.
   entries: 'passing',
 };
 const TAGGED = /^lingate:\{([^}]+)\}:([a-z-]+)(?::|$)/;
@@ -74,7 +75,7 @@ export function kindOfName(name: string): string | undefined {
   return TEAM_KINDS[kind] === undefined ? undefined : kind;
 }
 
-/** Says again what is wrong now; nothing when it is right. */
+/** Checks again; `undefined` if there is nothing wrong any more. */
 type Look = () => Promise<StoreFinding | undefined>;
 
 export async function judgeKeyspace(redis: RedisConnection, report: ReportFinding, settleMs: number): Promise<void> {
@@ -90,7 +91,7 @@ export async function judgeKeyspace(redis: RedisConnection, report: ReportFindin
   await judgeUnknown(redis, keys, report);
 }
 
-/** Of keys to which no digest was found to lead: looks for one again. */
+/** Searches again for the digests of keys for which none was found. */
 async function judgeUnknown(redis: RedisConnection, keys: Map<string, string>, report: ReportFinding): Promise<void> {
   if (keys.size === 0) return;
   for await (const names of scanned(redis, SCAN_PIECE)) {
@@ -100,11 +101,11 @@ async function judgeUnknown(redis: RedisConnection, keys: Map<string, string>, r
   }
   for (const [keyId, teamId] of keys) {
     if ((await redis.hexists(teamKeys(teamId).keys, keyId)) === 0) continue;
-    report({ what: 'digest', teamId, keyId, detail: 'no digest leads to it: it is unknown to callers' });
+    report({ what: 'digest', teamId, keyId, detail: 'no digest leads to it: callers cannot use it' });
   }
 }
 
-/** What has a wrong type was reported where the team was read. */
+/** A wrong type was already reported when the team was read. */
 async function unlessWrongType<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;
@@ -114,7 +115,7 @@ async function unlessWrongType<T>(asked: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Goes through the list of teams. Returns each key's team, for the digests to be struck off. */
+/** Checks the list of teams. Returns each key's team, from which keys are removed as their digests are found. */
 async function judgeTeams(redis: RedisConnection, looks: Look[]): Promise<Map<string, string>> {
   const keys = new Map<string, string>();
   const names = await searchedNames(redis);
@@ -127,7 +128,7 @@ async function judgeTeams(redis: RedisConnection, looks: Look[]): Promise<Map<st
         if (found === undefined) return;
         const [name, keyIds] = found;
         if (name === null) looks.push(() => lookAtTeam(redis, teamId));
-        // A name that is not searched for is added by the next search.
+        // A name that is missing from the search index is added by the next search.
         const searched = names.get(teamId);
         if (name !== null && searched !== undefined && searched !== lineOf(name)) looks.push(() => lookAtName(redis, teamId));
         for (const keyId of keyIds) keys.set(keyId, teamId);
@@ -139,7 +140,7 @@ async function judgeTeams(redis: RedisConnection, looks: Look[]): Promise<Map<st
   }
 }
 
-/** Goes through all names there are. Strikes off the keys whose digests lead to them. */
+/** Checks all keys in Redis. Removes from `keys` those that a digest leads to. */
 async function judgeNames(redis: RedisConnection, keys: Map<string, string>, looks: Look[], report: ReportFinding): Promise<void> {
   for await (const names of scanned(redis, SCAN_PIECE)) {
     await Promise.all(
@@ -149,17 +150,17 @@ async function judgeNames(redis: RedisConnection, keys: Map<string, string>, loo
           await lasting(redis, name, {}, report);
           return looks.push(...(((await unlessWrongType(isOwned(redis, name))) ?? true) ? [] : [() => lookAtStray(redis, name)]));
         }
-        // Goes with its last entry.
+        // Deleted together with its last entry.
         if (name === AUDIT_KEY) return undefined;
         if (SINGLE_KEYS.includes(name)) return lasting(redis, name, {}, report);
         if (FLEETING.test(name)) return undefined;
         const [, teamId = '', kind = ''] = TAGGED.exec(name) ?? [];
         const lasts = TEAM_KINDS[kind];
-        if (lasts === undefined) return report({ what: 'stray', detail: `${shown(name)} is of no kind that this version knows` });
+        if (lasts === undefined) return report({ what: 'stray', detail: `${shown(name)} is of an unknown kind` });
         if (lasts === 'lasting') await lasting(redis, name, { teamId }, report);
-        // Judged once for each team: by its record, or by what is there without one.
+        // Checked once for each team: by its record, or by the keys that remain without one.
         if (kind === 'team' && (await redis.zscore(TEAMS_KEY, teamId)) === null) looks.push(() => lookAtListing(redis, teamId));
-        // Its last event is told when the team is gone, and what was done with it is known for longer.
+        // These outlive their team: its last event and its audit.
         if (kind !== 'team' && kind !== 'outbox' && kind !== 'audit' && (await redis.exists(teamKey(teamId))) === 0)
           looks.push(() => lookAtOrphan(redis, name, teamId));
         return undefined;
@@ -190,9 +191,7 @@ async function lasting(redis: RedisConnection, name: string, whose: Partial<Stor
 
 async function lookAtTeam(redis: RedisConnection, teamId: string): Promise<StoreFinding | undefined> {
   const [listed, there] = await Promise.all([redis.zscore(TEAMS_KEY, teamId), redis.hexists(teamKey(teamId), 'name')]);
-  return listed === null || there === 1
-    ? undefined
-    : { what: 'index', teamId, detail: 'it is in the list of all teams, and has no record' };
+  return listed === null || there === 1 ? undefined : { what: 'index', teamId, detail: 'it is in the list of all teams but has no record' };
 }
 
 async function lookAtListing(redis: RedisConnection, teamId: string): Promise<StoreFinding | undefined> {
@@ -204,7 +203,7 @@ async function lookAtName(redis: RedisConnection, teamId: string): Promise<Store
   const [name, names] = await Promise.all([redis.hget(teamKey(teamId), 'name'), searchedNames(redis)]);
   const searched = names.get(teamId);
   if (name === null || searched === undefined || searched === lineOf(name)) return undefined;
-  return { what: 'index', teamId, detail: 'it is searched for by another name than it has' };
+  return { what: 'index', teamId, detail: 'the search index has a different name for it' };
 }
 
 async function lookAtOwner(redis: RedisConnection, keyId: string, teamId: string): Promise<StoreFinding | undefined> {
@@ -220,9 +219,9 @@ async function lookAtDigestOf(redis: RedisConnection, name: string): Promise<Sto
   if (owner === undefined) return { what: 'digest', detail: `${digestName(name)} cannot be read` };
   const { keyId, teamId } = owner;
   if ((await redis.hexists(teamKeys(teamId).keys, keyId)) === 0) {
-    return { what: 'digest', teamId, keyId, detail: 'a digest leads to it, and the team has no such key' };
+    return { what: 'digest', teamId, keyId, detail: 'a digest leads to it, but the team has no such key' };
   }
-  if (!(await fits(redis, owner))) return { what: 'digest', teamId, keyId, detail: 'its digest has another mode than it' };
+  if (!(await fits(redis, owner))) return { what: 'digest', teamId, keyId, detail: 'its digest has a different mode' };
   if ((await redis.pttl(name)) >= 0) return { what: 'expiry', teamId, keyId, detail: 'its digest would expire' };
   return undefined;
 }
@@ -239,10 +238,10 @@ async function lookAtStray(redis: RedisConnection, name: string): Promise<StoreF
 
 async function lookAtOrphan(redis: RedisConnection, name: string, teamId: string): Promise<StoreFinding | undefined> {
   const [there, team] = await Promise.all([redis.exists(name), redis.exists(teamKey(teamId))]);
-  return there === 0 || team === 1 ? undefined : { what: 'stray', teamId, detail: `${shown(name)} belongs to a team that is not there` };
+  return there === 0 || team === 1 ? undefined : { what: 'stray', teamId, detail: `${shown(name)} belongs to an unknown team` };
 }
 
-/** Each team's name as it is searched for. */
+/** Each team's name in the search index. */
 async function searchedNames(redis: RedisConnection): Promise<Map<string, string>> {
   const names = new Map<string, string>();
   for (const [stretch, lines] of Object.entries(await redis.hgetall(SEARCHED_KEY))) {
@@ -252,12 +251,12 @@ async function searchedNames(redis: RedisConnection): Promise<Map<string, string
   return names;
 }
 
-/** As lua/index-team.lua is given it. */
+/** As passed to lua/index-team.lua. */
 function lineOf(name: string): string {
   return name.toLowerCase().replaceAll('\n', ' ');
 }
 
-/** Names hold ids only, and what another program may have written. */
+/** Key names contain only ids, unless another program wrote them. */
 function shown(name: string): string {
   return JSON.stringify(name.slice(0, 120));
 }

@@ -1,4 +1,5 @@
-// Deletes a team: at once it is no team any more; then the indexes in other slots go, and after them, in pieces, what lies in its own.
+// Deletes a team: first its record, so that it no longer exists; then the indexes in other cluster slots; then, in batches, the
+// rest of its data.
 import type { KeyOwner } from '../../domain/api-key.ts';
 import type { Audited } from '../../domain/audit-entry.ts';
 import { HISTORY_DAYS } from '../../domain/period.ts';
@@ -14,16 +15,16 @@ import type { RedisLink } from './redis-link.ts';
 import { digestOfRecord } from './team-codec.ts';
 import type { TeamIndex } from './team-index.ts';
 
-/** Keys of the team that are handled at a time. */
+/** Keys of the team handled at a time. */
 const KEYS_PIECE = 250;
-/** Digests that are looked through at a time where a key's record does not say its own. */
+/** Digests read at a time for keys whose records lack their digest. */
 const SCAN_PIECE = 1000;
-/** A deletion that was announced so long ago and has not begun will not: its command was refused, or its process ended. */
+/** A deletion that was announced this long ago and has not begun will never begin: its command was refused, or its process stopped. */
 const BEGUN_WITHIN_MS = 60_000;
-/** Looked after at a time; the rest comes with the next round. */
+/** Deletions completed per round; the others are left for the next round. */
 const UNFINISHED_MAX = 100;
 
-/** Functions that take no more than the team's own key. */
+/** Functions that take only the team's own key. */
 const ONE_KEY: ReadonlySet<string> = new Set(['delete_team', 'tend_kept']);
 
 export class RedisTeamErasure {
@@ -33,7 +34,7 @@ export class RedisTeamErasure {
   readonly #keptDays: number;
   readonly #clock: Clock;
 
-  /** `clock` says when a deletion was announced, which another process reads. */
+  /** `clock` is used for the time of the announcement, which other processes read. */
   constructor(
     link: RedisLink,
     index: TeamIndex,
@@ -55,7 +56,7 @@ export class RedisTeamErasure {
 
   async #delete(teamId: string, { keepUsage }: TeamDeletion, by?: Audited): Promise<boolean> {
     const audit = await this.#audit.begin(teamId, by, { before: {}, after: {} });
-    // Announced before: whoever finds it unfinished goes on.
+    // Announced first, so that any gateway that finds the deletion unfinished completes it.
     const announced = await this.#note(ERASURES_KEY, teamId, this.#clock.nowMs());
     const begun = await this.#run('delete_team', teamId, [keepUsage ? '1' : '', ...audit]);
     if (begun.word === 'none' && announced === 'added') {
@@ -67,7 +68,7 @@ export class RedisTeamErasure {
     return true;
   }
 
-  /** Usage that deleted teams have left is kept as long as any other. */
+  /** Kept usage of deleted teams is pruned at the same age as any other. */
   async tendKept(): Promise<void> {
     await answering(async () => {
       for (let from = '-'; ;) {
@@ -79,13 +80,13 @@ export class RedisTeamErasure {
     });
   }
 
-  /** Removes what is too old; where nothing is left, the rest as well. */
+  /** Prunes what is too old; if nothing is left, deletes the rest as well. */
   async #tend(teamId: string): Promise<void> {
     const { word } = await this.#run('tend_kept', teamId, [String(this.#keptDays)]);
     if (word === 'useless') await this.#delete(teamId, { keepUsage: false });
   }
 
-  /** Ends what was interrupted. A team whose deletion does not get on is left for the next round. */
+  /** Completes interrupted deletions. A deletion that fails again is left for the next round. */
   async finishAll(): Promise<void> {
     await answering(async () => {
       const teams = await this.#link.ask(({ redis }) => redis.zrange(ERASURES_KEY, '0', String(UNFINISHED_MAX - 1), 'WITHSCORES'));
@@ -98,7 +99,7 @@ export class RedisTeamErasure {
     });
   }
 
-  /** Of a team that is none any more. Each step may be done again; the next is begun only when it was done whole. */
+  /** For a team that no longer exists. Each step can be repeated; the next one starts only after it has succeeded. */
   async #finish(teamId: string): Promise<void> {
     const keeps = await this.#link.ask(({ redis }) => redis.hget(teamKeys(teamId).team, 'erasure'));
     await this.#removeKeys(teamId);
@@ -110,7 +111,7 @@ export class RedisTeamErasure {
     await this.#link.ask(({ redis }) => redis.zrem(ERASURES_KEY, teamId));
   }
 
-  /** What leads to the team from its keys' digests and ids. */
+  /** Removes the indexes from the digests and ids of the team's keys. */
   async #removeKeys(teamId: string): Promise<void> {
     let isOld = false;
     await this.#eachKey(teamId, async (keys) => {
@@ -121,7 +122,7 @@ export class RedisTeamErasure {
     if (isOld) await this.#removeDigests(teamId);
   }
 
-  /** Keys of older versions do not say their digest: all digests there are are looked through. */
+  /** Key records of older versions lack the digest, so that all digests have to be read. */
   async #removeDigests(teamId: string): Promise<void> {
     await this.#link.ask(async ({ redis }) => {
       for await (const names of scanned(redis, SCAN_PIECE, DIGEST_PREFIX)) {
@@ -149,7 +150,7 @@ export class RedisTeamErasure {
     }
   }
 
-  /** Each by itself: on a cluster they lie in different slots. */
+  /** Separate commands, because on a cluster the keys are in different slots. */
   async #remove(names: readonly string[]): Promise<void> {
     await this.#link.ask(({ redis }) => Promise.all(names.map((name) => redis.unlink(name))));
   }

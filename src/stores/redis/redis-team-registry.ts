@@ -1,4 +1,4 @@
-// Teams and keys in Redis: first a function in the team's slot, then the indexes in other slots.
+// Teams and keys in Redis: a function changes the team in its cluster slot, then the indexes in other slots follow.
 import type { KeyOwner } from '../../domain/api-key.ts';
 import { newKeyDifference, REVOCATION } from '../../domain/audit-entry.ts';
 import type { Audited } from '../../domain/audit-entry.ts';
@@ -46,7 +46,7 @@ import type { Report } from './team-codec.ts';
 import { LIST_PIECE, TeamIndex } from './team-index.ts';
 import { creationOf, readTeamRecord, summaryOf } from './team-summary.ts';
 
-/** Teams whose keys are looked through at a time. */
+/** Teams whose keys are searched at a time. */
 const KEYS_PIECE = 250;
 
 export class RedisTeamRegistry implements TeamRegistry {
@@ -56,7 +56,7 @@ export class RedisTeamRegistry implements TeamRegistry {
   readonly index: TeamIndex;
   readonly erasure: RedisTeamErasure;
 
-  /** `clock` replaces the servers' own: for tests that move time. */
+  /** `clock` is used instead of the servers' clocks by tests that control time. */
   constructor(link: RedisLink, replication: Replication, audit: RedisAuditLog, historyDays?: number, clock?: Clock) {
     this.#link = link;
     this.#replication = replication;
@@ -70,7 +70,7 @@ export class RedisTeamRegistry implements TeamRegistry {
       const audit = await this.#audit.begin(team.teamId, by);
       const args = [String(team.balanceMicro), ...counted(newTeamFields(team)), ...audit];
       const { word, values } = await this.#run('create_team', team.teamId, args);
-      if (word === 'erasing') throw new RangeError(`team ${team.teamId} is being deleted; create it under an id of its own.`);
+      if (word === 'erasing') throw new RangeError(`team ${team.teamId} is being deleted; use another id.`);
       await this.index.add(team.teamId, team.name);
       return readTeam(team.teamId, values[0]);
     });
@@ -107,7 +107,7 @@ export class RedisTeamRegistry implements TeamRegistry {
 
   updateTeam(teamId: string, change: TeamChange, by?: Audited): ReturnType<TeamRegistry['updateTeam']> {
     return answering(async () => {
-      // Ends the leases that are over: what they held may be taken.
+      // Expires leases first, so that the credit they held can be withdrawn.
       if ((change.addMicro ?? 0) < 0) answered(await this.standing(teamId));
       const audit = await this.#audit.begin(teamId, by);
       const once = [change.once?.id ?? '', change.once?.request ?? '', String(CHANGE_REMEMBERED_MS)];
@@ -138,10 +138,10 @@ export class RedisTeamRegistry implements TeamRegistry {
       const reply = await this.#run('create_key', teamId, [keyId, keyJson(key), packedLimits, ...audit]);
       if (reply.word === 'none') return undefined;
       const isThere = await this.#link.ask(async ({ redis }) => {
-        // The digest last: with it the key begins to work, and everything that its requests need has to be there.
+        // The digest is written last: it makes the key work, and its requests need everything else.
         await redis.set(ownerKey(keyId), teamId);
         await redis.set(digestKey(digest), JSON.stringify({ keyId, teamId, mode }));
-        // The team may have been deleted since: whoever deletes it finds the key's record, or is found here.
+        // The team may have been deleted since. A deletion either finds the key's record, or is seen here.
         return redis.hexists(teamKeys(teamId).team, 'b');
       });
       if (isThere === 1) return readKeyReply({ keyId, teamId }, reply);
@@ -159,7 +159,7 @@ export class RedisTeamRegistry implements TeamRegistry {
     return answering(async () => {
       const teamId = await this.#link.ask(({ redis }) => redis.get(ownerKey(keyId)));
       if (teamId === null) return undefined;
-      // A key must not stay in use because another server of a cluster is away.
+      // A key must be disabled even while another server of a cluster is unavailable.
       if (isDisabled) await answering(() => this.#markLimits());
       else if (change.limits !== undefined) await this.#markLimits();
       const begun = this.#audit.begin(teamId, by, undefined, keyId);
@@ -196,8 +196,8 @@ export class RedisTeamRegistry implements TeamRegistry {
   }
 
   /**
-   * Goes through the keys of all teams, some hundred at a time: an index would cost memory for every key, so that a search that
-   * is hardly ever made takes a second less.
+   * Searches the keys of all teams, a few hundred at a time. Such searches are rare; an index would cost memory for every key
+   * to save about a second.
    */
   async #shownKeys(display: string): Promise<readonly FoundKey[]> {
     const member = `"display":${JSON.stringify(display)}`;
@@ -228,7 +228,7 @@ export class RedisTeamRegistry implements TeamRegistry {
     });
   }
 
-  /** Reads a team's record, and when its unused keys were made; everything else is in the record. */
+  /** Reads a team's record, and the creation times of its unused keys; the record has everything else. */
   async #summary(teamId: string, nowMs: number): Promise<TeamSummary | undefined> {
     const { team, keys } = teamKeys(teamId);
     const record = readTeamRecord(teamId, await this.#link.ask(({ redis }) => redis.hgetallBuffer(team)));
@@ -237,12 +237,12 @@ export class RedisTeamRegistry implements TeamRegistry {
     return summaryOf(record, created.map(creationOf), nowMs);
   }
 
-  /** Older gateways that open this dataset from now on refuse it. */
+  /** From now on, older gateways refuse to open this data. */
   async #markLimits(): Promise<void> {
     await this.#link.ask(({ redis }) => markKeyLimits(redis));
   }
 
-  /** The arguments of a change that must not wait for the audit's list, where that cannot be reached. */
+  /** The audit arguments of a change that must not wait for the audit's list if that is unavailable. */
   async #listedOrNot(
     begun: Promise<AuditArguments>,
     by: Audited | undefined,
@@ -275,7 +275,7 @@ export class RedisTeamRegistry implements TeamRegistry {
   }
 }
 
-/** Of a function that answers with a key's record and its use. */
+/** For functions that return a key's record and its state. */
 function readKeyReply(key: Pick<KeyRecord, 'keyId' | 'teamId'>, { values, nowMs }: FunctionAnswer): KeyRecord {
   const [record, state, packedLimits] = values as readonly Buffer[];
   return readKey(key, String(record), { state, packedLimits }, nowMs);

@@ -1,4 +1,4 @@
-// Reads a store URL of the Redis family: one server, a cluster, or the master that sentinels know by name.
+// Parses a store URL of the Redis family: a single server, a cluster, or a master that sentinels know by name.
 import { StoreError } from '../../domain/store-unavailable.ts';
 
 export interface HostPort {
@@ -10,7 +10,7 @@ interface TargetBase {
   readonly username: string | undefined;
   readonly password: string | undefined;
   readonly tls: boolean;
-  /** For messages: the URL without credentials. */
+  /** The URL without credentials, for messages. */
   readonly shown: string;
 }
 
@@ -28,10 +28,10 @@ const HOSTS_MAX = 100;
 const EXPECTED =
   'expected redis://[USER:PASSWORD@]HOST:PORT[/DB] (rediss:// for TLS), redis+cluster://HOST:PORT,HOST:PORT or redis+sentinel://HOST:PORT,HOST:PORT/NAME';
 
-/** Throws a `StoreError` that says what would be right and holds nothing of what was given. */
+/** Throws a `StoreError` that describes what is expected and contains nothing of the input. */
 export function parseRedisUrl(url: string): RedisTarget {
   const match = URL_PATTERN.exec(url);
-  if (match === null) throw wrong('has another form');
+  if (match === null) throw wrong('has an unknown format');
   const [, scheme = '', kind = 'server', userInfo, hostList = '', path = ''] = match;
   const tls = scheme === 'rediss';
   const hosts = parseHosts(hostList, kind === 'sentinel' ? SENTINEL_PORT : REDIS_PORT);
@@ -60,7 +60,7 @@ function parseHosts(list: string, defaultPort: number): HostPort[] {
     const match = HOST_PATTERN.exec(part);
     const host = match?.[1] ?? match?.[2];
     const port = Number(match?.[3] ?? defaultPort);
-    if (host === undefined || port < 1 || port > 65_535) throw wrong('has a host or port that is not one');
+    if (host === undefined || port < 1 || port > 65_535) throw wrong('has an invalid host or port');
     return { host, port };
   });
 }
@@ -77,7 +77,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw wrong('has credentials that are not percent-encoded as they should be');
+    throw wrong('has credentials that are not correctly percent-encoded');
   }
 }
 

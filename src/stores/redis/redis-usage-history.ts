@@ -1,4 +1,4 @@
-// The usage history in Redis: each team is read by one function, so that what it says fits together.
+// The usage history in Redis. One function reads each team, so that the result is consistent.
 import { dayOf } from '../../domain/period.ts';
 import { answering } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
@@ -12,9 +12,9 @@ import { TEAM_FIELDS, fieldsOf, keysInOrder, readTeam } from './team-codec.ts';
 import type { TeamIndex } from './team-index.ts';
 import { readKeyState } from './team-layout.ts';
 
-/** Teams that are read at a time: their answers wait in memory, and callers wait behind them. */
+/** Teams read at a time: their replies are held in memory, and other callers wait behind them. */
 const TEAMS_PIECE = 50;
-/** Deleted teams that are looked through at a time. */
+/** Deleted teams searched at a time. */
 const DELETED_PIECE = 100;
 const NOTHING = Buffer.alloc(0);
 
@@ -23,7 +23,7 @@ export class RedisUsageHistory implements UsageHistory {
   readonly #index: TeamIndex;
   readonly #keptDays: number;
 
-  /** `keptDays`: older days are not told, whether they have been cleared away or not. */
+  /** `keptDays`: older days are omitted, whether they have been cleared or not. */
   constructor(link: RedisLink, index: TeamIndex, keptDays: number) {
     this.#link = link;
     this.#index = index;
@@ -40,7 +40,7 @@ export class RedisUsageHistory implements UsageHistory {
     return word === 'none' ? undefined : readTeamDays(teamId, values, range, this.#keptDays);
   }
 
-  /** Deleted teams that have left their usage stand where their ids would be, as these grow with the order of creation. */
+  /** Deleted teams whose usage was kept are sorted by id among the others; ids follow the order of creation. */
   pageDays(page: TeamPage, range: DayRange): Promise<readonly TeamDays[] | StoreUnavailable> {
     return answering(async () => {
       const living = this.#index.full(page, (ids) => this.#daysOf(ids, range));
@@ -76,7 +76,7 @@ export class RedisUsageHistory implements UsageHistory {
     return found;
   }
 
-  /** Closes what can be closed, too: what is answered does not depend on when the janitor came by. */
+  /** Closes periods that can be closed first, so that the answer does not depend on when the janitor last ran. */
   periods(teamId: string): Promise<readonly PeriodUse[] | undefined | StoreUnavailable> {
     const keys = [teamKeys(teamId).team];
     return answering(async () => {
@@ -102,11 +102,11 @@ function readTeamDays(teamId: string, values: readonly unknown[], { from, to }: 
   return {
     team: readTeam(
       teamId,
-      // Of a deleted team the name is gone, and the others have another one.
+      // A deleted team has no name, and its other fields have a prefix.
       TEAM_FIELDS.map((name) => fields.get(name) ?? fields.get(`erased_${name}`) ?? NOTHING),
     ),
     keys: keys.filter(({ keyId }) => used.has(keyId)),
-    // The sort is stable: within a day the keys stay in their order.
+    // The sort is stable: within a day, keys stay in order.
     days: rows.toSorted((one, other) => one.day - other.day),
   };
 }

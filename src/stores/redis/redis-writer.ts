@@ -1,4 +1,4 @@
-// Writes all that another store holds into a Redis dataset, which says that it is half-written until all of it is there.
+// Writes the contents of another store to Redis; the data is marked as half-written until it is complete.
 import { wholeObject } from '../../domain/entries-text.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
 import { hasLimits } from '../../domain/key-limits.ts';
@@ -37,22 +37,22 @@ import { packPlan } from './team-layout.ts';
 import { packHead, packPlaces, packRequest } from './team-raw.ts';
 
 const SCAN_PIECE = 500;
-/** Ids of requests and what hangs on them stay for so long beyond what is needed: the copy is compared before it serves. */
+/** Request ids and related keys are kept this much longer than necessary, because the copy is compared before it is used. */
 const SPARE_MS = 86_400_000;
-/** What forgets itself otherwise is forgotten after this by Redis. */
+/** The expiry of data that is usually pruned or closed before. */
 const KEPT_MS = 400 * 86_400_000;
-/** What a dataset may hold and be empty all the same. */
+/** Keys that an empty store may contain. */
 const LEFT_BY_GATEWAYS: readonly string[] = [LAYOUT_KEY, PLAN_NUMBERS_KEY, GATEWAYS_KEY, DUE_KEY];
 
 type RedisWords = readonly [name: string, ...args: (string | Buffer)[]];
 
-/** Rejects with a `StoreError` where the dataset is not empty or served, or half-written and `restart` is not set. */
+/** Rejects with a `StoreError` if the store is not empty or is in use, or if it is half-written and `restart` is not set. */
 export async function openRedisWriter(url: string, restart: boolean): Promise<RedisWriter> {
   const { redis, shown } = await connected(url);
   try {
     const isHalf = (await redis.get(LAYOUT_KEY)) === HALF_WRITTEN_LAYOUT;
     if (isHalf && !restart) throw halfWritten(shown);
-    if (await isServed(redis)) throw new StoreError(`the store ${shown} is served by a gateway: stop it, and repeat this`);
+    if (await isServed(redis)) throw new StoreError(`the store ${shown} is in use by a gateway: stop it, and try again`);
     await empty(redis, shown, isHalf);
     const functions = new RedisFunctions(redis);
     await functions.load();
@@ -64,14 +64,12 @@ export async function openRedisWriter(url: string, restart: boolean): Promise<Re
   }
 }
 
-/** Of a half-written dataset everything goes but its mark; of another only what gateways leave about themselves. */
+/** If the store is half-written, deletes everything except the mark; otherwise only what gateways keep about themselves. */
 async function empty(redis: RedisConnection, shown: string, isHalf: boolean): Promise<void> {
   for await (const names of scanned(redis, SCAN_PIECE)) {
     const found = names.filter((name) => !FLEETING.test(name) && !LEFT_BY_GATEWAYS.includes(name));
     if (found.length > 0 && !isHalf) {
-      throw new StoreError(
-        `the store ${shown} is not empty (it has ${found[0]!.replace(/\{.*\}/, '{…}')}): name a store that holds nothing`,
-      );
+      throw new StoreError(`the store ${shown} is not empty (it has ${found[0]!.replace(/\{.*\}/, '{…}')}): choose an empty store`);
     }
     await Promise.all(names.filter((name) => name !== LAYOUT_KEY).map((name) => redis.unlink(name)));
   }
@@ -99,7 +97,7 @@ export class RedisWriter implements StoreWriter {
       ...glossaryCommands(contents, entries),
     ]);
     await Promise.all(contents.keys.map(({ keyId }) => this.#redis.set(ownerKey(keyId), teamId)));
-    // One after the other, because the list is the order of creation.
+    // One after the other, because the list is in order of creation.
     await this.#functions.run('index_team', { keys: [TEAMS_KEY, SEARCHED_KEY, DUE_KEY], args: [teamId, name.toLowerCase()] });
   }
 
@@ -160,7 +158,7 @@ export class RedisWriter implements StoreWriter {
     this.#redis.disconnect();
   }
 
-  /** By the server's clock. */
+  /** The server's time. */
   async #nowMs(): Promise<number> {
     if (this.#offsetMs === undefined) {
       const [seconds, micros] = await this.#redis.time();
@@ -186,8 +184,8 @@ function teamCommands(contents: TeamContents): RedisWords[] {
     ['HSET', names.team, ...fields, ...numbers, 'p', packPlan(team.limits), 'b', packBooks(contents)],
     ['HSET', names.team, 'glossary_bytes', String(glossaryBytes ?? 0)],
   ];
-  const told = contents.toldPercents.find(({ number }) => number === period.number);
-  if (told !== undefined) commands.push(['HSET', names.team, 't', packTold(told.number, told.percent)]);
+  const last = contents.toldPercents.find(({ number }) => number === period.number);
+  if (last !== undefined) commands.push(['HSET', names.team, 't', packLastPercent(last.number, last.percent)]);
   if (period.anchorMs !== team.createdAtMs) commands.push(['HSET', names.team, 'anchor', String(period.anchorMs)]);
   for (const [order, key] of keys.entries()) {
     const { keyId, display, label, mode, createdAtMs, digest } = key;
@@ -200,7 +198,7 @@ function teamCommands(contents: TeamContents): RedisWords[] {
   return commands;
 }
 
-function packTold(number: number, percent: number): Buffer {
+function packLastPercent(number: number, percent: number): Buffer {
   const packed = Buffer.alloc(16);
   packed.writeDoubleBE(number, 0);
   packed.writeDoubleBE(percent, 8);
@@ -236,8 +234,8 @@ function historyCommands({ team, period, keys, days, dayDone, periods, toldPerce
       limits.period,
     ];
     const rest = ['plan', plan, 'currency', limits.currency, 'open', String(held), 'over', String(over)];
-    const told = toldPercents.find(({ number }) => number === one.number)?.percent ?? 0;
-    if (told > 0) rest.push('told', String(told));
+    const lastPercent = toldPercents.find(({ number }) => number === one.number)?.percent ?? 0;
+    if (lastPercent > 0) rest.push('told', String(lastPercent));
     commands.push(['HSET', use, ...bounds, ...rest, 'p', packPlan(limits)], ['PEXPIRE', use, String(KEPT_MS)]);
   }
   return commands;

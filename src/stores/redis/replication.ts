@@ -1,4 +1,4 @@
-// Waits until a replica has what was written to teams: on a connection of its own, because WAIT holds up everything behind it.
+// Waits until a replica has a write of a team, on a separate connection, because WAIT blocks every command behind it.
 import type { Redis } from 'ioredis';
 import { readMasterInfo, serverOf } from './master-info.ts';
 import { ownConnection } from './redis-connection.ts';
@@ -22,9 +22,9 @@ export class Replication {
     this.#commandTimeoutMs = commandTimeoutMs;
   }
 
-  /** As `TeamRegistry.replicated`: `false` also when it cannot be found out, `undefined` without replicas. */
+  /** As `TeamRegistry.replicated`: `false` also if it cannot be determined, `undefined` without replicas. */
   async confirm(teamIds: readonly string[]): Promise<boolean | undefined> {
-    // One team of each master: a replica has all that its master wrote before.
+    // One team of each master is enough: a replica that has a write has all earlier writes of its master.
     const teams = new Map(teamIds.map((teamId) => [this.#link.nodeOf(teamId), teamId]));
     const found = await Promise.all([...teams].map(([node, teamId]) => this.#confirm(node, teamId)));
     if (found.includes(false)) return false;
@@ -37,7 +37,7 @@ export class Replication {
       const server = serverOf(redis, node);
       if (server === undefined || masters === undefined) return false;
       const { runId, hasReplicas } = await readMasterInfo(server);
-      // Another server than the one that it was written to may not have it at all.
+      // A different server from the one that was written to may lack the write altogether.
       if (runId !== masters.runIdOf(node)) return false;
       if (!hasReplicas) return undefined;
       const own = ownConnection(this.#target, node, this.#commandTimeoutMs + WAIT_MS);
@@ -54,10 +54,10 @@ export class Replication {
   async #wait(own: Redis, teamId: string, runId: string | undefined): Promise<boolean> {
     await own.connect();
     if ((await readMasterInfo(own)).runId !== runId) return false;
-    // WAIT is about what its own connection has written: a key that comes behind the write in question.
+    // WAIT only covers writes of its own connection, so set a key after the write in question.
     await own.set(markKey(teamId), '', 'PX', MARK_KEPT_MS);
     const confirmed = Number(await own.call('WAIT', REPLICAS, WAIT_MS)) >= REPLICAS;
-    // The team may have been deleted, and its id is in the key's name.
+    // Delete the key now: its name contains the team's id, and the team may have been deleted.
     await own.unlink(markKey(teamId));
     return confirmed;
   }

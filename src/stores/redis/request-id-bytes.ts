@@ -1,4 +1,4 @@
-// Request ids as Redis holds them: a ULID's 16 bytes instead of its 26 characters.
+// The encoding of request ids in Redis: a ULID's 16 bytes instead of its 26 characters.
 
 export const ID_BYTES_MAX = 255;
 
@@ -11,12 +11,12 @@ const DIGITS = Uint8Array.from({ length: 128 }, (_, code) => {
   const digit = ALPHABET.indexOf(String.fromCharCode(code));
   return digit === -1 ? NO_DIGIT : digit;
 });
-/** The first byte of an id that is not a ULID; no UTF-8 text has it. */
+/** The first byte of an id that is not a ULID; it never occurs in UTF-8. */
 const OTHER = 0xff;
 
 /**
- * Writes an id after its length, and returns the position after it. An id that is not a canonical ULID is written as text
- * after one byte `OTHER`, or two where it would otherwise be as long as a ULID's bytes.
+ * Writes an id after its length, and returns the position after it. An id that is not a canonical ULID is written as text after
+ * one byte `OTHER`, or two if it would otherwise be as long as a ULID.
  */
 export function writeRequestId(into: Buffer, at: number, id: string): number {
   if (id.length === ULID_LENGTH && writeUlid(into, at + 1, id)) {
@@ -32,7 +32,7 @@ export function writeRequestId(into: Buffer, at: number, id: string): number {
   return at + 1 + marks + length;
 }
 
-/** Whether it was one. 26 digits of 5 bits are 130: the first may not be over 7. */
+/** Whether the id was a ULID. 26 digits of 5 bits are 130 bits: the first digit may be at most 7. */
 function writeUlid(into: Buffer, at: number, id: string): boolean {
   let bits = 0;
   let value = 0;
@@ -51,7 +51,7 @@ function writeUlid(into: Buffer, at: number, id: string): boolean {
   return true;
 }
 
-/** The id that `writeRequestId` has written, without its length. */
+/** Decodes an id that `writeRequestId` has written, without its length. */
 export function readRequestId(bytes: Uint8Array): string {
   if (bytes.length === ULID_BYTES) return readUlid(bytes);
   const text = bytes.findIndex((byte) => byte !== OTHER);
@@ -74,7 +74,7 @@ function readUlid(bytes: Uint8Array): string {
   return id;
 }
 
-/** The bytes of an id as they stand in a hash. */
+/** The bytes of an id in a hash. */
 export function requestIdBytes(id: string): Buffer {
   const into = Buffer.alloc(ID_BYTES_MAX + 1);
   return into.subarray(1, writeRequestId(into, 0, id));

@@ -1,18 +1,18 @@
-// How often an operation that did nothing is sent again, and until when; and with which bounds of a period, where it asks for them.
+// How often and until when an operation that had no effect is sent again, and with which period bounds if it asks for them.
 import { periodBy } from '../../domain/period-rule.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 
-/** An operation is sent at most so often; all times but the last it did nothing. */
+/** How often an operation is sent at most; only the last attempt may have an effect. */
 const ROUNDS_MAX = 6;
 const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
 const UNSETTLED: StoreUnavailable = { kind: 'unavailable', cause: 'unsettled' };
 
 /**
- * An operation is repeated only where it did nothing: it came too late by what was known of the store's clock, or a
- * period's bounds were asked for. Never after a failure, which leaves open whether it was run.
+ * An operation is repeated only if it had no effect: it was late by the estimate of the store's clock, or it asked for a
+ * period's bounds. Never after a failure, which leaves open whether it was executed.
  */
 export class Rounds {
-  /** The caller's deadline, by the local monotonic clock. */
+  /** The caller's deadline on the local monotonic clock. */
   readonly untilMs: number;
   #count = 0;
   #late = false;
@@ -21,15 +21,15 @@ export class Rounds {
     this.untilMs = untilMs;
   }
 
-  /** Whether nothing of its time is used up. */
+  /** Whether all of the time is left. */
   get first(): boolean {
     return this.#count === 0;
   }
 
-  /** Counts a round that did nothing: `undefined` to go on, or what is to be answered instead. */
+  /** Counts a round without effect: `undefined` to continue, otherwise the answer. */
   another(because: 'late' | 'period'): StoreUnavailable | undefined {
     this.#count++;
-    // The first late reply brought the server's time: an operation that is late again really is too late.
+    // The first late reply corrected the estimate of the server's time; if it is late again, it really is late.
     if (because === 'late' && this.#late) return LATE;
     this.#late ||= because === 'late';
     if (performance.now() >= this.untilMs) return LATE;
@@ -37,16 +37,16 @@ export class Rounds {
   }
 }
 
-/** The bounds of a period, and what they were computed from. Functions ask the driver for them, because Lua has no calendar. */
+/** A period's bounds and what they were computed from. Lua functions ask the driver for them, because Lua has no calendar. */
 export interface Offer {
   readonly startMs: number;
   readonly endMs: number;
   readonly anchorMs: number;
-  /** The rule by which they were. */
+  /** The rule that they were computed with. */
   readonly length: string;
 }
 
-/** The period that contains `nowMs`, counted from `anchorMs` by the team's rule. Throws when that is none. */
+/** The period that contains `nowMs`, counted from `anchorMs` by the team's rule. Throws if the rule is invalid. */
 export function boundsFor(nowMs: number, anchorMs: number, length: string): Offer {
   return { ...periodBy(length, anchorMs, nowMs), anchorMs, length };
 }

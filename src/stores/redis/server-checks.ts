@@ -1,4 +1,4 @@
-// Checks a Redis server before it is used as a ledger: version, eviction, persistence.
+// Checks before a Redis server is used as the store: version, eviction policy, persistence.
 import type { Redis } from 'ioredis';
 import { StoreError } from '../../domain/store-unavailable.ts';
 import type { Log } from '../../ports/log.ts';
@@ -6,12 +6,12 @@ import { causeOf } from './failure-cause.ts';
 
 const VERSION_MIN = [7, 0] as const;
 
-/** Throws a `StoreError` when the server must not be used; warns of what its operator should know. */
+/** Throws a `StoreError` if the server must not be used; logs warnings about risky settings. */
 export async function checkServer(node: Redis, shown: string, log: Log): Promise<void> {
   await checkVersion(node, shown, log);
   const settings = await readSettings(node, ['maxmemory-policy', 'appendonly', 'save', 'cluster-require-full-coverage']);
   if (settings === undefined) {
-    const message = 'the store forbids CONFIG: see yourself that maxmemory-policy is noeviction and that the data is persisted';
+    const message = 'the store does not permit CONFIG: check that maxmemory-policy is noeviction and that the data is persisted';
     log.warn(message, { store: shown });
     return;
   }
@@ -33,7 +33,7 @@ async function checkVersion(node: Redis, shown: string, log: Log): Promise<void>
   const info = await optional(node.info('server'));
   const version = /^redis_version:(\d+)\.(\d+)/m.exec(info ?? '');
   if (version === null) {
-    log.warn('the store does not tell its version: see yourself that it is Redis 7.0 or newer', { store: shown });
+    log.warn('the store does not report its version: check that it is Redis 7.0 or newer', { store: shown });
     return;
   }
   const [major, minor] = [Number(version[1]), Number(version[2])];
@@ -42,7 +42,7 @@ async function checkVersion(node: Redis, shown: string, log: Log): Promise<void>
   }
 }
 
-/** `undefined` when the server does not let its settings be read. One by one: several at once need Redis 7. */
+/** `undefined` if the server does not permit reading its settings. One at a time, because CONFIG GET of several needs Redis 7. */
 async function readSettings(node: Redis, names: readonly string[]): Promise<ReadonlyMap<string, string> | undefined> {
   const settings = new Map<string, string>();
   for (const name of names) {
@@ -54,7 +54,7 @@ async function readSettings(node: Redis, names: readonly string[]): Promise<Read
   return settings;
 }
 
-/** `undefined` when the server forbids or does not know the command; other failures are thrown. */
+/** `undefined` if the server forbids or does not know the command; throws other errors. */
 async function optional<T>(reply: Promise<T>): Promise<T | undefined> {
   try {
     return await reply;

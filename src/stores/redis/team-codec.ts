@@ -1,4 +1,4 @@
-// Teams, keys and their counts as Redis holds them: hashes of texts, and of bytes where the ledger reads them.
+// The encoding of teams, keys and their counts in Redis: hashes of texts, and of bytes for what the ledger reads.
 import type { KeyMode } from '../../domain/api-key.ts';
 import type { ChangeableKey } from '../../domain/audit-entry.ts';
 import { keyStatus } from '../../domain/key-limits.ts';
@@ -8,7 +8,7 @@ import { packRanges, readKeyLimits } from './key-layout.ts';
 import { packPlan, readPeriodBooks, readKeyState, readPlan } from './team-layout.ts';
 import type { PeriodBooks, KeyState } from './team-layout.ts';
 
-/** What a team is read from, in the order in which functions answer it. */
+/** The fields that a team is read from, in the order in which functions return them. */
 export const TEAM_FIELDS = ['name', 'plan', 'created', 'period', 'currency', 'p', 'b'] as const;
 
 /** Names and values, as the functions take them. */
@@ -39,7 +39,7 @@ export function readTeam(teamId: string, values: unknown): Team {
   };
 }
 
-/** As the function reads them (lua/keys.lua): what is '' stays. */
+/** In the order in which the function reads them (lua/keys.lua); '' leaves a value unchanged. */
 export function changedKeyWords({ label, disabled, limits = {} }: KeyChange): (string | Buffer)[] {
   const { expiresAtMs, requestsPerSecond, characters, allowedAddresses } = limits;
   const word = <T>(value: T | null | undefined, written: (value: T) => string | Buffer): string | Buffer => {
@@ -54,30 +54,30 @@ export function changedKeyWords({ label, disabled, limits = {} }: KeyChange): (s
   ];
 }
 
-/** The part of a key's record that never changes. By the digest its index is found when the team is deleted; older records lack it. */
+/** The part of a key's record that never changes. The digest finds the key's index when the team is deleted; older records lack it. */
 export function keyJson({ display, label, mode, digest }: NewKey): string {
   return JSON.stringify({ display, label, mode, digest });
 }
 
-/** The digest in a key's record, where that has one. */
+/** The digest in a key's record, if it has one. */
 export function digestOfRecord(record: string): string | undefined {
   const { digest } = JSON.parse(record.slice(record.indexOf('{'))) as { readonly digest?: string };
   return digest;
 }
 
-/** The team's fields of a key. */
+/** A key's fields in the team's record. */
 export interface KeyFields {
   readonly state: Buffer | undefined;
-  /** `undefined`, or empty, for a key without limits. */
+  /** `undefined` or empty for a key without limits. */
   readonly packedLimits: Buffer | undefined;
 }
 
-/** From a team's record. */
+/** From the fields of a team's record. */
 export function keyFields(fields: ReadonlyMap<string, Buffer>, keyId: string): KeyFields {
   return { state: fields.get(`k${keyId}`), packedLimits: fields.get(`l:${keyId}`) };
 }
 
-/** `record` is `<order> <created> <JSON>`; `nowMs` tells whether it has expired. */
+/** `record` is `<order> <created> <JSON>`; `nowMs` decides whether the key has expired. */
 export function readKey(
   ids: { readonly keyId: string; readonly teamId: string },
   record: string,
@@ -101,19 +101,19 @@ export function changeableKey(values: readonly (Buffer | undefined)[]): Changeab
   return { label, status: isRevoked ? 'revoked' : disabled ? 'disabled' : 'active', ...limits };
 }
 
-/** What of a record can be taken for the start of JSON stands in front of it nowhere. */
+/** The first brace of a record starts its JSON. */
 function jsonOf(record: string): { readonly display: string; readonly label: string; readonly mode: KeyMode } {
   return JSON.parse(record.slice(record.indexOf('{'))) as { display: string; label: string; mode: KeyMode };
 }
 
-/** A key without a state admits nothing. */
+/** A key without a state does not work. */
 function stateOf(state: Buffer | undefined): KeyState {
   return state === undefined
     ? { word: 'revoked', lastUsedAtMs: undefined, number: 0, characters: 0, requests: 0, day: 0 }
     : readKeyState(state);
 }
 
-/** The usage function's answer. */
+/** The result of the usage function. */
 export interface Report {
   readonly usage: Usage;
   readonly keys: readonly KeyRecord[];
@@ -131,7 +131,7 @@ export function readReport(teamId: string, values: readonly unknown[], nowMs: nu
   return { usage: { team, periodStartMs: startMs, periodEndMs: endMs, characters: usedCharacters, keys: counted }, keys };
 }
 
-/** A team's keys, from the hash of their records and the team's own. */
+/** A team's keys, from the hash of their records and the team's record. */
 export function keysInOrder(
   teamId: string,
   records: ReadonlyMap<string, Buffer>,
@@ -144,7 +144,7 @@ export function keysInOrder(
     .map(([keyId, record]) => readKey({ keyId, teamId }, record, keyFields(fields, keyId), nowMs));
 }
 
-/** A key that was not used in the period has the counts of an earlier one. */
+/** A key that was not used in the period still has the counts of an earlier one. */
 function countsIn(period: PeriodBooks['number'], { number, characters, requests }: KeyState): Pick<KeyUsage, 'characters' | 'requests'> {
   return number === period ? { characters, requests } : { characters: 0, requests: 0 };
 }
@@ -154,7 +154,7 @@ export function readStanding(values: readonly unknown[]): Standing {
   return { usedCharacters, heldCharacters, balanceMicro, heldMicro, openReservations } as Standing;
 }
 
-/** A hash as Redis answers it: names and values in turn. */
+/** Converts a hash from Redis, which is a list of alternating names and values. */
 export function fieldsOf(reply: unknown): ReadonlyMap<string, Buffer> {
   const flat = reply as readonly Buffer[];
   const fields = new Map<string, Buffer>();

@@ -1,4 +1,4 @@
-// What a team's keys in Redis hold, in the words of the port; whatever does not fit together is reported.
+// Converts a team's data in Redis to the port's format; reports inconsistencies.
 import type { KeyLimits } from '../../domain/key-limits.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import type {
@@ -20,7 +20,7 @@ import { readKeyState, readPeriodBooks, readPlan } from './team-layout.ts';
 import { PLACE_BYTES, readHead, readRequest, readWindow } from './team-raw.ts';
 import type { BooksHead } from './team-raw.ts';
 
-/** Hashes as Redis answers them: names and values in turn. */
+/** Hashes as Redis returns them: alternating names and values. */
 export interface RawTeam {
   readonly team: readonly Buffer[];
   readonly records: readonly Buffer[];
@@ -34,13 +34,13 @@ export interface RawTeam {
   readonly bytes: readonly Buffer[];
 }
 
-/** Periods that were left and are not closed, by number. */
+/** Periods that have ended and are not closed, by number. */
 type LeftPeriods = ReadonlyMap<number, readonly Buffer[]>;
 
-/** How far back they are looked for where nobody has looked before (lua/tend.lua). */
+/** How far back to search for them if no lower bound is stored (lua/tend.lua). */
 const LEFT_BEFORE = 10_000;
 
-/** Numbers of periods that may have been left without being closed. */
+/** Numbers of periods that may have ended without being closed. */
 export function leftPeriods({ team }: RawTeam): number[] {
   const fields = fieldsOf(team);
   const books = fields.get('b');
@@ -57,7 +57,7 @@ export function readContents(
 ): TeamContents | undefined {
   const found = (what: string, detail: string, more: Partial<StoreFinding> = {}): void => report({ what, teamId, ...more, detail });
   const fields = fieldsOf(raw.team);
-  // It is being deleted, or only its usage is left.
+  // It is being deleted, or only its usage was kept.
   if (fields.has('erasure')) return undefined;
   const missing = TEAM_FIELDS.filter((name) => !fields.has(name));
   if (missing.length > 0) {
@@ -90,24 +90,24 @@ export function readContents(
     days: daysOf(raw, fields, keys, found),
     dayDone: Number(String(days.get('told') ?? 0)),
     periods: periodsOf(raw, team.limits.period, ids.requests, found),
-    toldPercents: toldOf(fields.get('t'), books.number, raw.left),
+    toldPercents: lastPercentsOf(fields.get('t'), books.number, raw.left),
     requests: ids.requests,
     glossaries: glossariesOf(raw, found),
     glossaryBytes: fields.has('glossary_bytes') ? Number(String(fields.get('glossary_bytes'))) : undefined,
   };
 }
 
-/** Of the running period in a field of the team, of one that was left with it (lua/outbox.lua, lua/team.lua). */
-function toldOf(running: Buffer | undefined, current: number, left: LeftPeriods): TeamContents['toldPercents'] {
-  const told = [...left].map(([number, flat]) => ({ number, percent: Number(String(fieldsOf(flat).get('told') ?? 0)) }));
-  // It stays there when the period has ended.
-  if (running?.readDoubleBE(0) === current) told.push({ number: current, percent: running.readDoubleBE(8) });
-  return told.filter(({ percent }) => percent > 0).toSorted((one, other) => one.number - other.number);
+/** For the current period from a field of the team, for earlier ones from the period's hash (lua/outbox.lua, lua/team.lua). */
+function lastPercentsOf(running: Buffer | undefined, current: number, left: LeftPeriods): TeamContents['toldPercents'] {
+  const found = [...left].map(([number, flat]) => ({ number, percent: Number(String(fieldsOf(flat).get('told') ?? 0)) }));
+  // The field still has the last period's value if the current period has none.
+  if (running?.readDoubleBE(0) === current) found.push({ number: current, percent: running.readDoubleBE(8) });
+  return found.filter(({ percent }) => percent > 0).toSorted((one, other) => one.number - other.number);
 }
 
 type Found = (what: string, detail: string, more?: Partial<StoreFinding>) => void;
 
-/** Fields with names of one letter are not ids. */
+/** Fields with one-letter names are not request ids. */
 function requestsOf({ ids }: RawTeam): { readonly head: BooksHead | undefined; readonly requests: RequestContents[] } {
   const requests: RequestContents[] = [];
   let head: BooksHead | undefined;
@@ -119,19 +119,19 @@ function requestsOf({ ids }: RawTeam): { readonly head: BooksHead | undefined; r
   return { head, requests: requests.toSorted((one, other) => (one.requestId < other.requestId ? -1 : 1)) };
 }
 
-/** An open id that is never looked at again would hold its characters for ever. */
+/** An open id that nothing refers to would hold its characters for ever. */
 function judgeIds({ ids, places, late }: RawTeam, head: BooksHead | undefined, found: Found): void {
   const listed = new Set([...late, ...places.slice(head?.passed ?? 0).map((place) => place.subarray(PLACE_BYTES))].map(inHex));
   for (let i = 0; i + 1 < ids.length; i += 2) {
     const [id, record] = [ids[i]!, ids[i + 1]!];
     if (id.length > 1 && record[0] === 0 && !listed.has(inHex(id))) {
-      found('reservation', `request ${readRequest(id, record).requestId} is open and nothing will ever end it`);
+      found('reservation', `request ${readRequest(id, record).requestId} is open and will never expire`);
     }
   }
   if (head !== undefined && head.lateMs > 0 && head.length !== places.length) {
-    found('window', `its books have ${head.length} places, its list ${places.length}`);
+    found('window', `its head counts ${head.length} slots, its list has ${places.length}`);
   }
-  if (head === undefined && ids.length > 0) found('held', 'it has ids of requests and no head');
+  if (head === undefined && ids.length > 0) found('held', 'it has request ids but no head');
 }
 
 function inHex(bytes: Buffer): string {
@@ -145,7 +145,7 @@ function keysOf(teamId: string, { team, records }: RawTeam, current: number, fou
   for (const [keyId, value] of fieldsOf(records)) {
     ids.add(keyId);
     const state = fields.get(`k${keyId}`);
-    if (state === undefined) found('key', 'it has no state: no request with it is let through', { keyId });
+    if (state === undefined) found('key', 'it has no state: its requests are rejected', { keyId });
     const record = String(value);
     const { teamId: _teamId, ...key } = readKey({ keyId, teamId }, record, keyFields(fields, keyId), -Infinity);
     const { number, characters, requests } = state === undefined ? NO_STATE : readKeyState(state);
@@ -159,13 +159,13 @@ function keysOf(teamId: string, { team, records }: RawTeam, current: number, fou
   }
   for (const name of fields.keys()) {
     if (name.startsWith('k') && name.length > 1 && !ids.has(name.slice(1)))
-      found('key', 'it has a state and no record', { keyId: name.slice(1) });
-    if (/^[lw]:/.test(name) && !ids.has(name.slice(2))) found('key', 'it has limits and no record', { keyId: name.slice(2) });
+      found('key', 'it has a state but no record', { keyId: name.slice(1) });
+    if (/^[lw]:/.test(name) && !ids.has(name.slice(2))) found('key', 'it has limits but no record', { keyId: name.slice(2) });
   }
   return keys.toSorted((one, other) => one.order - other.order).map(({ key }) => key);
 }
 
-/** What was held in a period that was left does not count. */
+/** Characters held in an earlier period do not count. */
 function guardOf(packed: Buffer | undefined, limits: KeyLimits, current: number): Pick<KeyContents, 'heldCharacters' | 'window'> {
   const { heldCharacters, window, ...counts } = readKeyCounts(packed);
   return { heldCharacters: limits.characters === undefined ? undefined : counts.heldIn === current ? heldCharacters : 0, window };
@@ -173,7 +173,7 @@ function guardOf(packed: Buffer | undefined, limits: KeyLimits, current: number)
 
 const NO_STATE = { number: 0, characters: 0, requests: 0 };
 
-/** Later versions keep it with the key. */
+/** Only newer versions store it with the key. */
 function digestIn(record: string): string | undefined {
   const { digest } = JSON.parse(record.slice(record.indexOf('{'))) as { readonly digest?: unknown };
   return typeof digest === 'string' ? digest : undefined;
@@ -190,7 +190,7 @@ function daysOf({ days }: RawTeam, fields: ReadonlyMap<string, Buffer>, keys: re
   });
 }
 
-/** Those without use are left out, unless something is open in them: no store has to keep them. */
+/** Omits periods without usage and without open reservations, which stores need not keep. */
 function periodsOf(
   { closed, left }: RawTeam & { readonly left: LeftPeriods },
   length: string,
@@ -204,14 +204,14 @@ function periodsOf(
   }
   for (const [number, flat] of left) {
     const fields = fieldsOf(flat);
-    // Without bounds it was left by a version that kept none.
+    // It was left by a version that stored no bounds.
     if (!fields.has('starts')) continue;
     const characters = Number(String(fields.get('characters') ?? 0));
     const open = requests.filter(({ state, periodNumber }) => state === 'open' && periodNumber === number);
     const held = open.reduce((sum, one) => sum + one.characters, 0);
     const kept = fields.get('open');
     if (kept !== undefined && Number(String(kept)) !== held) {
-      found('held', `period ${number} is said to hold ${String(kept)} characters, its open reservations hold ${held}`);
+      found('held', `period ${number} records ${String(kept)} held characters, its open reservations hold ${held}`);
     }
     if (characters === 0 && open.length === 0) continue;
     periods.push({
@@ -227,7 +227,7 @@ function periodsOf(
   return periods.toSorted((one, other) => one.number - other.number);
 }
 
-/** The period's length is missing where an older version has left it: that of the team stands for it, as in lua/tend.lua. */
+/** A period left by an older version lacks its length; the team's is used instead, as in lua/tend.lua. */
 function heldIn(fields: ReadonlyMap<string, Buffer>, length: string): PeriodContents['held'] {
   const [plan, p, currency, kept] = ['plan', 'p', 'currency', 'length'].map((name) => fields.get(name));
   if (plan === undefined || p === undefined || currency === undefined) return undefined;
@@ -244,19 +244,19 @@ function glossariesOf({ team, glossaries, pairs, bytes }: RawTeam, found: Found)
   for (const [glossaryId, text] of fieldsOf(glossaries)) {
     const { order, glossary } = readGlossaryRecord(glossaryId, String(text));
     if (String(held.get(glossaryId)) !== heldBy(glossaryId, glossary.dictionaries)) {
-      found('glossary', `glossary ${glossaryId} is compared by other pairs than it holds`);
+      found('glossary', `glossary ${glossaryId} has pairs that differ from its dictionaries`);
     }
     const dictionaries = glossary.dictionaries.map((dictionary) => {
       dictionaryIds.add(dictionary.dictionaryId);
       const size = counted.get(dictionary.dictionaryId);
-      if (hasSum && size === undefined) found('glossary', `dictionary ${dictionary.dictionaryId} was never counted`);
+      if (hasSum && size === undefined) found('glossary', `dictionary ${dictionary.dictionaryId} has no byte count`);
       return { ...dictionary, bytes: size };
     });
     listed.push({ order, glossary: { ...glossary, dictionaries } });
   }
   const records = fieldsOf(glossaries);
-  for (const glossaryId of held.keys()) if (!records.has(glossaryId)) found('glossary', `glossary ${glossaryId} has pairs and no record`);
+  for (const glossaryId of held.keys()) if (!records.has(glossaryId)) found('glossary', `glossary ${glossaryId} has pairs but no record`);
   for (const id of counted.keys())
-    if (!dictionaryIds.has(id)) found('glossary', `bytes of dictionary ${id} are counted, which no glossary holds`);
+    if (!dictionaryIds.has(id)) found('glossary', `dictionary ${id} has a byte count, but no glossary holds it`);
   return listed.toSorted((one, other) => one.order - other.order).map(({ glossary }) => glossary);
 }

@@ -1,12 +1,12 @@
-// The list of all teams in order of creation, and the search in their names and ids, in cluster slots of their own. What is not answered
-// ends the operation that it is a part of (`answering`).
+// The list of all teams in order of creation, and the search by name and id, in separate cluster slots. A failed command ends
+// the whole operation (`answering`).
 import type { Team, TeamPage } from '../../ports/team-registry.ts';
 import { DUE_KEY, SEARCHED_KEY, TEAMS_KEY, teamKey } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 
-/** How many teams are read at a time when all are gone through. */
+/** How many teams are read at a time when all are read. */
 export const LIST_PIECE = 100;
-/** How many are searched in one call: half a millisecond of the server's time. */
+/** How many teams one call searches: half a millisecond of the server's time. */
 const SEARCH_PIECE = 10_000;
 const KEYS = [TEAMS_KEY, SEARCHED_KEY, DUE_KEY];
 
@@ -14,17 +14,18 @@ export class TeamIndex {
   readonly #link: RedisLink;
   readonly #find: (ids: readonly string[]) => Promise<readonly Team[]>;
 
-  /** `find` reads teams by their ids. */
+  /** `find` reads teams by id. */
   constructor(link: RedisLink, find: (ids: readonly string[]) => Promise<readonly Team[]>) {
     this.#link = link;
     this.#find = find;
   }
 
-  /** Adds a team, or its new name. */
+  /** Adds a team, or updates its name. */
   async add(teamId: string, name: string): Promise<void> {
     const isThere = await this.#link.ask(async ({ redis, run }) => {
       await run('index_team', { keys: KEYS, args: [teamId, name.toLowerCase()] });
-      // It may have been deleted since its name was read: whoever deletes it looks here before, or finds it here now.
+      // The team may have been deleted since its name was read. A deletion either removes it from here afterwards, or is seen
+      // now.
       return redis.hexists(teamKey(teamId), 'b');
     });
     if (isThere === 0) await this.remove(teamId);
@@ -34,19 +35,19 @@ export class TeamIndex {
     await this.#link.ask(({ run }) => run('unindex_team', { keys: KEYS, args: [teamId] }));
   }
 
-  /** Calls the janitor, for a team whose period may have been cut short. */
+  /** Makes the janitor look at a team whose period may have been cut short. */
   async callJanitor(teamId: string): Promise<void> {
-    // No two calls are the same: one that comes while the janitor looks at the team is not lost. Only of teams that are listed: a
-    // deleted one does not come back.
+    // Each call has a different score, so that a call made while the janitor looks at the team is not lost. XX: a deleted team
+    // must not be listed again.
     await this.#link.ask(({ redis }) => redis.zadd(DUE_KEY, 'XX', -Date.now(), teamId));
   }
 
-  /** Ids, from the `first` on. */
+  /** Ids starting at rank `first`. */
   ids(first: number, count: number): Promise<readonly string[]> {
     return this.#link.ask(({ redis }) => redis.zrange(TEAMS_KEY, String(first), String(first + count - 1)));
   }
 
-  /** A page of what `find` makes of ids. Some may be of teams that were deleted since they were listed: others take their places. */
+  /** Fills a page with what `find` returns for its ids; continues behind it for teams deleted since they were listed. */
   async full<T>(page: TeamPage, find: (ids: readonly string[]) => Promise<readonly T[]>): Promise<readonly T[]> {
     const full: T[] = [];
     for (let { after } = page; ;) {
@@ -65,8 +66,8 @@ export class TeamIndex {
   }
 
   /**
-   * The rank of the team that follows this one. Where it was deleted in the meantime, that of the first with a higher id, because
-   * ids are given in the order of time.
+   * The rank of the team after this one. If the team has been deleted, the rank of the first team with a higher id, because ids
+   * are ordered by time.
    */
   async #behind(teamId: string): Promise<number> {
     const [rank, count] = await this.#link.ask(({ redis }) => Promise.all([redis.zrank(TEAMS_KEY, teamId), redis.zcard(TEAMS_KEY)]));
@@ -81,7 +82,7 @@ export class TeamIndex {
     return low;
   }
 
-  /** A part of the teams per call, so that no call keeps the server busy for long. `first` is a rank. */
+  /** Searches a part of the teams per call, so that no call blocks the server for long. `first` is a rank. */
   async #search(first: number, limit: number, text: string): Promise<readonly string[]> {
     await this.#nameAll();
     const places = await this.#link.ask(({ redis }) =>
@@ -91,7 +92,7 @@ export class TeamIndex {
     return this.#searchPlaces(from, last, limit, text);
   }
 
-  /** From one place to another; neither is a number where there are no teams. */
+  /** Searches positions `first` to `last`; both are NaN if there are no teams. */
   async #searchPlaces(first: number, last: number, limit: number, text: string): Promise<readonly string[]> {
     const ids: string[] = [];
     for (let from = first; from <= last && ids.length < limit;) {
@@ -104,7 +105,7 @@ export class TeamIndex {
     return ids.slice(0, limit);
   }
 
-  /** Adds names that the search lacks: of older versions' teams, or of a process that ended in between. */
+  /** Adds names missing from the search: of teams from older versions, or after a process stopped between the two writes. */
   async #nameAll(): Promise<void> {
     const [teams, named] = await this.#link.ask(({ redis }) => Promise.all([redis.zcard(TEAMS_KEY), redis.hget(SEARCHED_KEY, 'teams')]));
     if (Number(named ?? 0) >= teams) return;

@@ -1,4 +1,4 @@
-// The forms of a team's data that functions and driver share; lua/layout.lua has the rest.
+// The formats of a team's data that Lua functions and the driver share; lua/layout.lua has the rest.
 import { RATE_WINDOW_MS, REMEMBER_MS } from '../../domain/reservation.ts';
 import { LIMIT_NUMBERS } from '../../domain/plan.ts';
 import type { LimitNumber, TeamLimits } from '../../domain/plan.ts';
@@ -8,17 +8,17 @@ import type { KeyRecord } from '../../ports/team-registry.ts';
 const DOUBLE = 8;
 const PLAN_BYTES = 1 + DOUBLE * LIMIT_NUMBERS.length;
 
-/** The indexes of a plan's numbers in the functions, after the billing: `REQUESTS_PER_SECOND` and so on. */
+/** The names of a plan's numbers in Lua, after billing: `REQUESTS_PER_SECOND` etc.; their values are indexes. */
 const PLAN_PLACES = ['BILLING', ...LIMIT_NUMBERS.map((name) => name.replace(/[A-Z]/g, '_$&').toUpperCase())];
 
-/** Constants that are put in front of every function. */
+/** Constants put at the start of every function. */
 export const CONSTANTS = [
   `local RATE_WINDOW_MS, REMEMBER_MS = ${RATE_WINDOW_MS}, ${REMEMBER_MS}`,
   `local PLAN, PLAN_BYTES = '>B${'d'.repeat(LIMIT_NUMBERS.length)}', ${PLAN_BYTES}`,
   `local ${PLAN_PLACES.join(', ')} = ${PLAN_PLACES.map((_, i) => i + 1).join(', ')}`,
 ].join('\n');
 
-/** Field `p` of a team: a byte that tells the billing, then the numbers; currency and period are texts of their own. */
+/** Field `p` of a team: a byte for billing, then the numbers; currency and period are separate text fields. */
 export function packPlan(limits: TeamLimits): Buffer {
   const packed = Buffer.alloc(PLAN_BYTES);
   packed.writeUInt8(limits.billing === 'credit' ? 1 : 0);
@@ -26,7 +26,7 @@ export function packPlan(limits: TeamLimits): Buffer {
   return packed;
 }
 
-/** A record that was written before the last numbers of the list came has 0 for them. */
+/** Records written before the last numbers of the list were introduced have 0 for them. */
 export function readPlan(packed: Buffer): Pick<TeamLimits, 'billing' | LimitNumber> {
   const whole = Buffer.concat([packed], PLAN_BYTES);
   const numbers = LIMIT_NUMBERS.map((name, i) => [name, whole.readDoubleBE(1 + DOUBLE * i)] as const);
@@ -47,7 +47,7 @@ export function readPeriodBooks(packed: Buffer): PeriodBooks {
   return { number, startMs, endMs, usedCharacters, balanceMicro };
 }
 
-/** The first byte of a key's state (lua/layout.lua). `guarded`: its limits say more, in the field `l:<key>`. */
+/** The first byte of a key's state (lua/layout.lua). `guarded`: its limits are in the field `l:<key>`. */
 export type StateWord = 'revoked' | 'active' | 'guarded';
 const STATE_WORDS: readonly StateWord[] = ['revoked', 'active', 'guarded'];
 
@@ -55,13 +55,13 @@ export function byteOf(word: StateWord): number {
   return STATE_WORDS.indexOf(word);
 }
 
-/** Field `k<key>` of a team. The counts are those of `number`'s period. */
+/** Field `k<key>` of a team. The counts are for the period `number`. */
 export interface KeyState extends Pick<KeyRecord, 'lastUsedAtMs'> {
   readonly word: StateWord;
   readonly number: number;
   readonly characters: number;
   readonly requests: number;
-  /** The day that they were last counted on; 0 when the key's days have all of them. */
+  /** The day of the last count; 0 if the key's days already include all counts. */
   readonly day: number;
 }
 
@@ -80,7 +80,7 @@ export function readKeyState(packed: Buffer): KeyState {
   };
 }
 
-/** A whole number of seven bytes. */
+/** Reads an integer of seven bytes. */
 export function readWide(packed: Buffer, at: number): number {
   return packed[at]! * 2 ** 48 + packed.readUIntBE(at + 1, 6);
 }

@@ -1,4 +1,4 @@
-// A team's data as Redis holds it, read at one moment and taken apart: ids of requests, the head of the books, places.
+// A team's data read atomically, decoded: request ids, the head of its books, and its rate window.
 import { RATE_WINDOW_MS } from '../../domain/reservation.ts';
 import type { RequestContents, RequestState, TeamContents } from '../../ports/store-contents.ts';
 import { readRequestId } from './request-id-bytes.ts';
@@ -8,7 +8,7 @@ const STATES: readonly RequestState[] = ['open', 'committed', 'released', 'expir
 const DOUBLE = 8;
 const OPEN_KEY_AT = 1 + 4 * DOUBLE;
 
-/** Of a request id that is open or remembered (lua/layout.lua: `OPEN`, `DONE`). */
+/** A request id that is open or remembered (lua/layout.lua: `OPEN`, `DONE`). */
 export function readRequest(id: Buffer, record: Buffer): RequestContents {
   const requestId = readRequestId(id);
   const state = STATES[record[0]!];
@@ -38,14 +38,14 @@ export function packRequest({ state, untilMs, keyId, characters, priceMicro, per
   return Buffer.concat([packed, Buffer.from(keyId ?? '')]);
 }
 
-/** The parts of the head (lua/layout.lua: `HEAD`) that somebody besides the functions has a use for. */
+/** The parts of the head (lua/layout.lua: `HEAD`) that are used outside of the functions. */
 export interface BooksHead {
   readonly heldCharacters: number;
   readonly heldMicro: number;
-  /** The period that `heldCharacters` are of. */
+  /** The period of `heldCharacters`. */
   readonly number: number;
   readonly newestMs: number;
-  /** 0: the functions compare the head with the list before they use it. */
+  /** 0 makes the functions compare the head with the list before they use it. */
   readonly lateMs: number;
   readonly expiresMs: number;
   readonly length: number;
@@ -57,7 +57,7 @@ const NEVER = 281_474_976_710_655;
 const LONGEST = 4_294_967_295;
 
 export function readHead(packed: Buffer): BooksHead {
-  if (packed.length !== HEAD_BYTES) throw new Error('the head has another length');
+  if (packed.length !== HEAD_BYTES) throw new Error('the head has the wrong length');
   return {
     heldCharacters: readWide(packed, 0),
     heldMicro: readWide(packed, 7),
@@ -70,7 +70,7 @@ export function readHead(packed: Buffer): BooksHead {
   };
 }
 
-/** A head that has the functions count the places of the list, and look at what is due, before they use it. */
+/** A head that makes the functions count the slots in the list and check what is due before they use it. */
 export function packHead({
   heldCharacters,
   heldMicro,
@@ -89,10 +89,10 @@ export function packHead({
   return packed;
 }
 
-/** A place is its time, and the id of its request. */
+/** A slot is its time, followed by its request id. */
 export const PLACE_BYTES = 6;
 
-/** The places of the second that the newest ended, oldest first. */
+/** The slots that count when the newest was taken, oldest first. */
 export function readWindow(places: readonly Buffer[], newestMs: number): TeamContents['window'] {
   const window: { atMs: number; count: number }[] = [];
   for (const place of places) {
@@ -105,7 +105,7 @@ export function readWindow(places: readonly Buffer[], newestMs: number): TeamCon
   return window;
 }
 
-/** One of each of the window's places, whose requests are over. */
+/** A list entry for each slot of the window, without a request id. */
 export function packPlaces(window: TeamContents['window']): Buffer[] {
   return window.flatMap(({ atMs, count }) => {
     const place = Buffer.alloc(PLACE_BYTES);

@@ -1,4 +1,4 @@
-// A team's summary from its record, read without a function, so that a page of teams costs the server little.
+// A team's summary, computed from its record without calling a function, so that a page of teams costs the server little.
 import { keyStatus } from '../../domain/key-limits.ts';
 import type { Team, TeamSummary } from '../../ports/team-registry.ts';
 import { readKeyLimits } from './key-layout.ts';
@@ -22,7 +22,7 @@ export interface TeamRecord {
   readonly unused: readonly string[];
 }
 
-/** `undefined` where there is no such team. */
+/** `undefined` if there is no such team. */
 export function readTeamRecord(teamId: string, fields: Readonly<Record<string, Buffer>>): TeamRecord | undefined {
   const values = TEAM_FIELDS.map((name) => fields[name]);
   if (values.includes(undefined)) return undefined;
@@ -45,12 +45,12 @@ export function readTeamRecord(teamId: string, fields: Readonly<Record<string, B
   };
 }
 
-/** When a key was made, from its record `<order> <created> <JSON>`; 0 without a record. */
+/** A key's creation time, from its record `<order> <created> <JSON>`; 0 without a record. */
 export function creationOf(record: string | null): number {
   return Number((record ?? '').split(' ', 2)[1] ?? Number.NaN);
 }
 
-/** `created` is when the keys of `unused` were made; `nowMs` by the server's clock. */
+/** `created` are the creation times of the keys in `unused`; `nowMs` is the server's time. */
 export function summaryOf(record: TeamRecord, created: readonly number[], nowMs: number): TeamSummary {
   const { team, periodEndMs, characters, keys, unused } = record;
   let activeKeys = 0;
@@ -64,6 +64,6 @@ export function summaryOf(record: TeamRecord, created: readonly number[], nowMs:
     const idler = idlestKey === undefined || sinceMs < idlestKey.sinceMs || (sinceMs === idlestKey.sinceMs && keyId < idlestKey.keyId);
     if (idler) idlestKey = { keyId, sinceMs };
   }
-  // The next admission opens the period that holds now; nothing was settled in it yet.
+  // The period may have ended; the next admission opens the new one, in which nothing is settled yet.
   return { team, characters: nowMs < periodEndMs ? characters : 0, activeKeys, lastUsedAtMs, idlestKey };
 }

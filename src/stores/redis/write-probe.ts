@@ -1,16 +1,16 @@
-// Whether Redis takes writes: one small key that expires, on every master of a cluster.
+// Whether Redis accepts writes: sets a small key with an expiry on every master of a cluster.
 import { randomBytes } from 'node:crypto';
 import { answering, isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreFault } from '../../ports/store.ts';
 import { probeKey, teamSlot } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 
-/** Gone soon after its gateway is. */
+/** Expires soon after its gateway has stopped. */
 const KEPT_MS = 10_000;
 
 export class WriteProbe {
   readonly #link: RedisLink;
-  /** A key of its own for each process: two that write the same one would be no more proof than one. */
+  /** Each process has its own key, so that a probe never depends on the write of another process. */
   readonly #name = randomBytes(6).toString('hex');
 
   constructor(link: RedisLink) {
@@ -31,7 +31,7 @@ export class WriteProbe {
     return { ...reply, cause, ...(server === undefined ? {} : { server }) };
   }
 
-  /** Each master with a hash tag that lies on it: the first numbers whose slots are the masters'. */
+  /** Each master with a hash tag that it owns: the lowest number whose slot is on the master. */
   #servers(): { readonly server: string | undefined; readonly tag: string }[] {
     const { redis } = this.#link;
     const missing = new Set('slots' in redis ? redis.slots.map((nodes) => nodes?.[0]).filter((node) => node !== undefined) : []);

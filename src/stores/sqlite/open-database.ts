@@ -91,7 +91,7 @@ export function openAlone(path: string, { mayCreate }: { readonly mayCreate: boo
     database?.close();
     const fault = databaseFaultOf(error) ?? 'cannot_open';
     throw fault === 'busy'
-      ? new StoreError(`${storeName(path)} is in use: another process has it open; stop the gateways on it, and repeat this`)
+      ? new StoreError(`${storeName(path)} is in use: another process has it open; stop the gateways that use it, and try again`)
       : storeFault(path, fault, error);
   }
 }

@@ -47,8 +47,7 @@ export async function openSqliteWriter(path: string, restart: boolean): Promise<
   const kept = isHalf || isEmpty(found) ? [] : tablesOf(found).filter(isKept);
   found.close();
   if (isHalf && !restart) throw halfWritten(storeName(path));
-  if (kept.length > 0)
-    throw new StoreError(`${storeName(path)} is not empty (it has rows in ${kept.join(', ')}): name a store that holds nothing`);
+  if (kept.length > 0) throw new StoreError(`${storeName(path)} is not empty (it has rows in ${kept.join(', ')}): choose an empty store`);
   if (isHalf) for (const ending of ['', '-wal', '-shm']) rmSync(resolve(path) + ending, { force: true });
   (await openDatabase(path, 'normal')).close();
   const database = openAlone(path, { mayCreate: false });
@@ -73,7 +72,7 @@ function assertCopied(database: DatabaseSync, path: string): void {
   const what = strange === undefined ? undefined : `rows of ${strange}`;
   const kept = hasRows(database, 'teams', `erasure <> ${NOT_ERASED}`) ? 'deleted teams whose usage was kept' : undefined;
   const found = what ?? kept;
-  if (found !== undefined) throw new StoreError(`${storeName(path)} holds what cannot be copied: ${found}`);
+  if (found !== undefined) throw new StoreError(`${storeName(path)} holds data that cannot be copied: ${found}`);
 }
 
 function closedOnError<T>(database: DatabaseSync, path: string, open: () => T): T {

@@ -28,7 +28,7 @@ export const OUTAGE_MUTATIONS: readonly Mutation[] = [
   ),
   planted(
     'a new master is not told what was revoked',
-    { file: 'src/stores/redis/masters.ts', find: 'await this.#tell(name);', replace: 'await Promise.resolve();' },
+    { file: 'src/stores/redis/masters.ts', find: 'await this.#reapply(name);', replace: 'await Promise.resolve();' },
     'stores/redis/masters',
   ),
   planted(

@@ -37,9 +37,9 @@ test('Redis that is gone, and a store that is closed', async () => {
   cleanUps.push(() => store.close());
   expect(await store.glossaries.list(TEAM)).toEqual([]);
   await server.stop();
-  await expectUnavailable(store, /^the store redis:.* gave no answer/);
+  await expectUnavailable(store, /^the store redis:.* did not answer/);
   await store.close();
-  await expectUnavailable(store, /^the store redis:.* gave no answer/);
+  await expectUnavailable(store, /^the store redis:.* did not answer/);
 });
 
 test('SQLite whose lock another process holds, and a store that is closed', async () => {

@@ -191,7 +191,7 @@ describe('what is refused, in one line', () => {
     const serving = promisedStore(await openRedisStore({ url: servers[0]!.url, log: SILENT, commandTimeoutMs: 5000 }));
     const probing = setInterval(() => void serving.ping(), 200);
     await serving.ping();
-    await expect(copy(servers[0]!.url, sqliteUrl())).rejects.toThrow(/^the store redis:\S+ is in use: a gateway serves from it/);
+    await expect(copy(servers[0]!.url, sqliteUrl())).rejects.toThrow(/^the store redis:\S+ is in use by a gateway/);
     clearInterval(probing);
     await serving.close();
     // The probe that is left behind is not renewed.
@@ -201,10 +201,10 @@ describe('what is refused, in one line', () => {
   test('a target that is not empty, of either kind', async () => {
     const to = sqliteUrl();
     await copy(from, to);
-    await expect(copy(from, to)).rejects.toThrow(/^sqlite:\S+ is not empty \(it has rows in .*teams.*\): name a store that holds nothing$/);
+    await expect(copy(from, to)).rejects.toThrow(/^sqlite:\S+ is not empty \(it has rows in .*teams.*\): choose an empty store$/);
     await expect(copy(from, to, true)).rejects.toThrow(/is not empty/);
     await copy(from, servers[1]!.url);
-    await expect(copy(from, servers[1]!.url, true)).rejects.toThrow(/^the store redis:\S+ is not empty \(it has lingate:\S+\): name/);
+    await expect(copy(from, servers[1]!.url, true)).rejects.toThrow(/^the store redis:\S+ is not empty \(it has lingate:\S+\): choose/);
   });
 
   test('a target without teams, in which a gateway has been, is empty', async () => {
@@ -307,7 +307,7 @@ describe('the copy forgets nothing', () => {
     expect(tablesOf(database).filter((table) => !COPIED_TABLES.has(table))).toEqual([]);
     database.exec('CREATE TABLE songs (title TEXT); INSERT INTO songs VALUES (1)');
     database.close();
-    await expect(copy(url, servers[1]!.url)).rejects.toThrow(/holds what cannot be copied: rows of songs$/);
+    await expect(copy(url, servers[1]!.url)).rejects.toThrow(/holds data that cannot be copied: rows of songs$/);
   });
 
   test('every kind of key in Redis is one that is copied, or made anew, or of gateways', async () => {
@@ -315,7 +315,7 @@ describe('the copy forgets nothing', () => {
     const names = await clients[0]!.keys('*');
     expect(names.filter((name) => kindOfName(name) === undefined)).toEqual([]);
     await clients[0]!.set('lingate:{x}:songs', 'y');
-    await expect(copy(servers[0]!.url, sqliteUrl())).rejects.toThrow(/holds what cannot be copied: "lingate:\{x\}:songs"$/);
+    await expect(copy(servers[0]!.url, sqliteUrl())).rejects.toThrow(/holds data that cannot be copied: "lingate:\{x\}:songs"$/);
   });
 
   test('half-written stores are marked so that older versions refuse them', async () => {

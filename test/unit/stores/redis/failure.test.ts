@@ -88,7 +88,7 @@ describe('a server that is down', () => {
     expect(await away.ledger.admit(asking('r1'))).toEqual({ kind: 'unavailable', cause: 'closed' });
     expect(await away.ledger.resolve(TEAM, 'r1', 'commit')).toEqual({ kind: 'unavailable', cause: 'closed' });
     expect(await away.keys.find(DIGEST)).toMatchObject({ kind: 'unavailable', cause: 'closed' });
-    const advice = expect.stringMatching(/^the store redis:.* gave no answer \(closed\): see that it runs/) as string;
+    const advice = expect.stringMatching(/^the store redis:.* did not answer \(closed\): check that it is running/) as string;
     for (const call of [away.teams.findTeam(TEAM), away.teams.usage(TEAM), away.teams.listTeams()]) {
       expect(await call).toEqual({ kind: 'unavailable', cause: 'closed', advice });
     }

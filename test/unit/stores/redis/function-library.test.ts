@@ -97,7 +97,7 @@ describe('the library of functions', () => {
     await admin.call('FUNCTION', 'FLUSH');
     await admin.call('ACL', 'SETUSER', 'less', 'on', '>pw', '~lingate:*', '+@all', '-function');
     const message = await refusal(server.url.replace('//', '//less:pw@'));
-    expect(message).toContain('does not let its functions be loaded: allow the user +fcall and +function');
+    expect(message).toContain('does not permit loading its functions: allow the user +fcall and +function');
     expect(message).not.toContain('pw@');
   });
 

@@ -68,7 +68,7 @@ describe.concurrent('a server', () => {
     await client.call('ACL', 'SETUSER', 'gate', 'on', '>pw', '~lingate:*', '+@all', '-config');
     const log = memoryLog();
     await walk(server.url.replace('//', '//gate:pw@'), log);
-    expect(log.lines).toEqual([expect.stringContaining('forbids CONFIG')]);
+    expect(log.lines).toEqual([expect.stringContaining('does not permit CONFIG')]);
   });
 
   test('older than 7.0 is refused', async () => {
