@@ -114,7 +114,7 @@ function ledgerOf({ ledger }: Store): PluginLedger {
 
 async function commandsOf(redis: Redis): Promise<number> {
   const statistics = await redis.info('commandstats');
-  const calls = [...statistics.matchAll(/^cmdstat_(?!eval|evalsha|info|config)[^:]+:calls=(\d+)/gm)];
+  const calls = [...statistics.matchAll(/^cmdstat_(?!eval|evalsha|fcall|info|config)[^:]+:calls=(\d+)/gm)];
   return calls.reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
