@@ -13,12 +13,12 @@ import { defaultVariants } from './facades/default-variants.ts';
 
 const AzureOptions = Type.Object(
   {
-    // There `pt` is Brazilian by name; `pt-pt` is the other.
+    // At Azure, `pt` is Brazilian Portuguese; European is `pt-pt`.
     default_variants: defaultVariants('EN-GB', 'PT-BR'),
     root: Type.Boolean({
       default: true,
       description:
-        'Whether the routes are there as `/translate`, `/detect` and `/languages` too, and not only below `/translator/text/v3.0`. The LibreTranslate plugin has the same paths.',
+        'Whether to serve `/translate`, `/detect` and `/languages` too, and not only the same below `/translator/text/v3.0`. The LibreTranslate plugin has the same paths.',
     }),
   },
   { additionalProperties: false, default: {} },
@@ -29,19 +29,19 @@ const NOT_HERE = refuse(
   'This service translates texts and detects languages; it has no dictionaries, transliteration, sentence boundaries or documents.',
 );
 const OTHERS = ['/breaksentence', '/transliterate', '/dictionary/lookup', '/dictionary/examples'] as const;
-/** Where an address of a customer's own has the same routes. */
+/** The path of the same routes at Azure's custom endpoints. */
 const BELOW = '/translator/text/v3.0';
-/** What is left of what lies there, such as documents. */
+/** Other paths of that API, such as documents. */
 const BESIDE = '/translator/*';
 
 const DOCUMENT: ApiDocument = {
   title: 'Translator API',
   version: '3.0',
-  summary: "Azure Translator's API, over the keys, limits and books of this service.",
+  summary: "Azure Translator's API, with the keys, limits and charges of this service.",
   description:
-    "For programs that speak version 3.0 of Azure Translator's API: its address and a key of this service are all they need. The engine is the service's own. " +
-    'The same paths are there below `/translator/text/v3.0`. Failures are an object `error` with a number and a message; nothing is charged for them.',
-  tags: { Translation: 'Translate texts.', Languages: 'What can be translated, and what a text is in.' },
+    "For clients of Azure Translator's API, version 3.0: they only need this address and a key of this service. The engine is the service's own. " +
+    'The same paths are also served below `/translator/text/v3.0`. Failures are an object `error` with a number and a message; nothing is charged for them.',
+  tags: { Translation: 'Translate texts.', Languages: 'Supported languages, and language detection.' },
   failure: Failure,
   headers: { 'X-RequestId': { description: 'The same as X-Request-Id.', example: '01JD4X9Q2T8K6Z3W7V5N1M0RBC' } },
   keyField: KEY_FIELD,
@@ -51,7 +51,7 @@ export default definePlugin({
   name: 'azure-v3',
   options: AzureOptions,
   setup({ default_variants: variants, root }, host) {
-    // As at Azure's global address.
+    // Like Azure's global address.
     const parts = [
       translate(host, variants),
       detection(host),
@@ -75,7 +75,7 @@ function atRoot(one: PluginRoute): PluginRoute {
   return { ...one, whenTaken: 'root: false' };
 }
 
-/** The same stand in the document already. */
+/** The document has these already. */
 function undocumented({ doc, ...one }: PluginRoute): PluginRoute {
   void doc;
   return { ...one, undocumented: true };

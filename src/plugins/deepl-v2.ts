@@ -18,7 +18,7 @@ const DeepLOptions = Type.Object(
     attempt_timeout_ms: Type.Optional(
       Type.Integer({
         minimum: 1,
-        description: `For each of the two attempts at the engine, where that is less than \`engine.timeout_ms\`. Without it ${ATTEMPT_MS}: the SDKs hang up after 5 s (Node) or 10 s (Python).`,
+        description: `The timeout of each of the two attempts, if less than \`engine.timeout_ms\`. ${ATTEMPT_MS} by default: the SDKs give up after 5 s (Node) or 10 s (Python).`,
       }),
     ),
     default_variants: DefaultVariants,
@@ -26,16 +26,16 @@ const DeepLOptions = Type.Object(
   { additionalProperties: false, default: {} },
 );
 
-/** A problem document, and `message`, which clients show before `detail`. */
+/** A problem document with the additional member `message`, which clients show before `detail`. */
 const Failure = Type.Object(
   {
-    type: Type.String({ format: 'uri', description: 'Where the code is explained.' }),
+    type: Type.String({ format: 'uri', description: 'The explanation of the code.' }),
     title: string('The code in words.'),
     status: Type.Integer({ description: 'The status of the answer.' }),
-    code: string('Never changes its meaning.'),
+    code: string('Its meaning never changes.'),
     detail: string('For people; may change at any time.'),
-    message: string('The code in words, as clients show it before `detail`.'),
-    request_id: string('The same as the X-Request-Id field.'),
+    message: string('The code in words; clients show it before `detail`.'),
+    request_id: string('The same as the X-Request-Id header.'),
   },
   { additionalProperties: true, title: 'Failure', description: 'What went wrong (RFC 9457). Members beyond these depend on `code`.' },
 );
@@ -43,13 +43,13 @@ const Failure = Type.Object(
 const DOCUMENT: ApiDocument = {
   title: 'the DeepL API',
   version: '2',
-  summary: "DeepL's API over this service's keys, limits and books.",
+  summary: "DeepL's API, with the keys, limits and charges of this service.",
   description:
-    "For programs that speak DeepL's API: its address and a key of this service are all they need. The engine is the service's own. " +
-    'Statuses are those of that API: 403 for keys, 456 for a quota or credit that is used up, 413 for what is too large.',
+    "For clients of DeepL's API: they only need this address and a key of this service. The engine is the service's own. " +
+    "Statuses are DeepL's: 403 for keys, 456 for a quota or credit that is used up, 413 for a request that is too large.",
   tags: {
     Translation: 'Translate texts.',
-    Languages: 'What can be translated, and into what.',
+    Languages: 'Supported languages.',
     Glossaries: 'Terms with fixed translations.',
     Usage: 'What has been used, and what is left.',
   },
@@ -61,7 +61,7 @@ const NOT_HERE = refuse(
   'not_found',
   'This service translates texts, with glossaries; it has no documents, rephrasing, style rules or translation memories.',
 );
-/** Where what that API has besides begins. */
+/** The prefixes of that API's other paths. */
 const OTHERS = [
   ['POST', '/v2/document'],
   ['POST', '/v2/write/rephrase'],
@@ -69,7 +69,7 @@ const OTHERS = [
   ['POST', '/v3/style_rules'],
   ['GET', '/v3/translation_memories'],
 ] as const;
-/** Whatever else there may be. */
+/** All other paths. */
 const BELOW = ['/v2/*', '/v3/*'] as const;
 
 export default definePlugin({

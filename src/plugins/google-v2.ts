@@ -15,7 +15,7 @@ const GoogleOptions = Type.Object(
     key_in_query: Type.Boolean({
       default: false,
       description:
-        'Whether a key is taken from `?key=` where no field of the request has one, as most clients of that API send it. Lingate never logs it; proxies on the way may.',
+        'Whether to accept a key in `?key=` if no header has one, as most clients of that API send it. Lingate never logs it, but proxies may.',
     }),
   },
   { additionalProperties: false, default: {} },
@@ -25,7 +25,7 @@ const NOT_HERE = refuse(
   'not_found',
   'This service has version 2 of the API: /language/translate/v2 with /detect and /languages; it has no documents, batches, glossaries or models of version 3.',
 );
-/** Where all else of that API is: its version 3 with documents, batches, glossaries and models. */
+/** The rest of that API: version 3 with documents, batches, glossaries and models. */
 const BELOW = ['/language/translate/*', '/v3/projects/*', '/v3beta1/projects/*'] as const;
 
 export default definePlugin({

@@ -16,11 +16,11 @@ const LibreTranslateOptions = Type.Object(
     default_variants: DefaultVariants,
     api_key_in_body: Type.Boolean({
       default: true,
-      description: 'Whether a key is taken from `api_key` in the body where no field of the request has one, as clients send it.',
+      description: "Whether to accept a key in the body's `api_key` if no header has one, as clients send it.",
     }),
     cors: Type.Boolean({
       default: true,
-      description: 'Whether pages and extensions of any origin may read the answers in a browser, as they may at LibreTranslate.',
+      description: 'Whether web pages and extensions of any origin may read the answers, as at LibreTranslate.',
     }),
   },
   { additionalProperties: false, default: {} },

@@ -85,7 +85,7 @@ test('what the engine cannot do is refused in so many words: html, pairs, and la
   const { key } = await (await start({}, { engine: { protocol: 'apertium', pairs: ['EN-ES'] } })).team();
   expect(errorOf(await post('/translate?api-version=3.0&to=es&from=en&textType=html', key, '<p>a</p>'))).toEqual({
     code: 400_071,
-    message: 'textType: the engine of this service does not handle html; leave it out.',
+    message: 'textType: the engine of this service does not support html; leave it out.',
   });
   expect(errorOf(await post('/translate?api-version=3.0&to=es&to=pt-pt&from=en', key))).toEqual({
     code: 400_023,

@@ -235,7 +235,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deep
       client().createMultilingualGlossary(' ', [EN_DE]),
       client().createMultilingualGlossary('n', [pair('en', 'de', {})]),
     ];
-    const words = ['target_lang', 'source_lang', "dictionaries[1]' has the languages", 'line 2', "'name' is empty", 'at least one'];
+    const words = ['target_lang', 'source_lang', "dictionaries[1]' has the same languages", 'line 2', "'name' is empty", 'at least one'];
     for (const [index, tried] of (await Promise.allSettled(wrong)).entries()) {
       expect(tried).toMatchObject({
         status: 'rejected',

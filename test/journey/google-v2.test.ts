@@ -191,7 +191,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/google-v2' }], l
     });
 
     test('the query and the body are read strictly, and no parameter from both', async () => {
-      expect(invalid(await post({ q: 'a' }, { path: `${V2}?target=de&q=b` }))).toBe('q: must not stand both in the query and in the body.');
+      expect(invalid(await post({ q: 'a' }, { path: `${V2}?target=de&q=b` }))).toBe('q: must not be both in the query and in the body.');
       expect(invalid(await get(`${V2}?q=%ff&target=de`))).toContain('query: an escape');
       expect(invalid(await get(`${V2}?q=a&target=de&target=fr`))).toContain('Invalid Value: target');
       expect(invalid(await post('{"q":'))).toBe('body: must be well-formed JSON.');
@@ -220,7 +220,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/google-v2' }], l
     ] as const) {
       const words = invalid(await post({ ...body, ...more }, { path, key: undefined }), 'API_KEY_INVALID');
       expect(words).toBe(
-        'API key not valid. Send one as "X-Goog-Api-Key: <key>" or "Authorization: Bearer <key>"; here none is taken from the query.',
+        'API key not valid. Send one as "X-Goog-Api-Key: <key>" or "Authorization: Bearer <key>"; a key in the query is not accepted here.',
       );
     }
     expect(setting.engine.requests).toHaveLength(2);
@@ -330,7 +330,7 @@ onEveryGateway(
           translated('&lt;it&#39;s &gt; that&gt; &amp; &quot;so&quot;'),
         );
         for (const q of ['<b>a</b>', 'a &amp; b', ['a', 'b < c']]) {
-          expect(invalid(await translate({ q, format }))).toContain('format: the engine of this service does not handle html');
+          expect(invalid(await translate({ q, format }))).toContain('format: the engine of this service does not support html');
         }
       }
       expect(answered(await translate({ q: '<b>a</b>', format: 'text' }))).toEqual(translated('<<b>a</b>> & "so"'));

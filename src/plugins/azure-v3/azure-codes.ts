@@ -14,13 +14,13 @@ export function theirCode(code: string): string {
 }
 
 export interface Target {
-  /** As the answer names it: what was asked for, in their writing. */
+  /** The code in the answer: the requested one, in Azure's spelling. */
   readonly to: string;
   /** Canonical. */
   readonly targetLang: string;
 }
 
-/** The target that a code means; `undefined` for what is none. */
+/** The target for a code; `undefined` if it is none. */
 export function targetNamed(value: string, languages: Languages, variants: DefaultVariants): Target | undefined {
   const targetLang = targetOf(value, languages, variants);
   return targetLang === undefined ? undefined : { to: theirCode(value.toUpperCase()), targetLang };

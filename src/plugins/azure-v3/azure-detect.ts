@@ -1,4 +1,4 @@
-// POST /detect: what language each text is in, by engines that can tell. It counts against the rate and costs nothing.
+// POST /detect: the language of each text, if the engine can detect it. It counts towards the rate and costs nothing.
 import Type from 'typebox';
 import type { Outcome, PluginHost, RouteDoc } from 'lingate';
 import { answer, chargeFor, engineStep, readStep, route } from '../facades/api.ts';
@@ -17,17 +17,17 @@ const UNDETERMINED = { language: 'und', score: 0, isTranslationSupported: false,
 
 const DOC: RouteDoc = {
   summary: 'Detect languages',
-  description: 'What language each text is in, by its beginning. It counts against the request rate and costs nothing.',
+  description: 'Detects the language of each text from its beginning. It counts towards the request rate and costs nothing.',
   authenticated: true,
   tag: 'Languages',
   query: [API_VERSION],
   body: { description: 'The texts.', schema: TextsBody, example: [{ Text: 'Bonjour tout le monde' }] },
   answer: answered(
-    'An entry for each text, in their order.',
+    'One entry for each text, in order.',
     Type.Array(
       Type.Object({
-        language: string('The code; `und` where the engine cannot tell.'),
-        score: Type.Number({ description: '1, or 0 where the engine cannot tell: engines do not say how sure they are.' }),
+        language: string('The code; `und` if the engine cannot detect it.'),
+        score: Type.Number({ description: '1, or 0 if the engine cannot detect it: engines report no confidence.' }),
         isTranslationSupported: Type.Boolean({ description: 'Whether texts in it can be translated.' }),
         isTransliterationSupported: Type.Boolean({ description: 'Always false.' }),
       }),
@@ -68,7 +68,7 @@ export function detection(host: PluginHost): ApiPart {
   };
 }
 
-/** `found` are the source codes of the texts that are not empty. */
+/** `found` are the source codes of the non-empty texts. */
 function answerOf(entries: readonly string[], found: readonly (string | undefined)[], isOffered: (code: string) => boolean): Outcome {
   return answer(
     toldOf(entries, found, (language) => {

@@ -1,4 +1,4 @@
-// GET /languages: what Azure's clients fill their menus with. It needs no key, as there.
+// GET /languages: the list from which Azure's clients fill their menus. It needs no key, as at Azure.
 import Type from 'typebox';
 import type { Languages, Outcome, RouteDoc } from 'lingate';
 import { answer, route } from '../facades/api.ts';
@@ -20,7 +20,7 @@ const Nothing = Type.Optional(Type.Object({}, { description: 'Empty: there is no
 
 const DOC: RouteDoc = {
   summary: 'List languages',
-  description: 'The languages that texts may be in or be translated into, by their codes. Names are in English.',
+  description: 'The source and target languages, by their codes. Names are in English.',
   authenticated: false,
   tag: 'Languages',
   query: [
@@ -28,7 +28,7 @@ const DOC: RouteDoc = {
     parameter(
       'scope',
       'translation',
-      'Which parts of the answer are wanted, joined by commas: `translation`, `transliteration`, `dictionary`. Without it all.',
+      'The requested parts of the answer, separated by commas: `translation`, `transliteration`, `dictionary`. All by default.',
     ),
   ],
   answer: answered(
@@ -74,11 +74,11 @@ export function languageList(variants: DefaultVariants): ApiPart {
   };
 }
 
-const WRONG_SCOPE = wrong(400_001, `scope: must be ${SCOPES.join(', ')}, or several of them joined by commas.`);
-/** All of them, with a blank behind each comma, and more. */
+const WRONG_SCOPE = wrong(400_001, `scope: must be ${SCOPES.join(', ')}, or several of them separated by commas.`);
+/** The longest value: all of them, with a blank after each comma, and more. */
 const SCOPE_LENGTH_MAX = 64;
 
-/** In one order, whatever the order that they were sent in. */
+/** In one order, whatever order was sent. */
 function scopesOf(query: Query): Judged<readonly Scope[]> {
   const given = (query.get('scope') ?? []).filter((value) => value !== '').join();
   if (given === '') return { sound: SCOPES };
@@ -92,7 +92,7 @@ function listed(languages: Languages, scopes: readonly Scope[], variants: Defaul
   return Object.fromEntries(scopes.map((scope) => [scope, scope === 'translation' ? translatable(languages, variants) : {}]));
 }
 
-/** Each language that is offered as a source or as a target; clients have one list for both menus. */
+/** Each language offered as a source or a target; clients have one list for both menus. */
 function translatable(languages: Languages, variants: DefaultVariants): Readonly<Record<string, object>> {
   const { all, sources, targets } = languages;
   const [from, into] = [new Set(sources.map(({ code }) => code)), new Set(targets.map(({ code }) => code))];
@@ -106,13 +106,13 @@ function translatable(languages: Languages, variants: DefaultVariants): Readonly
   return Object.fromEntries([...found].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** As its speakers write it at the beginning of a line; `undefined` where Node does not know it. */
+/** As its speakers write it at the beginning of a line; `undefined` if Node does not know it. */
 function nativeName(code: string): string | undefined {
   const name = new Intl.DisplayNames([code], { type: 'language', languageDisplay: 'standard', fallback: 'none' }).of(code);
   return name === undefined ? undefined : name.charAt(0).toLocaleUpperCase(code) + name.slice(1);
 }
 
-/** Written from right to left; by their base. */
+/** Written from right to left; by base code. */
 const RIGHT_TO_LEFT = new Set(['ar', 'dv', 'fa', 'he', 'ku', 'ps', 'sd', 'ug', 'ur', 'yi']);
 
 function directionOf(code: string): 'ltr' | 'rtl' {

@@ -1,4 +1,4 @@
-// The parameters of POST /translate, judged: Azure's names and numbers, our rules and limits.
+// Parses the parameters of POST /translate: Azure's names and error numbers, our rules and limits.
 import { refusedCharge, refuse, targetsOffered } from 'lingate';
 import type { Charge, EngineCapabilities, Languages, Refusal, TextFormat } from 'lingate';
 import type { DefaultVariants } from '../facades/default-variants.ts';
@@ -10,10 +10,10 @@ import { judgeVersion, oneOf, queryOf, single } from './azure-request.ts';
 import type { Query } from './azure-request.ts';
 import type { Texts } from '../facades/texts.ts';
 
-/** Each is a piece of work for the engine. */
+/** Each is a separate call to the engine. */
 const TARGETS_MAX = 50;
 
-/** What a request asks for. Codes are canonical; characters count once for each target. */
+/** A parsed request. Codes are canonical; characters count once for each target. */
 export interface AzureOrder extends Texts {
   readonly sourceLang: string | undefined;
   readonly targets: readonly Target[];
@@ -26,7 +26,7 @@ export interface AzureRules {
   readonly can: Pick<EngineCapabilities, 'formats'>;
 }
 
-/** The version first, then the texts, then the rest, as `/v1` does it. */
+/** Checks the version first, then the texts, then the rest, like `/v1`. */
 export function judgeTranslation(queryText: string, readTexts: () => Judged<Texts>, rules: AzureRules): Judged<AzureOrder> | Charge {
   const query = queryOf(queryText);
   const version = judgeVersion(query);
@@ -54,7 +54,7 @@ function judgeRest(query: Query, { languages, variants, can }: AzureRules): Judg
 function targetsOf(query: Query, languages: Languages, variants: DefaultVariants): Judged<readonly Target[]> {
   const given = query.get('to') ?? [];
   const no = (message: string): Refusal => refuse('invalid_target_lang', message);
-  if (given.length === 0) return no('to: is missing; it names the language to translate into, such as to=de.');
+  if (given.length === 0) return no('to: is missing; it is the target language, for example to=de.');
   if (given.length > TARGETS_MAX) return no(`to: may be given at most ${TARGETS_MAX} times.`);
   const targets: Target[] = [];
   for (const [index, value] of given.entries()) {
@@ -88,10 +88,10 @@ function formatOf(query: Query, formats: readonly TextFormat[]): Judged<TextForm
   if (type.sound !== 'html') return { sound: 'text' };
   return formats.includes('html')
     ? { sound: 'html' }
-    : wrong(400_071, 'textType: the engine of this service does not handle html; leave it out.');
+    : wrong(400_071, 'textType: the engine of this service does not support html; leave it out.');
 }
 
-/** What is checked and without effect, and what would make another answer than this service has. */
+/** What is checked without effect, and what this service does not support. */
 function faultOfRest(query: Query, languages: Languages): Refusal | undefined {
   const category = single(query, 'category', 400_002);
   if ('problem' in category) return category;
@@ -106,7 +106,7 @@ function faultOfRest(query: Query, languages: Languages): Refusal | undefined {
   return faultOfOptions(query);
 }
 
-/** Answers of that API have more with them, or are in another script. */
+/** Options that would add to the answer, or change its script. */
 const FLAGS_OFF = ['includeAlignment', 'includeSentenceLength'] as const;
 const SCRIPTS = ['fromScript', 'toScript'] as const;
 
@@ -114,7 +114,7 @@ function faultOfOptions(query: Query): Refusal | undefined {
   const action = oneOf(query, 'profanityAction', ['NoAction', 'Marked', 'Deleted']);
   if ('problem' in action) return action;
   if (action.sound !== undefined && action.sound !== 'NoAction') {
-    return wrong(400_000, 'profanityAction: this service marks and deletes nothing; leave it out, or send NoAction.');
+    return wrong(400_000, 'profanityAction: this service does not mark or delete anything; leave it out, or send NoAction.');
   }
   const marker = oneOf(query, 'profanityMarker', ['Asterisk', 'Tag']);
   if ('problem' in marker) return marker;

@@ -1,9 +1,9 @@
-// Problems as Azure's clients read them: a number of six digits, of which the first three are the status, and a message.
+// The problems in Azure's format: a number of six digits, whose first three are the status, and a message.
 import { KEY_MALFORMED, refuse } from 'lingate';
 import type { Problem, ProblemCode, ProblemForm, Refusal } from 'lingate';
 import Type from 'typebox';
 
-/** What is more than its status and three zeros; cases of `validation_error` are numbered where they are refused. */
+/** The codes that are not just the status and three zeros; cases of `validation_error` get their number where they are refused. */
 const BY_CODE: ReadonlyMap<string, number> = new Map<ProblemCode, number>([
   ['invalid_source_lang', 400_035],
   ['invalid_target_lang', 400_036],
@@ -14,10 +14,10 @@ const BY_CODE: ReadonlyMap<string, number> = new Map<ProblemCode, number>([
   ['rate_limited', 429_001],
 ]);
 
-/** Cases of `validation_error` that have a number of their own there. */
+/** Cases of `validation_error` that have their own number. */
 const BY_PROBLEM = new WeakMap<Problem, number>();
 
-/** A key may stand in it by itself. */
+/** The header with a key alone. */
 export const KEY_FIELD = 'Ocp-Apim-Subscription-Key';
 export const NO_KEY = refuse('unauthorized', `No API key was sent. Send it as "${KEY_FIELD}: <key>".`);
 const MALFORMED = `The API key is malformed: la_live_ or la_test_ and 40 letters or digits, sent as "${KEY_FIELD}: <key>".`;
@@ -31,14 +31,14 @@ export const PROBLEM_FORM: ProblemForm = {
 export const Failure = Type.Object(
   {
     error: Type.Object({
-      code: Type.Integer({ description: 'The status, and three digits more that say which failure of that status it is.' }),
+      code: Type.Integer({ description: 'The status, followed by three digits for the failure.' }),
       message: Type.String({ description: 'What went wrong, for people.' }),
     }),
   },
   { description: 'A failure.' },
 );
 
-/** For something wrong with a request; `number` is Azure's for it. */
+/** An error in a request; `number` is Azure's code for it. */
 export function wrong(number: number, message: string): Refusal {
   const refusal = refuse('validation_error', message);
   BY_PROBLEM.set(refusal.problem, number);

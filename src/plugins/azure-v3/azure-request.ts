@@ -1,4 +1,4 @@
-// What every request of this API has: how its chain begins, the version and other parameters of its query, and its list of texts.
+// Common to all requests of this API: the first steps, the version and other parameters of the query, and the list of texts.
 import { countCharacters, JSON_BODY_HEADERS, readJsonBody, refuse } from 'lingate';
 import type { Body, GatewayServices, ListLimit, Step } from 'lingate';
 import Type from 'typebox';
@@ -11,9 +11,9 @@ import { PIECE_TEXTS, textsOf } from '../facades/texts.ts';
 import type { Texts } from '../facades/texts.ts';
 import { NO_KEY, wrong } from './azure-problem-form.ts';
 
-/** Log, and the request id under the name by which that API's support asks for it. */
+/** Access log, and the request id under the name that Azure's support uses. */
 export const LOGGED = ['access-log', 'azure-request-id'] as const;
-/** Then load shedding, whose key it is, and the team's load shedding. */
+/** Then load shedding, identification, and the team's load shedding. */
 export const AUTHENTICATED = [...LOGGED, 'shed', 'azure-key', 'authenticate', 'team-shed'] as const;
 
 /** The steps that several routes share. */
@@ -22,7 +22,7 @@ export function sharedSteps(services: GatewayServices): readonly Step[] {
   return [idStep('azure-request-id', 'X-RequestId'), key];
 }
 
-/** Values as they came, by their names in lower case. */
+/** The values as sent, by names in lower case. */
 export type Query = ReadonlyMap<string, readonly string[]>;
 
 export function queryOf(query: string): Query {
@@ -45,20 +45,20 @@ export const API_VERSION: QueryDoc = {
 };
 const BAD_VERSION = wrong(400_021, 'api-version: must be 3.0, in the query of every request.');
 
-/** Whether the request is in the version that this API is; else why not. */
+/** Whether the request is for this version of the API; otherwise the refusal. */
 export function judgeVersion(query: Query): Judged<'3.0'> {
   const versions = query.get('api-version') ?? [];
   return versions.length === 1 && versions[0] === '3.0' ? { sound: '3.0' } : BAD_VERSION;
 }
 
-/** The value of a parameter that may be there once; `undefined` where it is absent or empty. */
+/** The value of a parameter that may be given once; `undefined` if it is absent or empty. */
 export function single(query: Query, name: string, number = 400_000): Judged<string | undefined> {
   const values = query.get(name.toLowerCase()) ?? [];
   if (values.length > 1) return wrong(number, `${name}: may be given once.`);
   return { sound: values[0] === '' ? undefined : values[0] };
 }
 
-/** One of these words in any case; `undefined` where it is absent or empty. */
+/** One of these words in any case; `undefined` if it is absent or empty. */
 export function oneOf<Word extends string>(query: Query, name: string, words: readonly Word[], number = 400_000): Judged<Word | undefined> {
   const judged = single(query, name, number);
   if ('problem' in judged || judged.sound === undefined) return judged as Judged<undefined>;
@@ -73,15 +73,15 @@ const TEXTS_LIMIT: ListLimit = {
   refusal: refuse('too_many_texts', `The body may hold at most ${PIECE_TEXTS} texts.`, { max_texts: PIECE_TEXTS }),
 };
 const NOT_JSON_TYPE = wrong(415_000, 'Content-Type: must be application/json.');
-const ENCODED = wrong(415_000, 'Content-Encoding: is not supported; send the body as it is.');
+const ENCODED = wrong(415_000, 'Content-Encoding: is not supported; send the body uncompressed.');
 const NOT_A_LIST = wrong(400_000, 'The body must be a list of objects with a member Text: [{"Text": "…"}].');
-const EMPTY = wrong(400_005, 'The body holds no text: it must be like [{"Text": "…"}].');
+const EMPTY = wrong(400_005, 'The body has no text: it must be like [{"Text": "…"}].');
 
-/** What `readTexts` looks at. */
+/** The part that `readTexts` uses. */
 export const TEXTS_HEADERS = JSON_BODY_HEADERS;
 
 export const TextsBody = Type.Array(
-  Type.Object({ Text: Type.String({ description: 'The text. An empty one is answered with an empty one. `text` is understood, too.' }) }),
+  Type.Object({ Text: Type.String({ description: 'The text. An empty text is answered with an empty text. `text` is accepted too.' }) }),
   { minItems: 1, maxItems: PIECE_TEXTS, description: 'The texts.' },
 );
 
@@ -106,7 +106,7 @@ function textsIn(value: unknown): Judged<Texts> {
     const { Text, text } = element as { readonly Text?: unknown; readonly text?: unknown };
     const entry = Text ?? text;
     if (typeof entry !== 'string') return wrong(400_005, `[${index}].Text: must be a string.`);
-    if (!entry.isWellFormed()) return wrong(400_005, `[${index}].Text: holds half of a surrogate pair.`);
+    if (!entry.isWellFormed()) return wrong(400_005, `[${index}].Text: has half of a surrogate pair.`);
     entries.push(entry);
     characters += countCharacters(entry);
   }

@@ -1,4 +1,4 @@
-// POST /translate: texts into one or several languages, charged once for each of them.
+// POST /translate: texts into one or several languages, charged once for each language.
 import { chargedCharacters, json, NOTHING_CHOSEN, refusedCharge, TRANSLATION_PROBLEMS } from 'lingate';
 import type { Exchange, GatewayServices, Outcome, PluginHost, Refusal, RouteDoc, Translation, TranslationOptions } from 'lingate';
 import Type from 'typebox';
@@ -12,51 +12,51 @@ import { judgeTranslation } from './azure-parameters.ts';
 import type { AzureOrder } from './azure-parameters.ts';
 import { API_VERSION, AUTHENTICATED, readTexts, TEXTS_HEADERS, TextsBody } from './azure-request.ts';
 
-/** Engines report a language and not how sure they are; it is the one that they translated from. */
+/** Engines report a language without a confidence; it is the one from which they translated. */
 export const SCORE = 1;
 
 const DOC: RouteDoc = {
   summary: 'Translate texts',
   description:
-    'Translates up to 50 texts, each into every language of `to`, all or nothing. Their characters are charged once for each language. Parameters beyond these are ignored, but `fromScript` and `toScript` are refused.',
+    'Translates up to 50 texts, each into every language of `to`, all or nothing. Their characters are charged once for each language. Other parameters are ignored, except `fromScript` and `toScript`, which are refused.',
   authenticated: true,
   tag: 'Translation',
   query: [
     API_VERSION,
     {
       name: 'to',
-      description: 'A code to translate into; given up to 50 times. `en` and `pt` mean the variant that the operator has chosen.',
+      description: 'The code of a target language; up to 50 times. `en` and `pt` mean the variant that the operator has chosen.',
       schema: Type.Array(Type.String(), { minItems: 1, maxItems: 50 }),
       required: true,
       example: ['de'],
     },
-    parameter('from', 'en', 'The code of what the texts are in. Without it the engine finds out.'),
-    parameter('textType', 'plain', '`plain`, the default, or `html` where the engine handles it.'),
-    parameter('category', 'general', '`general`; another one is refused: there are no custom systems.'),
-    parameter('suggestedFrom', 'en', 'A source code; without effect.'),
-    parameter('allowFallback', 'true', '`true` or `false`; without effect.'),
+    parameter('from', 'en', 'The code of the source language. By default the engine detects it.'),
+    parameter('textType', 'plain', '`plain` (the default), or `html` if the engine supports it.'),
+    parameter('category', 'general', '`general`; others are refused, because there are no custom systems.'),
+    parameter('suggestedFrom', 'en', 'A source code; has no effect.'),
+    parameter('allowFallback', 'true', '`true` or `false`; has no effect.'),
     parameter('profanityAction', 'NoAction', '`NoAction`; `Marked` and `Deleted` are refused.'),
-    parameter('profanityMarker', 'Asterisk', '`Asterisk` or `Tag`; without effect.'),
+    parameter('profanityMarker', 'Asterisk', '`Asterisk` or `Tag`; has no effect.'),
     parameter('includeAlignment', 'false', '`false`; `true` is refused.'),
     parameter('includeSentenceLength', 'false', '`false`; `true` is refused.'),
   ],
   body: { description: 'The texts.', schema: TextsBody, example: [{ Text: 'Hello' }] },
   answer: {
     ...answered(
-      'An entry for each text, in their order.',
+      'One entry for each text, in order.',
       Type.Array(
         Type.Object({
           detectedLanguage: Type.Optional(
             Type.Object(
               {
                 language: string('The code.'),
-                score: Type.Number({ description: 'Always 1: engines tell a language and not how sure they are.' }),
+                score: Type.Number({ description: 'Always 1: engines report no confidence.' }),
               },
-              { description: 'Without `from`, where the engine tells.' },
+              { description: 'Without `from`, if the engine reports it.' },
             ),
           ),
           translations: Type.Array(Type.Object({ text: string('The translation.'), to: string('The code as in `to`.') }), {
-            description: 'One for each `to`, in their order.',
+            description: 'One for each `to`, in order.',
           }),
         }),
       ),
@@ -85,7 +85,7 @@ export function translate(host: PluginHost, variants: DefaultVariants): ApiPart 
           const refusal = refusalOf(x, services, order);
           if (refusal !== undefined) return refusedCharge(refusal, order.characters);
           x.set(slot, order);
-          // Texts that are all empty cost nothing.
+          // If all texts are empty, the request costs nothing.
           return chargeFor(order.characters, order.characters > 0);
         },
       );
@@ -94,7 +94,7 @@ export function translate(host: PluginHost, variants: DefaultVariants): ApiPart 
   };
 }
 
-/** Where no engine does all of it for one of the targets. */
+/** The refusal if, for one of the targets, no engine supports what the request asks for. */
 function refusalOf(x: Exchange, services: GatewayServices, order: AzureOrder): Refusal | undefined {
   for (const { targetLang } of order.targets) {
     const refusal = services.refusalFor(x, optionsOf(order, targetLang));
@@ -113,7 +113,7 @@ function translated(x: Exchange, services: GatewayServices, order: AzureOrder): 
   const works = targets.map(({ targetLang }) =>
     services.translate(x, { text: texts, options: optionsOf(order, targetLang), glossaryId: undefined }),
   );
-  // At once and not one after another: the reservation lasts for two attempts.
+  // At the same time and not one after another, because the reservation lasts for two attempts.
   return allOrRefusal(works).then((all) => {
     if ('problem' in all) return all;
     const ofText = (index: number): readonly Translation[] => all.map(({ translations }) => translations[index]!);
@@ -121,7 +121,7 @@ function translated(x: Exchange, services: GatewayServices, order: AzureOrder): 
   });
 }
 
-/** `translations` are those of each text that is not empty, one for each target. */
+/** `translations` has, for each non-empty text, one translation per target. */
 function answerOf(x: Exchange, { entries, targets, sourceLang }: AzureOrder, translations: readonly (readonly Translation[])[]): Outcome {
   const told = toldOf(entries, translations, (all) => {
     const language = sourceLang === undefined ? all?.[0]!.detectedSourceLanguage : undefined;

@@ -1,26 +1,26 @@
-// Rows of comma-separated values (RFC 4180): quoted fields hold commas, and quotes doubled; line ends are any of three.
+// Parses comma-separated values (RFC 4180): quoted fields with commas and doubled quotes; all three kinds of line ends.
 
 export interface CsvRow {
   readonly line: number;
   readonly fields: readonly string[];
 }
 
-/** What is wrong, with the line that it is in. */
+/** A fault, with its line. */
 export interface CsvFault {
   readonly line: number;
   readonly fault: string;
 }
 
-/** A field, and what it ends with: a comma, a line end, or nothing at the end of all. */
+/** A field, and what follows it: a comma, a line end, or nothing at the end of the text. */
 interface Field {
   readonly text: string;
   readonly end: string;
   readonly next: number;
 }
 
-/** Rows with more are wrong wherever they end: only so many fields of one are read. */
+/** Rows with more are faulty anyway, so only this many of their fields are read. */
 export const COLUMNS_MAX = 4;
-/** Far more than a term may have, white space around it included: doubled quotes cost more than other characters. */
+/** Far more than a term may have, including white space: doubled quotes cost more than other characters. */
 const QUOTED_MAX = 65_536;
 
 const BREAK = /[\r\n]/;
@@ -30,7 +30,7 @@ const LINE_FEED = 0x0a;
 const RETURN = 0x0d;
 const QUOTE = 0x22;
 
-/** Empty lines are no rows. Ends at the first fault, and at the first row with more than `COLUMNS_MAX` fields. */
+/** Skips empty lines. Ends at the first fault, and at the first row with more than `COLUMNS_MAX` fields. */
 export function* csvRows(text: string): Generator<CsvRow | CsvFault, void> {
   let at = 0;
   let line = 1;
@@ -60,11 +60,11 @@ export function* csvRows(text: string): Generator<CsvRow | CsvFault, void> {
   }
 }
 
-/** Lines without their ends, with their numbers; empty ones are left out. */
+/** Lines without their ends, with their numbers; without empty ones. */
 export function* textLines(text: string): Generator<{ readonly line: number; readonly text: string }, void> {
   let line = 1;
   let at = 0;
-  // Searches are remembered: most texts have only one of the two.
+  // The results are cached: most texts have only one of the two.
   let feed = next(text, '\n', 0);
   let carriage = next(text, '\r', 0);
   while (at < text.length) {
@@ -80,36 +80,36 @@ export function* textLines(text: string): Generator<{ readonly line: number; rea
   }
 }
 
-/** Where the next one is; the end where there is none. */
+/** The position of the next one; the end of the text if there is none. */
 function next(text: string, mark: string, from: number): number {
   const at = text.indexOf(mark, from);
   return at === -1 ? text.length : at;
 }
 
-/** How long the line end is that begins there; 0 for none. */
+/** The length of the line end at this position; 0 if there is none. */
 function breakAt(text: string, at: number): number {
   const code = text.charCodeAt(at);
   if (code === RETURN) return text.charCodeAt(at + 1) === LINE_FEED ? 2 : 1;
   return code === LINE_FEED ? 1 : 0;
 }
 
-/** A field, or what is wrong with it. */
+/** A field, or its fault. */
 function quotedField(text: string, at: number): Field | string {
   let close = text.indexOf('"', at + 1);
   while (close !== -1 && text.charCodeAt(close + 1) === QUOTE) close = text.indexOf('"', close + 2);
   if (close === -1) return 'a quoted field has no closing quote';
   if (close - at > QUOTED_MAX) return `a quoted field is longer than ${QUOTED_MAX} characters`;
   const inside = text.slice(at + 1, close);
-  if (BREAK.test(inside)) return 'a quoted field goes over the end of the line';
+  if (BREAK.test(inside)) return 'a quoted field contains a line break';
   const end = match(END, text, close + 1);
-  if (end === undefined) return 'something follows a closing quote';
+  if (end === undefined) return 'there is something after a closing quote';
   return { text: inside.replaceAll('""', '"'), end, next: close + 1 + end.length };
 }
 
 function plainField(text: string, at: number): Field | string {
   const field = match(PLAIN, text, at) ?? '';
   const end = match(END, text, at + field.length);
-  if (end === undefined) return 'a quote stands in an unquoted field';
+  if (end === undefined) return 'there is a quote in an unquoted field';
   return { text: field, end, next: at + field.length + end.length };
 }
 

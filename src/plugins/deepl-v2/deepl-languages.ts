@@ -14,10 +14,10 @@ const WRONG_TYPE = refuse('validation_error', "Value for 'type' not supported: i
 
 const DOC: RouteDoc = {
   summary: 'List languages',
-  description: 'The languages that texts may be in, or be translated to.',
+  description: 'Lists the source or target languages.',
   authenticated: true,
   tag: 'Languages',
-  query: [parameter('type', 'target', '`source`, the default, or `target`. It may stand in a form or JSON body, too.')],
+  query: [parameter('type', 'target', '`source` (the default) or `target`. It may also be in a form or JSON body.')],
   answer: answered(
     'The list.',
     Type.Array(

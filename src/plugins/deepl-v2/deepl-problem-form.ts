@@ -1,14 +1,14 @@
-// Problems as DeepL's clients read them: the vendor's statuses, and `message`, which they show before `detail`.
+// The problems in DeepL's format: its statuses, and `message`, which clients show before `detail`.
 import { GLOSSARY_MISMATCH, KEY_MALFORMED, KEY_MISSING, refuse } from 'lingate';
 import type { Problem, ProblemForm, Refusal } from 'lingate';
 
 const BY_CODE: Readonly<Record<string, number>> = { too_many_texts: 413, text_too_long: 413 };
 const BY_STATUS: Readonly<Record<number, number>> = { 401: 403, 402: 456 };
 
-/** Cases of `validation_error` for which the vendor has another status. */
+/** Cases of `validation_error` for which DeepL has another status. */
 const BY_PROBLEM = new WeakMap<Problem, number>();
 
-/** Words that clients look for, and what this API calls the way to send a key. */
+/** Messages for which clients search, and this API's way to send a key. */
 const DETAILS = new WeakMap<Problem, string>([
   [GLOSSARY_MISMATCH.problem, 'No dictionary found for language pair.'],
   [KEY_MISSING.problem, 'No API key was sent. Send it as "Authorization: DeepL-Auth-Key <key>".'],
@@ -26,7 +26,7 @@ export const PROBLEM_FORM: ProblemForm = {
   },
   body(problem, document) {
     const detail = DETAILS.get(problem) ?? problem.detail;
-    // Clients put both together: the same words twice would read like a stutter.
+    // Clients show both, so the same words twice would look odd.
     return JSON.stringify({ ...document, status: PROBLEM_FORM.status(problem), detail, message: document.title });
   },
 };

@@ -1,4 +1,4 @@
-// What every request of this API has: how its chain begins, and its parameters: forms send strings, JSON any type.
+// Common to all requests of this API: the first steps, and the parameters: strings in forms, any type in JSON.
 import { countCharacters, FORM_BODY_HEADERS, refuse } from 'lingate';
 import type { BodyStep, Exchange, GatewayServices, ListLimit } from 'lingate';
 import { readStep } from '../facades/api.ts';
@@ -7,7 +7,7 @@ import { chosen, readMembers } from '../facades/members.ts';
 import type { Judged, Members } from '../facades/members.ts';
 import { bodyTooLarge } from './deepl-problem-form.ts';
 
-/** Log, the id for support, load shedding, whose key it is, the team's load shedding. */
+/** Access log, the id for support, load shedding, identification, the team's load shedding. */
 export const AUTHENTICATED = ['access-log', 'deepl-trace-id', 'shed', 'identify', 'authenticate', 'team-shed'] as const;
 
 /** `take` as for `readStep`. */
@@ -35,9 +35,9 @@ const FLAGS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   [0, false],
 ]);
 
-/** Longer than any word that is one of several. */
+/** Longer than any valid word. */
 const WORD_LENGTH_MAX = 64;
-/** In one parameter, empty ones included. */
+/** In one parameter, including empty ones. */
 const NAMES_MAX = 1000;
 
 export function flag(members: Members, name: string): Judged<boolean | undefined> {
@@ -50,7 +50,7 @@ export function flag(members: Members, name: string): Judged<boolean | undefined
 export function oneOf(members: Members, name: string, words: readonly string[]): Judged<string | undefined> {
   const value = chosen(members, name);
   if (value === undefined) return { sound: undefined };
-  // The JSON forms of 0 and 1 as well.
+  // JSON's forms of 0 and 1 are accepted too.
   const word = typeof value === 'boolean' ? String(Number(value)) : typeof value === 'number' ? String(value) : value;
   const lower = typeof word === 'string' && word.length <= WORD_LENGTH_MAX ? word.toLowerCase() : undefined;
   const sound = words.find((one) => one === lower);
@@ -59,33 +59,33 @@ export function oneOf(members: Members, name: string, words: readonly string[]):
     : { sound };
 }
 
-/** A text, of at most so many characters. */
+/** A text of limited length. */
 export function textOf(members: Members, name: string, charactersMax = Infinity): Judged<string | undefined> {
   const value = chosen(members, name);
   if (value === undefined) return { sound: undefined };
   if (typeof value !== 'string') return refuse('validation_error', `'${name}' must be a string, given once.`);
-  if (!value.isWellFormed()) return refuse('validation_error', `'${name}' holds half of a surrogate pair.`);
+  if (!value.isWellFormed()) return refuse('validation_error', `'${name}' has half of a surrogate pair.`);
   if (value.length > charactersMax && countCharacters(value) > charactersMax) {
     return refuse('validation_error', `'${name}' may be at most ${charactersMax} characters long.`);
   }
   return { sound: value };
 }
 
-/** Names, in a list or joined by commas; `undefined` for none. */
+/** Names, in a list or separated by commas; `undefined` for none. */
 export function namesOf(members: Members, name: string): Judged<readonly string[] | undefined> {
   const value = chosen(members, name);
   if (value === undefined) return { sound: undefined };
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (!list.every((one) => typeof one === 'string' && one.isWellFormed())) {
-    return refuse('validation_error', `'${name}' must be names, joined by commas.`);
+    return refuse('validation_error', `'${name}' must be names, separated by commas.`);
   }
   const sound: string[] = [];
   let left = NAMES_MAX;
   for (const joined of list as readonly string[]) {
-    // One more than may be left: that shows that there are too many, without a string for each of a million commas.
+    // One more than is allowed shows that there are too many, without creating a string for each of a million commas.
     const names = joined.split(',', left + 1);
     left -= names.length;
-    if (left < 0) return refuse('validation_error', `'${name}' may hold at most ${NAMES_MAX} names.`);
+    if (left < 0) return refuse('validation_error', `'${name}' may have at most ${NAMES_MAX} names.`);
     for (const one of names) if (one.trim() !== '') sound.push(one.trim());
   }
   return { sound: sound.length === 0 ? undefined : sound };

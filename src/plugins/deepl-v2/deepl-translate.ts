@@ -35,25 +35,25 @@ import { findGlossary } from './glossary-steps.ts';
 import { judgeTranslation, TEXTS_LIMIT } from './translate-body.ts';
 import type { TranslateOrder } from './translate-body.ts';
 
-/** Parameters that are not listed here are ignored; but `style_id`, `translation_memory_id` and `custom_instructions` are refused. */
+/** Other parameters are ignored, except `style_id`, `translation_memory_id` and `custom_instructions`, which are refused. */
 const Body = Type.Object({
   text: Type.Array(Type.String(), {
     minItems: 1,
     maxItems: 50,
-    description: 'What to translate. An empty text among others stays empty. In a form the field is repeated.',
+    description: 'The texts to translate. An empty text among others stays empty. In a form, repeat the field.',
   }),
   target_lang: string('A target code in any case; `EN` and `PT` mean the variant that the operator has chosen.'),
-  source_lang: optional('Without it the engine finds out.'),
+  source_lang: optional('By default the engine detects it.'),
   formality: optional('`default`, `more`, `less`, `prefer_more` or `prefer_less`.'),
-  context: optional('Helps the engine; is neither translated nor charged.'),
-  glossary_id: optional('Its languages are compared without their regions.'),
-  glossary_ids: optional('Up to five of them, in a list or joined by commas: the first that has a term decides.'),
-  tag_handling: optional('`xml` or `html`, where the engine handles it.'),
-  ignore_tags: optional('Elements that stay as they are, joined by commas or in a list. With `xml` only.'),
-  show_billed_characters: optional('`1`: the answer says of each text what it cost.'),
-  model_type: optional('Comes back as `model_type_used`; without effect.'),
-  split_sentences: optional('`0`, `1` or `nonewlines`; without effect.'),
-  preserve_formatting: optional('`0` or `1`; without effect.'),
+  context: optional('Helps the engine; neither translated nor charged.'),
+  glossary_id: optional('Its languages are compared without regions.'),
+  glossary_ids: optional('Up to five glossaries, in a list or separated by commas: for each term, the first one that has it is used.'),
+  tag_handling: optional('`xml` or `html`, if the engine supports it.'),
+  ignore_tags: optional('Elements that are not translated, separated by commas or in a list. Only with `xml`.'),
+  show_billed_characters: optional('`1`: the answer has the characters charged for each text.'),
+  model_type: optional('Returned as `model_type_used`; has no effect.'),
+  split_sentences: optional('`0`, `1` or `nonewlines`; has no effect.'),
+  preserve_formatting: optional('`0` or `1`; has no effect.'),
 });
 
 const DOC: RouteDoc = {
@@ -68,11 +68,11 @@ const DOC: RouteDoc = {
     contentTypes: JSON_OR_FORM,
   },
   answer: answered(
-    'All texts are translated, and were charged.',
+    'All texts are translated, and charged.',
     Type.Object({
       translations: Type.Array(
         Type.Object({
-          detected_source_language: string('`UND` where nobody has found it out.'),
+          detected_source_language: string('`UND` if it is unknown.'),
           text: string('The translation.'),
           billed_characters: Type.Optional(Type.Integer({ description: 'With `show_billed_characters`.' })),
           model_type_used: optional('With `model_type`.'),
@@ -85,10 +85,10 @@ const DOC: RouteDoc = {
   problems: [...TRANSLATION_PROBLEMS, 'glossary_not_found'],
 };
 
-/** Clients expect a language with every text: this is ISO 639's code for an undetermined one. */
+/** Clients expect a language for every text: this is ISO 639's code for an undetermined one. */
 const UNDETERMINED = 'UND';
 
-/** About as long as the most impatient client waits: one attempt that may succeed, rather than two that are too short. */
+/** About as long as the most impatient client waits: one attempt that may succeed is better than two that are too short. */
 export const ATTEMPT_MS = 4500;
 
 export function translate(host: PluginHost, variants: DefaultVariants, attemptMs: number | undefined): ApiPart {
@@ -119,7 +119,7 @@ export function translate(host: PluginHost, variants: DefaultVariants, attemptMs
       const ask = engineStep('deepl-translate', slot, (x, order) =>
         translated(x, services, order, attemptMs ?? ATTEMPT_MS).then((told) => {
           if (told.kind === 'translated') return answerOf(order, told.translations);
-          // Deleted since the admission found it.
+          // It was deleted after the admission had found it.
           return told === NO_SUCH_GLOSSARY ? NOT_FOUND : told;
         }),
       );
@@ -131,7 +131,7 @@ export function translate(host: PluginHost, variants: DefaultVariants, attemptMs
 function chargeOf({ characters, glossaryIds, options }: TranslateOrder): Charge {
   const { sourceLang, targetLang } = options;
   const [glossaryId] = glossaryIds;
-  // A glossary is never used without a source language. Here its languages are compared without their regions.
+  // Glossaries always need a source language. Here their languages are compared without regions.
   const glossary = glossaryId === undefined ? undefined : { glossaryId, sourceLang: sourceLang!, targetLang, byBase: true };
   return { characters, reserve: true, glossary, missingGlossary: NOT_FOUND, refusal: undefined };
 }
@@ -156,10 +156,10 @@ function answerOf({ entries, options, showsBilled, modelType }: TranslateOrder, 
   return answer({ translations: told });
 }
 
-/** After so many looks, between each of which a dictionary was replaced, it is given up. */
+/** After this many reads, during each of which a dictionary was replaced, it gives up. */
 const LOOKS_MAX = 10;
 
-/** One glossary of all their terms, or why there is none. `options` has a source language. */
+/** One glossary with all their terms, or the refusal. `options` has a source language. */
 async function oneOfSeveral(
   x: Exchange,
   services: GatewayServices,
@@ -176,10 +176,10 @@ async function oneOfSeveral(
       if (dictionary === undefined) return GLOSSARY_MISMATCH;
       dictionaryIds.push(dictionary.dictionaryId);
     }
-    // Dictionaries never change under their ids, so neither do the terms of several of them.
+    // A dictionary never changes under its id, so neither do the merged terms of several.
     const merged = await services.mergedGlossary(teamId, dictionaryIds);
     if (isUnavailable(merged)) return STORE_UNAVAILABLE;
-    // Otherwise one was replaced since it was found.
+    // Otherwise one was replaced after it was found.
     if (merged !== undefined) return merged;
   }
   return CHANGING;

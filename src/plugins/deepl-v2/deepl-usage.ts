@@ -7,21 +7,21 @@ import type { ApiPart } from '../facades/api.ts';
 import { answered } from '../facades/reference.ts';
 import { AUTHENTICATED } from './deepl-request.ts';
 
-/** What the vendor says of an account without a limit. */
+/** DeepL's value for an account without a limit. */
 const UNLIMITED = 1_000_000_000_000;
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
 const DOC: RouteDoc = {
   summary: 'Read the usage',
-  description: 'What the team has used in the current period, over all of its keys and on all routes.',
+  description: "The team's usage in the current period, over all of its keys and routes.",
   authenticated: true,
   tag: 'Usage',
   answer: answered(
     'Settled counts.',
     Type.Object({
       character_count: count('Characters charged in the period.'),
-      character_limit: count('Included characters per period; with credit, the count and what the balance still buys.'),
+      character_limit: count('Included characters per period; with credit, the characters used plus those that the balance still buys.'),
     }),
     { character_count: 1200, character_limit: 500000 },
   ),

@@ -1,4 +1,4 @@
-// The glossary routes of version 2: a glossary is one list of terms for one pair of languages; any other is not seen here.
+// The glossary routes of version 2: a glossary is one list of terms for one language pair; others are invisible here.
 import { isLarge, isUnavailable, NO_HEADERS, pacedReply, STORE_UNAVAILABLE } from 'lingate';
 import type { BodyStep, DictionaryRecord, GatewayServices, GlossaryRecord, Languages, PluginHost, Refusal, Slot } from 'lingate';
 import { answer, teamEndpoint } from '../facades/api.ts';
@@ -88,7 +88,7 @@ function onlyDictionary({ dictionaries }: GlossaryRecord): DictionaryRecord | Re
   return dictionary === undefined || other !== undefined ? NOT_FOUND : dictionary;
 }
 
-/** No pairs where the engine takes no glossaries. */
+/** No pairs if the engine takes no glossaries. */
 function supported(services: GatewayServices): ReturnType<typeof languagePairs> {
   return services.engineCan.glossaries ? languagePairs(services.languages()) : [];
 }

@@ -1,4 +1,4 @@
-// The glossary routes of version 3: a glossary holds any number of dictionaries, which can be added to, replaced and dropped.
+// The glossary routes of version 3: a glossary has any number of dictionaries, which can be extended, replaced and deleted.
 import { isLarge, isUnavailable, JSON_TYPE, pacedReply, STORE_UNAVAILABLE } from 'lingate';
 import type {
   BodyStep,

@@ -1,11 +1,11 @@
-// How glossaries are shown, with their ids and languages, and the refusals that all their routes share.
+// The answers about glossaries, with their ids and languages, and the refusals that all their routes share.
 import { baseCode, BYTES_REACHED, NO_HEADERS, refuse } from 'lingate';
 import type { BytesReached, DictionaryRecord, GlossaryRecord, LanguagePair, Languages, Outcome, Refusal } from 'lingate';
 
 export const INVALID_ID = refuse('validation_error', 'Invalid or missing glossary id.');
 export const NOT_FOUND = refuse('glossary_not_found', 'Not found: the team has no glossary with this id.');
 export const NO_DICTIONARY = refuse('glossary_not_found', 'No dictionary found for language pair.');
-/** For a glossary that was changed between two reads, again and again. */
+/** For a glossary that was changed again during each of several reads. */
 export const CHANGING = refuse('service_unavailable', 'The glossary is being changed by others; try again in a few seconds.');
 export const DELETED: Outcome = { kind: 'reply', status: 204, contentType: undefined, body: '', headers: NO_HEADERS };
 
@@ -18,7 +18,7 @@ export function bytesReached({ maxGlossaries }: BytesReached): Refusal {
   return refuse('glossary_limit_reached', BYTES_REACHED, { max_glossaries: maxGlossaries });
 }
 
-/** As a list of terms for one pair of languages; `undefined` where it is none. */
+/** As a list of terms for one language pair; `undefined` if it is none. */
 export function monolingual(glossary: GlossaryRecord): Readonly<Record<string, unknown>> | undefined {
   const [dictionary, other] = glossary.dictionaries;
   if (dictionary === undefined || other !== undefined) return undefined;
@@ -56,7 +56,7 @@ const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const ULID_LENGTH = 26;
 const UUID_DIGITS = 32;
 
-/** The canonical ULID; `undefined` for what is no UUID. */
+/** The canonical ULID; `undefined` if this is not a UUID. */
 export function ulidOf(uuid: string): string | undefined {
   if (!UUID.test(uuid)) return undefined;
   let bits = BigInt(`0x${uuid.replaceAll('-', '')}`);
@@ -65,7 +65,7 @@ export function ulidOf(uuid: string): string | undefined {
   return ulid;
 }
 
-/** Of a canonical ULID. */
+/** For a canonical ULID. */
 export function uuidOf(ulid: string): string {
   let bits = 0n;
   for (const digit of ulid) bits = (bits << 5n) | BigInt(DIGITS.indexOf(digit));
@@ -73,14 +73,14 @@ export function uuidOf(ulid: string): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
-/** Of a code of any case, with or without a region; `undefined` for what texts cannot be in. */
+/** For a code of any case, with or without a region; `undefined` if it is not a source. */
 export function sourceBase(value: unknown, languages: Languages): string | undefined {
   const base = languages.base(value);
-  // A region is fine where it is one that we know.
+  // A region is accepted if we know it.
   return languages.source(value) === undefined && languages.target(value) === undefined ? undefined : base;
 }
 
-/** Of a code of any case, with or without a region; `undefined` for what texts cannot be translated to. */
+/** For a code of any case, with or without a region; `undefined` if it is not a target. */
 export function targetBase(value: unknown, languages: Languages): string | undefined {
   const target = languages.target(value);
   if (target !== undefined) return baseCode(target);
@@ -88,12 +88,12 @@ export function targetBase(value: unknown, languages: Languages): string | undef
   return languages.all.targets.map(({ code }) => baseCode(code)).find((base) => base === bare);
 }
 
-/** As answers show codes. */
+/** Codes as answers show them. */
 function shownCode(code: string): string {
   return baseCode(code).toLowerCase();
 }
 
-/** Every pair of different languages that texts can be translated between. */
+/** Every pair of different languages that can be translated. */
 export function languagePairs(languages: Languages): readonly LanguagePair[] {
   return languages.sources.flatMap(({ code: sourceLang }) => {
     const bases = new Set(languages.targetsFrom(sourceLang).map(({ code }) => baseCode(code)));

@@ -1,4 +1,4 @@
-// What requests say of glossaries, judged: a name, one dictionary, or several, in JSON or in a form.
+// Parses the bodies of glossary requests: a name, one dictionary, or several, in JSON or in a form.
 import { refuse } from 'lingate';
 import type { GlossaryEntries, LanguagePair, Languages } from 'lingate';
 import { chosen } from '../facades/members.ts';
@@ -19,7 +19,7 @@ export interface NamedDictionaries {
 }
 
 const FORMATS = ['tsv', 'csv'] as const;
-/** How forms name a member of one of several dictionaries. */
+/** The name of a form field for a member of one of several dictionaries. */
 const FORM_MEMBER = /^dictionaries\[(\d{1,4})\]\.(\w+)$/;
 export const DICTIONARIES_MAX = 100;
 
@@ -53,11 +53,11 @@ export function judgeDictionary(members: Members, languages: Languages): Judged<
   return 'problem' in entries ? entries : { sound: { sourceLang, targetLang, entries: entries.sound } };
 }
 
-/** Empty if there is no member of that name. A pair of languages may occur once. */
+/** Empty if there is no member with that name. A language pair may occur once. */
 export function judgeDictionaries(members: Members, languages: Languages): Judged<readonly DictionaryDraft[]> {
   const given = members.get('dictionaries') ?? fromForm(members);
   if (!Array.isArray(given)) return refuse('validation_error', "'dictionaries' must be an array.");
-  if (given.length > DICTIONARIES_MAX) return refuse('validation_error', `'dictionaries' may hold at most ${DICTIONARIES_MAX}.`);
+  if (given.length > DICTIONARIES_MAX) return refuse('validation_error', `'dictionaries' may have at most ${DICTIONARIES_MAX}.`);
   const drafts = new Map<string, DictionaryDraft>();
   for (const [index, one] of (given as readonly unknown[]).entries()) {
     if (typeof one !== 'object' || one === null) return refuse('validation_error', `'dictionaries[${index}]' must be an object.`);
@@ -65,13 +65,13 @@ export function judgeDictionaries(members: Members, languages: Languages): Judge
     if ('problem' in draft) return draft;
     const { sourceLang, targetLang } = draft.sound;
     const pair = `${sourceLang} ${targetLang}`;
-    if (drafts.has(pair)) return refuse('validation_error', `'dictionaries[${index}]' has the languages of another.`);
+    if (drafts.has(pair)) return refuse('validation_error', `'dictionaries[${index}]' has the same languages as another.`);
     drafts.set(pair, draft.sound);
   }
   return { sound: [...drafts.values()] };
 }
 
-/** The fields `dictionaries[0].source_lang` and so on, one dictionary for each number, in the order of the numbers. */
+/** The fields `dictionaries[0].source_lang` and so on: one dictionary for each number, in the order of the numbers. */
 function fromForm(members: Members): readonly Members[] {
   const found = new Map<number, Map<string, unknown>>();
   for (const [name, value] of members) {

@@ -1,4 +1,4 @@
-// Creates glossaries, and changes them without losing anyone's change: read, change, write back, and again if it was changed meanwhile.
+// Creates and changes glossaries without losing a change: read, change, write back, and again if it was changed meanwhile.
 import { dictionaryFor, eachEntry, isLarge, isUnavailable, nextTurn, refuse, STORE_UNAVAILABLE, UNKNOWN_KEY, writeEntries } from 'lingate';
 import type {
   DictionaryRecord,
@@ -19,10 +19,10 @@ import { ENTRIES_MAX } from './glossary-entries.ts';
 import { findGlossary } from './glossary-steps.ts';
 
 type Dictionaries = GlossaryChange['dictionaries'];
-/** The glossary's next content, or a refusal; `undefined` when another has just changed it. */
+/** The glossary's new content, or a refusal; `undefined` if another request has just changed it. */
 type Next = Pick<GlossaryChange, 'name' | 'dictionaries'> | Refusal | undefined;
 
-/** `entries` are not all of them where they are `written`. */
+/** If there is `written`, `entries` is not all of them. */
 interface MergedEntries {
   readonly entries: GlossaryEntries;
   readonly written: WrittenEntries | undefined;
@@ -35,10 +35,10 @@ export interface Additions {
   readonly dictionaries: readonly DictionaryDraft[];
 }
 
-/** Tries against changes by other processes; within one process the changes of a glossary wait for each other. */
+/** Attempts despite changes by other processes; within one process, changes of a glossary wait for each other. */
 const TRIES_MAX = 20;
 
-/** The dictionary of a pair, whatever the regions of its codes. */
+/** The dictionary of a pair, ignoring the regions of its codes. */
 export function heldFor(dictionaries: Dictionaries, pair: LanguagePair): DictionaryRecord | undefined {
   return dictionaryFor(dictionaries as readonly DictionaryRecord[], { ...pair, byBase: true });
 }
@@ -46,7 +46,7 @@ export function heldFor(dictionaries: Dictionaries, pair: LanguagePair): Diction
 export class GlossaryChanges {
   readonly #glossaries: GlossaryStore;
   readonly #newId: () => string;
-  /** The last change of each glossary that is under way. */
+  /** The last change in progress of each glossary. */
   readonly #running = new Map<string, Promise<GlossaryRecord | Refusal>>();
 
   constructor(glossaries: GlossaryStore, newId: () => string) {
@@ -54,7 +54,7 @@ export class GlossaryChanges {
     this.#newId = newId;
   }
 
-  /** Adds entries to the dictionaries of their pairs, which are made where there are none; a term that is there is replaced. */
+  /** Adds entries to the dictionaries of their pairs, creating missing ones; an existing term is replaced. */
   merge(teamId: string, glossaryId: string, { name, dictionaries: drafts }: Additions): Promise<GlossaryRecord | Refusal> {
     return this.#change(teamId, glossaryId, async (record) => {
       let dictionaries: Dictionaries = record.dictionaries;
@@ -65,7 +65,7 @@ export class GlossaryChanges {
         if (isUnavailable(before)) return STORE_UNAVAILABLE;
         const merged = await mergedEntries(before, draft.entries);
         if (merged.entryCount > ENTRIES_MAX) {
-          const detail = `'entries': with those that are there, ${merged.entryCount} would be more than ${ENTRIES_MAX}.`;
+          const detail = `'entries': with the existing ones these would be ${merged.entryCount}, which is more than ${ENTRIES_MAX}.`;
           return refuse('validation_error', detail);
         }
         dictionaries = this.#with(dictionaries, { ...draft, ...merged });
@@ -74,12 +74,12 @@ export class GlossaryChanges {
     });
   }
 
-  /** Puts a dictionary in the place of its pair's, or beside the others. */
+  /** Replaces the dictionary of its pair, or adds it. */
   replace(teamId: string, glossaryId: string, draft: DictionaryDraft): Promise<GlossaryRecord | Refusal> {
     return this.#change(teamId, glossaryId, async (glossary) => next(glossary.name, this.#with(glossary.dictionaries, draft)));
   }
 
-  /** Answers `none` if the glossary holds none of the pair. */
+  /** Answers `none` if the glossary has none of the pair. */
   drop(teamId: string, glossaryId: string, pair: LanguagePair, none: Refusal): Promise<GlossaryRecord | Refusal> {
     return this.#change(teamId, glossaryId, async ({ name, dictionaries }) => {
       const held = heldFor(dictionaries, pair);
@@ -92,7 +92,7 @@ export class GlossaryChanges {
     });
   }
 
-  /** A dictionary that is replaced keeps its codes: in `/v1` their regions mean something. */
+  /** A replaced dictionary keeps its codes, because their regions matter in `/v1`. */
   #with(dictionaries: Dictionaries, { sourceLang, targetLang, entries, written }: DictionaryDraft & Partial<MergedEntries>): Dictionaries {
     const held = heldFor(dictionaries, { sourceLang, targetLang });
     const dictionary = { dictionaryId: this.#newId(), sourceLang, targetLang, entries, ...(written === undefined ? {} : { written }) };
@@ -130,7 +130,7 @@ export class GlossaryChanges {
   }
 }
 
-/** Entries that take the place of those of the same term. What was large is put together in several turns, and not as one object. */
+/** Entries that replace those with the same term. Large dictionaries are merged over several ticks, and not as one object. */
 async function mergedEntries(before: FoundEntries, added: GlossaryEntries): Promise<MergedEntries> {
   const { pieces } = before;
   if (pieces === undefined || !isLarge(pieces)) {
@@ -145,7 +145,7 @@ async function mergedEntries(before: FoundEntries, added: GlossaryEntries): Prom
 
 function next(name: string, dictionaries: Dictionaries): Next {
   if (dictionaries.length <= DICTIONARIES_MAX) return { name, dictionaries };
-  return refuse('validation_error', `A glossary may hold at most ${DICTIONARIES_MAX} dictionaries.`);
+  return refuse('validation_error', `A glossary may have at most ${DICTIONARIES_MAX} dictionaries.`);
 }
 
 export async function createGlossary(
@@ -165,7 +165,7 @@ export async function createGlossary(
     case 'bytes_reached':
       return bytesReached(creation);
     case 'team_unknown':
-      // The admission knew the team a moment ago; now the store has lost it, and with it the key.
+      // The admission found the team just now; the store has deleted it since, and with it the key.
       return UNKNOWN_KEY;
     case 'unavailable':
       return STORE_UNAVAILABLE;

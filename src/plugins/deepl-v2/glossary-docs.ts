@@ -1,4 +1,4 @@
-// What the API reference says of the glossary routes of both versions.
+// The API reference's descriptions of the glossary routes of both versions.
 import Type from 'typebox';
 import type { TObject } from 'typebox';
 import type { ProblemCode, RouteDoc } from 'lingate';
@@ -6,27 +6,27 @@ import { answered, JSON_OR_FORM, optional, required, string } from '../facades/r
 
 const GLOSSARY_ID = '01a5e1b4-90d2-8e8a-b345-98c3a47e3ba7';
 const CREATED = '2026-11-01T09:30:00.000Z';
-/** What lines of entries look like. */
+/** Examples of lines of entries. */
 const ENTRY_LINES = 'gateway\tTor\nengine\tMotor';
 
-const id = Type.String({ format: 'uuid', description: 'What `glossary_id` of a translation refers to.' });
+const id = Type.String({ format: 'uuid', description: 'The `glossary_id` for translations.' });
 const created = Type.String({ format: 'date-time', description: 'When it was created.' });
-const name = string('For people; need not be unique. At most 1,024 bytes.');
+const name = string('A name; need not be unique. At most 1,024 bytes.');
 const entryCount = Type.Integer({ minimum: 1, description: 'How many entries it has.' });
 const sourceLang = string('A base code.');
-const targetLang = string('A base code: `en` serves `en-GB` and `en-US` alike.');
+const targetLang = string('A base code: `en` applies to `en-GB` and `en-US`.');
 
 const givenLanguages = {
-  source_lang: string('A code in any case; a region is dropped.'),
-  target_lang: string('A code in any case; a region is dropped.'),
+  source_lang: string('A code in any case; a region is ignored.'),
+  target_lang: string('A code in any case; a region is ignored.'),
 };
 
 const givenEntries = {
   entries: string(
-    'A line for each entry: term, tab, translation; with `csv` a comma, quotes where they are needed, and if you like both languages behind. ' +
+    'One line for each entry: term, tab, translation; with `csv` a comma, quotes if needed, and optionally both languages at the end. ' +
       '1 to 10,000 entries, each side at most 1,024 bytes.',
   ),
-  entries_format: optional('`tsv`, the default, or `csv`.'),
+  entries_format: optional('`tsv` (the default) or `csv`.'),
 };
 const given = { source_lang: 'en', target_lang: 'de', entries: ENTRY_LINES, entries_format: 'tsv' };
 
@@ -39,7 +39,7 @@ const wrongLanguages: readonly ProblemCode[] = ['invalid_source_lang', 'invalid_
 const notCreated: readonly ProblemCode[] = [...wrongLanguages, 'glossary_limit_reached'];
 const notFound: readonly ProblemCode[] = ['validation_error', 'glossary_not_found'];
 
-const gone: RouteDoc['answer'] = { status: 204, description: 'It is deleted.' };
+const gone: RouteDoc['answer'] = { status: 204, description: 'Deleted.' };
 
 /** A route of all glossaries. */
 function all(summary: string, description: string, answer: RouteDoc['answer'], more: Partial<RouteDoc> = {}): RouteDoc {
@@ -56,14 +56,14 @@ function formOrJson(schema: TObject, example: unknown): NonNullable<RouteDoc['bo
   return { description: 'As a form or as JSON.', contentTypes: JSON_OR_FORM, schema, example };
 }
 
-/** Answers that show a glossary, and all of them, in the form that a version gives it. */
+/** The answers of one version that show one glossary, or all of them. */
 function glossaryAnswers(schema: TObject, example: unknown) {
   return {
-    created: { ...answered('It is created.', schema, example), status: 201 },
+    created: { ...answered('Created.', schema, example), status: 201 },
     shown: answered('The glossary, without its entries.', schema, example),
-    changed: answered('The glossary as it is now.', schema, example),
+    changed: answered('The changed glossary.', schema, example),
     list: answered(
-      'In order of creation, without their entries.',
+      'The glossaries in order of creation, without their entries.',
       Type.Object({ glossaries: Type.Array(schema, { description: 'In order of creation.' }) }),
       { glossaries: [example] },
     ),
@@ -94,27 +94,23 @@ const answersV2 = glossaryAnswers(
 export const V2 = {
   create: all(
     'Create a glossary',
-    'Creates a glossary for one pair of languages. The plan limits how many there may be.',
+    'Creates a glossary for one language pair. The plan limits the number of glossaries.',
     answersV2.created,
     {
       body: formOrJson(Type.Object({ name, ...givenLanguages, ...givenEntries }), { name: 'Product names', ...given }),
       problems: notCreated,
     },
   ),
-  list: all(
-    'List glossaries',
-    'Lists the glossaries of the team that hold one dictionary; the routes of version 3 list the others, too.',
-    answersV2.list,
-  ),
-  show: one('Show a glossary', 'Shows a glossary that holds one dictionary.', answersV2.shown),
-  entries: one("Show a glossary's entries", 'All entries of a glossary that holds one dictionary.', {
-    ...answered('A line for each: term, tab, translation.', string('Tab-separated values.'), ENTRY_LINES),
+  list: all('List glossaries', "Lists the team's glossaries with one dictionary; version 3 also lists the others.", answersV2.list),
+  show: one('Show a glossary', 'Shows a glossary with one dictionary.', answersV2.shown),
+  entries: one("Show a glossary's entries", 'All entries of a glossary with one dictionary.', {
+    ...answered('One line for each: term, tab, translation.', string('Tab-separated values.'), ENTRY_LINES),
     contentType: 'text/tab-separated-values',
   }),
-  delete: one('Delete a glossary', 'Deletes a glossary that holds one dictionary, from the next request on.', gone),
+  delete: one('Delete a glossary', 'Deletes a glossary with one dictionary. It takes effect at the next request.', gone),
   pairs: all(
     'List language pairs',
-    'The pairs of languages that glossaries can be of; none where the engine takes no glossaries.',
+    'The language pairs for glossaries; none if the engine takes no glossaries.',
     answered(
       'All pairs.',
       Type.Object({
@@ -131,14 +127,14 @@ const GivenDictionary = Type.Object({ ...givenLanguages, ...givenEntries });
 const dictionaries = Type.Array(GivenDictionary, {
   maxItems: 100,
   description:
-    'At most 100, each for another pair of languages. In a form: `dictionaries[0].source_lang`, `dictionaries[0].entries` and so on.',
+    'At most 100, each for a different language pair. In a form: `dictionaries[0].source_lang`, `dictionaries[0].entries` and so on.',
 });
 
 const answersV3 = glossaryAnswers(
   Type.Object({
     glossary_id: id,
     name,
-    dictionaries: Type.Array(Dictionary, { description: 'One for each pair of languages, without their entries.' }),
+    dictionaries: Type.Array(Dictionary, { description: 'One for each language pair, without entries.' }),
     creation_time: created,
   }),
   { glossary_id: GLOSSARY_ID, name: 'Product names', dictionaries: [dictionary], creation_time: CREATED },
@@ -147,8 +143,8 @@ const ofPair = { problems: [...notFound, ...wrongLanguages] } as const;
 
 export const V3 = {
   create: all(
-    'Create a glossary of several dictionaries',
-    'Creates a glossary, which counts as one whatever it holds. The plan limits how many there may be.',
+    'Create a glossary with several dictionaries',
+    'Creates a glossary, which counts as one, however many dictionaries it has. The plan limits the number of glossaries.',
     answersV3.created,
     {
       body: formOrJson(Type.Object({ name, dictionaries: Type.Optional(dictionaries) }), { name: 'Product names', dictionaries: [given] }),
@@ -156,21 +152,25 @@ export const V3 = {
     },
   ),
   list: all('List all glossaries', 'Lists the glossaries of the team.', answersV3.list),
-  show: one('Show a glossary and its dictionaries', 'Shows what a glossary holds.', answersV3.shown),
+  show: one('Show a glossary and its dictionaries', 'Shows a glossary.', answersV3.shown),
   change: one(
     'Rename a glossary, add entries',
-    'Gives a glossary another name, adds entries to its dictionaries, or both. A term that is there gets the new translation; a dictionary that is not there is made. ' +
-      'Changes of several clients at once are all made; a translation under way keeps the entries that it began with.',
+    'Changes the name of a glossary, adds entries to its dictionaries, or both. An existing term gets the new translation; a missing dictionary is created. ' +
+      'Concurrent changes are all applied; a translation in progress keeps the entries with which it started.',
     answersV3.changed,
     {
       ...ofPair,
       body: formOrJson(Type.Object({ name: Type.Optional(name), dictionaries: Type.Optional(dictionaries) }), { dictionaries: [given] }),
     },
   ),
-  delete: one('Delete a glossary and its dictionaries', 'Deletes a glossary with all that it holds, from the next request on.', gone),
+  delete: one(
+    'Delete a glossary and its dictionaries',
+    'Deletes a glossary with all its dictionaries. It takes effect at the next request.',
+    gone,
+  ),
   entries: one(
     "Show a dictionary's entries",
-    'All entries of the dictionary of a pair of languages.',
+    'All entries of the dictionary for a language pair.',
     answered(
       'The dictionary.',
       Type.Object({
@@ -178,7 +178,7 @@ export const V3 = {
           Type.Object({
             source_lang: sourceLang,
             target_lang: targetLang,
-            entries: string('A line for each entry: term, tab, translation.'),
+            entries: string('One line for each entry: term, tab, translation.'),
             entries_format: Type.Literal('tsv', { description: 'Always `tsv`.' }),
           }),
           { description: 'One.' },
@@ -190,11 +190,11 @@ export const V3 = {
   ),
   replace: one(
     'Replace a dictionary',
-    'Puts a dictionary in the place of the one of its pair of languages, or beside the others.',
-    answered('The dictionary as it is now.', Dictionary, dictionary),
+    'Replaces the dictionary for a language pair, or adds it.',
+    answered('The dictionary.', Dictionary, dictionary),
     { ...ofPair, body: formOrJson(GivenDictionary, given) },
   ),
-  drop: one('Delete a dictionary', 'Deletes the dictionary of a pair of languages. The glossary stays, also when it was the last.', gone, {
+  drop: one('Delete a dictionary', 'Deletes the dictionary for a language pair. The glossary stays, even without dictionaries.', gone, {
     ...ofPair,
     query: languageQuery,
   }),

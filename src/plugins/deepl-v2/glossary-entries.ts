@@ -1,4 +1,4 @@
-// Entries of a glossary as texts: read from tab-separated or comma-separated values, written as the former.
+// Parses a glossary's entries from tab-separated or comma-separated values, and writes them tab-separated.
 import { readPiece, refuse } from 'lingate';
 import type { EntryPieces, GlossaryEntries, Refusal } from 'lingate';
 import { COLUMNS_MAX, csvRows, textLines } from './csv.ts';
@@ -10,16 +10,16 @@ const TERM_BYTES_MAX = 1024;
 
 export type EntriesFormat = 'tsv' | 'csv';
 
-/** What the columns of languages, where a row has them, must fit. */
+/** Whether the language columns of a row match the dictionary. */
 export type FitsLanguages = (source: string, target: string) => boolean;
 
 /** Engines take terms line by line. */
 const LINE_BREAK_OR_CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 const BYTE_ORDER_MARK = /^\u{feff}/u;
 
-/** At least one entry and at most 10,000. White space around terms is dropped; a fault names its line and quotes nothing. */
+/** At least one entry and at most 10,000. White space around terms is removed; a fault names its line and quotes nothing. */
 export function parseEntries(text: string, format: EntriesFormat, fits: FitsLanguages): Judged<GlossaryEntries> {
-  if (!text.isWellFormed()) return no('hold half of a surrogate pair');
+  if (!text.isWellFormed()) return no('have half of a surrogate pair');
   const sound = new Map<string, string>();
   const plain = text.replace(BYTE_ORDER_MARK, '');
   for (const row of format === 'csv' ? csvRows(plain) : tsvRows(plain)) {
@@ -36,7 +36,7 @@ export function entriesTsv(entries: GlossaryEntries): string {
     .join('\n');
 }
 
-/** The same as bytes, a piece of the dictionary at a time; as they stand in a JSON string with `quoted`. */
+/** The same as bytes, piece by piece; with `quoted` as in a JSON string. */
 export function* tsvPieces(pieces: EntryPieces, quoted: boolean): Generator<Uint8Array, void> {
   for (const [i, piece] of pieces.entries()) {
     const text = (i === 0 ? '' : '\n') + entriesTsv(readPiece(piece));
@@ -44,11 +44,11 @@ export function* tsvPieces(pieces: EntryPieces, quoted: boolean): Generator<Uint
   }
 }
 
-/** Why a term, a translation or a name cannot be one; it has been trimmed. */
+/** Why a term, a translation or a name is invalid; it has been trimmed. */
 export function phraseFault(phrase: string): string | undefined {
   if (phrase === '') return 'is empty';
-  if (LINE_BREAK_OR_CONTROL.test(phrase)) return 'holds a line break or a control character';
-  // No UTF-16 unit takes more than three bytes.
+  if (LINE_BREAK_OR_CONTROL.test(phrase)) return 'contains a line break or a control character';
+  // A UTF-16 unit has at most three bytes.
   return phrase.length * 3 > TERM_BYTES_MAX && Buffer.byteLength(phrase) > TERM_BYTES_MAX
     ? `is longer than ${TERM_BYTES_MAX} bytes`
     : undefined;
@@ -61,7 +61,7 @@ function* tsvRows(text: string): Generator<CsvRow | CsvFault> {
 function addRow({ fields }: CsvRow, format: EntriesFormat, fits: FitsLanguages, sound: Map<string, string>): string | undefined {
   const [source = '', target = '', sourceLang, targetLang] = fields;
   if (format === 'tsv' && fields.length !== 2) return 'must be a term, a tab and its translation';
-  if (fields.length !== 2 && fields.length !== 4) return 'must be a term and its translation, and may have both languages behind them';
+  if (fields.length !== 2 && fields.length !== 4) return 'must be a term and its translation, optionally followed by both languages';
   if (sourceLang !== undefined && targetLang !== undefined && !fits(sourceLang.trim(), targetLang.trim())) {
     return 'its languages are not those of the dictionary';
   }
@@ -70,7 +70,7 @@ function addRow({ fields }: CsvRow, format: EntriesFormat, fits: FitsLanguages, 
   if (fault !== undefined) return `its term ${fault}`;
   const translationFault = phraseFault(translation);
   if (translationFault !== undefined) return `its translation ${translationFault}`;
-  if (sound.has(term)) return 'its term stands there twice';
+  if (sound.has(term)) return 'its term occurs twice';
   sound.set(term, translation);
   return undefined;
 }

@@ -1,4 +1,4 @@
-// Steps that the glossary routes of both versions are made of: the body's judgement, endpoints for one glossary, and what these look up.
+// The steps of the glossary routes of both versions: parsing the body, endpoints for one glossary, and their lookups.
 import { isUnavailable, STORE_UNAVAILABLE } from 'lingate';
 import type {
   BodyStep,
@@ -19,7 +19,7 @@ import type { Judged, Members } from '../facades/members.ts';
 import { AUTHENTICATED, readBody } from './deepl-request.ts';
 import { CHANGING, INVALID_ID, NOT_FOUND, ulidOf } from './glossary-answer.ts';
 
-/** What a route has of its own: a step that reads the body, if it takes one, and its endpoint. */
+/** A route's own parts: a step that reads the body, if there is one, and its endpoint. */
 type OwnSteps = readonly [endpoint: string] | readonly [read: string, endpoint: string];
 
 export function glossaryRoute(method: string, path: string, own: OwnSteps, doc: RouteDoc): PluginRoute {
@@ -28,7 +28,7 @@ export function glossaryRoute(method: string, path: string, own: OwnSteps, doc: 
   return { method, path, takesBody: second !== undefined, steps: [...AUTHENTICATED, ...around], doc };
 }
 
-/** Leaves what `judge` makes of the body in the slot. */
+/** Stores the result of `judge` in the slot. */
 export function readDraft<T>(name: string, services: GatewayServices, slot: Slot<T>, judge: (members: Members) => Judged<T>): BodyStep {
   return readBody(name, services, (x, members) => {
     const judged = judge(members);
@@ -37,7 +37,7 @@ export function readDraft<T>(name: string, services: GatewayServices, slot: Slot
   });
 }
 
-/** Of the glossary that the path names. */
+/** For the glossary named in the path. */
 export function glossaryEndpoint(
   name: string,
   run: (teamId: string, glossaryId: string, x: Exchange) => Outcome | Promise<Outcome>,
@@ -48,7 +48,7 @@ export function glossaryEndpoint(
   });
 }
 
-/** After so many reads, between each of which the dictionary was replaced, it is given up. */
+/** After this many reads, during each of which the dictionary was replaced, it gives up. */
 const LOOKS_MAX = 10;
 
 export interface FoundDictionary {
@@ -62,7 +62,7 @@ export async function findGlossary(glossaries: GlossaryStore, teamId: string, gl
   return found ?? NOT_FOUND;
 }
 
-/** `choose` gives the dictionary, or a refusal. */
+/** `choose` returns the dictionary, or a refusal. */
 export async function findEntries(
   glossaries: GlossaryStore,
   teamId: string,
@@ -76,7 +76,7 @@ export async function findEntries(
     if ('problem' in dictionary) return dictionary;
     const found = await glossaries.entries(teamId, dictionary.dictionaryId);
     if (isUnavailable(found)) return STORE_UNAVAILABLE;
-    // Otherwise another has taken its place since it was found.
+    // Otherwise another one has replaced it since it was found.
     if (found !== undefined) return { dictionary, found };
   }
   return CHANGING;

@@ -1,4 +1,4 @@
-// The parameters of POST /v2/translate, judged: the vendor's names, our rules and limits.
+// Parses the parameters of POST /v2/translate: DeepL's names, our rules and limits.
 import { NOTHING_CHOSEN, refuse, refusedCharge, targetsOffered } from 'lingate';
 import type { Charge, EngineCapabilities, Languages, ListLimit, TextFormat, TranslationOptions } from 'lingate';
 import { targetOf } from '../facades/default-variants.ts';
@@ -13,23 +13,23 @@ import { ulidOf } from './glossary-answer.ts';
 export const TEXTS_LIMIT: ListLimit = {
   name: 'text',
   entriesMax: PIECE_TEXTS,
-  refusal: refuse('too_many_texts', `'text' may hold at most ${PIECE_TEXTS} entries.`, { max_texts: PIECE_TEXTS }),
+  refusal: refuse('too_many_texts', `'text' may have at most ${PIECE_TEXTS} entries.`, { max_texts: PIECE_TEXTS }),
 };
 const GLOSSARIES_MAX = 5;
 const FORMALITIES = ['default', 'more', 'less', 'prefer_more', 'prefer_less'];
 const MODELS = ['quality_optimized', 'latency_optimized', 'prefer_quality_optimized'];
-/** What DeepL keeps for its customers and we do not: a translation without it would be another than was asked for. */
+/** What DeepL stores for its customers and we do not: without it, the translation would not be the requested one. */
 const NOT_KEPT = ['style_id', 'translation_memory_id', 'custom_instructions'] as const;
-/** Values of `split_sentences`: checked, so that a mistake is found, but without effect. */
+/** Values of `split_sentences`: checked to find mistakes, but without effect. */
 const SPLITTINGS = ['0', '1', 'nonewlines'];
 
-/** What a request asks for. Codes are canonical. */
+/** A parsed request. Codes are canonical. */
 export interface TranslateOrder extends Texts {
-  /** Without the glossaries, the first of which the admission looks for. */
+  /** Without the glossaries; the admission looks for the first of them. */
   readonly options: TranslationOptions;
   readonly glossaryIds: readonly string[];
   readonly showsBilled: boolean;
-  /** What the answer says of the model, where the caller asks for one. */
+  /** The model named in the answer, if the caller asks for one. */
   readonly modelType: string | undefined;
 }
 
@@ -39,7 +39,7 @@ interface TranslateRules {
   readonly can: EngineCapabilities;
 }
 
-/** In the order of the interface's parameter table, which `/v1` keeps too. */
+/** In the order of the interface's parameter table, like `/v1`. */
 export function judgeTranslation(members: Members, rules: TranslateRules): Judged<TranslateOrder> | Charge {
   const texts = textsOf(members.get('text'));
   if ('problem' in texts) return texts;
@@ -76,7 +76,7 @@ function judgeRest(members: Members, rules: TranslateRules): Judged<Omit<Transla
 
 const FAULTS = {
   notText: (index: number) => refuse('validation_error', `Invalid request: text[${index}] is not a string.`),
-  half: (index: number) => refuse('validation_error', `Invalid request: text[${index}] holds half of a surrogate pair.`),
+  half: (index: number) => refuse('validation_error', `Invalid request: text[${index}] has half of a surrogate pair.`),
   none: refuse('validation_error', 'Invalid request: text[0] is empty.'),
 };
 
@@ -88,7 +88,7 @@ function textsOf(value: unknown): Judged<Texts> {
   return entries.length > PIECE_TEXTS ? TEXTS_LIMIT.refusal : judgeTexts(entries, FAULTS);
 }
 
-/** A list without anything in it counts as none. */
+/** An empty list counts as none. */
 function isGiven(members: Members, name: string): boolean {
   const value = chosen(members, name);
   return value !== undefined && !(Array.isArray(value) && value.every((one) => one === ''));
@@ -104,7 +104,7 @@ function formalityOf(members: Members, targetLang: string, languages: Languages)
   return refuse('validation_error', `Target language: 'formality' is not supported for given 'target_lang'; use prefer_${formality}.`);
 }
 
-/** One by `glossary_id`, or several by `glossary_ids`; as ULIDs. */
+/** One from `glossary_id`, or several from `glossary_ids`; as ULIDs. */
 function glossaryIdsOf(members: Members, sourceLang: string | undefined, can: EngineCapabilities): Judged<readonly string[]> {
   const one = textOf(members, 'glossary_id');
   if ('problem' in one) return one;
@@ -118,16 +118,16 @@ function glossaryIdsOf(members: Members, sourceLang: string | undefined, can: En
   if (several.sound !== undefined && one.sound !== undefined) {
     return refuse('validation_error', "'glossary_id' and 'glossary_ids' cannot be used together.");
   }
-  // One that is named twice is one: ids may be written in either case.
+  // An id that is given twice counts once: ids may be in either case.
   const different = [...new Set(ids.map((id) => id.toLowerCase()))];
-  if (different.length > GLOSSARIES_MAX) return refuse('validation_error', `'glossary_ids' may hold at most ${GLOSSARIES_MAX} ids.`);
+  if (different.length > GLOSSARIES_MAX) return refuse('validation_error', `'glossary_ids' may have at most ${GLOSSARIES_MAX} ids.`);
   const sound = different.map(ulidOf).filter((id) => id !== undefined);
   return sound.length === different.length
     ? { sound }
     : refuse('validation_error', `Value for '${name}' not supported: ids of glossaries are UUIDs.`);
 }
 
-/** Parameters that change only the answer, and those that are only checked. */
+/** Parameters that only change the answer, and those that are only checked. */
 function answerOf(members: Members): Judged<Pick<TranslateOrder, 'showsBilled' | 'modelType'>> {
   const splitting = oneOf(members, 'split_sentences', SPLITTINGS);
   if ('problem' in splitting) return splitting;
@@ -158,12 +158,12 @@ function formatOf(members: Members, formats: readonly TextFormat[]): Judged<Pick
   if ('problem' in ignoreTags) return ignoreTags;
   const format = (handling.sound ?? 'text') as TextFormat;
   if (!formats.includes(format)) {
-    return refuse('validation_error', `'tag_handling': the engine of this service does not handle ${format}; leave it out.`);
+    return refuse('validation_error', `'tag_handling': the engine of this service does not support ${format}; leave it out.`);
   }
   if (format === 'html' && ignoreTags.sound !== undefined) {
     return refuse(
       'validation_error',
-      '\'ignore_tags\' works with tag_handling xml only; with html mark what is to stay with translate="no".',
+      '\'ignore_tags\' works only with tag_handling xml; with html, mark text that must not be translated with translate="no".',
     );
   }
   return { sound: { format, ignoreTags: format === 'xml' ? ignoreTags.sound : undefined } };

@@ -1,4 +1,4 @@
-// What the APIs of other vendors are made of: parts with their routes and steps, and the steps that they all have in some form.
+// The building blocks of other vendors' APIs: parts with their routes and steps, and the steps that they all have.
 import { chargeSlot, json, keyOwnerSlot, refusedCharge } from 'lingate';
 import type {
   ApiDocument,
@@ -20,11 +20,11 @@ import type { Judged } from './members.ts';
 
 export interface ApiPart {
   readonly routes: readonly PluginRoute[];
-  /** Asked for once, when store and engine are open. */
+  /** Called once, when store and engine are open. */
   readonly steps: (services: GatewayServices) => readonly Step[];
 }
 
-/** The parts as what a plugin is made of. */
+/** Combines the parts into a plugin. */
 export function apiOf(parts: readonly ApiPart[], document: ApiDocument, problemForm: ProblemForm) {
   return {
     routes: parts.flatMap(({ routes }) => routes.map((one): PluginRoute => ({ ...one, problemForm }))),
@@ -33,14 +33,14 @@ export function apiOf(parts: readonly ApiPart[], document: ApiDocument, problemF
   } satisfies PluginParts;
 }
 
-/** A route that takes a body where its documentation has one. */
+/** A route that takes a body if its documentation has one. */
 export function route(method: string, path: string, steps: readonly string[], doc: RouteDoc): PluginRoute {
   return { method, path, takesBody: doc.body !== undefined, steps, doc };
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** What an API has besides and this service does not: every method of the paths is refused behind these steps. */
+/** The rest of the vendor's API, which this service does not have: every method of these paths is refused after these steps. */
 export function absent(name: string, refusal: Refusal, before: readonly string[], paths: readonly string[]): ApiPart {
   return {
     routes: paths.flatMap((path) => METHODS.map((method) => refusing(method, path, [...before, name]))),
@@ -48,7 +48,7 @@ export function absent(name: string, refusal: Refusal, before: readonly string[]
   };
 }
 
-/** The same for single routes behind the admission: a wrong key is told so there, too. */
+/** The same for single routes, after the admission, so that a wrong key is reported there too. */
 export function absentForKeys(
   name: string,
   refusal: Refusal,
@@ -65,7 +65,7 @@ function refusing(method: string, path: string, steps: readonly string[]): Plugi
   return { method, path, takesBody: false, steps, undocumented: true };
 }
 
-/** Gives every answer the request id under the name by which an API's support asks for it. */
+/** Adds the request id to every answer under the name that the API's support uses. */
 export function idStep(name: string, field: string): HeadStep {
   return {
     kind: 'head',
@@ -77,17 +77,17 @@ export function idStep(name: string, field: string): HeadStep {
   };
 }
 
-/** What reading a request comes to: its charge, which may hold a refusal; a refusal alone; nothing where it costs nothing. */
+/** The result of reading a request: its charge, which may contain a refusal; a refusal; or nothing if it costs nothing. */
 export type Taken = Charge | Refusal | undefined;
 
-/** For texts alone: of what is not reserved only the length is judged. */
+/** Only for texts: without a reservation, only their length is checked. */
 export function chargeFor(characters: number, reserve: boolean): Charge {
   return { characters, reserve, glossary: undefined, refusal: undefined };
 }
 
 /**
- * The step before the admission. `read` makes something of the request, once; `take` keeps what it makes of that, or refuses it,
- * and is called again behind the admission where what is offered depends on the plan.
+ * The step before the admission. `read` parses the request, once. `take` stores the result, or refuses it, and is called again after
+ * the admission if what is offered depends on the plan.
  */
 export function readStep<Read>(
   name: string,
@@ -102,10 +102,10 @@ export function readStep<Read>(
     headers,
     run(x) {
       const found = read(x);
-      // The bytes are not needed again; a slow engine must not keep them alive.
+      // The bytes are no longer needed; a slow engine must not keep them in memory.
       x.body = 'none';
       const taken = 'sound' in found ? take(x, found.sound) : found;
-      // A refusal is answered after the admission, so that a revoked key and the rate limit come first.
+      // A refusal is answered after the admission, so that a revoked key and the rate limit take precedence.
       if (taken !== undefined) x.set(chargeSlot, 'problem' in taken ? refusedCharge(taken) : taken);
       if ('sound' in found) services.judgeAgain(x, () => refusalIn(take(x, found.sound)));
       return undefined;
@@ -113,12 +113,12 @@ export function readStep<Read>(
   };
 }
 
-/** What of it is refused. */
+/** The refusal of a parsed request. */
 export function refusalIn(taken: Taken): Refusal | undefined {
   return taken !== undefined && 'problem' in taken ? taken : taken?.refusal;
 }
 
-/** The step that has the engine do what was read; it passes the caller's trace on. */
+/** The step that has the engine do the work; it passes on the caller's trace. */
 export function engineStep<Order>(
   name: string,
   slot: Slot<Order>,
@@ -127,7 +127,7 @@ export function engineStep<Order>(
   return { kind: 'body', name, headers: ['traceparent'], run: (x) => run(x, x.need(slot)) };
 }
 
-/** The last step of a route that answers by the store's records of the caller's team. */
+/** The last step of a route that answers from the store's records of the caller's team. */
 export function teamEndpoint(name: string, run: (x: Exchange, teamId: string) => Outcome | Promise<Outcome>): BodyStep {
   return { kind: 'body', name, run: (x) => run(x, x.need(keyOwnerSlot).teamId) };
 }

@@ -1,4 +1,4 @@
-// Codes of other APIs: targets that our list does not have under that name, and how they write ours.
+// Language codes of other APIs: targets that our list does not have under that name, and the spelling of our codes there.
 import Type from 'typebox';
 import type { Static } from 'typebox';
 import type { Languages } from 'lingate';
@@ -6,14 +6,14 @@ import type { Languages } from 'lingate';
 const CODE = '^[A-Z]{2,3}(-[A-Z0-9]{2,8})?$';
 const variant = (code: string) => Type.String({ pattern: CODE, default: code });
 
-/** What a bare target stands for, with the defaults of an API. Those that are not given stay as they are. */
+/** The targets for codes without a region, with the defaults of an API. Codes that are not given keep their defaults. */
 export function defaultVariants(english: string, portuguese: string) {
   return Type.Object(
     { EN: variant(english), PT: variant(portuguese) },
     {
       additionalProperties: Type.String({ pattern: CODE }),
       default: {},
-      description: 'The target that a bare code means where only variants of it are targets, such as `{ EN: EN-US }`.',
+      description: 'The target for a code without a region, if only variants of it are targets, for example `{ EN: EN-US }`.',
     },
   );
 }
@@ -24,10 +24,10 @@ export type DefaultVariants = Static<typeof DefaultVariants>;
 
 /** ASCII only: Unicode's case mapping would turn a dotless i into an I. */
 const ASCII_CODE = /^[A-Za-z0-9-]{2,12}$/;
-/** A bare `ZH` is simplified Chinese; traditional Chinese is a target only where the list has it, and never silently simplified. */
+/** A bare `ZH` is simplified Chinese; traditional Chinese is only a target if the list has it, so that it is never answered in simplified. */
 const SCRIPTS: Readonly<Record<string, string>> = { 'ZH-HANS': 'ZH' };
 
-/** The canonical target that a code of any case means; `undefined` for what is none. */
+/** The canonical target for a code of any case; `undefined` if it is none. */
 export function targetOf(value: unknown, languages: Languages, variants: DefaultVariants): string | undefined {
   const known = languages.target(value);
   if (known !== undefined || typeof value !== 'string' || !ASCII_CODE.test(value)) return known;
@@ -41,7 +41,7 @@ export function lowerBase(code: string): string {
   return region === undefined ? base.toLowerCase() : `${base.toLowerCase()}-${region}`;
 }
 
-/** What is made of each list of languages once: routes that need no key must be cheap in a flood of requests. */
+/** Computed once for each list of languages: routes that need no key must be cheap in a flood of requests. */
 export function madeOnce<T>(make: (languages: Languages) => T): (languages: Languages) => T {
   const made = new WeakMap<Languages, { readonly value: T }>();
   return (languages) => {

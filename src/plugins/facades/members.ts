@@ -1,11 +1,11 @@
-// The parameters of a request, whether they came as a form, in parts or not, as JSON, or in the query.
+// The parameters of a request, from a form, a multipart form, JSON, or the query.
 import { isFormType, isMultipartType, readFormBody, readJsonBody, readMultipartBody, readQuery, refuse } from 'lingate';
 import type { Body, FormBody, ListLimit, Refusal } from 'lingate';
 
-/** Names and values as they came, unchecked. A Map: it has no inherited members. */
+/** Names and values as sent, unchecked. A Map has no inherited members. */
 export type Members = ReadonlyMap<string, unknown>;
 
-/** What passed, or what is wrong. */
+/** The valid value, or the refusal. */
 export type Judged<T> = { readonly sound: T } | Refusal;
 
 const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i;
@@ -14,7 +14,7 @@ const NOT_AN_OBJECT = refuse('validation_error', 'body: must be a JSON object or
 
 const NONE: Judged<Members> = { sound: new Map() };
 
-/** A field that a form has more than once is a list of its values; no body has no members. */
+/** A repeated form field is a list of its values; without a body there are no members. */
 export function readMembers(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number, limit?: ListLimit): Judged<Members> {
   if (body === 'none' || body.length === 0) return NONE;
   if (isFormType(headers)) return fromForm(readFormBody(headers, body, bytesMax));
@@ -31,13 +31,13 @@ export function isJsonType(headers: Readonly<Record<string, string>>): boolean {
   return JSON_TYPE.test(headers['content-type'] ?? '');
 }
 
-/** A parameter's value; `undefined` where it is absent, empty or null. */
+/** A parameter's value; `undefined` if it is absent, empty or null. */
 export function chosen(members: Members, name: string): unknown {
   const value = members.get(name);
   return value === '' || value === null ? undefined : value;
 }
 
-/** Those of the query; one that comes more than once is a list of its values. */
+/** Those of the query; a repeated parameter is a list of its values. */
 export function readQueryMembers(query: string): Judged<Members> {
   return query === '' ? NONE : fromForm(readQuery(query));
 }

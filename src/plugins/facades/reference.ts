@@ -1,4 +1,4 @@
-// Words of the API reference that the APIs of other vendors say alike.
+// Descriptions in the API reference that several APIs share.
 import Type from 'typebox';
 import type { TSchema } from 'typebox';
 import type { RouteDoc } from 'lingate';
@@ -11,7 +11,7 @@ export const string = (description: string) => Type.String({ description });
 
 export const optional = (description: string) => Type.Optional(string(description));
 
-/** A text, or so many of them at most. */
+/** A text, or a list with at most this many. */
 export const oneOrMore = (maxItems: number, description: string) =>
   Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems })], { description });
 

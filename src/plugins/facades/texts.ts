@@ -1,24 +1,24 @@
-// The texts of a request: judged, sent to the engine in pieces where there are more than `/v1` takes, all or none, and told in their places.
+// The texts of a request: checked, sent to the engine in pieces if there are more than `/v1` accepts (all or none), and put back in order.
 import { countCharacters } from 'lingate';
 import type { Detected, Exchange, GatewayServices, Refusal, Translated, TranslationOrder } from 'lingate';
 import type { Judged } from './members.ts';
 
-/** Of a request. */
+/** The texts of a request. */
 export interface Texts {
-  /** As they were sent. */
+  /** As sent. */
   readonly entries: readonly string[];
-  /** Those that are not empty: only these go to the engine. */
+  /** The non-empty ones: only these go to the engine. */
   readonly text: readonly string[];
   /** Of all of them. */
   readonly characters: number;
 }
 
-/** In an API's words, why texts are refused. */
+/** The API's refusals of texts. */
 export interface TextFaults {
   readonly notText: (index: number) => Refusal;
-  /** Half of a surrogate pair is no character. */
+  /** A lone surrogate is not a character. */
   readonly half: (index: number) => Refusal;
-  /** Empty ones among others are answered without the engine, but something has to be left for it. */
+  /** Empty texts among others are answered without the engine, but at least one must not be empty. */
   readonly none: Refusal;
 }
 
@@ -37,7 +37,7 @@ export function textsOf(entries: readonly string[], characters: number): Texts {
   return { entries, text: entries.filter((entry) => entry !== ''), characters };
 }
 
-/** What is told of each entry by what was found of those that are not empty: of the others nothing is known. */
+/** Maps each text to the result for it: empty ones have none. */
 export function toldOf<Found, Told>(
   entries: readonly string[],
   found: readonly Found[],
@@ -47,13 +47,13 @@ export function toldOf<Found, Told>(
   return entries.map((entry) => tell(entry === '' ? undefined : found[next++], entry));
 }
 
-/** As many as a request to `/v1` may have: every engine takes so many. */
+/** As many as in a request to `/v1`: every engine accepts these. */
 export const PIECE_TEXTS = 50;
 
 type Translator = Pick<GatewayServices, 'translate'>;
 type Detector = Pick<GatewayServices, 'detect'>;
 
-/** At once: one after the other, with two attempts each, they could take longer than a reservation lasts. */
+/** At the same time: one after the other, with two attempts each, they could take longer than a reservation lasts. */
 export async function translateAll(services: Translator, x: Exchange, order: TranslationOrder): Promise<Translated | Refusal> {
   if (order.text.length <= PIECE_TEXTS) return services.translate(x, order);
   const pieces = await allOrRefusal(piecesOf(order.text).map((text) => services.translate(x, { ...order, text })));
@@ -67,8 +67,8 @@ export async function detectAll(services: Detector, x: Exchange, texts: readonly
 }
 
 /**
- * All or nothing: the first refusal is the answer. Resolves, and rejects, only when all have ended: a request must not be
- * answered while something is still asked of the engine for it.
+ * All or nothing: the first refusal is the answer. Resolves, and rejects, only when all have ended, because a request must not be
+ * answered while the engine is still working on it.
  */
 export async function allOrRefusal<Done extends object>(works: readonly Promise<Done | Refusal>[]): Promise<readonly Done[] | Refusal> {
   await Promise.allSettled(works);
@@ -76,7 +76,7 @@ export async function allOrRefusal<Done extends object>(works: readonly Promise<
   return all.find((one): one is Refusal => 'problem' in one) ?? (all as readonly Done[]);
 }
 
-/** As few as there can be, and about as long as each other. */
+/** As few pieces as possible, of about the same length. */
 function piecesOf(texts: readonly string[]): readonly (readonly string[])[] {
   const length = Math.ceil(texts.length / Math.ceil(texts.length / PIECE_TEXTS));
   return Array.from({ length: Math.ceil(texts.length / length) }, (_none, i) => texts.slice(i * length, (i + 1) * length));

@@ -1,4 +1,4 @@
-// Language codes as Google writes them: lower case, regions in upper case, and names of its own for some that we know.
+// Language codes as Google writes them: lower case, regions in upper case, and different names for some.
 import { refuse, targetsOffered } from 'lingate';
 import type { Languages, Refusal } from 'lingate';
 import { lowerBase, targetOf } from '../facades/default-variants.ts';
@@ -11,7 +11,7 @@ const NORWEGIAN = ['NB', 'NO'];
 const TAGALOG = ['TL', 'FIL'];
 const JAVANESE = ['JV', 'JW'];
 
-/** What a code of Google's may be called in our list, the first that is there; other codes are as in our list. */
+/** The names that a code of Google's may have in our list, in order of preference; other codes are the same. */
 const NAMES: ReadonlyMap<string, readonly string[]> = new Map([
   ['zh-tw', TRADITIONAL],
   ['zh-hant', TRADITIONAL],
@@ -31,7 +31,7 @@ const NAMES: ReadonlyMap<string, readonly string[]> = new Map([
 /** ASCII only: Unicode's case mapping would turn a Kelvin sign into a k. */
 const NAME = /^[A-Za-z-]{2,7}$/;
 
-/** Codes of ours that Google writes in another way than in lower case. */
+/** Our codes that Google writes differently, not just in lower case. */
 const THEIRS: ReadonlyMap<string, string> = new Map([
   ['ZH', 'zh-CN'],
   ['ZH-HANS', 'zh-CN'],
@@ -39,17 +39,17 @@ const THEIRS: ReadonlyMap<string, string> = new Map([
   ['NB', 'no'],
 ]);
 
-/** A canonical code as Google writes it: `PT-BR` is `pt-BR`, `ZH` is `zh-CN`. */
+/** A canonical code in Google's spelling: `PT-BR` is `pt-BR`, `ZH` is `zh-CN`. */
 export function theirCode(code: string): string {
   return THEIRS.get(code) ?? lowerBase(code);
 }
 
-/** The canonical source that a code means; a regional one means its base. `undefined` for what is none. */
+/** The canonical source for a code; a regional code means its base. `undefined` if it is none. */
 export function sourceCode(value: unknown, languages: Languages): string | undefined {
   return firstOf(value, (name) => languages.base(name));
 }
 
-/** The canonical target that a code means; `undefined` for what is none. */
+/** The canonical target for a code; `undefined` if it is none. */
 export function targetCode(value: unknown, languages: Languages, variants: DefaultVariants): string | undefined {
   return firstOf(value, (name) => targetOf(name, languages, variants));
 }

@@ -1,4 +1,4 @@
-// GET and POST /language/translate/v2/detect: what languages texts are in. It counts against the rate and costs nothing.
+// GET and POST /language/translate/v2/detect: the languages of texts. It counts towards the rate and costs nothing.
 import Type from 'typebox';
 import { refuse } from 'lingate';
 import type { Detected, Outcome, PluginHost, RouteDoc } from 'lingate';
@@ -11,7 +11,7 @@ import { theirCode } from './google-codes.ts';
 import { AUTHENTICATED, readParameters, TEXTS_MAX, textsOf, unknownOf } from './google-request.ts';
 
 const PATH = '/language/translate/v2/detect';
-/** Google's code for a language that nobody has found out. */
+/** Google's code for an unknown language. */
 const UNDETERMINED = 'und';
 
 const CANNOT = refuse('validation_error', 'The engine of this service does not detect languages: name the source of each translation.');
@@ -26,9 +26,9 @@ const SHARED = {
         detections: Type.Array(
           Type.Array(
             Type.Object({
-              language: string('The code; `und` if the engine cannot tell.'),
+              language: string('The code; `und` if the engine cannot detect it.'),
               isReliable: Type.Boolean({ description: 'Always false, as at Google.' }),
-              confidence: Type.Number({ description: '1, or 0 for `und`: engines tell a language and not how sure they are.' }),
+              confidence: Type.Number({ description: '1, or 0 for `und`: engines report no confidence.' }),
             }),
           ),
           { description: 'One list per text, in the order of the texts, with one entry each.' },
@@ -43,10 +43,10 @@ const SHARED = {
 const POST_DOC: RouteDoc = {
   ...SHARED,
   summary: 'Detect languages',
-  description: 'What languages texts are in, by their beginnings. It counts against the request rate and costs nothing.',
+  description: 'Detects the languages of texts from their beginnings. It counts towards the request rate and costs nothing.',
   body: {
     description: 'As a JSON object or as a form.',
-    schema: Type.Object({ q: oneOrMore(TEXTS_MAX, 'A text, or up to 128. In a form the field is repeated.') }),
+    schema: Type.Object({ q: oneOrMore(TEXTS_MAX, 'A text, or up to 128. In a form, repeat the field.') }),
     example: { q: 'Bonjour tout le monde' },
     contentTypes: JSON_OR_FORM,
   },
@@ -54,9 +54,9 @@ const POST_DOC: RouteDoc = {
 
 const GET_DOC: RouteDoc = {
   ...SHARED,
-  summary: 'Detect languages of a query',
-  description: 'The same for texts that are short enough to stand in an address. What is on the way may log them.',
-  query: [required('q', 'Bonjour tout le monde', 'A text; repeated for several.')],
+  summary: 'Detect languages of texts in the query',
+  description: 'The same for texts that are short enough for a URL. Proxies may log them.',
+  query: [required('q', 'Bonjour tout le monde', 'A text; repeat it for several.')],
 };
 
 export function detection(host: PluginHost): ApiPart {

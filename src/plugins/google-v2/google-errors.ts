@@ -1,10 +1,10 @@
-// What the API's own OpenAPI document says beside its routes, and problems as Google's clients read them: one member `error`.
+// The API's own parts of its OpenAPI document, and problems in Google's format: one member `error`.
 import { KEY_MALFORMED, refuse, UNKNOWN_KEY } from 'lingate';
 import type { ApiDocument, Problem, ProblemForm, Refusal } from 'lingate';
 import Type from 'typebox';
 import { string } from '../facades/reference.ts';
 
-/** How a failure is told: the status of the answer, its name, and why in one word. */
+/** A failure in Google's format: the status of the answer, its name, and the reason in one word. */
 interface Telling {
   readonly code: number;
   readonly status: string;
@@ -16,7 +16,7 @@ const INVALID: Telling = { code: 400, status: 'INVALID_ARGUMENT', reason: 'inval
 const UNAVAILABLE: Telling = { code: 503, status: 'UNAVAILABLE', reason: 'backendError', domain: 'global' };
 const INTERNAL: Telling = { code: 500, status: 'INTERNAL', reason: 'backendError', domain: 'global' };
 
-/** By the status that the problem has elsewhere. */
+/** By the usual status of the problem. */
 const BY_STATUS: Readonly<Record<number, Telling>> = {
   400: INVALID,
   401: { code: 400, status: 'INVALID_ARGUMENT', reason: 'API_KEY_INVALID', domain: 'global' },
@@ -29,11 +29,11 @@ const BY_STATUS: Readonly<Record<number, Telling>> = {
   503: UNAVAILABLE,
 };
 
-/** Whoever is told of an API key that is not valid looks for another one: only these mean that, and no code of a plugin. */
+/** A caller who is told that a key is not valid looks for another key: only these codes mean that, and no plugin's code does. */
 const KEY_CODES: ReadonlySet<string> = new Set(['unauthorized', 'key_revoked']);
 const NOT_SIGNED_IN: Telling = { code: 401, status: 'UNAUTHENTICATED', reason: 'authError', domain: 'global' };
 
-/** Cases of `validation_error` that are told in another way. */
+/** Cases of `validation_error` with another status. */
 const BY_PROBLEM = new WeakMap<Problem, Telling>();
 
 export const PROBLEM_FORM: ProblemForm = {
@@ -52,21 +52,21 @@ function tellingOf(problem: Problem): Telling {
   return BY_PROBLEM.get(problem) ?? BY_STATUS[status] ?? (status < 500 ? { ...INVALID, code: status } : { ...INTERNAL, code: status });
 }
 
-/** What stands behind words that say the half of it already. */
+/** The rest of the message, where the first words already say half of the detail. */
 const DETAILS = new WeakMap<Problem, string>([
   [KEY_MALFORMED.problem, 'A key is la_live_ or la_test_ and 40 letters or digits.'],
-  [UNKNOWN_KEY.problem, 'Nobody has this key.'],
+  [UNKNOWN_KEY.problem, 'This key is unknown.'],
 ]);
 
 function messageOf(problem: Problem): string {
   const { code, detail, fields = {} } = problem;
-  // Clients look for these words.
+  // Clients search for these words.
   if (KEY_CODES.has(code)) return `API key not valid. ${DETAILS.get(problem) ?? detail}`;
   if (code !== 'text_too_long') return detail;
   return `Text too long: ${fields['characters']} characters in total; at most ${fields['max_characters']} are allowed in a request.`;
 }
 
-/** For a parameter that is not there. */
+/** For a missing parameter. */
 export function missing(detail: string): Refusal {
   return told(detail, { ...INVALID, reason: 'required' });
 }
@@ -106,14 +106,14 @@ const Failure = Type.Object(
 export const DOCUMENT: ApiDocument = {
   title: 'Cloud Translation API v2',
   version: '2',
-  summary: "Google's Cloud Translation API v2 over the keys, limits and books of this service.",
+  summary: "Google's Cloud Translation API v2, with the keys, limits and charges of this service.",
   description:
-    'For programs that speak version 2 (Basic) of the API: its address and a key of this service are all they need. The engine is the ' +
-    "service's own. If the operator allows it, a key is also taken from `key` in the query; a wrong one is a 400 " +
-    'whose reason is `API_KEY_INVALID`. A quota or credit that is used up is a 403 whose reason is `dailyLimitExceeded`.',
+    'For clients of version 2 (Basic) of the API: they only need this address and a key of this service. The engine is the ' +
+    "service's own. If the operator allows it, a key is also accepted as `key` in the query; a wrong key is a 400 " +
+    'with the reason `API_KEY_INVALID`. A quota or credit that is used up is a 403 with the reason `dailyLimitExceeded`.',
   tags: {
     Translation: 'Translate texts.',
-    Languages: 'What can be translated, and what texts are in.',
+    Languages: 'Supported languages, and language detection.',
   },
   failure: Failure,
   keyField: 'X-Goog-Api-Key',

@@ -1,4 +1,4 @@
-// GET /language/translate/v2/languages: what can be translated, sources and targets in one list.
+// GET /language/translate/v2/languages: sources and targets in one list.
 import Type from 'typebox';
 import { refuse } from 'lingate';
 import type { Languages, Outcome, PluginHost, RouteDoc } from 'lingate';
@@ -12,13 +12,12 @@ import { AUTHENTICATED, modelFault, readParameters, unknownOf } from './google-r
 
 const DOC: RouteDoc = {
   summary: 'List languages',
-  description:
-    'The languages that texts may be in, or be translated into. Variants such as `pt-BR` count as their base when they are sources.',
+  description: 'The source and target languages. As a source, a variant such as `pt-BR` is treated as its base code.',
   authenticated: true,
   tag: 'Languages',
   query: [
-    parameter('target', 'en', 'A code of the list: the answer has names, which are in English whatever the code.'),
-    parameter('model', 'nmt', '`nmt` or `base`; without effect.'),
+    parameter('target', 'en', 'A code of the list: the answer then has names, always in English.'),
+    parameter('model', 'nmt', '`nmt` or `base`; has no effect.'),
   ],
   answer: answered(
     'The list.',
@@ -56,7 +55,7 @@ export function languages(host: PluginHost, variants: DefaultVariants): ApiPart 
 }
 
 function listOf({ sources, targets }: Languages, named: Named): Outcome {
-  // Of a language that is a source and a target the source's name: it is that of the bare code.
+  // A language that is both a source and a target has the source's name, which is that of the bare code.
   const names = new Map([...targets, ...sources].map(({ code, name }) => [theirCode(code), name]));
   const list = [...names].toSorted(([one], [other]) => (one < other ? -1 : 1));
   return answer({ data: { languages: list.map(([language, name]) => (named === 'named' ? { language, name } : { language })) } });

@@ -1,4 +1,4 @@
-// What every request of this API has: how its chain begins, its key, and its parameters in the query, in JSON or in a form, judged.
+// Common to all requests of this API: the first steps, the key, and the parameters from the query, JSON or a form.
 import { FORM_BODY_HEADERS, refuse, unknownAmong } from 'lingate';
 import type { BodyStep, Exchange, GatewayServices, ListLimit, Refusal, Step } from 'lingate';
 import { readStep } from '../facades/api.ts';
@@ -10,12 +10,12 @@ import { judgeTexts } from '../facades/texts.ts';
 import type { Texts } from '../facades/texts.ts';
 import { bodyTooLarge, missing } from './google-errors.ts';
 
-/** Log, load shedding, whose key it is, the team's load shedding. */
+/** Access log, load shedding, identification, the team's load shedding. */
 export const AUTHENTICATED = ['access-log', 'shed', 'google-key', 'authenticate', 'team-shed'] as const;
 
 const NO_KEY = refuse(
   'unauthorized',
-  'Send one as "X-Goog-Api-Key: <key>" or "Authorization: Bearer <key>"; here none is taken from the query.',
+  'Send one as "X-Goog-Api-Key: <key>" or "Authorization: Bearer <key>"; a key in the query is not accepted here.',
 );
 const NO_KEY_ANYWHERE = refuse('unauthorized', 'Send one as "X-Goog-Api-Key: <key>", as "Authorization: Bearer <key>" or as ?key=<key>.');
 
@@ -24,9 +24,9 @@ export function keyStep(services: GatewayServices, inQuery: boolean): Step {
   return keyFieldStep('google-key', place, services);
 }
 
-/** As many as Google takes. */
+/** As many as Google accepts. */
 export const TEXTS_MAX = 128;
-/** Also for a list in a body that holds too much to count it. */
+/** Also for a list in a body that is too large to count it. */
 const TEXTS_LIMIT: ListLimit = {
   name: 'q',
   entriesMax: TEXTS_MAX,
@@ -47,13 +47,13 @@ function membersOf(x: Exchange, bytesMax: number): Judged<Members> {
   if ('problem' in inBody || inQuery.sound.size === 0) return inBody;
   if (inBody.sound.size === 0) return inQuery;
   const both = ['q', 'source', 'target', 'format', 'model'].find((one) => inQuery.sound.has(one) && inBody.sound.has(one));
-  if (both !== undefined) return refuse('validation_error', `${both}: must not stand both in the query and in the body.`);
+  if (both !== undefined) return refuse('validation_error', `${both}: must not be both in the query and in the body.`);
   return { sound: new Map([...inQuery.sound, ...inBody.sound]) };
 }
 
 /**
- * What each of Google's APIs takes and its clients send, for credentials, for accounts and for the form of the answer. None of
- * it changes a translation, and a key is never taken from here; `callback`, which asks for a script, is not among them.
+ * Parameters that all of Google's APIs accept, for credentials, accounts and the format of the answer. None of them changes a
+ * translation, and a key is never read from them; `callback`, which requests a script, is not among them.
  */
 const STANDARD = [
   'key',
@@ -73,10 +73,10 @@ const STANDARD = [
   '$.xgafv',
 ] as const;
 
-/** Translations have been made by one model since both names mean the same. */
+/** Both names have meant the same model for years. */
 const MODELS = ['nmt', 'base'];
 
-/** Refuses what an operation does not know: a translation, or a list, would be another than was asked for. */
+/** Refuses parameters that an operation does not have, because the answer would not be the requested one. */
 export function unknownOf(members: Members, known: readonly string[]): Refusal | undefined {
   const unknown = unknownAmong([...members.keys()], new Set([...STANDARD, ...known]));
   if (unknown !== undefined) return refuse('validation_error', `Unknown name: ${unknown}. Accepted are ${known.join(', ')}.`);
@@ -86,8 +86,8 @@ export function unknownOf(members: Members, known: readonly string[]): Refusal |
 
 const FAULTS = {
   notText: () => refuse('validation_error', 'q: must be a string, or a list of strings.'),
-  half: () => refuse('validation_error', 'q: holds half of a surrogate pair, which is no character.'),
-  none: missing('Required Text: q must hold at least one text that is not empty.'),
+  half: () => refuse('validation_error', 'q: has half of a surrogate pair, which is not a character.'),
+  none: missing('Required Text: q must have at least one text that is not empty.'),
 };
 
 /** One text, or several. */
@@ -97,7 +97,7 @@ export function textsOf(members: Members): Judged<Texts> {
   return entries.length > TEXTS_MAX ? TEXTS_LIMIT.refusal : judgeTexts(entries, FAULTS);
 }
 
-/** Checked, so that a mistake is found; without effect. */
+/** Checked to find mistakes; has no effect. */
 export function modelFault(members: Members): Refusal | undefined {
   const model = chosen(members, 'model');
   if (model === undefined || (typeof model === 'string' && MODELS.includes(model))) return undefined;

@@ -1,4 +1,4 @@
-// Translations: GET and POST /language/translate/v2, with a slash at the end or not.
+// Translations: GET and POST /language/translate/v2, with or without a slash at the end.
 import { NOTHING_CHOSEN, refuse, refusedCharge, TRANSLATION_PROBLEMS } from 'lingate';
 import type { EngineCapabilities, Languages, Outcome, PluginHost, RouteDoc, TextFormat, Translation, TranslationOptions } from 'lingate';
 import Type from 'typebox';
@@ -19,19 +19,19 @@ const KNOWN = ['q', 'target', 'source', 'format', 'model'];
 
 const PARAMETERS = {
   target: 'A code that /languages lists, in any case; `en` and `pt` mean the variant that the operator has chosen.',
-  source: 'A code that /languages lists; without it the engine finds out.',
-  format: '`html`, the default, or `text`. For an engine that handles no HTML, texts without `<` and `&` are taken as text.',
-  model: '`nmt` or `base`; without effect.',
+  source: 'A code that /languages lists; by default the engine detects it.',
+  format: '`html` (the default) or `text`. If the engine does not support HTML, texts without `<` and `&` are treated as text.',
+  model: '`nmt` or `base`; has no effect.',
 } as const;
 
 const ANSWER = answered(
-  'All texts are translated, and were charged.',
+  'All texts are translated, and charged.',
   Type.Object({
     data: Type.Object({
       translations: Type.Array(
         Type.Object({
           translatedText: string('The translation.'),
-          detectedSourceLanguage: optional('If no source was given and the engine tells.'),
+          detectedSourceLanguage: optional('If no source was given and the engine reports it.'),
         }),
         { description: 'One per text, in the order of the texts.' },
       ),
@@ -49,11 +49,11 @@ const SHARED = { authenticated: true, tag: 'Translation', problems: TRANSLATION_
 const POST_DOC: RouteDoc = {
   ...SHARED,
   summary: 'Translate texts',
-  description: 'Translates one text or up to 128, all or none of them. Parameters may stand in the query too; unknown ones are refused.',
+  description: 'Translates one text or up to 128, all or none of them. Parameters may also be in the query; unknown ones are refused.',
   body: {
     description: 'As a JSON object or as a form.',
     schema: Type.Object({
-      q: oneOrMore(TEXTS_MAX, 'A text, or up to 128. In a form the field is repeated. An empty text among others stays empty.'),
+      q: oneOrMore(TEXTS_MAX, 'A text, or up to 128. In a form, repeat the field. An empty text among others stays empty.'),
       target: string(PARAMETERS.target),
       source: optional(PARAMETERS.source),
       format: optional(PARAMETERS.format),
@@ -68,10 +68,10 @@ const POST_DOC: RouteDoc = {
 
 const GET_DOC: RouteDoc = {
   ...SHARED,
-  summary: 'Translate texts of a query',
-  description: 'The same for texts that are short enough to stand in an address. What is on the way may log them.',
+  summary: 'Translate texts in the query',
+  description: 'The same for texts that are short enough for a URL. Proxies may log them.',
   query: [
-    required('q', 'Hello, world!', 'A text; repeated for several.'),
+    required('q', 'Hello, world!', 'A text; repeat it for several.'),
     required('target', 'de', PARAMETERS.target),
     parameter('source', 'en', PARAMETERS.source),
     parameter('format', 'text', PARAMETERS.format),
@@ -82,7 +82,7 @@ const GET_DOC: RouteDoc = {
 
 interface GoogleOrder extends Texts {
   readonly options: TranslationOptions;
-  /** The answer is to be HTML, which the engine does not make: it is given plain text, and gives that. */
+  /** The answer must be HTML, which the engine does not support: it gets plain text, and returns plain text. */
   readonly isEscaped: boolean;
 }
 
@@ -93,7 +93,7 @@ export function translation(host: PluginHost, variants: DefaultVariants): ApiPar
     routes: [
       route('POST', PATH, steps, POST_DOC),
       route('GET', PATH, steps, GET_DOC),
-      // As Google's own client asks where it has no key of its own.
+      // Google's own client asks here if it has no key.
       { method: 'POST', path: `${PATH}/`, takesBody: true, steps, undocumented: true },
       { method: 'GET', path: `${PATH}/`, takesBody: false, steps, undocumented: true },
     ],
@@ -106,7 +106,7 @@ export function translation(host: PluginHost, variants: DefaultVariants): ApiPar
         const { characters } = texts.sound;
         const can: Rules['can'] = (sourceLang, targetLang) => services.engineCanFor(x, sourceLang, targetLang);
         const options = optionsOf(members, texts.sound, { languages: services.languages(x), variants, can });
-        // With its characters: a text that is too long is told before all that is behind it.
+        // With its characters, so that a text that is too long is reported before anything else.
         if ('problem' in options) return refusedCharge(options, characters);
         x.set(slot, { ...texts.sound, ...options.sound });
         return chargeFor(characters, true);
@@ -153,7 +153,7 @@ function optionsOf(
   return { sound: { options: { ...NOTHING_CHOSEN, sourceLang, targetLang, format: format.sound.format }, isEscaped } };
 }
 
-/** What means something else in HTML than in plain text. */
+/** Characters with another meaning in HTML than in plain text. */
 const MARKUP = /[<&]/;
 
 function formatOf(
@@ -165,9 +165,12 @@ function formatOf(
   if (format === 'text') return { sound: { format, isEscaped: false } };
   if (format !== 'html') return refuse('validation_error', 'format: must be text or html.');
   if (formats.includes('html')) return { sound: { format, isEscaped: false } };
-  // HTML is what a request without a format is taken for, whatever it holds.
+  // Without a format, HTML is assumed, whatever the text contains.
   if (!text.some((entry) => MARKUP.test(entry))) return { sound: { format: 'text', isEscaped: true } };
-  return refuse('validation_error', 'format: the engine of this service does not handle html, and a text holds < or &; send format text.');
+  return refuse(
+    'validation_error',
+    'format: the engine of this service does not support html, and a text contains < or &; send format text.',
+  );
 }
 
 function answerOf({ entries, options, isEscaped }: GoogleOrder, translations: readonly Translation[]): Outcome {
@@ -185,7 +188,7 @@ function answerOf({ entries, options, isEscaped }: GoogleOrder, translations: re
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** As Google writes plain text in HTML. */
+/** Escapes plain text for HTML, as Google does. */
 function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character]!);
 }

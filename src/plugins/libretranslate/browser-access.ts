@@ -1,19 +1,19 @@
-// What browsers ask before a page or an extension of another origin may read an answer (CORS): anyone may, as at LibreTranslate.
+// CORS: lets web pages and extensions of any origin read the answers, as at LibreTranslate.
 import type { DocHeaders, GatewayServices, HeaderList, PluginRoute, Reply, Step } from 'lingate';
 
-/** Any origin may read: a browser sends a key only if the page has it, unlike a cookie. */
+/** Any origin may read: unlike a cookie, a key is only sent by a page that has it. */
 const ON_EVERY_ANSWER: HeaderList = [
   ['Access-Control-Allow-Origin', '*'],
   ['Access-Control-Expose-Headers', 'Retry-After, X-RateLimit-Limit, X-Request-Id'],
 ];
 const METHODS = 'GET, POST';
-/** A day; browsers cut it to what they like. */
+/** A day; browsers reduce it as they like. */
 const ASK_AGAIN_SECONDS = '86400';
 
 export class BrowserAccess {
   readonly documented: DocHeaders = {
     'Access-Control-Allow-Origin': { description: 'Pages of any origin may read the answer.', example: '*' },
-    'Access-Control-Expose-Headers': { description: 'The fields of it that they may read.', example: ON_EVERY_ANSWER[1]![1] },
+    'Access-Control-Expose-Headers': { description: 'The headers that they may read.', example: ON_EVERY_ANSWER[1]![1] },
   };
 
   /** The routes, and for each path one that answers a browser's preflight request. */
@@ -50,17 +50,17 @@ function preflight({ path, problemForm }: PluginRoute): PluginRoute {
     steps: ['access-log', 'libretranslate-any-origin', 'libretranslate-preflight'],
     ...(problemForm === undefined ? {} : { problemForm }),
     doc: {
-      summary: 'What browsers ask first',
-      description: 'Answered to any origin: pages and extensions may send what this path takes.',
+      summary: 'Preflight request of browsers',
+      description: 'Allows every origin to send what this path accepts.',
       authenticated: false,
       tag: 'Front ends',
       answer: {
         status: 204,
         description: 'They may.',
         headers: {
-          'Access-Control-Allow-Methods': { description: 'What may be asked.', example: METHODS },
-          'Access-Control-Allow-Headers': { description: 'The fields that may be sent.', example: 'authorization, content-type' },
-          'Access-Control-Max-Age': { description: 'Seconds for which a browser may remember it.', example: ASK_AGAIN_SECONDS },
+          'Access-Control-Allow-Methods': { description: 'The allowed methods.', example: METHODS },
+          'Access-Control-Allow-Headers': { description: 'The allowed headers.', example: 'authorization, content-type' },
+          'Access-Control-Max-Age': { description: 'For how many seconds a browser may cache this.', example: ASK_AGAIN_SECONDS },
         },
       },
     },

@@ -1,4 +1,4 @@
-// DeepLX's shape of POST /translate: `text`, `source_lang` and `target_lang`, answered with `code` and `data`.
+// DeepLX's format of POST /translate: `text`, `source_lang` and `target_lang`, answered with `code` and `data`.
 import { NOTHING_CHOSEN, refuse } from 'lingate';
 import type { Exchange, Outcome, TextFormat, Translation } from 'lingate';
 import { answer } from '../facades/api.ts';
@@ -7,7 +7,7 @@ import { sourceCode, targetCode, unavailablePair } from './language-list.ts';
 import type { Order, OrderRules } from './translation-parameters.ts';
 import { isMissing, missingParameter, textsOf } from './translation-parameters.ts';
 
-/** LibreTranslate's requests have `q` and are refused without it: what has `text` and no `q` can be no other's. */
+/** LibreTranslate's requests always have `q`, so one with `text` and without `q` is DeepLX's. */
 export function isDeepLX(members: Members): boolean {
   return !members.has('q') && members.has('text');
 }
@@ -35,7 +35,7 @@ function tagHandlingOf(value: unknown, formats: readonly TextFormat[]): Judged<T
   if (isMissing(value)) return { sound: 'text' };
   const format = formats.find((known) => known === value && known !== 'text');
   return format === undefined
-    ? refuse('validation_error', 'tag_handling is not supported: it is html or xml, where the engine of this service handles it')
+    ? refuse('validation_error', 'tag_handling is not supported: use html or xml, if the engine of this service supports it')
     : { sound: format };
 }
 
@@ -51,7 +51,7 @@ export function deepLXAnswer(x: Exchange, { options }: Order, [translation]: rea
   });
 }
 
-/** Clients expect a number: made of the random part of the request's id, and small enough to be exact in JavaScript. */
+/** Clients expect a number: made from the random part of the request's id, and small enough to be exact in JavaScript. */
 function numberOf(requestId: string): number {
   const digits = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
   return Array.from(requestId.slice(-10)).reduce((sum, digit) => sum * 32 + digits.indexOf(digit), 0);

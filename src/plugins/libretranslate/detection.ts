@@ -1,4 +1,4 @@
-// POST /detect: what language a text is in, by engines that can tell. It counts against the rate and costs nothing.
+// POST /detect: the language of a text, if the engine can detect it. It counts towards the rate and costs nothing.
 import Type from 'typebox';
 import { refuse } from 'lingate';
 import type { PluginHost, RouteDoc } from 'lingate';
@@ -16,7 +16,7 @@ const CANNOT = refuse('validation_error', 'The engine of this service does not d
 
 const DOC: RouteDoc = {
   summary: 'Detect a language',
-  description: 'What language a text is in, by its beginning. It counts against the request rate and costs nothing.',
+  description: 'Detects the language of a text from its beginning. It counts towards the request rate and costs nothing.',
   authenticated: true,
   tag: 'Languages',
   body: {
@@ -26,10 +26,10 @@ const DOC: RouteDoc = {
     contentTypes: BODY_TYPES,
   },
   answer: answered(
-    'The language, or an empty list where the engine cannot tell.',
+    'The language, or an empty list if the engine cannot detect it.',
     Type.Array(
       Type.Object({
-        confidence: Type.Number({ description: 'Always 100: engines tell a language and not how sure they are.' }),
+        confidence: Type.Number({ description: 'Always 100: engines report no confidence.' }),
         language: string('The code.'),
       }),
     ),
@@ -49,7 +49,7 @@ export function detection(host: PluginHost, read: ReadSlot): ApiPart {
         if (isMissing(q)) return missingParameter('q');
         const texts = textsOf(q);
         if ('problem' in texts) return texts;
-        // A list is taken for one text: clients that send one have split a document.
+        // A list is treated as one text: clients that send one have split a document.
         x.set(slot, texts.sound.text.join('\n'));
         return chargeFor(texts.sound.characters, false);
       }),

@@ -1,4 +1,4 @@
-// Language codes as LibreTranslate writes them, and GET /languages: what its clients fill their menus with, without a key, as there.
+// Language codes as LibreTranslate writes them, and GET /languages, from which clients fill their menus; it needs no key, as there.
 import Type from 'typebox';
 import { refuse, targetsOffered } from 'lingate';
 import type { Languages, Refusal, RouteDoc } from 'lingate';
@@ -16,12 +16,12 @@ const ALIASES: ReadonlyMap<unknown, string> = new Map([
   ['iw', 'HE'],
 ]);
 
-/** The canonical source that a code means; a regional one means its base. `undefined` for what is none. */
+/** The canonical source for a code; a regional code means its base. `undefined` if it is none. */
 export function sourceCode(value: unknown, languages: Languages): string | undefined {
   return languages.base(ALIASES.get(value) ?? value);
 }
 
-/** The canonical target that a code means; `undefined` for what is none. */
+/** The canonical target for a code; `undefined` if it is none. */
 export function targetCode(value: unknown, languages: Languages, variants: DefaultVariants): string | undefined {
   return targetOf(ALIASES.get(value) ?? value, languages, variants);
 }
@@ -43,8 +43,7 @@ export interface ListedLanguage {
 
 const DOC: RouteDoc = {
   summary: 'List languages',
-  description:
-    'The languages that texts may be in, and what each can be translated into. Variants such as `pt-BR` count as their base when they are sources.',
+  description: 'The source languages with their targets. As a source, a variant such as `pt-BR` is treated as its base code.',
   authenticated: false,
   tag: 'Languages',
   answer: answered(
@@ -53,7 +52,7 @@ const DOC: RouteDoc = {
       Type.Object({
         code: string('The code.'),
         name: string('The name in English.'),
-        targets: Type.Array(Type.String(), { description: 'Codes of what it can be translated into.' }),
+        targets: Type.Array(Type.String(), { description: 'The codes of its target languages.' }),
       }),
     ),
     [{ code: 'en', name: 'English', targets: ['de', 'en', 'fr', 'pt-BR'] }],
@@ -69,8 +68,8 @@ export function languageList(variants: DefaultVariants): ApiPart {
 }
 
 /**
- * Clients have one list for both menus: each language that is offered as a source or as a target, with its targets. One that is
- * only a target has none.
+ * Clients have one list for both menus: each language offered as a source or a target, with its targets. A language that is only a
+ * target has none.
  */
 export function listed(languages: Languages, variants: DefaultVariants): readonly ListedLanguage[] {
   const { all, sources, targets } = languages;

@@ -1,9 +1,9 @@
-// What the API's own OpenAPI document says beside its routes, and problems as its clients read them: one member `error`.
+// The API's own parts of its OpenAPI document, and problems in its format: one member `error`.
 import type { ApiDocument, Problem, ProblemForm } from 'lingate';
 import Type from 'typebox';
 import { optional, string } from '../facades/reference.ts';
 
-/** Bad and missing keys, and what is used up, are 403 there. */
+/** Wrong or missing keys, and a used-up quota or credit, are 403 there. */
 const BY_STATUS: Readonly<Record<number, number>> = { 401: 403, 402: 403 };
 
 export const PROBLEM_FORM: ProblemForm = {
@@ -20,7 +20,7 @@ function wordsOf({ code, detail, fields = {} }: Problem): string {
   return detail;
 }
 
-/** The words for too many characters, and for too many texts. */
+/** The message for too many characters, and for too many texts. */
 export function tooLong(size: number | string | undefined, limit: number | string | undefined): string {
   return `Invalid request: request (${size}) exceeds text limit (${limit})`;
 }
@@ -28,19 +28,19 @@ export function tooLong(size: number | string | undefined, limit: number | strin
 /** How parameters may be sent. */
 export const BODY_TYPES = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'] as const;
 
-export const ApiKey = optional('The key, where no field of the request has one and the operator takes it from here.');
+export const ApiKey = optional('The key, if no header has one and the operator allows it here.');
 
 export const DOCUMENT: ApiDocument = {
   title: 'LibreTranslate API',
   version: '1',
-  summary: "LibreTranslate's API, over the keys, limits and books of this service.",
+  summary: "LibreTranslate's API, with the keys, limits and charges of this service.",
   description:
-    'For clients of LibreTranslate and, in a shape of its own, of DeepLX. Failures are an object with `error`; nothing is charged for them. ' +
-    'A key in a field of the request counts before one in the body; none is ever taken from a query.',
+    'For clients of LibreTranslate and, in another format, of DeepLX. Failures are an object with `error`; nothing is charged for them. ' +
+    'A key in a header takes precedence over one in the body; a key in the query is never accepted.',
   tags: {
     Translation: 'Translate texts.',
-    Languages: 'What can be translated, and what a text is in.',
-    'Front ends': 'What pages and browsers ask.',
+    Languages: 'Supported languages, and language detection.',
+    'Front ends': 'For web pages and browsers.',
   },
   failure: Failure,
 };

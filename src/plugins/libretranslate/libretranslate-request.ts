@@ -1,4 +1,4 @@
-// The steps that find a request's key, in its fields or in its body, and the one that reads its parameters.
+// The steps that find a request's key, in its headers or its body, and the one that reads its parameters.
 import { FORM_BODY_HEADERS, isFormType, isMultipartType, LONG_BODY_BYTES, readFormBody, readMultipartBody, refuse } from 'lingate';
 import type { BodyStep, Credential, Exchange, FormBody, GatewayServices, Slot, Step } from 'lingate';
 import { readStep } from '../facades/api.ts';
@@ -7,10 +7,10 @@ import { readMembers } from '../facades/members.ts';
 import type { Judged, Members } from '../facades/members.ts';
 import { TEXTS_LIMIT } from './translation-parameters.ts';
 
-/** A key behind these bytes is not found. */
+/** A key after these bytes is not found. */
 const KEY_WITHIN_BYTES = 65_536;
 
-/** How every route begins that needs a key; the step that reads the parameters comes next. */
+/** The first steps of every route that needs a key; the step that reads the parameters comes next. */
 export const AUTHENTICATED = [
   'access-log',
   'shed',
@@ -21,7 +21,7 @@ export const AUTHENTICATED = [
   'team-shed',
 ] as const;
 
-/** Parameters that were read for the key's sake. */
+/** Parameters that were read to find the key. */
 export type ReadSlot = Slot<Judged<Members> | undefined>;
 
 const NO_KEY = refuse('unauthorized', 'No API key was sent. Send it as api_key, or as "Authorization: Bearer <key>".');
@@ -53,13 +53,13 @@ export function keySteps(services: GatewayServices, keyInBody: boolean, slot: Re
         const { body } = x;
         if (typeof body !== 'string' && body.length > LONG_BODY_BYTES) {
           const begun = keyInBeginning(x.head.headers, body);
-          // What is wrong in the beginning is wrong in the whole.
+          // An error in the beginning is an error in the whole body.
           if ('problem' in begun) return begun;
           const key = credentialOf(begun.sound, services);
           return key.kind === 'missing' ? NO_KEY_IN_BEGINNING : services.identify(x, key);
         }
         const read = readMembers(x.head.headers, body, services.bodyBytesMax, TEXTS_LIMIT);
-        // A body that cannot be read may hold a key: "no key" would be misleading.
+        // A body that cannot be parsed may contain a key: "no key" would be misleading.
         if ('problem' in read) return read;
         x.set(slot, read);
         const key = credentialOf(read.sound.get('api_key'), services);
@@ -79,25 +79,25 @@ export function readParameters(
   const read = (x: Exchange): Judged<Members> => {
     const known = x.get(slot);
     if (known === undefined) return readMembers(x.head.headers, x.body, services.bodyBytesMax, TEXTS_LIMIT);
-    // A slow engine must not keep it alive.
+    // A slow engine must not keep it in memory.
     x.set(slot, undefined);
     return known;
   };
   return readStep(name, FORM_BODY_HEADERS, services, read, take);
 }
 
-/** An empty key counts as none: clients without one send it so. */
+/** An empty key counts as none: clients without one send it. */
 function credentialOf(key: unknown, { credentials }: GatewayServices): Credential {
   if (key === undefined || key === null || key === '') return { kind: 'missing' };
-  // As if it had come as a bearer token: one pattern for all keys.
+  // As if it were a bearer token: one pattern for all keys.
   return typeof key === 'string' ? credentials.read({ authorization: `Bearer ${key}` }) : { kind: 'malformed' };
 }
 
 const NAME = 'api_key';
-/** Strings, marks, and what stands between them. A string that does not end is no token. */
+/** Strings, punctuation, and what is between them. An unterminated string is not a token. */
 const TOKEN = /"[^"\\]*(?:\\[^][^"\\]*)*"|[{}[\],:]|[^"{}[\],:]+/y;
 
-/** The value as the body has it, of whatever type; `undefined` where there is none in the beginning. */
+/** The value in the body, of whatever type; `undefined` if the beginning has none. */
 function keyInBeginning(headers: Readonly<Record<string, string>>, body: Uint8Array): Judged<unknown> {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
   const isWhole = bytes.length <= KEY_WITHIN_BYTES;
@@ -106,19 +106,19 @@ function keyInBeginning(headers: Readonly<Record<string, string>>, body: Uint8Ar
   return only(readMultipartBody(headers, isWhole ? bytes : wholeParts(bytes), KEY_WITHIN_BYTES));
 }
 
-/** A field that comes more than once is no key: which one is meant cannot be known. */
+/** A repeated field is not a key, because it is unclear which one is meant. */
 function only(form: FormBody): Judged<unknown> {
   if (form.kind === 'refused') return form.refusal;
   const values = form.fields.filter(([name]) => name === NAME).map(([, value]) => value);
   return { sound: values.length > 1 ? values : values[0] };
 }
 
-/** The fields that end within the beginning: what ends them may stand right behind it. */
+/** The fields that end within the beginning; the delimiter may be right after it. */
 function wholeFields(bytes: Buffer): Buffer {
   return bytes.subarray(0, Math.max(0, bytes.lastIndexOf('&', KEY_WITHIN_BYTES)));
 }
 
-/** Likewise the parts, closed as a whole body would be. The first line is the boundary; without one, nothing is. */
+/** The same for multipart forms, closed like a whole body. The first line is the boundary; without one there is nothing. */
 function wholeParts(bytes: Buffer): Buffer {
   const firstEnd = bytes.subarray(0, KEY_WITHIN_BYTES).indexOf('\r\n');
   if (firstEnd === -1) return bytes.subarray(0, KEY_WITHIN_BYTES);
@@ -128,7 +128,7 @@ function wholeParts(bytes: Buffer): Buffer {
   return Buffer.concat([bytes.subarray(0, end <= 0 ? firstEnd : end), closing]);
 }
 
-/** Of the outermost object; the last one counts, as for `JSON.parse`. */
+/** A member of the outermost object; the last one counts, as for `JSON.parse`. */
 function memberIn(text: string): unknown {
   let found: unknown = undefined;
   let depth = 0;
@@ -145,11 +145,11 @@ function memberIn(text: string): unknown {
     if (token === '}' || token === ']') depth--;
     if (token.trim() !== '') last = token;
   }
-  // The last string of the beginning, which what comes behind it ends.
+  // The last string of the beginning, if what follows ends it.
   return depth === 1 && name === NAME && last.startsWith('"') ? valueOf(last) : found;
 }
 
-/** Of a token; of what is no value of its own, such as the end of a list, the token itself, which is no key. */
+/** The value of a token; for a token that is not a value, such as the end of a list, the token itself, which is not a key. */
 function valueOf(token: string): unknown {
   try {
     return JSON.parse(token);

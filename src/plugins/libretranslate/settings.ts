@@ -1,4 +1,4 @@
-// GET /frontend/settings: what front ends of LibreTranslate ask before all else. It needs no key, as there.
+// GET /frontend/settings: requested first by front ends of LibreTranslate. It needs no key, as there.
 import Type from 'typebox';
 import type { GatewayServices, Outcome, RouteDoc } from 'lingate';
 import { answer, route } from '../facades/api.ts';
@@ -8,7 +8,7 @@ import { answered } from '../facades/reference.ts';
 import { listed } from './language-list.ts';
 import type { ListedLanguage } from './language-list.ts';
 
-/** Milliseconds that a page waits for the next key press before it asks for a translation. */
+/** Milliseconds that a page waits for the next key press before it requests a translation. */
 const PAUSE_MS = 500;
 
 const Language = Type.Object({ code: Type.String(), name: Type.String() });
@@ -34,14 +34,14 @@ const DOC: RouteDoc = {
   answer: answered(
     'The settings.',
     Type.Object({
-      charLimit: Type.Integer({ description: 'Always -1: how long a text may be is for the plan of the key to say.' }),
+      charLimit: Type.Integer({ description: 'Always -1: the limit depends on the plan of the key.' }),
       frontendTimeout: Type.Integer({ description: 'Milliseconds to wait for the next key press.' }),
-      apiKeys: Type.Boolean({ description: 'That there are keys.' }),
-      keyRequired: Type.Boolean({ description: 'That nothing is translated without one.' }),
-      suggestions: Type.Boolean({ description: 'That nobody collects better translations.' }),
-      filesTranslation: Type.Boolean({ description: 'That files are not translated.' }),
+      apiKeys: Type.Boolean({ description: 'Always true: there are keys.' }),
+      keyRequired: Type.Boolean({ description: 'Always true: translations need a key.' }),
+      suggestions: Type.Boolean({ description: 'Always false: suggestions are not collected.' }),
+      filesTranslation: Type.Boolean({ description: 'Always false: files are not translated.' }),
       supportedFilesFormat: Type.Array(Type.String(), { description: 'Of none.' }),
-      language: Type.Object({ source: Language, target: Language }, { description: 'What to begin with.' }),
+      language: Type.Object({ source: Language, target: Language }, { description: 'The initial languages.' }),
     }),
     example,
   ),
@@ -59,7 +59,7 @@ function settingsOf(services: GatewayServices, variants: DefaultVariants): Outco
   const first = (among: readonly ListedLanguage[]): ListedLanguage | undefined => among.find(({ code }) => code === 'en') ?? among[0];
   const reached = new Set(list.flatMap(({ targets }) => targets));
   if (services.engineCan.detection) return settingsWith(example.language.source, first(list.filter(({ code }) => reached.has(code))));
-  // Without detection the source is preset to English, so the target is another language.
+  // Without detection the source is preset to English, so the target must be another language.
   const source = first(list.filter(({ targets }) => targets.length > 0));
   const targets = list.filter(({ code }) => source?.targets.includes(code) === true);
   return settingsWith(source, targets.find(({ code }) => code !== source?.code) ?? targets[0]);

@@ -1,4 +1,4 @@
-// The parameters of POST /translate, judged: LibreTranslate's names and words, our rules and limits.
+// Parses the parameters of POST /translate: LibreTranslate's names and messages, our rules and limits.
 import { NOTHING_CHOSEN, refuse } from 'lingate';
 import type { EngineCapabilities, Languages, ListLimit, Refusal, TextFormat, TranslationOptions } from 'lingate';
 import type { DefaultVariants } from '../facades/default-variants.ts';
@@ -8,7 +8,7 @@ import type { Texts } from '../facades/texts.ts';
 import { sourceCode, targetCode, unavailablePair } from './language-list.ts';
 import { tooLong } from './libretranslate-document.ts';
 
-/** For a list in a body that holds too much to count it. */
+/** For a list in a body that is too large to count it. */
 export const TEXTS_LIMIT: ListLimit = { name: 'q', entriesMax: PIECE_TEXTS, refusal: tooMany(`over ${PIECE_TEXTS}`) };
 const WHOLE_NUMBER = /^\s*[+-]?\d{1,9}\s*$/;
 
@@ -29,10 +29,10 @@ export function judgeTranslation(members: Members, { languages, variants, can }:
   const source = members.get('source');
   const sourceLang = source === 'auto' ? undefined : sourceCode(source, languages);
   if (sourceLang === undefined && source !== 'auto') {
-    return refuse('invalid_source_lang', 'source is not supported: it is auto or a code that GET /languages lists');
+    return refuse('invalid_source_lang', 'source is not supported: use auto or a code that GET /languages lists');
   }
   const targetLang = targetCode(members.get('target'), languages, variants);
-  if (targetLang === undefined) return refuse('invalid_target_lang', 'target is not supported: it is a code that GET /languages lists');
+  if (targetLang === undefined) return refuse('invalid_target_lang', 'target is not supported: use a code that GET /languages lists');
   if (!languages.offers(sourceLang, targetLang)) return unavailablePair(sourceLang, targetLang, languages);
   const format = formatOf(members.get('format'), can);
   if ('problem' in format) return format;
@@ -54,8 +54,8 @@ export function isMissing(value: unknown): boolean {
 }
 
 const FAULTS = {
-  notText: () => refuse('validation_error', 'Invalid request: the text must be a string, or a list of them'),
-  half: () => refuse('validation_error', 'Invalid request: the text holds half of a surrogate pair'),
+  notText: () => refuse('validation_error', 'Invalid request: the text must be a string or a list of strings'),
+  half: () => refuse('validation_error', 'Invalid request: the text has half of a surrogate pair'),
   none: missingParameter('q'),
 };
 
@@ -69,7 +69,7 @@ function tooMany(count: number | string): Refusal {
   return refuse('too_many_texts', tooLong(count, PIECE_TEXTS), { max_texts: PIECE_TEXTS });
 }
 
-/** A number, or a form's digits. */
+/** A number, or digits in a form. */
 function alternativesOf(value: unknown): Judged<number> {
   if (isMissing(value)) return { sound: 0 };
   const isNumber = typeof value === 'number' || (typeof value === 'string' && WHOLE_NUMBER.test(value));
@@ -78,7 +78,7 @@ function alternativesOf(value: unknown): Judged<number> {
 
 function formatOf(value: unknown, { formats }: EngineCapabilities): Judged<TextFormat> {
   if (isMissing(value) || value === 'text') return { sound: 'text' };
-  if (value !== 'html') return refuse('validation_error', 'this format is not supported: there are text and html');
+  if (value !== 'html') return refuse('validation_error', 'this format is not supported: use text or html');
   if (formats.includes('html')) return { sound: 'html' };
   return refuse('validation_error', 'html format is not supported by the engine of this service: send text');
 }

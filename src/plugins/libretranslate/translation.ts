@@ -1,4 +1,4 @@
-// POST /translate: in LibreTranslate's shape, or in that of DeepLX.
+// POST /translate: in LibreTranslate's format, or in DeepLX's.
 import { isFormType, isMultipartType, TRANSLATION_PROBLEMS } from 'lingate';
 import type { Exchange, Outcome, PluginHost, RouteDoc, Translation } from 'lingate';
 import Type from 'typebox';
@@ -16,18 +16,18 @@ import type { ReadSlot } from './libretranslate-request.ts';
 import { judgeTranslation } from './translation-parameters.ts';
 import type { Order } from './translation-parameters.ts';
 
-/** Engines report a language without a confidence; it is the one that they translated from. */
+/** Engines report a language without a confidence; it is the one from which they translated. */
 export const CONFIDENCE = 100;
 
 const LibreTranslateBody = Type.Object(
   {
-    q: oneOrMore(50, 'A text, or up to 50. In a form the field is repeated. Empty ones of a list come back empty.'),
-    source: string('A code that the texts are in, or `auto`: the engine finds out.'),
-    target: string('A code to translate into; `en` and `pt` mean the variant that the operator has chosen.'),
-    format: optional('`text`, the default, or `html` where the engine handles it.'),
+    q: oneOrMore(50, 'A text, or up to 50. In a form, repeat the field. Empty texts in a list stay empty.'),
+    source: string('The code of the source language, or `auto`: the engine detects it.'),
+    target: string('The code of the target language; `en` and `pt` mean the variant that the operator has chosen.'),
+    format: optional('`text` (the default), or `html` if the engine supports it.'),
     alternatives: Type.Optional(
       Type.Union([Type.Integer(), Type.String()], {
-        description: 'How many more translations are wanted: there are none, the list is empty.',
+        description: 'How many alternative translations are requested; there are none, so the list is empty.',
       }),
     ),
     api_key: ApiKey,
@@ -38,16 +38,16 @@ const LibreTranslateBody = Type.Object(
 const DeepLXBody = Type.Object(
   {
     text: string('The text.'),
-    source_lang: optional('A code that the text is in; without it, or with `auto`, the engine finds out.'),
-    target_lang: string('A code to translate into.'),
-    tag_handling: optional('`html` or `xml`, where the engine handles it.'),
+    source_lang: optional('The code of the source language; without it, or with `auto`, the engine detects it.'),
+    target_lang: string('The code of the target language.'),
+    tag_handling: optional('`html` or `xml`, if the engine supports it.'),
     api_key: ApiKey,
   },
   { title: 'DeepLX' },
 );
 
 const Detected = Type.Object({
-  confidence: Type.Number({ description: 'Always 100: engines tell a language and not how sure they are.' }),
+  confidence: Type.Number({ description: 'Always 100: engines report no confidence.' }),
   language: string('The code.'),
 });
 
@@ -55,9 +55,9 @@ const LibreTranslateAnswer = Type.Object(
   {
     translatedText: Type.Union([Type.String(), Type.Array(Type.String())], { description: 'In the shape of `q`.' }),
     detectedLanguage: Type.Optional(
-      Type.Union([Detected, Type.Array(Detected)], { description: 'In the shape of `q`; with `auto`, where the engine tells.' }),
+      Type.Union([Detected, Type.Array(Detected)], { description: 'In the shape of `q`; with `auto`, if the engine reports it.' }),
     ),
-    alternatives: Type.Optional(Type.Array(Type.Unknown(), { description: 'Empty, in the shape of `q`; where some were asked for.' })),
+    alternatives: Type.Optional(Type.Array(Type.Unknown(), { description: 'Empty, in the shape of `q`; only if requested.' })),
   },
   { title: 'LibreTranslate' },
 );
@@ -65,12 +65,12 @@ const LibreTranslateAnswer = Type.Object(
 const DeepLXAnswer = Type.Object(
   {
     code: Type.Literal(200),
-    id: Type.Integer({ description: 'Of no meaning.' }),
+    id: Type.Integer({ description: 'Has no meaning.' }),
     data: string('The translation.'),
     alternatives: Type.Array(Type.String(), { description: 'Always empty.' }),
-    source_lang: string('What the text was taken to be in; empty where nobody has found out.'),
-    target_lang: string('What it was translated into.'),
-    method: string('Of no meaning.'),
+    source_lang: string('The source language; empty if it is unknown.'),
+    target_lang: string('The target language.'),
+    method: string('Has no meaning.'),
   },
   { title: 'DeepLX' },
 );
@@ -80,7 +80,7 @@ const LIST = 'Several texts of unknown languages';
 const DOC: RouteDoc = {
   summary: 'Translate texts',
   description:
-    'Translates one text or several. Parameters beyond these are ignored. What has `text` and no `q` is in the shape of DeepLX and is answered in it; its failures are those of this API.',
+    "Translates one text or several. Other parameters are ignored. A request with `text` and without `q` is in DeepLX's format, and so is its answer; failures are the same.",
   authenticated: true,
   tag: 'Translation',
   body: {
@@ -89,7 +89,7 @@ const DOC: RouteDoc = {
     example: { q: 'Hello, world!', source: 'en', target: 'de' },
     examples: {
       list: { summary: LIST, value: { q: ['Hello', 'Bonjour'], source: 'auto', target: 'es', format: 'text' } },
-      deeplx: { summary: 'As clients of DeepLX ask', value: { text: 'Hello, world!', source_lang: 'EN', target_lang: 'DE' } },
+      deeplx: { summary: "A request of DeepLX's clients", value: { text: 'Hello, world!', source_lang: 'EN', target_lang: 'DE' } },
     },
     contentTypes: BODY_TYPES,
   },
@@ -107,7 +107,7 @@ const DOC: RouteDoc = {
         },
       },
       deeplx: {
-        summary: 'As clients of DeepLX expect',
+        summary: "An answer for DeepLX's clients",
         value: {
           code: 200,
           id: 8356681003,
@@ -157,12 +157,12 @@ function answerOf(x: Exchange, order: Order, translations: readonly Translation[
   return answer({
     translatedText: shape.isList ? texts : texts[0],
     detectedLanguage: shape.isList ? detected : detected?.[0],
-    // There are none: an engine gives one translation of a text.
+    // There are none: an engine gives one translation for each text.
     alternatives: shape.alternatives ? (shape.isList ? texts.map(() => []) : []) : undefined,
   });
 }
 
-/** One for each text; a text without a detected language gets the first one's that has. `undefined` where none has. */
+/** One for each text; a text without a detected language gets that of the first text with one. `undefined` if none has one. */
 function detectedOf(all: readonly (Translation | undefined)[]): readonly object[] | undefined {
   const first = all.find((one) => one?.detectedSourceLanguage !== undefined)?.detectedSourceLanguage;
   if (first === undefined) return undefined;
@@ -172,7 +172,7 @@ function detectedOf(all: readonly (Translation | undefined)[]): readonly object[
 const RETURN = 0x0d;
 const LINE_FEED = 0x0a;
 
-/** The text of a form with line feeds alone, as LibreTranslate reads it: nobody is charged for what a browser adds. */
+/** The text of a form with line feeds only, as LibreTranslate reads it, so that nobody is charged for what a browser adds. */
 function withLineFeeds(headers: Readonly<Record<string, string>>, members: Members): Members {
   if (!isFormType(headers) && !isMultipartType(headers)) return members;
   return new Map([...members].map(([name, value]) => [name, lineFeeds(value)]));
@@ -183,7 +183,7 @@ function lineFeeds(value: unknown): unknown {
   return typeof value === 'string' && value.includes('\r\n') ? withoutReturns(value) : value;
 }
 
-/** In bytes: half a million pieces of a string would keep the event loop for tens of milliseconds. What a form holds is well-formed. */
+/** In bytes: splitting into half a million strings would block the event loop for tens of milliseconds. The form is well-formed. */
 function withoutReturns(text: string): string {
   const bytes = Buffer.from(text);
   let kept = 0;

@@ -83,7 +83,7 @@ describe('a name', () => {
     [undefined, /^validation_error: 'name' is empty/],
     ['', /'name' is empty/],
     [' \n ', /'name' is empty/],
-    ['a\nb', /'name' holds a line break/],
+    ['a\nb', /'name' contains a line break/],
     ['a'.repeat(1025), /'name' is longer than 1024 bytes/],
     [['a', 'b'], /'name' must be a string/],
     [7, /'name' must be a string/],
@@ -128,8 +128,8 @@ describe('several dictionaries', () => {
     [{ dictionaries: [EN_DE, 'x'] }, /'dictionaries\[1\]' must be an object/],
     [{ dictionaries: [[]] }, /source_lang/],
     [{ dictionaries: [EN_DE, { ...DE_EN, entries: 'x' }] }, /line 1/],
-    [{ dictionaries: [EN_DE, { ...EN_DE, source_lang: 'EN-GB' }] }, /'dictionaries\[1\]' has the languages of another/],
-    [{ dictionaries: Array.from({ length: 101 }, () => EN_DE) }, /'dictionaries' may hold at most 100/],
+    [{ dictionaries: [EN_DE, { ...EN_DE, source_lang: 'EN-GB' }] }, /'dictionaries\[1\]' has the same languages as another/],
+    [{ dictionaries: Array.from({ length: 101 }, () => EN_DE) }, /'dictionaries' may have at most 100/],
     [{ 'dictionaries[0].entries': 'a\tb' }, /source_lang/],
   ])('%j is refused', (given, words) => {
     expect(verdict(judgeDictionaries(members(given), languages))).toMatch(words);

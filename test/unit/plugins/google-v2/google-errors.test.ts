@@ -14,7 +14,7 @@ const plugin = refuseBy(
 );
 
 test.each<[string, Refusal, number, string, string, string]>([
-  ['an unknown key', UNKNOWN_KEY, 400, 'INVALID_ARGUMENT', 'API_KEY_INVALID', 'API key not valid. Nobody has this key.'],
+  ['an unknown key', UNKNOWN_KEY, 400, 'INVALID_ARGUMENT', 'API_KEY_INVALID', 'API key not valid. This key is unknown.'],
   ["a plugin's 401", plugin('sign_in', 'Sign in first.'), 401, 'UNAUTHENTICATED', 'authError', 'Sign in first.'],
   ["a plugin's 451", plugin('not_here', 'Not in this country.'), 451, 'INVALID_ARGUMENT', 'invalid', 'Not in this country.'],
   ["a plugin's 503", plugin('back_soon', 'At noon.'), 503, 'UNAVAILABLE', 'backendError', 'At noon.'],
