@@ -1,12 +1,15 @@
 // The types of a console page: its row in the table of routes, its handler's input and answer, and the audit line of a change.
 import type { AdminOperations } from '../admin/admin-operations.ts';
-import { actorOf } from '../admin/operators.ts';
+import { replicatedWarning } from '../admin/admin-result.ts';
+import type { AdminResult } from '../admin/admin-result.ts';
 import type { GlossaryOperations } from '../admin/glossary-operations.ts';
 import type { AdminRouteId } from '../admin/admin-routes.ts';
+import { actorOf } from '../admin/operators.ts';
 import type { SignInAttempts } from '../admin/operators.ts';
 import type { Download } from '../admin/usage-csv.ts';
 import type { UsageReading } from '../admin/usage-reading.ts';
 import type { HeaderList, Refusal } from '../core/outcome.ts';
+import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import type { OpsRequest } from '../ops/ops-request.ts';
 import type { Log } from '../ports/log.ts';
@@ -14,7 +17,7 @@ import type { AssetName } from './assets.ts';
 import type { Section } from './layout.ts';
 import type { Overview } from './overview-figures.ts';
 import type { PlanApplications } from './plan-applications.ts';
-import type { Form } from './form.ts';
+import type { FieldFaults, Form } from './form.ts';
 import type { Session, Sessions } from './sessions.ts';
 
 /** What the pages work on. */
@@ -75,7 +78,8 @@ export type ConsoleAnswer =
   | Download
   | Refusal;
 
-type Handler<V> = (visit: V, parts: ConsoleParts) => ConsoleAnswer | Promise<ConsoleAnswer>;
+type Answered = ConsoleAnswer | Promise<ConsoleAnswer>;
+type Handler<V> = (visit: V, parts: ConsoleParts) => Answered;
 
 interface ConsoleAddress {
   readonly method: 'GET' | 'POST';
@@ -121,8 +125,26 @@ export function open(method: 'GET' | 'POST', path: string, handle: Handler<Visit
   return { method, path, access: 'everybody', handle };
 }
 
-export function pageAnswer(content: PageContent, status = 200): ConsoleAnswer {
-  return { kind: 'page', content, status };
+/** A handler for the record of the path, which `find` finds or refuses. */
+export function finding<Found extends object>(
+  find: (visit: SignedInVisit, parts: ConsoleParts) => Promise<Found | Refusal>,
+  handle: (visit: SignedInVisit, parts: ConsoleParts, found: Found) => Answered,
+): Handler<SignedInVisit> {
+  return async (visit, parts) => {
+    const found = await find(visit, parts);
+    return 'problem' in found ? found : handle(visit, parts, found);
+  };
+}
+
+/** With `faults`, those of the form that was sent and is shown again. */
+export function pageAnswer(content: PageContent, faults: FieldFaults = {}): ConsoleAnswer {
+  return { kind: 'page', content, status: Object.keys(faults).length === 0 ? 200 : 400 };
+}
+
+/** After a change: a page with a notice, and with the warning if a failover may undo it. */
+export function changedAnswer(to: string, notice: Html, result: AdminResult<unknown>): ConsoleAnswer {
+  const warning = replicatedWarning(result);
+  return { kind: 'see', to, notice: html`${notice} ${warning === undefined ? undefined : html`<p class="warning">${warning}</p>`}` };
 }
 
 export const CONSOLE_PREFIX = '/console';

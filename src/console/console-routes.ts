@@ -3,7 +3,6 @@ import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { ASSET_ROUTES } from './assets.ts';
 import type { ConsoleRoute } from './console-route.ts';
-import { APPLY_PLAN_ROUTES } from './pages/apply-plan.ts';
 import { AUDIT_ROUTES } from './pages/audit.ts';
 import { DELETE_TEAM_ROUTES } from './pages/delete-team.ts';
 import { GLOSSARY_ROUTES } from './pages/glossaries.ts';
@@ -11,7 +10,6 @@ import { KEY_ROUTES } from './pages/key.ts';
 import { NEW_TEAM_ROUTES } from './pages/new-team.ts';
 import { OVERVIEW_ROUTES } from './pages/overview.ts';
 import { PLANS_ROUTES } from './pages/plans.ts';
-import { REVOKE_KEY_ROUTES } from './pages/revoke-key.ts';
 import { ROTATE_KEY_ROUTES } from './pages/rotate-key.ts';
 import { SIGN_IN_ROUTES } from './pages/sign-in.ts';
 import { TEAM_CHANGE_ROUTES } from './pages/team-changes.ts';
@@ -32,10 +30,8 @@ export const CONSOLE_ROUTES: readonly ConsoleRoute[] = [
   ...GLOSSARY_ROUTES,
   ...KEY_ROUTES,
   ...ROTATE_KEY_ROUTES,
-  ...REVOKE_KEY_ROUTES,
   ...USAGE_ROUTES,
   ...PLANS_ROUTES,
-  ...APPLY_PLAN_ROUTES,
   ...AUDIT_ROUTES,
 ];
 

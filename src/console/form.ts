@@ -20,15 +20,16 @@ interface PostForm {
   /** Below `/console`. */
   readonly action: string;
   readonly formToken: string;
-  readonly fields: Html;
+  readonly fields?: Html;
   /** The button's text. */
   readonly submit: string;
   readonly danger?: boolean;
-  /** Beside the button: the link back. */
-  readonly beside?: Html;
+  /** The link back, below `/console`. */
+  readonly cancel?: string;
 }
 
-export function postForm({ action, formToken, fields, submit, danger = false, beside }: PostForm): Html {
+export function postForm({ action, formToken, fields, submit, danger = false, cancel }: PostForm): Html {
+  const beside = cancel === undefined ? undefined : html`<a href="${CONSOLE_PREFIX}${cancel}">Cancel</a>`;
   return html`<form method="post" action="${CONSOLE_PREFIX}${action}">
     ${tokenField(formToken)}<input type="hidden" name="${ONCE_FIELD}" value="${randomBytes(16).toString('base64url')}" />${fields}
     <p class="buttons"><button class="${danger ? 'danger' : 'primary'}">${submit}</button> ${beside}</p>
@@ -46,64 +47,65 @@ function tokenField(formToken: string): Html {
   return html`<input type="hidden" name="${TOKEN_FIELD}" value="${formToken}" />`;
 }
 
-interface FieldBase {
-  readonly name: string;
-  readonly label: string;
-  readonly hint?: string;
-  /** What was wrong with the value sent. */
-  readonly fault?: string | undefined;
+/** What a form's fields show: the texts by their names, and what was wrong with those that were sent. */
+export interface FieldTexts {
+  readonly form: Form;
+  readonly faults: FieldFaults;
 }
 
-interface TextField extends FieldBase {
-  readonly value?: string;
+interface FieldOptions {
+  readonly hint?: string;
+}
+
+interface TextOptions extends FieldOptions {
   readonly type?: 'text' | 'password';
   readonly required?: boolean;
   /** HTML attributes: `autocomplete`, `maxlength`, `inputmode`, …; all names and values are ours. */
   readonly more?: Readonly<Record<string, string | number>>;
 }
 
-export function textField({ value = '', type = 'text', required = false, more = {}, ...field }: TextField): Html {
-  const attributes = Object.entries({ type, value, ...more }).map(([name, text]) => html` ${name}="${text}"`);
-  return labelled(field, (named) => html`<input ${named}${attributes}${required ? html` required` : undefined} />`);
-}
-
-interface AreaField extends FieldBase {
-  readonly value: string;
-  readonly rows: number;
+export function textField(texts: FieldTexts, name: string, label: string, options: TextOptions = {}): Html {
+  const { type = 'text', required = false, more = {}, hint } = options;
+  const attributes = Object.entries({ type, value: texts.form(name), ...more }).map(([attribute, text]) => html` ${attribute}="${text}"`);
+  const input = (named: Html): Html => html`<input ${named}${attributes}${required ? html` required` : undefined} />`;
+  return labelled(texts, name, label, hint, input);
 }
 
 /** A field with several lines. */
-export function areaField({ value, rows, ...field }: AreaField): Html {
-  return labelled(field, (named) => html`<textarea ${named} rows="${rows}" autocomplete="off" spellcheck="false">${value}</textarea>`);
+export function areaField(texts: FieldTexts, name: string, label: string, { rows, hint }: FieldOptions & { readonly rows: number }): Html {
+  const value = texts.form(name);
+  const area = (named: Html): Html => html`<textarea ${named} rows="${rows}" autocomplete="off" spellcheck="false">${value}</textarea>`;
+  return labelled(texts, name, label, hint, area);
 }
 
-interface Choice {
+export interface Choice {
   readonly value: string;
   readonly label: string;
 }
 
-interface SelectField extends FieldBase {
-  readonly choices: readonly Choice[];
-  readonly chosen: string;
-}
-
-export function selectField({ choices, chosen, ...field }: SelectField): Html {
-  const options = choices.map(({ value, label }) => {
-    const mark = value === chosen ? html` selected` : undefined;
-    return html`<option value="${value}" ${mark}>${label}</option>`;
-  });
+export function selectField(texts: FieldTexts, name: string, label: string, choices: readonly Choice[], hint?: string): Html {
   return labelled(
-    field,
+    texts,
+    name,
+    label,
+    hint,
     (named) =>
       html`<select ${named}>
-        ${options}
+        ${optionsOf(choices, texts.form(name))}
       </select>`,
   );
 }
 
+export function optionsOf(choices: readonly Choice[], chosen: string): readonly Html[] {
+  return choices.map(
+    ({ value, label }) => html`<option value="${value}" ${value === chosen ? html` selected` : undefined}>${label}</option>`,
+  );
+}
+
 /** A control with its label, error and hint; the control gets the attributes that refer to them. */
-function labelled({ name, label, hint, fault }: FieldBase, control: (named: Html) => Html): Html {
+function labelled({ faults }: FieldTexts, name: string, label: string, hint: string | undefined, control: (named: Html) => Html): Html {
   const id = `field-${name}`;
+  const fault = faults[name];
   const notes = [
     ['fault', fault],
     ['hint', hint],
@@ -124,10 +126,9 @@ export type JudgedField<T> = { readonly value: T } | { readonly fault: string };
 /** The errors of a form's fields, by their names. */
 export type FieldFaults = Readonly<Record<string, string>>;
 
-/** How many UTF-16 units a browser lets people type: a character has at most two. */
-export const NAME_UNITS_MAX = 2 * RECORD_NAME_CHARACTERS_MAX;
-
-export const REASON_UNITS_MAX = 2 * REASON_CHARACTERS_MAX;
+/** A browser lets people type twice as many UTF-16 units: a character has at most two. */
+export const NAME_INPUT = { maxlength: 2 * RECORD_NAME_CHARACTERS_MAX, autocomplete: 'off' } as const;
+export const REASON_INPUT = { maxlength: 2 * REASON_CHARACTERS_MAX, autocomplete: 'off' } as const;
 
 export function nameField(sent: string): JudgedField<string> {
   const judged = judgeRecordName(sent);
@@ -163,8 +164,10 @@ export function reasonField(sent: string): JudgedField<string | undefined> {
   return 'fault' in judged ? { fault: `This reason ${judged.fault}.` } : { value: judged.reason };
 }
 
-export function faultOf(judged: JudgedField<unknown>): string | undefined {
-  return 'fault' in judged ? judged.fault : undefined;
+/** The errors of those fields that have one; `undefined` if none has. */
+export function faultsOf(judged: Readonly<Record<string, JudgedField<unknown>>>): FieldFaults | undefined {
+  const faults = Object.entries(judged).flatMap(([name, field]) => ('fault' in field ? [[name, field.fault]] : []));
+  return faults.length === 0 ? undefined : (Object.fromEntries(faults) as FieldFaults);
 }
 
 export const CONSOLE_BODY_BYTES_MAX = 16_384;

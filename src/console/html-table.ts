@@ -1,28 +1,34 @@
-// Tables that become cards on a phone: each cell has its column's name, and roles that survive the change of display.
+// Tables that become cards on a phone: each cell has its column's name, and roles that survive the change of display. Pagers and facts.
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 
-export interface Column {
+interface Column {
   readonly label: string;
-  /** Right-aligned. */
-  readonly figures?: boolean;
-  /** Text by users, of any length: may be broken anywhere. */
-  readonly text?: boolean;
+  /** Numbers are right-aligned; text by users, of any length, may be broken anywhere. */
+  readonly kind?: 'figures' | 'text';
+}
+
+export function numeric(label: string): Column {
+  return { label, kind: 'figures' };
+}
+
+export function freeText(label: string): Column {
+  return { label, kind: 'text' };
 }
 
 export interface Table {
   /** The table's caption, for screen readers; not shown if a heading already says it. */
   readonly caption: string;
-  readonly columns: readonly Column[];
+  readonly columns: readonly (Column | string)[];
   /** Few, short columns: stays a table on a phone. */
   readonly compact?: boolean;
   /** As many cells as columns; the first is the row's header. */
   readonly rows: readonly (readonly (Html | string)[])[];
 }
 
-export function htmlTable({ caption, columns, rows, compact = false }: Table): Html {
-  const kindOf = ({ figures = false, text = false }: Column): Html | undefined =>
-    figures ? html` class="figures"` : text ? html` class="text"` : undefined;
+export function htmlTable({ caption, columns: given, rows, compact = false }: Table): Html {
+  const columns = given.map((column) => (typeof column === 'string' ? { label: column } : column));
+  const kindOf = ({ kind }: Column): Html | undefined => kind && html` class="${kind}"`;
   const heads = columns.map((column) => html`<th role="columnheader" scope="col" ${kindOf(column)}>${column.label}</th>`);
   const cells = (row: readonly (Html | string)[]): Html[] =>
     columns.map((column, index) => {
@@ -48,4 +54,20 @@ export function htmlTable({ caption, columns, rows, compact = false }: Table): H
       )}
     </tbody>
   </table>`;
+}
+
+/** Links to the first page, unless this is it, and to the next, if there is one. `first` and `next` are addresses. */
+export function pager(first: string | undefined, next: string | undefined, words: readonly [first: string, next: string]): Html {
+  return html`<nav class="pager" aria-label="Pages">
+    ${first === undefined ? undefined : html`<a href="${first}">${words[0]}</a>`}
+    ${next === undefined ? undefined : html`<a href="${next}" rel="next">${words[1]}</a>`}
+  </nav>`;
+}
+
+/** In a list of facts. */
+export function fact(name: string, value: Html | string): Html {
+  return html`<div>
+    <dt>${name}</dt>
+    <dd>${value}</dd>
+  </div>`;
 }

@@ -6,71 +6,41 @@ import { judgeLimits, LIMIT_NAMES } from '../domain/given-key-limits.ts';
 import type { LimitName } from '../domain/given-key-limits.ts';
 import type { KeyLimitChange, KeyLimits } from '../domain/key-limits.ts';
 import { areaField, textField } from './form.ts';
-import type { FieldFaults, Form } from './form.ts';
+import type { FieldFaults, FieldTexts, Form } from './form.ts';
 import { count } from './shown.ts';
 
 const NAMES = Object.keys(LIMIT_NAMES) as LimitName[];
 
-type FieldTexts = Readonly<Record<LimitName, string>>;
-
-/** The texts in the fields; empty if the key has no such limit. */
-export function limitTexts(limits: KeyLimits): FieldTexts {
+/** The texts in the fields of these limits; empty if the key has no such limit. */
+export function limitTexts(limits: KeyLimits): Form {
   const { expires_at = '', requests_per_second = '', characters = '', allowed_addresses = [] } = limitsReport(limits);
-  return {
+  const texts: Record<string, string> = {
     expires_at,
     requests_per_second: String(requests_per_second),
     characters: String(characters),
     allowed_addresses: allowed_addresses.join('\n'),
   };
+  return (name) => texts[name] ?? '';
 }
 
-/** As they were sent. */
-export function sentTexts(form: Form): FieldTexts {
-  return Object.fromEntries(NAMES.map((name) => [name, form(name)])) as Record<LimitName, string>;
-}
-
-export function limitFields(texts: FieldTexts, faults: FieldFaults): Html {
+export function limitFields(texts: FieldTexts): Html {
   const more = { autocomplete: 'off', maxlength: 40 };
-  return html`${textField({
-    name: 'expires_at',
-    label: 'Expires at',
-    value: texts.expires_at,
-    hint: 'With a time zone: 2027-01-31T18:00:00Z. Empty: never.',
-    fault: faults['expires_at'],
-    more,
-  })}
-  ${textField({
-    name: 'requests_per_second',
-    label: 'Requests per second',
-    value: texts.requests_per_second,
-    hint: "Within the team's rate. Empty: only the team's rate applies.",
-    fault: faults['requests_per_second'],
-    more: { ...more, inputmode: 'numeric' },
-  })}
-  ${textField({
-    name: 'characters',
-    label: 'Characters per period',
-    value: texts.characters,
-    hint: "Within the team's quota or credit. Empty: only the team's applies.",
-    fault: faults['characters'],
-    more: { ...more, inputmode: 'numeric' },
-  })}
-  ${areaField({
-    name: 'allowed_addresses',
-    label: 'Allowed addresses',
-    value: texts.allowed_addresses,
-    hint: 'One per line: 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32. Empty: any.',
-    fault: faults['allowed_addresses'],
-    rows: 4,
-  })}`;
+  const figure = { ...more, inputmode: 'numeric' };
+  const until = { hint: 'With a time zone: 2027-01-31T18:00:00Z. Empty: never.', more };
+  const rate = { hint: "Within the team's rate. Empty: only the team's rate applies.", more: figure };
+  const characters = { hint: "Within the team's quota or credit. Empty: only the team's applies.", more: figure };
+  const addresses = { hint: 'One per line: 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32. Empty: any.', rows: 4 };
+  return html`${textField(texts, 'expires_at', 'Expires at', until)} ${textField(texts, 'requests_per_second', 'Requests per second', rate)}
+  ${textField(texts, 'characters', 'Characters per period', characters)}
+  ${areaField(texts, 'allowed_addresses', 'Allowed addresses', addresses)}`;
 }
 
 /** Collapsed, unless there is something in it to see. */
-export function foldedLimits(texts: FieldTexts, faults: FieldFaults): Html {
-  const shown = NAMES.some((name) => texts[name] !== '' || faults[name] !== undefined);
+export function foldedLimits(texts: FieldTexts): Html {
+  const shown = NAMES.some((name) => texts.form(name) !== '' || texts.faults[name] !== undefined);
   return html`<details ${shown ? html` open` : undefined}>
     <summary>Limits</summary>
-    ${limitFields(texts, faults)}
+    ${limitFields(texts)}
   </details>`;
 }
 
@@ -81,7 +51,7 @@ export function readLimitFields(form: Form, current: KeyLimits, nowMs: number): 
   const faults: Record<string, string> = {};
   for (const name of NAMES) {
     const sent = linesOf(form(name));
-    if (sent.join('\n') === shown[name]) continue;
+    if (sent.join('\n') === shown(name)) continue;
     if (sent.length === 0) {
       change[LIMIT_NAMES[name]] = null;
       continue;

@@ -4,7 +4,7 @@ import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import type { AttemptFailure, ReplicaHealth } from '../ports/engine.ts';
 import type { PluginFigure } from '../ports/plugin.ts';
-import { htmlTable } from './html-table.ts';
+import { htmlTable, numeric } from './html-table.ts';
 import { byOutcome, OUTCOME_LABELS, outcomeOf, requestsOf } from './overview-figures.ts';
 import type { Overview, OverviewEngine } from './overview-figures.ts';
 import { clock, compact, count, duration, percentage, span } from './shown.ts';
@@ -50,7 +50,7 @@ function tile(name: string, value: string, unit: string, more: string | undefine
 function outcomes(whole: StepFigures): Html {
   const all = requestsOf(whole);
   if (all === 0) return html`<p class="soft">There were no requests in the last 15 minutes.</p>`;
-  const columns = [{ label: 'Outcome' }, { label: 'Requests', figures: true }, { label: 'Share', figures: true }];
+  const columns = ['Outcome', numeric('Requests'), numeric('Share')];
   const rows = Object.entries(whole.requests)
     .toSorted(([, a], [, b]) => b - a)
     .map(([code, requests]) => {
@@ -63,18 +63,8 @@ function outcomes(whole: StepFigures): Html {
 
 /** The figures of the charts as a table, newest minute first. */
 function minutes(all: readonly StepFigures[]): Html {
-  const columns = [
-    { label: 'Minute from' },
-    { label: 'Answered', figures: true },
-    { label: 'Refused', figures: true },
-    { label: 'Failed', figures: true },
-    { label: 'Caller left', figures: true },
-    { label: 'p50', figures: true },
-    { label: 'p99', figures: true },
-    { label: 'Characters', figures: true },
-    { label: 'Engine failures', figures: true },
-    { label: 'Most in flight', figures: true },
-  ];
+  const numbers = ['Answered', 'Refused', 'Failed', 'Caller left', 'p50', 'p99', 'Characters', 'Engine failures', 'Most in flight'];
+  const columns = ['Minute from', ...numbers.map(numeric)];
   const took = (ms: number | null): string => (ms === null ? '–' : duration(ms));
   const rows = all.toReversed().map((minute) => {
     const { answered, refused, failed, left } = byOutcome(minute);
@@ -142,14 +132,7 @@ function engineLine({ name, protocol, replicas }: OverviewEngine, isOnly: boolea
 
 function engineTable({ engines }: Overview): Html {
   const several = engines.length > 1;
-  const columns = [
-    ...(several ? [{ label: 'Engine' }] : []),
-    { label: 'Replica' },
-    { label: 'State' },
-    { label: 'Last failure' },
-    { label: 'Usable', figures: true },
-    { label: 'Failed', figures: true },
-  ];
+  const columns = [...(several ? ['Engine'] : []), 'Replica', 'State', 'Last failure', numeric('Usable'), numeric('Failed')];
   const rows = engines.flatMap(({ name, replicas }) =>
     replicas.map((replica) => {
       const { url, usable, failed, lastFailure } = replica;
@@ -169,7 +152,7 @@ function isRouted({ engines, routing }: Overview): boolean {
 /** In the order in which the rules are tried. */
 function routingTable({ engines, routing }: Overview): Html {
   const rules = routing ?? [{ engines: engines.map(({ name }) => name) }];
-  const columns = [{ label: 'Plans' }, { label: 'Pairs' }, { label: 'Engines, in their order' }];
+  const columns = ['Plans', 'Pairs', 'Engines, in their order'];
   const rows = rules.map(({ plans, pairs, engines: names }) => [plans?.join(', ') ?? 'all', pairs?.join(', ') ?? 'all', names.join(', ')]);
   return htmlTable({ caption: 'Routing: the first rule that matches a request decides', columns, rows });
 }

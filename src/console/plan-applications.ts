@@ -60,27 +60,12 @@ export class PlanApplications {
       this.#latest.delete(plan);
       throw bug;
     });
-    switch (result.kind) {
-      case 'done':
-        onDone(result.value);
-        return stands({ kind: 'done', applied: result.value, replicated: result.replicated, atMs: this.#nowMs() });
-      case 'unavailable':
-        return stands({ kind: 'stopped', changed, atMs: this.#nowMs() });
-      case 'no_such_plan':
-      case 'no_such_team':
-      case 'no_such_key':
-      case 'no_such_glossary':
-      case 'no_deletion':
-      case 'no_key_limits':
-      case 'no_history':
-      case 'other_request':
-      case 'plan_takes_no_credit':
-      case 'balance_too_large':
-      case 'credit_not_free':
-      case 'reason_missing':
-      case 'no_audit':
-        this.#latest.delete(plan);
-        return result;
+    if (result.kind === 'done') {
+      onDone(result.value);
+      return stands({ kind: 'done', applied: result.value, replicated: result.replicated, atMs: this.#nowMs() });
     }
+    if (result.kind === 'unavailable') return stands({ kind: 'stopped', changed, atMs: this.#nowMs() });
+    this.#latest.delete(plan);
+    return result;
   }
 }

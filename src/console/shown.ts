@@ -1,6 +1,4 @@
-// Formats figures for people: counts, money, times, the used share of a limit, the failover warning, and a plan's numbers by name.
-import { replicatedWarning } from '../admin/admin-result.ts';
-import type { AdminResult } from '../admin/admin-result.ts';
+// Formats figures for people: counts, money, times, the used share of a limit, and a plan's numbers by name.
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { anchorOf, lengthOf } from '../domain/period-rule.ts';
@@ -107,12 +105,6 @@ export function usageBar(what: string, used: number, limit: number): Html {
 
 function percent(share: number): string {
   return `${Math.floor(share * 100)} %`;
-}
-
-/** The warning after a change that no replica has confirmed; nothing if one has, or if there are none. */
-export function failoverWarning(result: AdminResult<unknown>): Html | undefined {
-  const warning = replicatedWarning(result);
-  return warning === undefined ? undefined : html`<p class="warning">${warning}</p>`;
 }
 
 export const NUMBER_LABELS: Readonly<Record<keyof TeamLimits, string>> = {

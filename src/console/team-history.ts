@@ -9,7 +9,7 @@ import { periodReport } from '../domain/usage-report.ts';
 import type { KeyDay, PeriodUse } from '../ports/usage-history.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
 import type { ConsoleParts } from './console-route.ts';
-import { htmlTable } from './html-table.ts';
+import { htmlTable, numeric } from './html-table.ts';
 import { count, day, money } from './shown.ts';
 import { usageChart } from './usage-chart.ts';
 import type { UsedSpan } from './usage-chart.ts';
@@ -60,16 +60,8 @@ function spansOf(dates: readonly string[], rows: readonly KeyDay[], dateOfDay: (
   return [...spans.values()];
 }
 
-const COLUMNS = [
-  { label: 'From' },
-  { label: 'To' },
-  { label: 'State' },
-  { label: 'Plan' },
-  { label: 'Characters', figures: true },
-  { label: 'Included', figures: true },
-  { label: 'Beyond it', figures: true },
-  { label: 'Due', figures: true },
-] as const;
+const FIGURES = ['Characters', 'Included', 'Beyond it', 'Due'].map(numeric);
+const COLUMNS = ['From', 'To', 'State', 'Plan', ...FIGURES] as const;
 
 function periodsTable(teamId: string, periods: readonly PeriodUse[]): Html {
   if (periods.length === 0) return html`<p class="soft">There are none yet.</p>`;

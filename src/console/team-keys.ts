@@ -1,5 +1,5 @@
-// A team's keys in the console: their table, the key of a path, and the notice that shows a new key once.
-import { NO_KEY, refusalOf } from '../admin/admin-refusals.ts';
+// A team's keys in the console: their table, the team and key of a path, and the notice that shows a new key once.
+import { NO_KEY, NO_TEAM, refusalOf } from '../admin/admin-refusals.ts';
 import type { NewKeyReport } from '../admin/reports.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { html } from '../docs/html.ts';
@@ -10,25 +10,15 @@ import { canonicalUlid } from '../domain/ulid.ts';
 import type { KeyStatus, KeyUsage, Team, Usage } from '../ports/team-registry.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
 import type { ConsoleParts, SignedInVisit } from './console-route.ts';
-import { htmlTable } from './html-table.ts';
+import { freeText, htmlTable, numeric } from './html-table.ts';
 import { limitsSummary } from './key-limit-fields.ts';
 import { ago, count, day } from './shown.ts';
 
 /** Limits the page. */
 const KEYS_MAX = 200;
 
-const COLUMNS = [
-  { label: 'Key' },
-  { label: 'Label', text: true },
-  { label: 'Mode' },
-  { label: 'Status' },
-  { label: 'Last use' },
-  { label: 'Characters', figures: true },
-  { label: 'Requests', figures: true },
-  { label: 'Made' },
-] as const;
-const LIMITS = { label: 'Limits', text: true } as const;
-const CHANGE = { label: 'Change' } as const;
+const COUNTS = [numeric('Characters'), numeric('Requests')];
+const COLUMNS = ['Key', freeText('Label'), 'Mode', 'Status', 'Last use', ...COUNTS, 'Made'] as const;
 const ORDER: readonly KeyStatus[] = ['active', 'disabled', 'expired', 'revoked'];
 
 /** Working keys first, revoked ones last, the newest of each first. `withChanges` adds links to changes. */
@@ -50,7 +40,7 @@ export function keysTable({ team, keys }: Usage, nowMs: number, withChanges: boo
       ...(limited ? [limitsSummary(key.limits)] : []),
       ...(withChanges ? [key.status === 'revoked' ? '–' : changes(team.teamId, key)] : []),
     ]);
-  const columns = [...COLUMNS, ...(limited ? [LIMITS] : []), ...(withChanges ? [CHANGE] : [])];
+  const columns = [...COLUMNS, ...(limited ? [freeText('Limits')] : []), ...(withChanges ? ['Change'] : [])];
   const left = ordered.length - rows.length;
   return html`${htmlTable({ caption: `Keys of ${team.name}`, columns, rows })}
   ${left > 0 ? html`<p class="soft">${count(left)} more, revoked or old, are listed by <code>lingate key list</code>.</p>` : undefined}`;
@@ -91,6 +81,14 @@ export interface TeamKey {
 
 /** A key used within this time is in use. */
 const QUIET_MS = 600_000;
+
+/** By the path's `id`. */
+export async function findTeam({ parameters }: SignedInVisit, { operations }: ConsoleParts): Promise<Team | Refusal> {
+  const teamId = canonicalUlid(parameters['id'] ?? '');
+  const found = teamId === undefined ? undefined : await operations.showTeam(teamId);
+  if (found === undefined) return NO_TEAM;
+  return found.kind === 'done' ? found.value : refusalOf(found);
+}
 
 /** By the path's `id` and `key`. */
 export async function findTeamKey({ parameters }: SignedInVisit, { operations }: ConsoleParts): Promise<TeamKey | Refusal> {

@@ -1,7 +1,7 @@
 // Usage over time: bars drawn here, without JavaScript, beside the table with the same data.
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
-import { htmlTable } from './html-table.ts';
+import { htmlTable, numeric } from './html-table.ts';
 import { compact, count } from './shown.ts';
 
 /** A day or a month. */
@@ -38,7 +38,7 @@ export function usageChart({ id, title, unit, spans }: UsageChart): Html {
       ${htmlTable({
         caption: title,
         compact: true,
-        columns: [{ label: unit }, { label: 'Characters', figures: true }, { label: 'Requests', figures: true }],
+        columns: [unit, numeric('Characters'), numeric('Requests')],
         rows: spans.toReversed().map(({ date, characters, requests }) => [date, count(characters), count(requests)]),
       })}
     </div>

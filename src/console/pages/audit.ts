@@ -8,7 +8,7 @@ import { AUDIT_ID } from '../../domain/audit-entry.ts';
 import type { AuditEntry } from '../../domain/audit-entry.ts';
 import { CONSOLE_PREFIX, get, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { htmlTable } from '../html-table.ts';
+import { freeText, htmlTable, pager } from '../html-table.ts';
 import { moment } from '../shown.ts';
 
 export const AUDIT_ROUTES: readonly ConsoleRoute[] = [get('/audit', auditPage)];
@@ -28,7 +28,7 @@ async function auditPage({ request }: SignedInVisit, { operations }: ConsolePart
   const main = html`<h1>Audit</h1>
     ${asked.teamId === undefined ? undefined : ofOneTeam(asked.teamId)}
     ${entries.length === 0 ? html`<p class="soft">There are no ${asked.cursor === undefined ? '' : 'older '}changes.</p>` : listed(entries, asked)}
-    ${pager(asked, next)}`;
+    ${pages(asked, next)}`;
   return pageAnswer({ title: 'Audit', section: 'audit', main });
 }
 
@@ -45,17 +45,11 @@ function ofOneTeam(teamId: string): Html {
   </p>`;
 }
 
-const COLUMNS = [
-  { label: 'When (UTC)' },
-  { label: 'Who', text: true },
-  { label: 'Action' },
-  { label: 'Team', text: true },
-  { label: 'Key', text: true },
-  { label: 'Changed', text: true },
-] as const;
+const TEAM = freeText('Team');
+const COLUMNS = ['When (UTC)', freeText('Who'), 'Action', TEAM, freeText('Key'), freeText('Changed')] as const;
 
 function listed(entries: readonly AuditEntry[], { teamId }: Asked): Html {
-  const columns = teamId === undefined ? COLUMNS : COLUMNS.filter(({ label }) => label !== 'Team');
+  const columns = teamId === undefined ? COLUMNS : COLUMNS.filter((column) => column !== TEAM);
   const rows = entries.map((entry) => {
     const team =
       entry.teamId === undefined ? '–' : html`<a href="${CONSOLE_PREFIX}/audit?team=${entry.teamId}"><code>${entry.teamId}</code></a>`;
@@ -85,13 +79,10 @@ function change(was: string | number | undefined, is: string | number | undefine
   return html`<del>${was}</del> ${is === undefined ? undefined : html`<ins>${is}</ins>`}`;
 }
 
-function pager({ teamId, cursor }: Asked, next: string | undefined): Html {
+function pages({ teamId, cursor }: Asked, next: string | undefined): Html {
   const to = (query: Readonly<Record<string, string>>): string => {
     const all = new URLSearchParams({ ...(teamId === undefined ? {} : { team: teamId }), ...query }).toString();
     return `${CONSOLE_PREFIX}/audit${all === '' ? '' : `?${all}`}`;
   };
-  return html`<nav class="pager" aria-label="Pages">
-    ${cursor === undefined ? undefined : html`<a href="${to({})}">Newest</a>`}
-    ${next === undefined ? undefined : html`<a href="${to({ cursor: next })}" rel="next">Older</a>`}
-  </nav>`;
+  return pager(cursor && to({}), next && to({ cursor: next }), ['Newest', 'Older']);
 }

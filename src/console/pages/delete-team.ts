@@ -1,30 +1,31 @@
 // Deleting a team: its name must be typed, because this cannot be undone.
-import { NO_TEAM, refusalOf } from '../../admin/admin-refusals.ts';
-import type { Refusal } from '../../core/outcome.ts';
+import { refusalOf } from '../../admin/admin-refusals.ts';
 import { html } from '../../docs/html.ts';
-import { canonicalUlid } from '../../domain/ulid.ts';
 import type { Team } from '../../ports/team-registry.ts';
-import { audit, CONSOLE_PREFIX, getForm, pageAnswer, post } from '../console-route.ts';
+import { audit, changedAnswer, finding, getForm, pageAnswer, post } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { NAME_UNITS_MAX, postForm, selectField, textField } from '../form.ts';
+import { NAME_INPUT, postForm, selectField, textField } from '../form.ts';
 import type { FieldFaults } from '../form.ts';
-import { failoverWarning } from '../shown.ts';
+import { findTeam } from '../team-keys.ts';
 
 const PATH = '/teams/{id}/delete';
-export const DELETE_TEAM_ROUTES: readonly ConsoleRoute[] = [getForm(PATH, question), post(PATH, remove)];
+export const DELETE_TEAM_ROUTES: readonly ConsoleRoute[] = [
+  getForm(
+    PATH,
+    finding(findTeam, (visit, _parts, team) => questionPage(visit, team, {})),
+  ),
+  post(PATH, finding(findTeam, remove)),
+];
 
 const USAGE = [
   { value: 'delete', label: 'delete it too' },
   { value: 'keep', label: 'keep it, without names' },
 ] as const;
 
-async function question(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
-  const team = await findTeam(visit, parts);
-  return 'kind' in team ? team : questionPage(visit, team, {});
-}
-
 function questionPage({ formToken, form }: SignedInVisit, { teamId, name }: Team, faults: FieldFaults): ConsoleAnswer {
   const title = `Delete ${name}?`;
+  const texts = { form, faults };
+  const typed = { required: true, hint: `Type ${name} to continue.`, more: NAME_INPUT };
   const main = html`<h1>${title}</h1>
     <p>Team <code>${teamId}</code></p>
     <p class="warning">
@@ -33,32 +34,16 @@ function questionPage({ formToken, form }: SignedInVisit, { teamId, name }: Team
     ${postForm({
       action: `/teams/${teamId}/delete`,
       formToken,
-      fields: html`${selectField({
-        name: 'usage',
-        label: 'Its usage by day and period',
-        choices: USAGE,
-        chosen: form('usage'),
-        fault: faults['usage'],
-      })}
-      ${textField({
-        name: 'name',
-        label: 'Name of the team',
-        value: form('name'),
-        required: true,
-        hint: `Type ${name} to continue.`,
-        fault: faults['name'],
-        more: { maxlength: NAME_UNITS_MAX, autocomplete: 'off' },
-      })}`,
+      fields: html`${selectField(texts, 'usage', 'Its usage by day and period', USAGE)}
+      ${textField(texts, 'name', 'Name of the team', typed)}`,
       submit: 'Delete the team',
       danger: true,
-      beside: html`<a href="${CONSOLE_PREFIX}/teams/${teamId}">Cancel</a>`,
+      cancel: `/teams/${teamId}`,
     })}`;
-  return pageAnswer({ title, section: 'teams', main }, Object.keys(faults).length === 0 ? 200 : 400);
+  return pageAnswer({ title, section: 'teams', main }, faults);
 }
 
-async function remove(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
-  const team = await findTeam(visit, parts);
-  if ('kind' in team) return team;
+async function remove(visit: SignedInVisit, parts: ConsoleParts, team: Team): Promise<ConsoleAnswer> {
   const { teamId, name } = team;
   const usage = visit.form('usage');
   if (usage !== 'delete' && usage !== 'keep') return questionPage(visit, team, { usage: 'Choose one.' });
@@ -67,16 +52,8 @@ async function remove(visit: SignedInVisit, parts: ConsoleParts): Promise<Consol
   if (deleted.kind !== 'done') return refusalOf(deleted);
   parts.forget(teamId);
   audit(parts, visit, 'deleteTeam', { team_id: teamId });
-  const notice = html`<p>Team <code>${teamId}</code> is deleted${usage === 'keep' ? '; its days and periods are kept' : ''}.</p>
-    ${failoverWarning(deleted)}`;
-  return { kind: 'see', to: '/teams', notice };
-}
-
-async function findTeam({ parameters }: SignedInVisit, { operations }: ConsoleParts): Promise<Team | Refusal> {
-  const teamId = canonicalUlid(parameters['id'] ?? '');
-  const found = teamId === undefined ? undefined : await operations.showTeam(teamId);
-  if (found === undefined) return NO_TEAM;
-  return found.kind === 'done' ? found.value : refusalOf(found);
+  const kept = usage === 'keep' ? '; its days and periods are kept' : '';
+  return changedAnswer('/teams', html`<p>Team <code>${teamId}</code> is deleted${kept}.</p>`, deleted);
 }
 
 /** A browser shows consecutive white space in a name as one space. */

@@ -1,5 +1,5 @@
 // A team's glossaries: the list, and deleting one, after a question.
-import { NO_GLOSSARY, NO_TEAM, refusalOf } from '../../admin/admin-refusals.ts';
+import { NO_GLOSSARY, refusalOf } from '../../admin/admin-refusals.ts';
 import { glossaryReport } from '../../admin/glossary-operations.ts';
 import type { OwnedGlossary } from '../../admin/glossary-operations.ts';
 import type { Refusal } from '../../core/outcome.ts';
@@ -7,33 +7,30 @@ import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { canonicalUlid } from '../../domain/ulid.ts';
 import type { GlossaryRecord } from '../../ports/glossary-store.ts';
-import { audit, CONSOLE_PREFIX, get, getForm, mayChange, pageAnswer, post } from '../console-route.ts';
+import type { Team } from '../../ports/team-registry.ts';
+import { audit, changedAnswer, CONSOLE_PREFIX, finding, get, getForm, mayChange, pageAnswer, post } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { postForm } from '../form.ts';
-import { htmlTable } from '../html-table.ts';
-import { count, day, failoverWarning } from '../shown.ts';
+import { freeText, htmlTable, numeric } from '../html-table.ts';
+import { count, day } from '../shown.ts';
+import { findTeam } from '../team-keys.ts';
 
 const ONE = '/teams/{id}/glossaries/{glossary}/delete';
-export const GLOSSARY_ROUTES: readonly ConsoleRoute[] = [get('/teams/{id}/glossaries', list), getForm(ONE, question), post(ONE, remove)];
+export const GLOSSARY_ROUTES: readonly ConsoleRoute[] = [
+  get('/teams/{id}/glossaries', finding(findTeam, list)),
+  getForm(ONE, finding(findGlossary, question)),
+  post(ONE, finding(findGlossary, remove)),
+];
 
 /** Limits the page. */
 const GLOSSARIES_MAX = 200;
 
-const COLUMNS = [
-  { label: 'Name', text: true },
-  { label: 'Languages', text: true },
-  { label: 'Entries', figures: true },
-  { label: 'Made' },
-  { label: 'Change' },
-] as const;
+const COLUMNS = [freeText('Name'), freeText('Languages'), numeric('Entries'), 'Made', 'Change'] as const;
 
-async function list(visit: SignedInVisit, { operations, glossaries }: ConsoleParts): Promise<ConsoleAnswer> {
-  const teamId = canonicalUlid(visit.parameters['id'] ?? '');
-  if (teamId === undefined) return NO_TEAM;
-  const [team, found] = [await operations.showTeam(teamId), await glossaries.list(teamId)];
-  if (team.kind !== 'done') return refusalOf(team);
+async function list(visit: SignedInVisit, { glossaries }: ConsoleParts, { teamId, name }: Team): Promise<ConsoleAnswer> {
+  const found = await glossaries.list(teamId);
   if (found.kind !== 'done') return refusalOf(found);
-  const title = `Glossaries of ${team.value.name}`;
+  const title = `Glossaries of ${name}`;
   const main = html`<h1>${title}</h1>
     ${found.value.length === 0 ? html`<p class="soft">There are no glossaries.</p>` : table(title, teamId, found.value, mayChange(visit))}
     <p><a href="${CONSOLE_PREFIX}/teams/${teamId}">Back to the team</a></p>`;
@@ -58,10 +55,7 @@ function table(caption: string, teamId: string, glossaries: readonly GlossaryRec
   ${left > 0 ? html`<p class="soft">${count(left)} more are listed by <code>lingate glossary list</code>.</p>` : undefined}`;
 }
 
-async function question(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
-  const found = await findGlossary(visit, parts);
-  if ('kind' in found) return found;
-  const { teamId, glossary } = found;
+function question({ formToken }: SignedInVisit, _parts: ConsoleParts, { teamId, glossary }: OwnedGlossary): ConsoleAnswer {
   const title = `Delete glossary ${glossary.name}?`;
   const main = html`<h1>${title}</h1>
     <p>
@@ -69,25 +63,19 @@ async function question(visit: SignedInVisit, parts: ConsoleParts): Promise<Cons
     </p>
     ${postForm({
       action: `/teams/${teamId}/glossaries/${glossary.glossaryId}/delete`,
-      formToken: visit.formToken,
-      fields: html``,
+      formToken,
       submit: 'Delete the glossary',
       danger: true,
-      beside: html`<a href="${CONSOLE_PREFIX}/teams/${teamId}/glossaries">Cancel</a>`,
+      cancel: `/teams/${teamId}/glossaries`,
     })}`;
   return pageAnswer({ title, section: 'teams', main });
 }
 
-async function remove(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
-  const found = await findGlossary(visit, parts);
-  if ('kind' in found) return found;
-  const { teamId, glossary } = found;
+async function remove(visit: SignedInVisit, parts: ConsoleParts, { teamId, glossary }: OwnedGlossary): Promise<ConsoleAnswer> {
   const removed = await parts.glossaries.remove(glossary.glossaryId);
   if (removed.kind !== 'done') return refusalOf(removed);
   audit(parts, visit, 'deleteGlossary', { team_id: teamId, glossary_id: glossary.glossaryId });
-  const notice = html`<p>Glossary ${glossary.name} is deleted.</p>
-    ${failoverWarning(removed)}`;
-  return { kind: 'see', to: `/teams/${teamId}/glossaries`, notice };
+  return changedAnswer(`/teams/${teamId}/glossaries`, html`<p>Glossary ${glossary.name} is deleted.</p>`, removed);
 }
 
 /** By the path's `id` and `glossary`. */

@@ -4,27 +4,35 @@ import { limitsReport } from '../../admin/reports.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import type { KeyChange, KeyUsage, Team } from '../../ports/team-registry.ts';
-import { audit, CONSOLE_PREFIX, get, mayChange, pageAnswer, post } from '../console-route.ts';
+import { audit, changedAnswer, CONSOLE_PREFIX, finding, get, mayChange, pageAnswer, post } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { labelField, NAME_UNITS_MAX, postForm, textField } from '../form.ts';
+import { faultsOf, labelField, NAME_INPUT, postForm, textField } from '../form.ts';
 import type { FieldFaults } from '../form.ts';
-import { limitFields, limitTexts, readLimitFields, sentTexts } from '../key-limit-fields.ts';
-import { count, day, failoverWarning, usageBar } from '../shown.ts';
+import { fact } from '../html-table.ts';
+import { limitFields, limitTexts, readLimitFields } from '../key-limit-fields.ts';
+import { count, day, usageBar } from '../shown.ts';
 import { findTeamKey, keyPath, keyStatus, lastUse } from '../team-keys.ts';
 import type { TeamKey } from '../team-keys.ts';
 
 const PATH = '/teams/{id}/keys/{key}';
 export const KEY_ROUTES: readonly ConsoleRoute[] = [
-  get(PATH, (visit, parts) => keyPage(visit, parts, {})),
-  post(PATH, change),
-  post(`${PATH}/disable`, (visit, parts) => turn(visit, parts, true)),
-  post(`${PATH}/enable`, (visit, parts) => turn(visit, parts, false)),
+  get(
+    PATH,
+    finding(findTeamKey, (visit, _parts, found) => keyPage(visit, found, {})),
+  ),
+  post(PATH, finding(findTeamKey, change)),
+  post(
+    `${PATH}/disable`,
+    finding(findTeamKey, (visit, parts, found) => turn(visit, parts, found, true)),
+  ),
+  post(
+    `${PATH}/enable`,
+    finding(findTeamKey, (visit, parts, found) => turn(visit, parts, found, false)),
+  ),
 ];
 
 /** `faults` are the errors of the form that was sent, which is shown with the values sent. */
-async function keyPage(visit: SignedInVisit, parts: ConsoleParts, faults: FieldFaults): Promise<ConsoleAnswer> {
-  const found = await findTeamKey(visit, parts);
-  if ('kind' in found) return found;
+function keyPage(visit: SignedInVisit, found: TeamKey, faults: FieldFaults): ConsoleAnswer {
   const { team, key } = found;
   const title = `Key ${key.display}`;
   const main = html`<h1>${title}</h1>
@@ -33,7 +41,7 @@ async function keyPage(visit: SignedInVisit, parts: ConsoleParts, faults: FieldF
       ${key.mode}, made ${day(key.createdAtMs)}, id <code>${key.keyId}</code>
     </p>
     ${facts(found, visit.nowMs)} ${mayChange(visit) && key.status !== 'revoked' ? forms(team, key, visit, faults) : undefined}`;
-  return pageAnswer({ title, section: 'teams', main }, Object.keys(faults).length === 0 ? 200 : 400);
+  return pageAnswer({ title, section: 'teams', main }, faults);
 }
 
 const STATUS_NOTES: Readonly<Record<KeyUsage['status'], string>> = {
@@ -56,26 +64,14 @@ function facts({ key, period }: TeamKey, nowMs: number): Html {
   </dl>`;
 }
 
-function fact(name: string, value: Html | string): Html {
-  return html`<div>
-    <dt>${name}</dt>
-    <dd>${value}</dd>
-  </div>`;
-}
-
 function forms(team: Team, key: KeyUsage, visit: SignedInVisit, faults: FieldFaults): Html {
   const { formToken, form } = visit;
   const here = keyPath(team.teamId, key.keyId);
+  const limits = limitTexts(key.limits);
   const wasSent = Object.keys(faults).length > 0;
-  const label = textField({
-    name: 'label',
-    label: 'Label',
-    value: wasSent ? form('label') : key.label,
-    hint: 'What the key is for; optional.',
-    fault: faults['label'],
-    more: { maxlength: NAME_UNITS_MAX, autocomplete: 'off' },
-  });
-  const fields = html`${label} ${limitFields(wasSent ? sentTexts(form) : limitTexts(key.limits), faults)}`;
+  const texts = { form: wasSent ? form : (name: string) => (name === 'label' ? key.label : limits(name)), faults };
+  const label = textField(texts, 'label', 'Label', { hint: 'What the key is for; optional.', more: NAME_INPUT });
+  const fields = html`${label} ${limitFields(texts)}`;
   return html`<div class="forms">
     <section aria-labelledby="limits">
       <h2 id="limits">Label and limits</h2>
@@ -97,46 +93,37 @@ function forms(team: Team, key: KeyUsage, visit: SignedInVisit, faults: FieldFau
 function disableForm(here: string, formToken: string): Html {
   return html`<h2 id="use">Disable</h2>
     <p>Its next request is refused, everywhere. It can be enabled again.</p>
-    ${postForm({ action: `${here}/disable`, formToken, fields: html``, submit: 'Disable the key', danger: true })}`;
+    ${postForm({ action: `${here}/disable`, formToken, submit: 'Disable the key', danger: true })}`;
 }
 
 function enableForm(here: string, formToken: string): Html {
   return html`<h2 id="use">Enable</h2>
     <p>It works again at its next request, within its limits.</p>
-    ${postForm({ action: `${here}/enable`, formToken, fields: html``, submit: 'Enable the key' })}`;
+    ${postForm({ action: `${here}/enable`, formToken, submit: 'Enable the key' })}`;
 }
 
-async function change(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
-  const found = await findTeamKey(visit, parts);
-  if ('kind' in found) return found;
-  const { key } = found;
+async function change(visit: SignedInVisit, parts: ConsoleParts, found: TeamKey): Promise<ConsoleAnswer> {
   const label = labelField(visit.form('label'));
-  const limits = readLimitFields(visit.form, key.limits, visit.nowMs);
-  const faults = { ...('fault' in label ? { label: label.fault } : {}), ...('faults' in limits ? limits.faults : {}) };
-  if ('fault' in label || 'faults' in limits) return keyPage(visit, parts, faults);
+  const limits = readLimitFields(visit.form, found.key.limits, visit.nowMs);
+  if ('fault' in label || 'faults' in limits) {
+    return keyPage(visit, found, { ...faultsOf({ label }), ...('faults' in limits ? limits.faults : {}) });
+  }
   const given = { label: label.value, ...(Object.keys(limits.change).length === 0 ? {} : { limits: limits.change }) };
-  return update(visit, parts, found.team, key, given, 'is saved');
+  return update(visit, parts, found, given, 'is saved');
 }
 
-async function turn(visit: SignedInVisit, parts: ConsoleParts, disabled: boolean): Promise<ConsoleAnswer> {
-  const found = await findTeamKey(visit, parts);
-  if ('kind' in found) return found;
+async function turn(visit: SignedInVisit, parts: ConsoleParts, found: TeamKey, disabled: boolean): Promise<ConsoleAnswer> {
   const { team, key } = found;
-  if (key.status === 'revoked') {
-    return {
-      kind: 'see',
-      to: keyPath(team.teamId, key.keyId),
-      notice: html`<p>Key ${key.display} is revoked, which is permanent.</p>`,
-    };
+  if (key.status !== 'revoked') {
+    return update(visit, parts, found, { disabled }, disabled ? 'is disabled: its next request is refused' : 'is enabled');
   }
-  return update(visit, parts, team, key, { disabled }, disabled ? 'is disabled: its next request is refused' : 'is enabled');
+  return { kind: 'see', to: keyPath(team.teamId, key.keyId), notice: html`<p>Key ${key.display} is revoked, which is permanent.</p>` };
 }
 
 async function update(
   visit: SignedInVisit,
   parts: ConsoleParts,
-  { teamId }: Team,
-  { keyId, display }: KeyUsage,
+  { team: { teamId }, key: { keyId, display } }: TeamKey,
   given: KeyChange,
   words: string,
 ): Promise<ConsoleAnswer> {
@@ -144,7 +131,6 @@ async function update(
   if (result.kind !== 'done') return refusalOf(result);
   audit(parts, visit, 'updateKey', { team_id: teamId, key_id: keyId });
   const notice = html`<p>Key ${display} ${words}.</p>
-    ${result.value.status === 'expired' ? html`<p>It has expired: give it a later expiry, and it works again.</p>` : undefined}
-    ${failoverWarning(result)}`;
-  return { kind: 'see', to: keyPath(teamId, keyId), notice };
+    ${result.value.status === 'expired' ? html`<p>It has expired: give it a later expiry, and it works again.</p>` : undefined}`;
+  return changedAnswer(keyPath(teamId, keyId), notice, result);
 }

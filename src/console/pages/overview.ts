@@ -1,11 +1,10 @@
 // The overview: state, figures and charts of the last 15 minutes. Without JavaScript, only the charts are missing.
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
-import type { Overview } from '../overview-figures.ts';
+import type { Chart, Overview } from '../overview-figures.ts';
 import { partsOf } from '../overview-parts.ts';
 import type { PartName } from '../overview-parts.ts';
-import { chartDataOf } from '../overview-series.ts';
-import type { Chart } from '../overview-series.ts';
+import { chartDataOf } from '../overview-figures.ts';
 import { CONSOLE_PREFIX, get, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 

@@ -1,26 +1,23 @@
-// The plans of the configuration with their numbers, and the progress of applying one.
+// The plans of the configuration with their numbers, and applying one: first the question, with the teams that have other numbers.
+import { refusalOf } from '../../admin/admin-refusals.ts';
+import type { PlanComparison, TeamBehind } from '../../admin/plan-comparison.ts';
+import type { PlanReport } from '../../admin/reports.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
-import type { PlanReport } from '../../admin/reports.ts';
 import { periodRule } from '../../domain/period-rule.ts';
-import { ago, count, money, periodText } from '../shown.ts';
-import type { Application } from '../plan-applications.ts';
-import { CONSOLE_PREFIX, get, pageAnswer } from '../console-route.ts';
+import { audit, changedAnswer, CONSOLE_PREFIX, get, mayChange, pageAnswer, post } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { htmlTable } from '../html-table.ts';
+import { postForm } from '../form.ts';
+import { htmlTable, numeric } from '../html-table.ts';
+import type { Application } from '../plan-applications.ts';
+import { ago, count, money, NUMBER_LABELS, numberText, periodText } from '../shown.ts';
 
-export const PLANS_ROUTES: readonly ConsoleRoute[] = [get('/plans', plansPage)];
+const APPLY = '/plans/{name}/apply';
+export const PLANS_ROUTES: readonly ConsoleRoute[] = [get('/plans', plansPage), get(APPLY, question), post(APPLY, apply)];
 
 function plansPage({ nowMs }: SignedInVisit, { operations, applications }: ConsoleParts): ConsoleAnswer {
-  const columns = [
-    { label: 'Plan' },
-    { label: 'Characters' },
-    { label: 'Beyond that' },
-    { label: 'Requests per second', figures: true },
-    { label: 'Longest request', figures: true },
-    { label: 'Glossaries', figures: true },
-    { label: 'Its teams' },
-  ];
+  const limits = [numeric('Requests per second'), numeric('Longest request'), numeric('Glossaries')];
+  const columns = ['Plan', 'Characters', 'Beyond that', ...limits, 'Its teams'];
   const rows = operations
     .listPlans()
     .map((plan) => [
@@ -65,4 +62,68 @@ function standing(application: Application | undefined, nowMs: number): Html | u
           >stopped ${ago(application.atMs, nowMs)} after ${count(application.changed)} teams: the store was away</span
         ><br />`;
   }
+}
+
+/** How many are compared for the question; applying goes through all teams. */
+const COMPARED_MAX = 10_000;
+
+async function question(visit: SignedInVisit, { operations }: ConsoleParts): Promise<ConsoleAnswer> {
+  const { parameters, formToken } = visit;
+  const name = parameters['name'] ?? '';
+  const compared = await operations.comparePlan(name, COMPARED_MAX);
+  if (compared.kind !== 'done') return refusalOf(compared, 'path');
+  const { behind, complete, examples } = compared.value;
+  const form = postForm({
+    action: `/plans/${name}/apply`,
+    formToken,
+    fields: html`<p>The plan's numbers take effect at the next request of each of these teams. Their old numbers are not kept.</p>`,
+    submit: complete ? `Apply to ${teams(behind)}` : 'Apply to all of its teams',
+    cancel: '/plans',
+  });
+  const asks = mayChange(visit) && !(behind === 0 && complete);
+  const title = !asks ? `Plan ${name}` : `Apply plan ${name}?`;
+  const main = html`<h1>${title}</h1>
+    <p>${found(compared.value)}</p>
+    ${behind === 0 ? undefined : differences(examples, behind)}
+    ${!asks ? html`<p><a href="${CONSOLE_PREFIX}/plans">Back to the plans</a></p>` : form}`;
+  return pageAnswer({ title, section: 'plans', main });
+}
+
+async function apply(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
+  const plan = visit.parameters['name'] ?? '';
+  const stands = await parts.applications.start(parts.operations, plan, ({ teams: all, changed }) =>
+    audit(parts, visit, 'applyPlan', { plan, teams: all, changed }),
+  );
+  const see = (text: string): ConsoleAnswer => ({ kind: 'see', to: '/plans', notice: html`<p>${text}</p>` });
+  if (stands.kind === 'running') return see(`Plan ${plan} is being applied; its progress is shown below.`);
+  if (stands.kind === 'stopped')
+    return see(`Plan ${plan}: the store stopped answering after ${teams(stands.changed)}. Apply it again to continue.`);
+  if (stands.kind !== 'done') return refusalOf(stands, 'path');
+  const { applied: value, replicated } = stands;
+  const notice = html`<p>Plan ${plan}: ${teams(value.changed)} changed, of ${count(value.teams)} on it.</p>`;
+  return changedAnswer('/plans', notice, { kind: 'done', value, replicated });
+}
+
+function found({ members, behind, looked, complete }: PlanComparison): string {
+  const of = complete ? '' : `The first ${count(looked)} teams were checked. `;
+  if (members === 0) return `${of}No team is on this plan.`;
+  return `${of}Teams on this plan: ${count(members)}. With other numbers than the configuration: ${behind === 0 ? 'none' : count(behind)}.`;
+}
+
+function differences(examples: readonly TeamBehind[], behind: number): Html {
+  const columns = ['Team', 'Number', numeric('Held to'), numeric('The plan')];
+  const rows = examples.flatMap(({ team, differences: numbers }) =>
+    numbers.map(({ number, held, plan }) => [
+      html`<a href="${CONSOLE_PREFIX}/teams/${team.teamId}">${team.name}</a>`,
+      NUMBER_LABELS[number],
+      numberText(number, held, team.limits.currency),
+      numberText(number, plan, team.limits.currency),
+    ]),
+  );
+  const more = behind > examples.length ? html`<p class="soft">The first ${count(examples.length)} of them.</p>` : undefined;
+  return html`${htmlTable({ caption: "Where teams differ from the plan's numbers", columns, rows })} ${more}`;
+}
+
+function teams(number: number): string {
+  return number === 1 ? 'one team' : `${count(number)} teams`;
 }

@@ -1,22 +1,27 @@
-// Rotating a key, step by step: create the new one, deploy it, watch the old one until it is no longer used, revoke that.
+// Rotating a key, step by step: create the new one, deploy it, watch the old one until it is no longer used, revoke that, after a question.
 import { refusalOf } from '../../admin/admin-refusals.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { changedLimits } from '../../domain/key-limits.ts';
 import { canonicalUlid } from '../../domain/ulid.ts';
 import type { KeyUsage } from '../../ports/team-registry.ts';
-import { audit, CONSOLE_PREFIX, getForm, pageAnswer, post } from '../console-route.ts';
-import { labelField, NAME_UNITS_MAX, postForm, textField } from '../form.ts';
-import type { FieldFaults } from '../form.ts';
-import { foldedLimits, limitTexts, readLimitFields, sentTexts } from '../key-limit-fields.ts';
-import { findTeamKey, isQuiet, lastUse, newKeyNotice } from '../team-keys.ts';
+import { audit, changedAnswer, CONSOLE_PREFIX, finding, getForm, pageAnswer, post } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
+import { labelField, NAME_INPUT, postForm, textField } from '../form.ts';
+import type { FieldFaults } from '../form.ts';
+import { foldedLimits, limitTexts, readLimitFields } from '../key-limit-fields.ts';
+import { findTeamKey, isQuiet, keyPath, lastUse, newKeyNotice } from '../team-keys.ts';
 import type { TeamKey } from '../team-keys.ts';
 
-const PATH = '/teams/{id}/keys/{key}/rotate';
+const PATH = '/teams/{id}/keys/{key}';
 export const ROTATE_KEY_ROUTES: readonly ConsoleRoute[] = [
-  getForm(PATH, (visit, parts) => rotation(visit, parts, {})),
-  post(PATH, replace),
+  getForm(
+    `${PATH}/rotate`,
+    finding(findTeamKey, (visit, _parts, found) => rotation(visit, found, {})),
+  ),
+  post(`${PATH}/rotate`, finding(findTeamKey, replace)),
+  getForm(`${PATH}/revoke`, finding(findTeamKey, question)),
+  post(`${PATH}/revoke`, finding(findTeamKey, revoke)),
 ];
 
 /** The next step. */
@@ -24,13 +29,11 @@ const STEPS = ['make', 'deploy', 'watch', 'revoke', 'done'] as const;
 type RotationStep = (typeof STEPS)[number];
 
 /** `faults` are the errors of the form that was sent, which is shown with the values sent. */
-async function rotation(visit: SignedInVisit, parts: ConsoleParts, faults: FieldFaults): Promise<ConsoleAnswer> {
-  const found = await findTeamKey(visit, parts);
-  if ('kind' in found) return found;
+function rotation(visit: SignedInVisit, found: TeamKey, faults: FieldFaults): ConsoleAnswer {
   const { team, key: old } = found;
   const next = successor(found, visit);
   const step = stepOf(old, next, visit.nowMs);
-  const here = `/teams/${team.teamId}/keys/${old.keyId}`;
+  const here = keyPath(team.teamId, old.keyId);
   const title = `Rotate ${old.display}`;
   const main = html`<h1>${title}</h1>
     <p>Team <a href="${CONSOLE_PREFIX}/teams/${team.teamId}">${team.name}</a>${old.label === '' ? '' : `, label ${old.label}`}</p>
@@ -41,22 +44,20 @@ async function rotation(visit: SignedInVisit, parts: ConsoleParts, faults: Field
       ${stepItem('revoke', step, 'Revoke the old key', revokeText(here, old, step))}
     </ol>`;
   const assets = ['copy.js'] as const;
-  return pageAnswer({ title, section: 'teams', main, assets }, Object.keys(faults).length === 0 ? 200 : 400);
+  return pageAnswer({ title, section: 'teams', main, assets }, faults);
 }
 
-async function replace(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
-  const found = await findTeamKey(visit, parts);
-  if ('kind' in found) return found;
+async function replace(visit: SignedInVisit, parts: ConsoleParts, found: TeamKey): Promise<ConsoleAnswer> {
   const { team, key: old } = found;
   const label = labelField(visit.form('label'));
   const limits = readLimitFields(visit.form, {}, visit.nowMs);
-  if ('fault' in label) return rotation(visit, parts, { label: label.fault });
-  if ('faults' in limits) return rotation(visit, parts, limits.faults);
+  if ('fault' in label) return rotation(visit, found, { label: label.fault });
+  if ('faults' in limits) return rotation(visit, found, limits.faults);
   const draft = { teamId: team.teamId, mode: old.mode, label: label.value, limits: changedLimits({}, limits.change) };
   const made = await parts.operations.createKey(draft);
   if (made.kind !== 'done') return refusalOf(made);
   audit(parts, visit, 'createKey', { team_id: team.teamId, key_id: made.value.key_id });
-  const to = `/teams/${team.teamId}/keys/${old.keyId}/rotate?to=${made.value.key_id}`;
+  const to = `${keyPath(team.teamId, old.keyId)}/rotate?to=${made.value.key_id}`;
   return { kind: 'see', to, notice: newKeyNotice(made.value) };
 }
 
@@ -85,16 +86,10 @@ function stepItem(step: Exclude<RotationStep, 'done'>, current: RotationStep, ti
 function makeForm(here: string, old: KeyUsage, { form, formToken, nowMs }: SignedInVisit, faults: FieldFaults): Html {
   const wasSent = Object.keys(faults).length > 0;
   const { expiresAtMs = 0, ...others } = old.limits;
-  const limits = expiresAtMs > nowMs ? old.limits : others;
-  const fields = html`${textField({
-    name: 'label',
-    label: 'Label',
-    value: wasSent ? form('label') : old.label,
-    hint: `Its mode is ${old.mode}, like the old one's. Both are valid until the old one is revoked.`,
-    fault: faults['label'],
-    more: { maxlength: NAME_UNITS_MAX, autocomplete: 'off' },
-  })}
-  ${foldedLimits(wasSent ? sentTexts(form) : limitTexts(limits), faults)}`;
+  const limits = limitTexts(expiresAtMs > nowMs ? old.limits : others);
+  const texts = { form: wasSent ? form : (name: string) => (name === 'label' ? old.label : limits(name)), faults };
+  const hint = `Its mode is ${old.mode}, like the old one's. Both are valid until the old one is revoked.`;
+  const fields = html`${textField(texts, 'label', 'Label', { hint, more: NAME_INPUT })} ${foldedLimits(texts)}`;
   return postForm({ action: `${here}/rotate`, formToken, fields, submit: 'Create the new key' });
 }
 
@@ -115,4 +110,29 @@ function watchText(here: string, old: KeyUsage, next: KeyUsage | undefined, nowM
 function revokeText(here: string, old: KeyUsage, step: RotationStep): Html {
   if (step === 'done') return html`<p>${old.display} is revoked.</p>`;
   return html`<p><a href="${CONSOLE_PREFIX}${here}/revoke">Revoke ${old.display}</a></p>`;
+}
+
+function question(visit: SignedInVisit, _parts: ConsoleParts, { team, key }: TeamKey): ConsoleAnswer {
+  const back = `/teams/${team.teamId}`;
+  if (key.status === 'revoked') return { kind: 'see', to: back, notice: html`<p>Key ${key.display} is already revoked.</p>` };
+  const title = `Revoke ${key.display}?`;
+  const main = html`<h1>${title}</h1>
+    <p>Team ${team.name}${key.label === '' ? '' : `, label ${key.label}`}. Last use: ${lastUse(key, visit.nowMs)}.</p>
+    ${isQuiet(key, visit.nowMs) ? undefined : html`<p class="warning">It is in use. Unless it has leaked, rotate it first.</p>`}
+    <p>Its next request is refused, everywhere. This cannot be undone.</p>
+    ${postForm({
+      action: `${back}/keys/${key.keyId}/revoke`,
+      formToken: visit.formToken,
+      submit: `Revoke ${key.display}`,
+      danger: true,
+      cancel: back,
+    })}`;
+  return pageAnswer({ title, section: 'teams', main });
+}
+
+async function revoke(visit: SignedInVisit, parts: ConsoleParts, { team, key }: TeamKey): Promise<ConsoleAnswer> {
+  const revoked = await parts.operations.revokeKey(key.keyId);
+  if (revoked.kind !== 'done') return refusalOf(revoked);
+  audit(parts, visit, 'revokeKey', { team_id: team.teamId, key_id: key.keyId });
+  return changedAnswer(`/teams/${team.teamId}`, html`<p>Key ${key.display} is revoked: its next request is refused.</p>`, revoked);
 }

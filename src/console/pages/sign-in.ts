@@ -1,7 +1,7 @@
 // Signing in with an operator's token, and signing out.
 import { html } from '../../docs/html.ts';
 import { clearedCookie, cookieOf, sessionCookie } from '../sessions.ts';
-import { isOverTls, postForm, textField } from '../form.ts';
+import { EMPTY_FORM, isOverTls, postForm, textField } from '../form.ts';
 import { open, postOwn } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit, Visit } from '../console-route.ts';
 
@@ -40,15 +40,10 @@ function signOut({ session, request }: SignedInVisit, { sessions }: ConsoleParts
 }
 
 function signInForm(formToken: string, fault: string | undefined) {
-  const token = textField({
-    name: 'token',
-    label: 'Token',
-    type: 'password',
-    required: true,
-    fault,
-    hint: 'Your token from the configuration: admin.token, or one of admin.tokens. The session lasts an hour.',
-    more: { autocomplete: 'current-password', maxlength: 1024, ...(fault === undefined ? { autofocus: '' } : {}) },
-  });
+  const hint = 'Your token from the configuration: admin.token, or one of admin.tokens. The session lasts an hour.';
+  const more = { autocomplete: 'current-password', maxlength: 1024, ...(fault === undefined ? { autofocus: '' } : {}) };
+  const texts = { form: EMPTY_FORM, faults: fault === undefined ? {} : { token: fault } };
+  const token = textField(texts, 'token', 'Token', { type: 'password', required: true, hint, more });
   // Password managers store a password with a user name, and browsers warn if there is none.
   const name = html`<input name="username" autocomplete="username" value="operator" hidden />`;
   return html`<h1>Sign in</h1>

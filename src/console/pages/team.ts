@@ -9,9 +9,10 @@ import type { UsageReport } from '../../domain/usage-report.ts';
 import type { Team, Usage } from '../../ports/team-registry.ts';
 import { CONSOLE_PREFIX, get, mayChange, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { NAME_UNITS_MAX, postForm, REASON_UNITS_MAX, selectField, textField } from '../form.ts';
-import type { FieldFaults } from '../form.ts';
-import { foldedLimits, sentTexts } from '../key-limit-fields.ts';
+import { NAME_INPUT, postForm, REASON_INPUT, selectField, textField } from '../form.ts';
+import type { FieldFaults, FieldTexts } from '../form.ts';
+import { fact } from '../html-table.ts';
+import { foldedLimits } from '../key-limit-fields.ts';
 import { count, day, money, usageBar } from '../shown.ts';
 import { teamHistory } from '../team-history.ts';
 import { keysTable } from '../team-keys.ts';
@@ -42,7 +43,7 @@ export async function teamPage(visit: SignedInVisit, parts: ConsoleParts, faults
     ${mayChange(visit) ? teamForms(team, parts.operations.listPlans(), visit, faults) : undefined}
     <div id="history">${history}</div>`;
   const assets = ['copy.js'] as const;
-  return pageAnswer({ title: team.name, section: 'teams', main, assets }, Object.keys(faults).length === 0 ? 200 : 400);
+  return pageAnswer({ title: team.name, section: 'teams', main, assets }, faults);
 }
 
 function usageSection({ team, periodStartMs, periodEndMs }: Usage, report: UsageReport): Html {
@@ -70,93 +71,40 @@ function overageText({ character_count: characters, cost_minor: cost, cap_minor:
 
 type OverageReport = Extract<UsageReport, { billing: 'quota' }>['overage'];
 
-function fact(name: string, value: Html | string): Html {
-  return html`<div>
-    <dt>${name}</dt>
-    <dd>${value}</dd>
-  </div>`;
-}
-
 const MODES = [
   { value: 'live', label: 'live' },
   { value: 'test', label: 'test' },
 ] as const;
 
-/** Fields with an error show what was sent, all others the current value. */
-function teamForms(team: Team, plans: readonly PlanReport[], visit: SignedInVisit, faults: FieldFaults): Html {
+function teamForms(team: Team, plans: readonly PlanReport[], { form, formToken }: SignedInVisit, faults: FieldFaults): Html {
+  const { teamId, limits } = team;
+  const texts = { form, faults };
+  const section = (id: string, title: string, fields: Html, submit = title, to = id): Html =>
+    html`<section aria-labelledby="${id}">
+      <h2 id="${id}">${title}</h2>
+      ${postForm({ action: `/teams/${teamId}/${to}`, formToken, fields, submit })}
+    </section>`;
+  // Only a field with an error shows what was sent.
+  const named = { form: faults['name'] === undefined ? () => team.name : form, faults };
+  const planned = { form: () => team.plan, faults };
+  const choices = plans.map(({ name, billing }) => ({ value: name, label: billing === 'credit' ? `${name} (prepaid credit)` : name }));
   return html`<div class="forms">
-    ${keyForm(team, visit, faults)} ${team.limits.billing === 'credit' ? creditForm(team, visit, faults) : undefined}
-    ${planForm(team, plans, visit, faults)} ${nameForm(team, visit, faults)}
+    ${section('new-key', 'New key', keyFields(texts), 'Create the key', 'keys')}
+    ${limits.billing === 'credit' ? section('credit', 'Add or deduct credit', creditFields(texts, limits.currency), 'Change the credit') : undefined}
+    ${section('plan', 'Change the plan', selectField(planned, 'plan', 'Plan', choices, 'Its numbers take effect at the next request.'))}
+    ${section('name', 'Rename', textField(named, 'name', 'Name', { required: true, more: NAME_INPUT }))}
   </div>`;
 }
 
-function keyForm({ teamId }: Team, { formToken, form }: SignedInVisit, faults: FieldFaults): Html {
-  const fields = html`${selectField({ name: 'mode', label: 'Mode', choices: MODES, chosen: form('mode'), fault: faults['mode'] })}
-  ${textField({
-    name: 'label',
-    label: 'Label',
-    value: form('label'),
-    hint: 'What the key is for; optional. Both modes work alike and cost the same.',
-    fault: faults['label'],
-    more: { maxlength: NAME_UNITS_MAX, autocomplete: 'off' },
-  })}
-  ${foldedLimits(sentTexts(form), faults)}`;
-  return html`<section aria-labelledby="new-key">
-    <h2 id="new-key">New key</h2>
-    ${postForm({ action: `/teams/${teamId}/keys`, formToken, fields, submit: 'Create the key' })}
-  </section>`;
+function keyFields(texts: FieldTexts): Html {
+  const hint = 'What the key is for; optional. Both modes work alike and cost the same.';
+  return html`${selectField(texts, 'mode', 'Mode', MODES)} ${textField(texts, 'label', 'Label', { hint, more: NAME_INPUT })}
+  ${foldedLimits(texts)}`;
 }
 
-function creditForm({ teamId, limits }: Team, { formToken, form }: SignedInVisit, faults: FieldFaults): Html {
-  const fields = html`${textField({
-    name: 'amount',
-    label: `Amount in ${limits.currency}`,
-    value: form('amount'),
-    required: true,
-    hint: 'Takes effect at once. A negative amount is deducted, except what open reservations hold.',
-    fault: faults['amount'],
-    more: { autocomplete: 'off' },
-  })}
-  ${textField({
-    name: 'reason',
-    label: 'Reason',
-    value: form('reason'),
-    hint: 'For the audit. Required to deduct credit.',
-    fault: faults['reason'],
-    more: { maxlength: REASON_UNITS_MAX, autocomplete: 'off' },
-  })}`;
-  return html`<section aria-labelledby="credit">
-    <h2 id="credit">Add or deduct credit</h2>
-    ${postForm({ action: `/teams/${teamId}/credit`, formToken, fields, submit: 'Change the credit' })}
-  </section>`;
-}
-
-function planForm({ teamId, plan }: Team, plans: readonly PlanReport[], { formToken }: SignedInVisit, faults: FieldFaults): Html {
-  const fields = selectField({
-    name: 'plan',
-    label: 'Plan',
-    choices: plans.map(({ name, billing }) => ({ value: name, label: billing === 'credit' ? `${name} (prepaid credit)` : name })),
-    chosen: plan,
-    hint: 'Its numbers take effect at the next request.',
-    fault: faults['plan'],
-  });
-  return html`<section aria-labelledby="plan">
-    <h2 id="plan">Change the plan</h2>
-    ${postForm({ action: `/teams/${teamId}/plan`, formToken, fields, submit: 'Change the plan' })}
-  </section>`;
-}
-
-function nameForm({ teamId, name }: Team, { formToken, form }: SignedInVisit, faults: FieldFaults): Html {
-  const fields = textField({
-    name: 'name',
-    label: 'Name',
-    value: faults['name'] === undefined ? name : form('name'),
-    required: true,
-    fault: faults['name'],
-    more: { maxlength: NAME_UNITS_MAX, autocomplete: 'off' },
-  });
-  return html`<section aria-labelledby="name">
-    <h2 id="name">Rename</h2>
-    ${postForm({ action: `/teams/${teamId}/name`, formToken, fields, submit: 'Rename' })}
-  </section>`;
+function creditFields(texts: FieldTexts, currency: string): Html {
+  const hint = 'Takes effect at once. A negative amount is deducted, except what open reservations hold.';
+  const amount = { required: true, hint, more: { autocomplete: 'off' } };
+  const reason = { hint: 'For the audit. Required to deduct credit.', more: REASON_INPUT };
+  return html`${textField(texts, 'amount', `Amount in ${currency}`, amount)} ${textField(texts, 'reason', 'Reason', reason)}`;
 }

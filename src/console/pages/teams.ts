@@ -8,7 +8,8 @@ import { canonicalUlid } from '../../domain/ulid.ts';
 import type { FoundKey, TeamSummary } from '../../ports/team-registry.ts';
 import { CONSOLE_PREFIX, get, mayChange, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { htmlTable } from '../html-table.ts';
+import { optionsOf } from '../form.ts';
+import { freeText, htmlTable, numeric, pager } from '../html-table.ts';
 import { count, day, money, usageBar } from '../shown.ts';
 import { keyLink, keyStatus, lastUse } from '../team-keys.ts';
 
@@ -54,7 +55,7 @@ async function teamsPage(visit: SignedInVisit, { operations }: ConsoleParts): Pr
       ${mayChange(visit) ? html`<a class="button" href="${CONSOLE_PREFIX}/teams/new">New team</a>` : undefined}
     </div>
     ${searchForm(asked)} ${keys === undefined ? undefined : foundKeys(asked.search, keys.value, nowMs, mayChange(visit))}
-    ${teams.length > 0 ? listed(teams, nowMs) : keys === undefined ? nobody(asked) : undefined} ${pager(asked, found.value.next)}`;
+    ${teams.length > 0 ? listed(teams, nowMs) : keys === undefined ? nobody(asked) : undefined} ${pages(asked, found.value.next)}`;
   return pageAnswer({ title: 'Teams', section: 'teams', main });
 }
 
@@ -78,9 +79,7 @@ function askedOf(query: URLSearchParams): Asked {
 }
 
 function searchForm({ search, sort }: Asked): Html {
-  const options = Object.entries(SORTS).map(
-    ([name, { label }]) => html`<option value="${name}" ${name === sort ? html` selected` : undefined}>${label}</option>`,
-  );
+  const choices = Object.entries(SORTS).map(([value, { label }]) => ({ value, label }));
   return html`<form class="search" role="search" action="${CONSOLE_PREFIX}/teams">
     <label for="search">Name, id or beginning of a key</label>
     <input
@@ -94,22 +93,14 @@ function searchForm({ search, sort }: Asked): Html {
     />
     <label for="sort">Order</label>
     <select id="sort" name="sort">
-      ${options}
+      ${optionsOf(choices, sort)}
     </select>
     <button>Search</button>
   </form>`;
 }
 
 function listed(teams: readonly TeamSummary[], nowMs: number): Html {
-  const columns = [
-    { label: 'Team' },
-    { label: 'Plan' },
-    { label: 'Used this period' },
-    { label: 'Credit', figures: true },
-    { label: 'Keys', figures: true },
-    { label: 'Last use' },
-    { label: 'Created' },
-  ];
+  const columns = ['Team', 'Plan', 'Used this period', numeric('Credit'), numeric('Keys'), 'Last use', 'Created'];
   const rows = teams.map((summary) => {
     const { team, activeKeys } = summary;
     const name = html`<a href="${CONSOLE_PREFIX}/teams/${team.teamId}">${team.name}</a>`;
@@ -138,32 +129,20 @@ function nobody({ search }: Asked): Html {
   return html`<p class="soft">No team's name or id contains “${search}”.</p>`;
 }
 
-function pager({ search, sort, cursor }: Asked, next: string | undefined): Html | undefined {
+function pages({ search, sort, cursor }: Asked, next: string | undefined): Html | undefined {
   if (cursor === undefined && next === undefined) return undefined;
   const to = (more: Readonly<Record<string, string>>): string => {
     const query = new URLSearchParams({ ...(search === '' ? {} : { q: search }), ...(sort === 'created' ? {} : { sort }), ...more });
     return `${CONSOLE_PREFIX}/teams${query.size === 0 ? '' : `?${query.toString()}`}`;
   };
   const note = html`<p class="soft">Each page of ${PAGE_TEAMS} teams is sorted separately; pages are in order of creation.</p>`;
-  return html`${sort === 'created' ? undefined : note}
-    <nav class="pager" aria-label="Pages">
-      ${cursor === undefined ? undefined : html`<a href="${to({})}">First page</a>`}
-      ${next === undefined ? undefined : html`<a href="${to({ cursor: next })}" rel="next">Next page</a>`}
-    </nav>`;
+  return html`${sort === 'created' ? undefined : note} ${pager(cursor && to({}), next && to({ cursor: next }), ['First page', 'Next page'])}`;
 }
 
 /** Limits the page. */
 const KEYS_MAX = 200;
 
-const COLUMNS = [
-  { label: 'Key' },
-  { label: 'Team', text: true },
-  { label: 'Label', text: true },
-  { label: 'Mode' },
-  { label: 'Status' },
-  { label: 'Last use' },
-] as const;
-const CHANGE = { label: 'Change' } as const;
+const COLUMNS = ['Key', freeText('Team'), freeText('Label'), 'Mode', 'Status', 'Last use'] as const;
 
 function foundKeys(display: string, keys: readonly FoundKey[], nowMs: number, withChanges: boolean): Html {
   if (keys.length === 0) return html`<p class="soft">No key begins with <code>${display}</code>.</p>`;
@@ -181,6 +160,6 @@ function foundKeys(display: string, keys: readonly FoundKey[], nowMs: number, wi
     ];
   });
   return html`<h2>Keys that begin with <code>${display}</code></h2>
-    ${htmlTable({ caption: `Keys that begin with ${display}`, columns: withChanges ? [...COLUMNS, CHANGE] : COLUMNS, rows })}
+    ${htmlTable({ caption: `Keys that begin with ${display}`, columns: withChanges ? [...COLUMNS, 'Change'] : COLUMNS, rows })}
     ${keys.length > 1 ? html`<p class="soft">Several keys begin with these twelve characters: <code>lingate key find</code> with the whole key finds the right one.</p>` : undefined}`;
 }

@@ -1,7 +1,6 @@
 // The usage of all teams in a month, in pages, and the same as a file.
-import { refusalOf } from '../../admin/admin-refusals.ts';
 import { usageDownload } from '../../admin/usage-csv.ts';
-import { refusalOfFault, refusalOfQuery } from '../../admin/admin-refusals.ts';
+import { refusalOf, refusalOfFault, refusalOfQuery } from '../../admin/admin-refusals.ts';
 import { cursorOf, readCursor, readUsageQuestion } from '../../admin/usage-question.ts';
 import type { UsagePage } from '../../admin/usage-reading.ts';
 import type { UsageQuestion } from '../../admin/usage-rows.ts';
@@ -11,7 +10,8 @@ import { dayOf } from '../../domain/period.ts';
 import { dateOf, daysOfMonth, monthOf } from '../../domain/usage-days.ts';
 import { CONSOLE_PREFIX, get, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { htmlTable } from '../html-table.ts';
+import { optionsOf } from '../form.ts';
+import { htmlTable, numeric, pager } from '../html-table.ts';
 import { count } from '../shown.ts';
 import { lastMonths } from '../team-history.ts';
 
@@ -35,7 +35,7 @@ async function usagePage({ request, nowMs }: SignedInVisit, { usage }: ConsolePa
   if (found.kind !== 'done') return refusalOf(found);
   const isFirst = after === undefined || 'fault' in after;
   const main = html`${monthForm(month, today)} ${downloads(question)} ${listed(month, found.value)} ${sums(found.value, isFirst)}
-  ${pager(month, question, found.value, isFirst)}`;
+  ${pages(month, question, found.value, isFirst)}`;
   return pageAnswer(content(main));
 }
 
@@ -57,11 +57,13 @@ async function usageFile({ request, nowMs }: SignedInVisit, { usage }: ConsolePa
 
 function monthForm(month: string, today: number): Html {
   const months = [...new Set([month, ...lastMonths(today, MONTHS)])].toSorted().toReversed();
-  const options = months.map((one) => html`<option value="${one}" ${one === month ? html` selected` : undefined}>${one}</option>`);
   return html`<form class="search" action="${CONSOLE_PREFIX}/usage">
     <label for="month">Month (UTC)</label>
     <select id="month" name="month">
-      ${options}
+      ${optionsOf(
+        months.map((one) => ({ value: one, label: one })),
+        month,
+      )}
     </select>
     <button>Show</button>
   </form>`;
@@ -77,12 +79,7 @@ function downloads({ range }: UsageQuestion): Html {
   </p>`;
 }
 
-const COLUMNS = [
-  { label: 'Team' },
-  { label: 'Plan' },
-  { label: 'Characters', figures: true },
-  { label: 'Requests', figures: true },
-] as const;
+const COLUMNS = ['Team', 'Plan', numeric('Characters'), numeric('Requests')] as const;
 
 function listed(month: string, { rows, next }: UsagePage): Html {
   if (rows.length === 0)
@@ -113,12 +110,10 @@ function sums({ rows, next }: UsagePage, isFirst: boolean): Html | undefined {
   </p>`;
 }
 
-function pager(month: string, question: UsageQuestion, { next }: UsagePage, isFirst: boolean): Html | undefined {
+function pages(month: string, question: UsageQuestion, { next }: UsagePage, isFirst: boolean): Html | undefined {
   if (isFirst && next === undefined) return undefined;
   const to = (more: Readonly<Record<string, string>>): string =>
     `${CONSOLE_PREFIX}/usage?${new URLSearchParams({ month, ...more }).toString()}`;
-  return html`<nav class="pager" aria-label="Pages">
-    ${isFirst ? undefined : html`<a href="${to({})}">First page</a>`}
-    ${next === undefined ? undefined : html`<a href="${to({ cursor: cursorOf(next, question) })}" rel="next">Next page</a>`}
-  </nav>`;
+  const onward = next && to({ cursor: cursorOf(next, question) });
+  return pager(isFirst ? undefined : to({}), onward, ['First page', 'Next page']);
 }

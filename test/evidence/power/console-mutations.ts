@@ -67,7 +67,7 @@ export const CONSOLE_MUTATIONS: readonly Mutation[] = [
   bug('any page may frame it', 'console/layout.ts', '  "frame-ancestors \'none\'",\n', '', guards('every answer forbids framing')),
   bug(
     'a revocation leaves no audit line',
-    'console/pages/revoke-key.ts',
+    'console/pages/rotate-key.ts',
     "audit(parts, visit, 'revokeKey', { team_id: team.teamId, key_id: key.keyId });",
     '',
     forms('audit line'),

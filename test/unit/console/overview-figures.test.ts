@@ -1,9 +1,8 @@
 // What the overview makes of figures: outcomes, the state of store and engine in words, columns for the charts.
 import { describe, expect, test } from 'vitest';
-import { byOutcome, outcomeOf } from '../../../src/console/overview-figures.ts';
+import { byOutcome, chartDataOf, outcomeOf } from '../../../src/console/overview-figures.ts';
 import type { Overview } from '../../../src/console/overview-figures.ts';
 import { partsOf } from '../../../src/console/overview-parts.ts';
-import { chartDataOf } from '../../../src/console/overview-series.ts';
 import { overviewOf } from '../../../src/app/overview-of-processes.ts';
 import type { EngineReplica, ProcessState } from '../../../src/app/process-state.ts';
 import { loadConfig } from '../../../src/config/load.ts';
