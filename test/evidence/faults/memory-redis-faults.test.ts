@@ -1,0 +1,122 @@
+// The Redis that gateways share as their memory fails in the middle of requests: they get and pay what they would without it.
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { act } from '../../../src/testing/scripted-behaviours.ts';
+import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import { startGateway } from '../../support/gateway.ts';
+import type { TestGateway, TestTeam } from '../../support/gateway.ts';
+import { startRedis } from '../../support/redis.ts';
+import type { RedisServer } from '../../support/redis.ts';
+import { storePlace } from '../../support/store-place.ts';
+import type { StorePlace } from '../../support/store-place.ts';
+import { ask, charged, CREDIT, DEAR_PLAN, openMemoryGate, PATIENCE_MS, translated } from './memory-gate.ts';
+import type { MemoryGate } from './memory-gate.ts';
+
+describe('a shared Redis that fails in the middle of requests', () => {
+  let place: StorePlace;
+  let shared: RedisServer;
+  let client: Redis;
+  let gate: MemoryGate;
+  let engine: ScriptedEngine;
+  /** What one of them has learnt the other has from Redis. */
+  let gateway: TestGateway;
+  let other: TestGateway;
+  let team: TestTeam;
+  let texts = 0;
+  /** What answers said of their price. */
+  let billed = 0;
+
+  beforeAll(async () => {
+    [place, shared, engine] = await Promise.all([storePlace('sqlite'), startRedis(), startScriptedEngine()]);
+    client = new Redis(shared.url).on('error', () => undefined);
+    gate = await openMemoryGate(shared.port);
+    const startWith = (store: string): Promise<TestGateway> =>
+      startGateway({
+        store: place.url,
+        engineUrls: [engine.url],
+        config: {
+          plugins: [{ module: 'lingate/plugins/memory', options: { store, charge: 'none' } }],
+          engine: { timeout_ms: 20_000 },
+        },
+      });
+    gateway = await startWith(gate.url);
+    other = await startWith(shared.url);
+    team = await gateway.team(DEAR_PLAN, CREDIT);
+  });
+  afterAll(async () => {
+    client.disconnect();
+    await Promise.all([gateway.stop(), other.stop()]);
+    gate.close();
+    await Promise.all([engine.close(), shared.stop()]);
+    await place.remove();
+  });
+
+  async function told(by: TestGateway, ...text: readonly string[]): ReturnType<typeof ask> {
+    const answer = await ask(by.port, team, ...text);
+    billed += answer.billed;
+    return answer;
+  }
+
+  const newText = (): string => `text ${++texts}`;
+
+  /** A text that Redis has and this gateway's process has not. */
+  async function learnt(): Promise<string> {
+    let text: string;
+    await expect
+      .poll(
+        async () => {
+          const before = await client.dbsize();
+          await told(other, (text = newText()));
+          await expect.poll(() => client.dbsize(), { timeout: 1000 }).toBeGreaterThan(before);
+          return true;
+        },
+        { timeout: PATIENCE_MS },
+      )
+      .toBe(true);
+    return text!;
+  }
+
+  /** What was learnt through one is found through the other: a pause is over. */
+  const works = (): Promise<void> =>
+    expect.poll(async () => (await told(gateway, await learnt())).billed, { timeout: PATIENCE_MS }).toBe(0);
+
+  const FAULTS: Readonly<Record<string, { break: () => unknown; mend?: () => unknown }>> = {
+    killed: {
+      break: () => shared.process.kill('SIGKILL'),
+      mend: async () => (shared = await startRedis(['--port', String(shared.port)])),
+    },
+    frozen: { break: () => shared.process.kill('SIGSTOP'), mend: () => shared.process.kill('SIGCONT') },
+    flushed: { break: () => client.flushall() },
+    full: {
+      break: () => client.config('SET', 'maxmemory', '1', 'maxmemory-policy', 'noeviction'),
+      mend: () => client.config('SET', 'maxmemory', '0'),
+    },
+    'full of other bytes': { break: async () => Promise.all((await client.keys('*')).map((key) => client.set(key, 'x'.repeat(100)))) },
+  };
+
+  test.each(Object.entries(FAULTS))('%s: requests get what they would get without it, and pay for what they got', async (_what, fault) => {
+    await works();
+    const atLookUp = [await learnt(), newText()];
+    gate.onLookUp = fault.break;
+    const one = await told(gateway, ...atLookUp);
+    await fault.mend?.();
+    await works();
+
+    const atEngine = [await learnt(), newText()];
+    let broken: Promise<unknown> | undefined;
+    engine.always((asking, response) => {
+      broken ??= Promise.resolve(fault.break());
+      void broken.then(() => act('ok', asking, response, response.socket!));
+    });
+    const two = await told(gateway, ...atEngine);
+    engine.forget();
+    // It was answered from Redis before that failed.
+    expect(two).toEqual({ texts: atEngine.map(translated), billed: atEngine[1]!.length });
+    expect(one.texts).toEqual(atLookUp.map(translated));
+    expect([atLookUp[1]!.length, atLookUp.join('').length]).toContain(one.billed);
+    await fault.mend?.();
+    await works();
+    await expect.poll(() => charged(gateway.store, team), { timeout: PATIENCE_MS }).toBe(billed);
+  });
+});

@@ -1,0 +1,102 @@
+// How long a request waits for a shared Redis at most, by a virtual clock: the plugin as it is configured, whatever the Redis does.
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import type { KnownTexts, TextAnswer, TextWork } from '../../../../src/domain/text-stages.ts';
+import memory from '../../../../src/plugins/memory.ts';
+import { startFaultProxy } from '../../../support/fault-proxy.ts';
+import type { FaultProxy, ProxyFault } from '../../../support/fault-proxy.ts';
+import { startRedis } from '../../../support/redis.ts';
+import type { RedisServer } from '../../../support/redis.ts';
+import { OPTIONS } from './scene.ts';
+
+/** Of the 20 ms that are promised the rest is for what the process itself does. */
+const LIMIT_MS = 15;
+
+let redis: RedisServer;
+let proxy: FaultProxy;
+let answers: TextAnswer;
+let close: () => unknown;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  proxy = await startFaultProxy(redis.port);
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  close();
+  redis.process.kill('SIGCONT');
+  await proxy.set({ kind: 'none' });
+});
+afterAll(async () => {
+  await proxy.close();
+  await redis.stop();
+});
+
+const work = (text: string): TextWork => ({
+  x: {} as never,
+  teamId: 'T',
+  text: [text],
+  options: OPTIONS,
+  engines: ['default'],
+  expected: 'default',
+  detectionOnly: false,
+});
+
+/** A gateway's plugin; its Redis has just answered. */
+async function connected(): Promise<void> {
+  const options = { bytes: 2 ** 20, seconds: 60, store: `redis://127.0.0.1:${proxy.port}`, charge: 'full' } as const;
+  const parts = await memory.setup(options, { warn: () => undefined } as never);
+  answers = parts.answers!;
+  close = () => parts.close?.();
+  const { read } = parts.metrics!.find(({ name }) => name === 'texts_total')!;
+  const misses = (): unknown => (read() as { miss: number }).miss;
+  await expect
+    .poll(
+      async () => {
+        const before = misses();
+        await answers(work('connects'));
+        return misses() !== before;
+      },
+      { timeout: 10_000, interval: 20 },
+    )
+    .toBe(true);
+}
+
+/** What a fault that a program cannot cause itself is caused by. */
+type Cause = ProxyFault | 'frozen';
+
+test.each<[string, Cause]>([
+  ['is silent', { kind: 'blackhole' }],
+  ['is slow', { kind: 'delay', delayMs: 60_000 }],
+  ['answers byte by byte', { kind: 'drip', bytes: 1, everyMs: 60_000 }],
+  ['is frozen', 'frozen'],
+])('one that %s is a miss after 15 ms and not before', async (_what, cause) => {
+  await connected();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  if (cause === 'frozen') redis.process.kill('SIGSTOP');
+  else await proxy.set(cause);
+  let known: KnownTexts | undefined;
+  void Promise.resolve(answers(work('asked for'))).then((late) => (known = late));
+  await vi.advanceTimersByTimeAsync(LIMIT_MS - 1);
+  await turn();
+  expect(known).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(1);
+  for (let turns = 0; turns < 3; turns++) await turn();
+  expect(known?.translations).toEqual([undefined]);
+  // Until it is tried again nobody waits at all.
+  let again: KnownTexts | undefined;
+  void Promise.resolve(answers(work('asked for again'))).then((late) => (again = late));
+  await turn();
+  expect(again?.translations).toEqual([undefined]);
+});
+
+test('one whose connection breaks, or that refuses, is a miss at once', async () => {
+  await connected();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  await proxy.set({ kind: 'blackhole' });
+  const waiting = answers(work('asked for'));
+  await turn();
+  await proxy.set({ kind: 'refuse' });
+  expect((await waiting)!.translations).toEqual([undefined]);
+  expect((await answers(work('asked for')))!.translations).toEqual([undefined]);
+});
