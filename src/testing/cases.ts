@@ -9,22 +9,26 @@ export interface ContractCase {
 }
 
 /** How the parts of a suite add their cases. */
-export interface AddCase {
-  (name: string, run: () => Promise<void> | void): void;
+export interface AddCase<Fixture = unknown> {
+  (name: string, run: (fixture: Fixture) => Promise<void> | void): void;
   /** Adds one case per row. The title is formatted by `util.format`, or refers to members of the row as `$name`. */
   each<Row>(rows: readonly Row[]): (title: string, run: (...row: RowValues<Row>) => Promise<void> | void) => void;
 }
 
 type RowValues<Row> = Row extends readonly [...infer Entries] ? Entries : Row extends readonly unknown[] ? [...Row] : [row: Row];
 
-/** Collects into `cases`; prefixes names with `part`, and runs `before` ahead of each case. */
-export function collector(cases: ContractCase[], part: string, before: () => Promise<void> | void): AddCase {
-  const add = (name: string, run: () => Promise<void> | void): void => {
+/** Collects into `cases`, and prefixes names with `part`. `begin` runs ahead of each case; one for which it returns false passes. */
+export function collector<Fixture>(
+  cases: ContractCase[],
+  part: string,
+  fixture: Fixture,
+  begin: () => Promise<boolean> = () => Promise.resolve(true),
+): AddCase<Fixture> {
+  const add = (name: string, run: (fixture: Fixture) => Promise<void> | void): void => {
     cases.push({
       name: `${part}: ${name}`,
       async run() {
-        await before();
-        await run();
+        if (await begin()) await run(fixture);
       },
     });
   };

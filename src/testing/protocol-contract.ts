@@ -33,9 +33,8 @@ export interface ProtocolContract {
 export function protocolContract(subject: ProtocolSubject): ProtocolContract {
   const bench = new Bench(subject);
   const cases: ContractCase[] = [];
-  const nothing = (): void => undefined;
-  rightAnswers(collector(cases, 'right answers', nothing), bench);
-  unusableAnswers(collector(cases, 'unusable answers', nothing), bench);
-  conduct(collector(cases, 'conduct', nothing), bench);
+  rightAnswers(collector(cases, 'right answers', bench), bench);
+  unusableAnswers(collector(cases, 'unusable answers', bench), bench);
+  conduct(collector(cases, 'conduct', bench), bench);
   return { cases, close: () => bench.close() };
 }

@@ -3,11 +3,11 @@ import { answered } from '../../domain/store-unavailable.ts';
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import type { Subject } from './subject.ts';
-import { freshKey, LEASE_MS, newId, teamUnderTest } from './team-under-test.ts';
+import { LEASE_MS, newId, teamUnderTest } from './team-under-test.ts';
 
 const GLOSSARY = { glossaryId: newId(), sourceLang: 'EN', targetLang: 'DE' };
 
-export function admissionContract(it: AddCase, subject: Subject): void {
+export function admissionContract(it: AddCase<Subject>, subject: Subject): void {
   it('an admission names its reservation: id, team, characters, and the end of the lease by the store clock', async () => {
     const team = await teamUnderTest(subject.store);
     const requestId = newId();
@@ -38,7 +38,7 @@ export function admissionContract(it: AddCase, subject: Subject): void {
     const open = await team.reserve(10);
     const { requestId: done } = await team.reserve(10);
     await team.commit(done);
-    answered(await subject.store.teams.revokeKey(team.keyId));
+    await team.revoke();
     for (const options of [{}, { keyId: newId() }, { characters: 10_001 }, { reserve: false }]) {
       expect(await team.admit({ requestId: done, ...options })).toEqual({ kind: 'repeated' });
       expect(await team.admit({ requestId: open.requestId, ...options })).toEqual({ kind: 'admitted', reservation: open });
@@ -48,7 +48,7 @@ export function admissionContract(it: AddCase, subject: Subject): void {
   it('a revoked key is checked before the rate and the text', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 1 });
     await team.touch();
-    answered(await subject.store.teams.revokeKey(team.keyId));
+    await team.revoke();
     expect(await team.admit({ characters: 10_001 })).toEqual({ kind: 'key_revoked' });
   });
 
@@ -74,8 +74,7 @@ export function admissionContract(it: AddCase, subject: Subject): void {
     expect(await team.standing()).toMatchObject({ heldCharacters: 0, openReservations: 0 });
   });
 
-  it('the last use is stamped by every result from rate_limited on', async () => {
-    const { store, clock } = subject;
+  it('the last use is stamped by every result from rate_limited on', async ({ store, clock }) => {
     const limits = { requestsPerSecond: 1, maxCharactersPerRequest: 50, characterLimit: 40 };
     const team = await teamUnderTest(store, limits);
     const lastUse = async () => answered(await store.teams.listKeys(team.teamId))?.[0]?.lastUsedAtMs;
@@ -95,18 +94,16 @@ export function admissionContract(it: AddCase, subject: Subject): void {
     }
   });
 
-  it('the last use is not stamped by a repeated id or a revoked key, and only for the key that was used', async () => {
-    const { store, clock } = subject;
+  it('the last use is not stamped by a repeated id or a revoked key, and only for the key that was used', async ({ store, clock }) => {
     const team = await teamUnderTest(store);
-    const spare = freshKey(team.teamId, 'spare');
-    answered(await store.teams.createKey(spare));
+    await team.newKey('spare');
     const { requestId } = await team.reserve(10);
     const usedAtMs = clock.nowMs();
     clock.step(5);
     await team.admit({ requestId });
     await team.release(requestId);
     await team.admit({ requestId });
-    answered(await store.teams.revokeKey(team.keyId));
+    await team.revoke();
     await team.admit();
     const keys = answered(await store.teams.listKeys(team.teamId));
     expect(keys?.map((key) => key.lastUsedAtMs)).toEqual([usedAtMs, undefined]);

@@ -1,7 +1,7 @@
 // Part of the store contract: the audit log, written by the operations that it records. A store without one passes.
 import { answered } from '../../domain/store-unavailable.ts';
 import type { AuditEntry, Audited } from '../../domain/audit-entry.ts';
-import type { AuditLog, AuditPage } from '../../ports/audit-log.ts';
+import type { AuditPage } from '../../ports/audit-log.ts';
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import { created, DE, dictionary } from './dictionaries-under-test.ts';
@@ -12,11 +12,7 @@ const BY: Audited = { actor: 'cli:ada@host', action: 'updateTeam' };
 const FIRST: Omit<AuditPage, 'teamId'> = { after: undefined, sinceMs: undefined, limit: 100 };
 const DAY_MS = 86_400_000;
 
-export function auditContract(it: AddCase, subject: Subject): void {
-  const withAudit = (name: string, run: (audit: AuditLog) => Promise<void>): void =>
-    it(name, async () => {
-      if (subject.again.audit !== undefined) await run(subject.again.audit);
-    });
+export function auditContract(it: AddCase<Subject>, subject: Subject): void {
   const entriesOf = async (teamId: string, page: Partial<AuditPage> = {}): Promise<readonly AuditEntry[]> =>
     answered(await subject.again.audit!.page({ ...FIRST, teamId, ...page }));
   /** Omits what is the same in all of them. */
@@ -28,7 +24,7 @@ export function auditContract(it: AddCase, subject: Subject): void {
     return teamId;
   };
 
-  withAudit('every change is recorded with what it changed, newest first, by the store’s clock', async () => {
+  it('every change is recorded with what it changed, newest first, by the store’s clock', async () => {
     const { teams } = subject.store;
     const startMs = subject.clock.nowMs();
     const teamId = await made();
@@ -66,8 +62,7 @@ export function auditContract(it: AddCase, subject: Subject): void {
     expect(entries.every((entry) => entry.teamId === teamId)).toBe(true);
   });
 
-  withAudit('removal of a glossary by an operator is recorded, once; removal by its team is not', async () => {
-    const { store, again } = subject;
+  it('removal of a glossary by an operator is recorded, once; removal by its team is not', async ({ store, again }) => {
     const by = { ...BY, action: 'deleteGlossary' } as const;
     const [teamId, neighbour] = [await made(), await made()];
     const one = await created(store, teamId, dictionary(DE));
@@ -89,7 +84,7 @@ export function auditContract(it: AddCase, subject: Subject): void {
     expect((await entriesOf(teamId))[0]!.before).toEqual({ glossaryId });
   });
 
-  withAudit('nothing is recorded for repeated, refused or ineffective changes, for unknown teams, or without `by`', async () => {
+  it('nothing is recorded for repeated, refused or ineffective changes, for unknown teams, or without `by`', async () => {
     const { teams } = subject.store;
     const teamId = await made();
     const key = freshKey(teamId);
@@ -113,7 +108,8 @@ export function auditContract(it: AddCase, subject: Subject): void {
     expect(await entriesOf(teamId)).toEqual(before);
   });
 
-  withAudit('pages, for one team or all, stay consistent whatever is added meanwhile', async (audit) => {
+  it('pages, for one team or all, stay consistent whatever is added meanwhile', async ({ again }) => {
+    const audit = again.audit!;
     const { teams } = subject.store;
     const [one, other] = [await made(), await made()];
     for (let i = 0; i < 5; i++) await teams.updateTeam(i % 2 === 0 ? one : other, { name: `Name ${i}` }, BY);
@@ -140,7 +136,8 @@ export function auditContract(it: AddCase, subject: Subject): void {
     expect((await entriesOf(other, { after: third!.id })).map(({ id }) => id)).toEqual([all[5]!.id]);
   });
 
-  withAudit('a page can start at a given time, and expired entries are in none', async (audit) => {
+  it('a page can start at a given time, and expired entries are in none', async ({ again }) => {
+    const audit = again.audit!;
     const { teams } = subject.store;
     const teamId = await made();
     subject.clock.step(5000);
@@ -158,7 +155,8 @@ export function auditContract(it: AddCase, subject: Subject): void {
     expect(answered(await audit.page({ ...FIRST, teamId: undefined })).filter((entry) => entry.teamId === teamId)).toEqual([]);
   });
 
-  withAudit('names, and nothing else, are stripped from a team’s entries', async (audit) => {
+  it('names, and nothing else, are stripped from a team’s entries', async ({ again }) => {
+    const audit = again.audit!;
     const { teams } = subject.store;
     const [teamId, neighbour] = [await made(), await made()];
     const key = freshKey(teamId, 'a label');
@@ -179,7 +177,8 @@ export function auditContract(it: AddCase, subject: Subject): void {
     expect(await entriesOf(neighbour)).toEqual(others);
   });
 
-  withAudit('entries of another store are inserted unchanged, once', async (audit) => {
+  it('entries of another store are inserted unchanged, once', async ({ again }) => {
+    const audit = again.audit!;
     const teamId = newId();
     const nowMs = subject.clock.nowMs();
     const entry = (atMs: number, name: string): AuditEntry => ({

@@ -7,7 +7,7 @@ import type { Subject } from './subject.ts';
 import { teamUnderTest } from './team-under-test.ts';
 import type { TeamUnderTest } from './team-under-test.ts';
 
-export function calendarContract(it: AddCase, subject: Subject): void {
+export function calendarContract(it: AddCase<Subject>, subject: Subject): void {
   /** Moves to this date of the next year that has not begun. Returns a function that formats dates relative to that year. */
   const goTo = (moment: string): ((text: string) => string) => {
     const year = new Date(subject.clock.nowMs()).getUTCFullYear() + 1;
@@ -20,7 +20,7 @@ export function calendarContract(it: AddCase, subject: Subject): void {
     return [rfc3339(periodStartMs), rfc3339(periodEndMs)];
   };
   const use = async (team: TeamUnderTest, characters: number): Promise<void> => {
-    await team.commit((await team.reserve(characters)).requestId);
+    await team.use(characters);
   };
 
   it('a new team starts in the current calendar month, day or year', async () => {

@@ -4,21 +4,16 @@ import type { CallerCheck, CheckedCaller } from '../../ports/ledger.ts';
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import type { Subject } from './subject.ts';
-import { newId, teamUnderTest } from './team-under-test.ts';
+import { newId, teamUnderTest, TOUCH } from './team-under-test.ts';
 import type { TeamUnderTest } from './team-under-test.ts';
 
 const GOOD = { kind: 'admitted', reservation: undefined } as const;
 
-/** A store without `check` passes, because it is never called. */
-export function checkContract(it: AddCase, subject: Subject): void {
-  const checks = (name: string, run: () => Promise<void>): void =>
-    it(name, async () => {
-      if (subject.store.ledger.check !== undefined) await run();
-    });
+export function checkContract(it: AddCase<Subject>, subject: Subject): void {
   const check = async ({ teamId, keyId }: TeamUnderTest, choices: Partial<CallerCheck> = {}): Promise<CheckedCaller> =>
     subject.store.ledger.check!({ requestId: newId(), teamId, keyId, ...choices });
 
-  checks('it takes no slot, however often it is called', async () => {
+  it('it takes no slot, however often it is called', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
     for (let i = 0; i < 5; i++) expect(await check(team)).toEqual(GOOD);
     await team.touch();
@@ -29,11 +24,10 @@ export function checkContract(it: AddCase, subject: Subject): void {
     expect(await check(team)).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 1 });
     subject.clock.step(1);
     expect(await check(team)).toEqual(GOOD);
-    expect((await team.touch()).kind).toBe('admitted');
-    expect((await team.touch()).kind).toBe('admitted');
+    expect(await team.kinds(TOUCH, TOUCH)).toEqual(['admitted', 'admitted']);
   });
 
-  checks('it frees no slot: after the clock steps back, expired slots count again', async () => {
+  it('it frees no slot: after the clock steps back, expired slots count again', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 1 });
     await team.touch();
     subject.clock.step(1001);
@@ -44,7 +38,7 @@ export function checkContract(it: AddCase, subject: Subject): void {
     expect((await team.touch()).kind).toBe('admitted');
   });
 
-  checks('it reserves nothing, and its id may be admitted afterwards', async () => {
+  it('it reserves nothing, and its id may be admitted afterwards', async () => {
     const team = await teamUnderTest(subject.store, { characterLimit: 10 });
     const requestId = newId();
     expect(await check(team, { requestId })).toEqual(GOOD);
@@ -52,7 +46,7 @@ export function checkContract(it: AddCase, subject: Subject): void {
     expect(await team.admit({ requestId })).toMatchObject({ kind: 'admitted', reservation: { requestId, characters: 10 } });
   });
 
-  checks('a known id makes no difference', async () => {
+  it('a known id makes no difference', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
     const { requestId } = await team.reserve(10);
     expect(await check(team, { requestId })).toEqual(GOOD);
@@ -62,19 +56,18 @@ export function checkContract(it: AddCase, subject: Subject): void {
     expect(await check(team, { requestId })).toMatchObject({ kind: 'rate_limited', limit: 2 });
   });
 
-  checks('an unknown team, an unknown key, another team’s key and a revoked key are reported before the rate', async () => {
+  it('an unknown team, an unknown key, another team’s key and a revoked key are reported before the rate', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 1 });
     const other = await teamUnderTest(subject.store);
     await team.touch();
     expect(await check(team, { teamId: newId() })).toEqual({ kind: 'key_unknown' });
     expect(await check(team, { keyId: newId() })).toEqual({ kind: 'key_unknown' });
     expect(await check(team, { keyId: other.keyId })).toEqual({ kind: 'key_unknown' });
-    answered(await subject.store.teams.revokeKey(team.keyId));
+    await team.revoke();
     expect(await check(team)).toEqual({ kind: 'key_revoked' });
   });
 
-  checks('the last use is stamped, even if the rate is exceeded, but never for a revoked key', async () => {
-    const { store, clock } = subject;
+  it('the last use is stamped, even if the rate is exceeded, but never for a revoked key', async ({ store, clock }) => {
     const team = await teamUnderTest(store, { requestsPerSecond: 1 });
     const lastUse = async () => answered(await store.teams.listKeys(team.teamId))?.[0]?.lastUsedAtMs;
     await check(team);
@@ -84,13 +77,13 @@ export function checkContract(it: AddCase, subject: Subject): void {
     expect((await check(team)).kind).toBe('rate_limited');
     const usedAtMs = clock.nowMs();
     expect(await lastUse()).toBe(usedAtMs);
-    answered(await store.teams.revokeKey(team.keyId));
+    await team.revoke();
     clock.step(7);
     await check(team);
     expect(await lastUse()).toBe(usedAtMs);
   });
 
-  checks('concurrent checks and admissions are processed in order', async () => {
+  it('concurrent checks and admissions are processed in order', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
     const answers = await Promise.all([check(team), team.touch(), check(team), team.touch(), check(team), team.touch()]);
     expect(answers.map(({ kind }) => kind)).toEqual(['admitted', 'admitted', 'admitted', 'admitted', 'rate_limited', 'rate_limited']);

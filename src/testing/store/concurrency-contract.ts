@@ -5,11 +5,11 @@ import { expect } from '../expect.ts';
 import type { Admission, Admitted } from '../../ports/ledger.ts';
 import type { PluginStore } from '../../ports/plugin.ts';
 import type { Subject } from './subject.ts';
-import { GENEROUS_QUOTA, PREPAID, freshKey, teamUnderTest } from './team-under-test.ts';
+import { GENEROUS_QUOTA, PREPAID, teamUnderTest } from './team-under-test.ts';
 
 const REQUESTS = 200;
 
-export function concurrencyContract(it: AddCase, subject: Subject): void {
+export function concurrencyContract(it: AddCase<Subject>, subject: Subject): void {
   /** Runs 200 concurrently, every other one on the second instance. */
   const atOnce = <T>(run: (store: PluginStore, index: number) => Promise<T>): Promise<T[]> =>
     Promise.all(Array.from({ length: REQUESTS }, (_, index) => run(index % 2 === 0 ? subject.store : subject.again, index)));
@@ -50,15 +50,13 @@ export function concurrencyContract(it: AddCase, subject: Subject): void {
   it('a revocation on one instance is seen by the next admission on the other', async () => {
     const team = await teamUnderTest(subject.store);
     expect((await team.admit({}, subject.again)).kind).toBe('admitted');
-    answered(await subject.store.teams.revokeKey(team.keyId));
+    await team.revoke();
     expect(await team.admit({}, subject.again)).toEqual({ kind: 'key_revoked' });
   });
 
-  it('a team, key or plan created on one instance is effective on the other', async () => {
-    const { store, again } = subject;
+  it('a team, key or plan created on one instance is effective on the other', async ({ store, again }) => {
     const team = await teamUnderTest(store);
-    const key = freshKey(team.teamId);
-    answered(await store.teams.createKey(key));
+    const key = await team.newKey();
     expect(await again.keys.find(key.digest)).toEqual({ keyId: key.keyId, teamId: team.teamId, mode: 'live' });
     expect((await team.admit({ keyId: key.keyId }, again)).kind).toBe('admitted');
     answered(
@@ -67,8 +65,7 @@ export function concurrencyContract(it: AddCase, subject: Subject): void {
     expect(await team.admit({}, again)).toEqual({ kind: 'text_too_long', maxCharacters: 9 });
   });
 
-  it('the window and the quota are counted over both instances', async () => {
-    const { store, again, clock } = subject;
+  it('the window and the quota are counted over both instances', async ({ store, again, clock }) => {
     const team = await teamUnderTest(store, { requestsPerSecond: 2, characterLimit: 20 });
     for (const instance of [store, again]) expect((await team.admit({}, instance)).kind).toBe('admitted');
     expect((await team.touch(again)).kind).toBe('rate_limited');

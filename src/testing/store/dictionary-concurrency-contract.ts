@@ -23,9 +23,8 @@ async function merge({ glossaries }: PluginStore, teamId: string, glossaryId: st
   } while (changed?.kind !== 'changed');
 }
 
-export function dictionaryConcurrencyContract(it: AddCase, subject: Subject): void {
-  it('of 50 concurrent changes based on the same record, one succeeds', async () => {
-    const { store, again } = subject;
+export function dictionaryConcurrencyContract(it: AddCase<Subject>): void {
+  it('of 50 concurrent changes based on the same record, one succeeds', async ({ store, again }) => {
     const { teamId } = await teamUnderTest(store);
     const record = await created(store, teamId, dictionary(DE));
     const dictionaries = Array.from({ length: 50 }, () => dictionary(FR));
@@ -40,8 +39,7 @@ export function dictionaryConcurrencyContract(it: AddCase, subject: Subject): vo
     }
   });
 
-  it('20 concurrent additions of a term over two instances are all kept', async () => {
-    const { store, again } = subject;
+  it('20 concurrent additions of a term over two instances are all kept', async ({ store, again }) => {
     const { teamId } = await teamUnderTest(store);
     const { glossaryId } = await created(store, teamId, dictionary(DE, { first: '0' }));
     const terms = Array.from({ length: 20 }, (_, i) => `term ${i}`);
@@ -52,8 +50,7 @@ export function dictionaryConcurrencyContract(it: AddCase, subject: Subject): vo
     expect(Object.keys(found?.entries ?? {}).toSorted()).toEqual(['first', ...terms].toSorted());
   });
 
-  it('a read during a change returns a complete dictionary, either the old or the new one', async () => {
-    const { store, again } = subject;
+  it('a read during a change returns a complete dictionary, either the old or the new one', async ({ store, again }) => {
     const team = await teamUnderTest(store);
     const { teamId } = team;
     const made = (n: number) => dictionary(DE, Object.fromEntries(Array.from({ length: n + 1 }, (_, i) => [`term ${i}`, `of ${n}`])));

@@ -7,9 +7,8 @@ import { changeOf, created, DE, dictionary, entriesIn, FR, IT, recordOf, served 
 import type { Subject } from './subject.ts';
 import { newId, teamUnderTest } from './team-under-test.ts';
 
-export function dictionaryContract(it: AddCase, subject: Subject): void {
-  it('a glossary with several dictionaries is returned as created, in order, and counts as one', async () => {
-    const { store, again, clock } = subject;
+export function dictionaryContract(it: AddCase<Subject>, subject: Subject): void {
+  it('a glossary with several dictionaries is returned as created, in order, and counts as one', async ({ store, again, clock }) => {
     const { teamId } = await teamUnderTest(store, { maxGlossaries: 2 });
     const several = [dictionary(FR), dictionary(['DE', 'EN'], { eins: 'one', zwei: 'two' }), dictionary(DE)];
     const { glossaryId } = await created(store, teamId, ...several);
@@ -24,8 +23,10 @@ export function dictionaryContract(it: AddCase, subject: Subject): void {
     expect(await store.glossaries.create(third)).toEqual({ kind: 'limit_reached', maxGlossaries: 2 });
   });
 
-  it('a change is atomic: kept dictionaries keep their entries, removed ones are gone, and the new order applies', async () => {
-    const { store, again } = subject;
+  it('a change is atomic: kept dictionaries keep their entries, removed ones are gone, and the new order applies', async ({
+    store,
+    again,
+  }) => {
     const { teamId } = await teamUnderTest(store);
     const [de, fr, it2, newFr] = [dictionary(DE), dictionary(FR), dictionary(IT), dictionary(FR, { a: '1', b: '2' })];
     const before = await created(store, teamId, de, fr);
@@ -40,8 +41,7 @@ export function dictionaryContract(it: AddCase, subject: Subject): void {
     }
   });
 
-  it('a glossary may lose its last dictionary and get another; it counts all the time', async () => {
-    const { store } = subject;
+  it('a glossary may lose its last dictionary and get another; it counts all the time', async ({ store }) => {
     const team = await teamUnderTest(store, { maxGlossaries: 1 });
     const { teamId } = team;
     const first = await created(store, teamId, dictionary(DE));
@@ -57,8 +57,7 @@ export function dictionaryContract(it: AddCase, subject: Subject): void {
     expect(await served(team, reference)).toBe(next.dictionaryId);
   });
 
-  it('a change based on an outdated record has no effect, nor does one to a glossary that the team does not have', async () => {
-    const { store } = subject;
+  it('a change based on an outdated record has no effect, nor does one to a glossary that the team does not have', async ({ store }) => {
     const { teamId } = await teamUnderTest(store);
     const stranger = await teamUnderTest(store);
     const first = await created(store, teamId, dictionary(DE));
@@ -74,8 +73,7 @@ export function dictionaryContract(it: AddCase, subject: Subject): void {
     expect(await store.glossaries.entries(stranger.teamId, first.dictionaries[0]!.dictionaryId)).toBeUndefined();
   });
 
-  it('a removed glossary leaves no entries behind', async () => {
-    const { store, again } = subject;
+  it('a removed glossary leaves no entries behind', async ({ store, again }) => {
     const { teamId } = await teamUnderTest(store);
     const several = [dictionary(DE), dictionary(FR)];
     const { glossaryId } = await created(store, teamId, ...several);
@@ -83,8 +81,7 @@ export function dictionaryContract(it: AddCase, subject: Subject): void {
     for (const { dictionaryId } of several) expect(await again.glossaries.entries(teamId, dictionaryId)).toBeUndefined();
   });
 
-  it('an admission finds the current dictionary for exactly its pair, on every instance', async () => {
-    const { store, again } = subject;
+  it('an admission finds the current dictionary for exactly its pair, on every instance', async ({ store, again }) => {
     const team = await teamUnderTest(store);
     const [de, fr, newer] = [dictionary(DE), dictionary(FR), dictionary(DE)];
     const record = await created(store, team.teamId, de, fr);
@@ -97,8 +94,9 @@ export function dictionaryContract(it: AddCase, subject: Subject): void {
     expect(await team.standing()).toMatchObject({ openReservations: 3 });
   });
 
-  it('with `byBase` an exact pair is preferred, then the first with the same bases; without it the region must match', async () => {
-    const { store } = subject;
+  it('with `byBase` an exact pair is preferred, then the first with the same bases; without it the region must match', async ({
+    store,
+  }) => {
     const team = await teamUnderTest(store, { maxGlossaries: 9 });
     const [gb, us, plain] = [dictionary(['DE', 'EN-GB']), dictionary(['DE', 'EN-US']), dictionary(['DE', 'EN'])];
     const { glossaryId } = await created(store, team.teamId, gb, us, plain);

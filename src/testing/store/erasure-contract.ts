@@ -13,18 +13,18 @@ const WHOLLY = { keepUsage: false };
 const MANY = 1300;
 const DAY_MS = 86_400_000;
 
-export function erasureContract(it: AddCase, subject: Subject): void {
+export function erasureContract(it: AddCase<Subject>, subject: Subject): void {
   const remove = async (store: PluginStore, teamId: string, keepUsage = false) =>
     answered(await store.teams.deleteTeam!(teamId, { keepUsage }));
 
-  it('a deleted team no longer exists for any operation, at once and on every instance, and can be deleted once', async () => {
-    const { store, again } = subject;
-    if (store.teams.deleteTeam === undefined) return;
+  it('a deleted team no longer exists for any operation, at once and on every instance, and can be deleted once', async ({
+    store,
+    again,
+  }) => {
     const team = await teamUnderTest(store, PREPAID, 1_000_000);
-    const key = freshKey(team.teamId);
-    answered(await store.teams.createKey(key));
+    const key = await team.newKey();
     const glossary = await created(store, team.teamId, dictionary(DE));
-    await team.commit((await team.reserve(5)).requestId);
+    await team.use(5);
     await team.admit({}, again);
     expect(await remove(store, team.teamId)).toBe(true);
     for (const one of [store, again]) {
@@ -53,9 +53,10 @@ export function erasureContract(it: AddCase, subject: Subject): void {
     expect(await store.glossaries.create(late)).toEqual({ kind: 'team_unknown' });
   });
 
-  it('reservations open at the deletion are charged to nobody, however often they are settled, and nothing reappears', async () => {
-    const { store, again } = subject;
-    if (store.teams.deleteTeam === undefined) return;
+  it('reservations open at the deletion are charged to nobody, however often they are settled, and nothing reappears', async ({
+    store,
+    again,
+  }) => {
     const team = await teamUnderTest(store);
     const open = [await team.reserve(10), await team.reserve(20), await team.reserve(30)];
     expect(await remove(again, team.teamId)).toBe(true);
@@ -68,11 +69,9 @@ export function erasureContract(it: AddCase, subject: Subject): void {
     expect(await remove(store, team.teamId)).toBe(false);
   });
 
-  it('a team with many keys is deleted completely, and other teams keep theirs', async () => {
-    const { store, again } = subject;
-    if (store.teams.deleteTeam === undefined) return;
+  it('a team with many keys is deleted completely, and other teams keep theirs', async ({ store, again }) => {
     const [stays, goes, next] = [await teamUnderTest(store), await teamUnderTest(store), await teamUnderTest(store)];
-    await stays.commit((await stays.reserve(7)).requestId);
+    await stays.use(7);
     const keys = Array.from({ length: MANY }, () => freshKey(goes.teamId));
     for (let first = 0; first < MANY; first += 100) {
       await Promise.all(keys.slice(first, first + 100).map((key) => store.teams.createKey(key)));
@@ -83,13 +82,11 @@ export function erasureContract(it: AddCase, subject: Subject): void {
     expect(answered(await store.teams.listKeys(next.teamId))).toHaveLength(1);
   });
 
-  it('a team created after a deletion inherits nothing from the deleted one', async () => {
-    const { store, again } = subject;
-    if (store.teams.deleteTeam === undefined) return;
+  it('a team created after a deletion inherits nothing from the deleted one', async ({ store, again }) => {
     for (const keepUsage of [false, true]) {
       const before = await teamUnderTest(store, PREPAID, 5_000_000);
       await created(store, before.teamId, dictionary(DE));
-      await before.commit((await before.reserve(9)).requestId);
+      await before.use(9);
       await before.reserve(4);
       expect(await remove(again, before.teamId, keepUsage)).toBe(true);
       const after = await teamUnderTest(store, PREPAID, 77);
@@ -102,16 +99,19 @@ export function erasureContract(it: AddCase, subject: Subject): void {
     }
   });
 
-  it('with `keepUsage`, days and closed periods of a deleted team are kept, without names, until a deletion without it', async () => {
-    const { store, again, clock } = subject;
+  it('with `keepUsage`, days and closed periods of a deleted team are kept, without names, until a deletion without it', async ({
+    store,
+    again,
+    clock,
+  }) => {
     const { history } = again;
     if (store.teams.deleteTeam === undefined || history === undefined) return;
     const team = await teamUnderTest(store, { period: 'P1D' });
     const day = Math.floor(clock.nowMs() / DAY_MS);
-    await team.commit((await team.reserve(100)).requestId);
+    await team.use(100);
     clock.step(DAY_MS);
-    await team.commit((await team.reserve(20)).requestId);
-    await team.commit((await team.reserve(3)).requestId);
+    await team.use(20);
+    await team.use(3);
     await team.reserve(1000);
     expect(await remove(store, team.teamId, true)).toBe(true);
     const range = { from: day, to: day + 9 };
@@ -145,12 +145,11 @@ export function erasureContract(it: AddCase, subject: Subject): void {
     expect(await remove(store, team.teamId)).toBe(false);
   });
 
-  it('kept usage of deleted teams is listed with that of the others, page by page', async () => {
-    const { store, again, clock } = subject;
+  it('kept usage of deleted teams is listed with that of the others, page by page', async ({ store, again, clock }) => {
     const { history } = again;
     if (store.teams.deleteTeam === undefined || history === undefined) return;
     const teams = [await teamUnderTest(store), await teamUnderTest(store), await teamUnderTest(store), await teamUnderTest(store)];
-    for (const team of teams) await team.commit((await team.reserve(10)).requestId);
+    for (const team of teams) await team.use(10);
     const ids = teams.map(({ teamId }) => teamId);
     await remove(store, ids[1]!, true);
     await remove(store, ids[3]!, true);
@@ -165,9 +164,7 @@ export function erasureContract(it: AddCase, subject: Subject): void {
     expect(found.filter((id) => ids.includes(id)).toSorted()).toEqual(ids.toSorted());
   });
 
-  it('paging continues even if the last team of a page was deleted', async () => {
-    const { store, again } = subject;
-    if (store.teams.deleteTeam === undefined) return;
+  it('paging continues even if the last team of a page was deleted', async ({ store, again }) => {
     const mark = newId().slice(-8);
     const ids: string[] = [];
     for (let i = 0; i < 6; i++) {
@@ -190,9 +187,7 @@ export function erasureContract(it: AddCase, subject: Subject): void {
     expect(await page(undefined, mark, 9)).toEqual([ids[0], ids[2], ids[4]]);
   });
 
-  it('after concurrent deletions the team is gone, and deleting an unknown team finds nothing', async () => {
-    const { store, again } = subject;
-    if (store.teams.deleteTeam === undefined) return;
+  it('after concurrent deletions the team is gone, and deleting an unknown team finds nothing', async ({ store, again }) => {
     const { teamId } = await teamUnderTest(store);
     const found = await Promise.all(Array.from({ length: 8 }, (_, i) => (i % 2 === 0 ? store : again).teams.deleteTeam!(teamId, WHOLLY)));
     expect(found.includes(true)).toBe(true);

@@ -7,7 +7,7 @@ import { GENEROUS_QUOTA, newId, PREPAID } from './team-under-test.ts';
 
 const DAY_MS = 86_400_000;
 
-export function gatewaysContract(it: AddCase, subject: Subject): void {
+export function gatewaysContract(it: AddCase<Subject>, subject: Subject): void {
   const recent = async (mark: string, withinMs = 60_000): Promise<unknown> => {
     const found = await subject.again.gateways!.recent(withinMs);
     return 'kind' in found ? found : found.filter(({ file }) => file.includes(mark));
@@ -19,14 +19,12 @@ export function gatewaysContract(it: AddCase, subject: Subject): void {
   });
 
   it('a gateway’s record is visible to others, and replaced by the next one of the same host and file', async () => {
-    const { gateways } = subject.store;
-    if (gateways === undefined) return;
     const mark = newId();
-    expect(await gateways.leave(record('b', `/etc/${mark}.yaml`))).toBeUndefined();
-    expect(await gateways.leave(record('a', `/etc/${mark}.yaml`))).toBeUndefined();
-    expect(await gateways.leave(record('a', `/opt/“${mark}”.yaml`))).toBeUndefined();
+    expect(await subject.store.gateways!.leave(record('b', `/etc/${mark}.yaml`))).toBeUndefined();
+    expect(await subject.store.gateways!.leave(record('a', `/etc/${mark}.yaml`))).toBeUndefined();
+    expect(await subject.store.gateways!.leave(record('a', `/opt/“${mark}”.yaml`))).toBeUndefined();
     const plans = { 'pro-2': PREPAID, free: { ...GENEROUS_QUOTA, requestsPerSecond: 7 } };
-    expect(await gateways.leave(record('b', `/etc/${mark}.yaml`, plans))).toBeUndefined();
+    expect(await subject.store.gateways!.leave(record('b', `/etc/${mark}.yaml`, plans))).toBeUndefined();
     expect(await recent(mark)).toEqual([
       record('a', `/etc/${mark}.yaml`),
       record('a', `/opt/“${mark}”.yaml`),
@@ -35,14 +33,12 @@ export function gatewaysContract(it: AddCase, subject: Subject): void {
   });
 
   it('only recent records are found, by the store’s clock, and each renewal counts', async () => {
-    const { gateways } = subject.store;
-    if (gateways === undefined) return;
     const mark = newId();
     const [quiet, alive] = [record('quiet', `/${mark}`), record('alive', `/${mark}`)];
-    await gateways.leave(quiet);
-    await gateways.leave(alive);
+    await subject.store.gateways!.leave(quiet);
+    await subject.store.gateways!.leave(alive);
     subject.clock.step(40_000);
-    await gateways.leave(alive);
+    await subject.store.gateways!.leave(alive);
     subject.clock.step(20_000);
     expect(await recent(mark)).toEqual([alive, quiet]);
     subject.clock.step(1);
@@ -51,12 +47,10 @@ export function gatewaysContract(it: AddCase, subject: Subject): void {
   });
 
   it('records of gateways that stopped long ago are deleted', async () => {
-    const { gateways } = subject.store;
-    if (gateways === undefined) return;
     const mark = newId();
-    await gateways.leave(record('gone', `/${mark}`));
+    await subject.store.gateways!.leave(record('gone', `/${mark}`));
     subject.clock.step(DAY_MS + 1);
-    await gateways.leave(record('new', `/${mark}`));
+    await subject.store.gateways!.leave(record('new', `/${mark}`));
     expect(await recent(mark, 10 * DAY_MS)).toEqual([record('new', `/${mark}`)]);
   });
 }

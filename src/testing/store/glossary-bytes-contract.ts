@@ -25,9 +25,8 @@ function glossary(teamId: string, ...dictionaries: NewDictionary[]): NewGlossary
   return { glossaryId: newId(), teamId, name: 'Terms', dictionaries };
 }
 
-export function glossaryBytesContract(it: AddCase, subject: Subject): void {
-  it('exactly as many bytes as the limit are accepted; a deletion frees them', async () => {
-    const { store, again } = subject;
+export function glossaryBytesContract(it: AddCase<Subject>): void {
+  it('exactly as many bytes as the limit are accepted; a deletion frees them', async ({ store, again }) => {
     const { teamId } = await teamUnderTest(store, { maxGlossaries: 100 });
     const make = async (bytesMax: number, from = store) =>
       (await from.glossaries.create(glossary(teamId, dictionary(DE, TEN)), bytesMax)).kind;
@@ -45,8 +44,7 @@ export function glossaryBytesContract(it: AddCase, subject: Subject): void {
     expect(await make(50)).toBe('created');
   });
 
-  it('a change counts by its difference in size; one that adds nothing succeeds whatever the limit', async () => {
-    const { store } = subject;
+  it('a change counts by its difference in size; one that adds nothing succeeds whatever the limit', async ({ store }) => {
     const { teamId } = await teamUnderTest(store, { maxGlossaries: 100 });
     const before = await created(store, teamId, dictionary(DE, TEN), dictionary(FR, TEN));
     const [de, fr] = before.dictionaries;
@@ -62,8 +60,7 @@ export function glossaryBytesContract(it: AddCase, subject: Subject): void {
     expect(await store.glossaries.create(next(), 12)).toMatchObject({ kind: 'created' });
   });
 
-  it('40 concurrent creations and changes over two instances fill the limit and never exceed it', async () => {
-    const { store, again } = subject;
+  it('40 concurrent creations and changes over two instances fill the limit and never exceed it', async ({ store, again }) => {
     const { teamId } = await teamUnderTest(store, { maxGlossaries: 100 });
     const record = await created(store, teamId, dictionary(DE, TEN));
     const kinds = await Promise.all(
@@ -85,8 +82,10 @@ export function glossaryBytesContract(it: AddCase, subject: Subject): void {
     expect(await again.glossaries.create(glossary(teamId, dictionary(FR, TEN)), 80)).toMatchObject({ kind: 'created' });
   });
 
-  it('a large dictionary is returned unchanged, can be replaced, serves requests, and is removed with its glossary', async () => {
-    const { store, again } = subject;
+  it('a large dictionary is returned unchanged, can be replaced, serves requests, and is removed with its glossary', async ({
+    store,
+    again,
+  }) => {
     const team = await teamUnderTest(store, { maxGlossaries: 100 });
     const { teamId } = team;
     const [first, second] = [dictionary(DE, large('a')), dictionary(DE, large('b'))];

@@ -31,9 +31,12 @@ function used({ glossaryId }: GlossaryRecord, change: Partial<GlossaryReference>
   return { glossaryId, sourceLang: 'EN', targetLang: 'DE', ...change };
 }
 
-export function glossaryContract(it: AddCase, subject: Subject): void {
-  it('a glossary is created by the store clock and returned as created; its entries are read separately', async () => {
-    const { store, again, clock } = subject;
+export function glossaryContract(it: AddCase<Subject>, subject: Subject): void {
+  it('a glossary is created by the store clock and returned as created; its entries are read separately', async ({
+    store,
+    again,
+    clock,
+  }) => {
     const { teamId } = await teamUnderTest(store);
     const wanted = glossary(teamId, { name: 'Pläne, “7” | EN', sourceLang: 'PT', targetLang: 'PT-BR', entries: ENTRIES });
     const { glossaryId, name } = wanted;
@@ -62,8 +65,7 @@ export function glossaryContract(it: AddCase, subject: Subject): void {
     expect(await subject.store.glossaries.create(glossary(newId()))).toEqual({ kind: 'team_unknown' });
   });
 
-  it('the list is in order of creation, even if ids and clock disagree, and after a deletion', async () => {
-    const { store, clock } = subject;
+  it('the list is in order of creation, even if ids and clock disagree, and after a deletion', async ({ store, clock }) => {
     const { teamId } = await teamUnderTest(store, { maxGlossaries: 4 });
     const ids = Array.from({ length: 5 }, () => newId()).toReversed();
     for (const glossaryId of ids.slice(0, 3)) {
@@ -75,8 +77,7 @@ export function glossaryContract(it: AddCase, subject: Subject): void {
     expect(answered(await store.glossaries.list(teamId)).map((one) => one.glossaryId)).toEqual(ids.slice(1));
   });
 
-  it('a team never sees, uses or removes another team’s glossary', async () => {
-    const { store } = subject;
+  it('a team never sees, uses or removes another team’s glossary', async ({ store }) => {
     const owner = await teamUnderTest(store);
     const stranger = await teamUnderTest(store);
     const record = await created(store, glossary(owner.teamId));
@@ -101,8 +102,7 @@ export function glossaryContract(it: AddCase, subject: Subject): void {
     expect(await team.standing()).toMatchObject({ heldCharacters: 10, openReservations: 1 });
   });
 
-  it('a removed glossary is gone at the next request on every instance, and is removed once', async () => {
-    const { store, again } = subject;
+  it('a removed glossary is gone at the next request on every instance, and is removed once', async ({ store, again }) => {
     const team = await teamUnderTest(store);
     const record = await created(store, glossary(team.teamId));
     const { glossaryId } = record;
@@ -116,8 +116,7 @@ export function glossaryContract(it: AddCase, subject: Subject): void {
     }
   });
 
-  it('a team may have as many as its record allows, and one more after a deletion', async () => {
-    const { store } = subject;
+  it('a team may have as many as its record allows, and one more after a deletion', async ({ store }) => {
     const { teamId } = await teamUnderTest(store, { maxGlossaries: 2 });
     const { glossaryId } = await created(store, glossary(teamId));
     await created(store, glossary(teamId));
@@ -133,8 +132,7 @@ export function glossaryContract(it: AddCase, subject: Subject): void {
     expect(await subject.store.glossaries.create(glossary(teamId))).toEqual({ kind: 'limit_reached', maxGlossaries: 0 });
   });
 
-  it('a changed limit applies to the next creation; glossaries above a lowered limit are kept and usable', async () => {
-    const { store } = subject;
+  it('a changed limit applies to the next creation; glossaries above a lowered limit are kept and usable', async ({ store }) => {
     const team = await teamUnderTest(store, { maxGlossaries: 1 });
     const first = await created(store, glossary(team.teamId));
     await team.setLimits({ maxGlossaries: 2 });
@@ -157,8 +155,7 @@ export function glossaryContract(it: AddCase, subject: Subject): void {
     expect(await again.glossaries.list(teamId)).toHaveLength(maxGlossaries);
   });
 
-  it('50 concurrent removals of one glossary remove it once, and make room for one', async () => {
-    const { store, again } = subject;
+  it('50 concurrent removals of one glossary remove it once, and make room for one', async ({ store, again }) => {
     const team = await teamUnderTest(store, { maxGlossaries: 1 });
     const { glossaryId } = await created(store, glossary(team.teamId));
     const removed = await Promise.all(

@@ -6,7 +6,7 @@ import { answered } from '../../domain/store-unavailable.ts';
 import type { Subject } from './subject.ts';
 import { freshKey, idAt, newId, teamUnderTest } from './team-under-test.ts';
 
-export function keysContract(it: AddCase, subject: Subject): void {
+export function keysContract(it: AddCase<Subject>, subject: Subject): void {
   it('a created key is active, unused, and has what it was created with, but never its digest', async () => {
     const team = await teamUnderTest(subject.store);
     const { digest, ...shown } = freshKey(team.teamId, 'nächtlicher Lauf “7”', 'test');
@@ -34,11 +34,9 @@ export function keysContract(it: AddCase, subject: Subject): void {
     expect(await subject.store.keys.find(key.digest)).toBeUndefined();
   });
 
-  it('a revoked key is refused at once and for good, and still found', async () => {
-    const { store, clock } = subject;
+  it('a revoked key is refused at once and for good, and still found', async ({ store, clock }) => {
     const team = await teamUnderTest(store);
-    const key = freshKey(team.teamId);
-    answered(await store.teams.createKey(key));
+    const key = await team.newKey();
     expect(await store.teams.revokeKey(key.keyId)).toMatchObject({ keyId: key.keyId, status: 'revoked' });
     for (const waitMs of [0, 1000, 86_400_000]) {
       clock.step(waitMs);
@@ -49,24 +47,22 @@ export function keysContract(it: AddCase, subject: Subject): void {
 
   it('revoking a key leaves the team’s other keys valid', async () => {
     const team = await teamUnderTest(subject.store);
-    const key = freshKey(team.teamId);
-    answered(await subject.store.teams.createKey(key));
-    answered(await subject.store.teams.revokeKey(key.keyId));
+    const key = await team.newKey();
+    await team.revoke(key.keyId);
     expect((await team.admit()).kind).toBe('admitted');
   });
 
   it('revoking twice gives the same record, and revoking an unknown key none', async () => {
     const team = await teamUnderTest(subject.store);
     await team.touch();
-    const first = answered(await subject.store.teams.revokeKey(team.keyId));
+    const first = await team.revoke();
     subject.clock.step(1);
     expect(await subject.store.teams.revokeKey(team.keyId)).toEqual(first);
     expect(first?.lastUsedAtMs).toBe(subject.clock.nowMs() - 1);
     expect(await subject.store.teams.revokeKey(newId())).toBeUndefined();
   });
 
-  it('a key is found with its team, by digest or display, whether used, revoked or never used', async () => {
-    const { store } = subject;
+  it('a key is found with its team, by digest or display, whether used, revoked or never used', async ({ store }) => {
     const team = await teamUnderTest(store);
     const name = 'Übersetzer & “Söhne”';
     answered(await store.teams.updateTeam(team.teamId, { name }));
@@ -76,14 +72,13 @@ export function keysContract(it: AddCase, subject: Subject): void {
     const found = [{ ...record, teamName: name }];
     expect(await store.teams.findKeys({ digest })).toEqual(found);
     expect(await subject.again.teams.findKeys({ display: shown.display })).toEqual(found);
-    answered(await store.teams.revokeKey(shown.keyId));
+    await team.revoke(shown.keyId);
     const revoked = [{ ...record, status: 'revoked', teamName: name }];
     expect(await subject.again.teams.findKeys({ digest })).toEqual(revoked);
     expect(await store.teams.findKeys({ display: shown.display })).toEqual(revoked);
   });
 
-  it('a display shared by keys of several teams finds all of them, and nothing else', async () => {
-    const { store } = subject;
+  it('a display shared by keys of several teams finds all of them, and nothing else', async ({ store }) => {
     const [one, other] = [await teamUnderTest(store), await teamUnderTest(store)];
     const { display } = freshKey(one.teamId);
     const keys = [freshKey(one.teamId, 'a'), freshKey(other.teamId, 'b'), freshKey(one.teamId, 'c')];
@@ -101,8 +96,7 @@ export function keysContract(it: AddCase, subject: Subject): void {
     }
   });
 
-  it('keys are listed in order of creation, regardless of their ids and the clock', async () => {
-    const { store, clock } = subject;
+  it('keys are listed in order of creation, regardless of their ids and the clock', async ({ store, clock }) => {
     const team = await teamUnderTest(store);
     const ids = [idAt(9), idAt(8), idAt(7), idAt(10)];
     for (const [i, keyId] of ids.entries()) {
@@ -122,15 +116,14 @@ export function keysContract(it: AddCase, subject: Subject): void {
     expect(await subject.store.teams.listKeys(teamId)).toEqual([]);
   });
 
-  it('usage lists every key with its characters and requests, including unused and revoked ones', async () => {
-    const { store, clock } = subject;
+  it('usage lists every key with its characters and requests, including unused and revoked ones', async ({ store, clock }) => {
     const team = await teamUnderTest(store);
     const [busy, revoked, unused] = [freshKey(team.teamId, 'busy'), freshKey(team.teamId, 'old'), freshKey(team.teamId, 'spare', 'test')];
     for (const key of [busy, revoked, unused]) answered(await store.teams.createKey(key));
-    for (const { keyId } of [busy, busy, revoked]) await team.commit((await team.reserve(10, { keyId })).requestId);
+    for (const { keyId } of [busy, busy, revoked]) await team.use(10, { keyId });
     await team.release((await team.reserve(5, { keyId: busy.keyId })).requestId);
     await team.reserve(7, { keyId: busy.keyId });
-    answered(await store.teams.revokeKey(revoked.keyId));
+    await team.revoke(revoked.keyId);
     const usedAtMs = clock.nowMs();
     const usage = await team.usage();
     expect(usage.characters).toBe(30);

@@ -4,19 +4,14 @@ import type { PeriodUse } from '../../ports/usage-history.ts';
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import type { Subject } from './subject.ts';
-import { freshKey, GENEROUS_QUOTA, newId, PREPAID, teamUnderTest } from './team-under-test.ts';
+import { GENEROUS_QUOTA, newId, PREPAID, teamUnderTest } from './team-under-test.ts';
 import type { TeamUnderTest } from './team-under-test.ts';
 
 const SHORT = { ...GENEROUS_QUOTA, period: 'PT2S' };
 
-export function periodUseContract(it: AddCase, subject: Subject): void {
-  const historyCase = (name: string, run: () => Promise<void>): void => {
-    it(name, async () => {
-      if (subject.store.history !== undefined) await run();
-    });
-  };
+export function periodUseContract(it: AddCase<Subject>, subject: Subject): void {
   const use = async (team: TeamUnderTest, characters: number, keyId = team.keyId): Promise<void> => {
-    await team.commit((await team.reserve(characters, { keyId })).requestId);
+    await team.use(characters, { keyId });
   };
   const all = async (team: TeamUnderTest, store = subject.again): Promise<readonly PeriodUse[]> =>
     answered(await store.history!.periods(team.teamId))!;
@@ -26,7 +21,7 @@ export function periodUseContract(it: AddCase, subject: Subject): void {
   const ended = async (team: TeamUnderTest): Promise<readonly (readonly [characters: number, closed: boolean])[]> =>
     (await past(team)).map(({ characters, closed }) => [characters, closed]);
 
-  historyCase('the current period comes first, with its current counts', async () => {
+  it('the current period comes first, with its current counts', async () => {
     const startMs = subject.clock.nowMs();
     const team = await teamUnderTest(subject.store, SHORT);
     await use(team, 7);
@@ -37,11 +32,10 @@ export function periodUseContract(it: AddCase, subject: Subject): void {
     expect(await subject.store.history!.periods(newId())).toBeUndefined();
   });
 
-  historyCase('past periods are closed, with what their keys were charged, newest first and each with a unique number', async () => {
+  it('past periods are closed, with what their keys were charged, newest first and each with a unique number', async () => {
     const startMs = subject.clock.nowMs();
     const team = await teamUnderTest(subject.store, SHORT);
-    const key = freshKey(team.teamId);
-    answered(await subject.store.teams.createKey(key));
+    const key = await team.newKey();
     await use(team, 7);
     await use(team, 20, key.keyId);
     subject.clock.step(2000);
@@ -59,7 +53,7 @@ export function periodUseContract(it: AddCase, subject: Subject): void {
     expect(await all(team, subject.store)).toEqual(periods);
   });
 
-  historyCase('periods without activity do not affect the others', async () => {
+  it('periods without activity do not affect the others', async () => {
     const startMs = subject.clock.nowMs();
     const team = await teamUnderTest(subject.store, SHORT);
     await use(team, 7);
@@ -72,7 +66,7 @@ export function periodUseContract(it: AddCase, subject: Subject): void {
     ]);
   });
 
-  historyCase('a period is not closed while a reservation of it is open, and counts later commits of it', async () => {
+  it('a period is not closed while a reservation of it is open, and counts later commits of it', async () => {
     const team = await teamUnderTest(subject.store, SHORT);
     await use(team, 1);
     const [committed, released] = [await team.reserve(10), await team.reserve(100), await team.reserve(1000, { leaseMs: 5000 })];
@@ -90,7 +84,7 @@ export function periodUseContract(it: AddCase, subject: Subject): void {
     ]);
   });
 
-  historyCase('reservations of the next period do not keep a period open', async () => {
+  it('reservations of the next period do not keep a period open', async () => {
     const team = await teamUnderTest(subject.store, SHORT);
     await use(team, 1);
     subject.clock.step(2000);
@@ -98,7 +92,7 @@ export function periodUseContract(it: AddCase, subject: Subject): void {
     expect(await ended(team)).toEqual([[1, true]]);
   });
 
-  historyCase('a closed period never changes: not by charges, nor by another plan, name or key', async () => {
+  it('a closed period never changes: not by charges, nor by another plan, name or key', async () => {
     const team = await teamUnderTest(subject.store, SHORT);
     await use(team, 7);
     subject.clock.step(2000);
@@ -106,13 +100,13 @@ export function periodUseContract(it: AddCase, subject: Subject): void {
     await use(team, 9);
     const limits = { ...PREPAID, characterLimit: 0, currency: 'CHF' };
     answered(await subject.store.teams.updateTeam(team.teamId, { name: 'Other', plan: { name: 'other', limits }, addMicro: 1_000_000 }));
-    answered(await subject.store.teams.revokeKey(team.keyId));
+    await team.revoke();
     subject.clock.step(86_400_000);
     expect((await past(team)).at(-1)).toEqual(closed);
     expect(closed).toMatchObject({ characters: 7, plan: 'test', limits: SHORT });
   });
 
-  historyCase('a period has the last plan that applied to it, even without activity between its end and a plan change', async () => {
+  it('a period has the last plan that applied to it, even without activity between its end and a plan change', async () => {
     const team = await teamUnderTest(subject.store, SHORT);
     await use(team, 7);
     const doubled = { ...SHORT, characterLimit: SHORT.characterLimit * 2 };
@@ -125,25 +119,22 @@ export function periodUseContract(it: AddCase, subject: Subject): void {
     expect((await all(team))[0]).toMatchObject({ plan: 'small', limits: { characterLimit: 5 } });
   });
 
-  historyCase(
-    'a different length closes the current period at the change, under the old plan, and its open reservations are charged to it',
-    async () => {
-      const startMs = subject.clock.nowMs();
-      const team = await teamUnderTest(subject.store, { characterLimit: 100, period: 'PT60S' });
-      await use(team, 7);
-      const open = await team.reserve(5);
-      subject.clock.step(5000);
-      await team.setLimits({ characterLimit: 9, period: 'PT1H' });
-      const bounds = { startMs, endMs: startMs + 5000, plan: 'test', limits: { ...GENEROUS_QUOTA, characterLimit: 100, period: 'PT60S' } };
-      expect(await past(team)).toMatchObject([{ ...bounds, closed: false, characters: 7 }]);
-      await team.commit(open.requestId);
-      await use(team, 3);
-      expect(await past(team)).toMatchObject([{ ...bounds, closed: true, characters: 12 }]);
-      expect((await all(team))[0]).toMatchObject({ startMs: startMs + 5000, characters: 3, limits: { characterLimit: 9 } });
-    },
-  );
+  it('a different length closes the current period at the change, under the old plan, and its open reservations are charged to it', async () => {
+    const startMs = subject.clock.nowMs();
+    const team = await teamUnderTest(subject.store, { characterLimit: 100, period: 'PT60S' });
+    await use(team, 7);
+    const open = await team.reserve(5);
+    subject.clock.step(5000);
+    await team.setLimits({ characterLimit: 9, period: 'PT1H' });
+    const bounds = { startMs, endMs: startMs + 5000, plan: 'test', limits: { ...GENEROUS_QUOTA, characterLimit: 100, period: 'PT60S' } };
+    expect(await past(team)).toMatchObject([{ ...bounds, closed: false, characters: 7 }]);
+    await team.commit(open.requestId);
+    await use(team, 3);
+    expect(await past(team)).toMatchObject([{ ...bounds, closed: true, characters: 12 }]);
+    expect((await all(team))[0]).toMatchObject({ startMs: startMs + 5000, characters: 3, limits: { characterLimit: 9 } });
+  });
 
-  historyCase('days and periods have the same total', async () => {
+  it('days and periods have the same total', async () => {
     const startMs = subject.clock.nowMs();
     const team = await teamUnderTest(subject.store, { period: 'PT7H' });
     let charged = 0;

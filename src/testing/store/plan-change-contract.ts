@@ -5,7 +5,7 @@ import { expect } from '../expect.ts';
 import type { Subject } from './subject.ts';
 import { GENEROUS_QUOTA, PREPAID, teamUnderTest } from './team-under-test.ts';
 
-export function planChangeContract(it: AddCase, subject: Subject): void {
+export function planChangeContract(it: AddCase<Subject>, subject: Subject): void {
   it('the record has the new plan and its numbers at once, and keeps everything else', async () => {
     const team = await teamUnderTest(subject.store);
     const before = answered(await subject.store.teams.findTeam(team.teamId));
@@ -41,7 +41,7 @@ export function planChangeContract(it: AddCase, subject: Subject): void {
   it('a changed period length begins a period at the change, from which the next ones are counted', async () => {
     const createdMs = subject.clock.nowMs();
     const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'PT60S' });
-    await team.commit((await team.reserve(10)).requestId);
+    await team.use(10);
     subject.clock.step(25_000);
     await team.setLimits({ period: 'PT10S' });
     for (const [periodStartMs, characters] of [
@@ -51,17 +51,17 @@ export function planChangeContract(it: AddCase, subject: Subject): void {
       subject.clock.set(periodStartMs);
       const keys = [{ characters: 0, requests: 0 }];
       expect(await team.usage(subject.again)).toMatchObject({ periodStartMs, periodEndMs: periodStartMs + 10_000, characters, keys });
-      await team.commit((await team.reserve(10)).requestId);
+      await team.use(10);
       expect(await team.admit({ characters: 1 })).toMatchObject({ kind: 'quota_exceeded', periodEndMs: periodStartMs + 10_000 });
     }
   });
 
   it('returning to the first length begins another period: earlier ones do not return, and none counts twice', async () => {
     const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'P1M' });
-    await team.commit((await team.reserve(7)).requestId);
+    await team.use(7);
     subject.clock.step(5000);
     await team.setLimits({ period: 'PT1H' });
-    await team.commit((await team.reserve(3)).requestId);
+    await team.use(3);
     subject.clock.step(5000);
     await team.setLimits({ period: 'P1M' });
     const usage = await team.usage();
@@ -73,16 +73,16 @@ export function planChangeContract(it: AddCase, subject: Subject): void {
   it('the overage of a period covers usage since the change', async () => {
     const overage = { characterLimit: 10, overageCharacters: 5, overageCapMinor: 50, minorPerMillion: 10_000_000 };
     const team = await teamUnderTest(subject.store, { ...overage, period: 'PT60S' });
-    await team.commit((await team.reserve(15)).requestId);
+    await team.use(15);
     expect((await team.admit({ characters: 1 })).kind).toBe('quota_exceeded');
     await team.setLimits({ ...overage, period: 'PT90S' });
-    await team.commit((await team.reserve(15)).requestId);
+    await team.use(15);
     expect((await team.admit({ characters: 1 })).kind).toBe('quota_exceeded');
   });
 
   it('an unchanged period length continues the period', async () => {
     const team = await teamUnderTest(subject.store, { characterLimit: 10 });
-    await team.commit((await team.reserve(10)).requestId);
+    await team.use(10);
     await team.setLimits({ characterLimit: 11 });
     expect((await team.usage()).characters).toBe(10);
     expect((await team.admit({ characters: 2 })).kind).toBe('quota_exceeded');
@@ -96,7 +96,7 @@ export function planChangeContract(it: AddCase, subject: Subject): void {
       ['P1DT1H', 'PT25H'],
     ] as const) {
       const team = await teamUnderTest(subject.store, { characterLimit: 10, period: before });
-      await team.commit((await team.reserve(10)).requestId);
+      await team.use(10);
       const { periodStartMs, periodEndMs } = await team.usage();
       subject.clock.step(1000);
       await team.setLimits({ characterLimit: 10, period: after });

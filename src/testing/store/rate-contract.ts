@@ -1,12 +1,77 @@
-// Part of the store contract: within any 1,000 ms, exactly the plan's number of requests is admitted.
-import { answered } from '../../domain/store-unavailable.ts';
+// Part of the store contract: within any 1,000 ms, exactly the plan's number of requests is admitted, whichever way the clock steps.
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import type { Subject } from './subject.ts';
-import { freshKey, newId, teamUnderTest } from './team-under-test.ts';
+import { newId, teamUnderTest, TOUCH } from './team-under-test.ts';
 import type { TeamUnderTest } from './team-under-test.ts';
 
-export function rateContract(it: AddCase, subject: Subject): void {
+const HOUR_MS = 3_600_000;
+
+/** Requests after these steps of the clock, and how long each has to wait: 0 if it is admitted. The same for a team and for a key. */
+interface Timeline {
+  readonly name: string;
+  readonly limit: number;
+  readonly steps: readonly number[];
+  readonly waits: readonly number[];
+}
+
+export const FORWARD: readonly Timeline[] = [
+  {
+    name: 'the window slides: each slot is freed separately, exactly 1,000 ms after it was taken',
+    limit: 3,
+    steps: [0, 300, 300, 399, 1, 0, 299, 1, 0, 299, 1, 0],
+    waits: [0, 0, 0, 1, 0, 300, 1, 0, 300, 1, 0, 400],
+  },
+  {
+    name: 'several slots of the same millisecond are freed together',
+    limit: 7,
+    steps: [0, 0, 3, 200, 200, 0, 500, 0, 96, 1, 0, 0],
+    waits: [0, 0, 0, 0, 0, 0, 0, 97, 1, 0, 0, 3],
+  },
+  { name: 'retryAfterMs is the time until the next slot is free', limit: 2, steps: [0, 250, 0], waits: [0, 0, 750] },
+  { name: 'a refused request takes no slot', limit: 1, steps: [0, 300, 300, 300, 100], waits: [0, 700, 400, 100, 0] },
+];
+
+export const BACKWARD: readonly Timeline[] = [
+  {
+    name: 'after a step back of an hour, a full window stays full for one more second',
+    limit: 2,
+    steps: [0, 0, -HOUR_MS, 999, 1, 0, 0],
+    waits: [0, 0, 1000, 1, 0, 0, 1000],
+  },
+  {
+    // The newest counts as taken now, the other as taken 600 ms earlier.
+    name: 'slots keep their intervals when the clock steps back',
+    limit: 2,
+    steps: [0, 600, -HOUR_MS, 400, 0, 600, 0, 70_000, 0, 0],
+    waits: [0, 0, 400, 0, 600, 0, 400, 0, 0, 1000],
+  },
+  {
+    name: 'after the step, a window that is not full admits only as many as it has free slots',
+    limit: 3,
+    steps: [0, 0, -1, 0],
+    waits: [0, 0, 0, 1000],
+  },
+  {
+    name: 'stepping back an hour and forward again locks nobody out',
+    limit: 1,
+    steps: [0, -HOUR_MS, HOUR_MS, 0, 1000],
+    waits: [0, 1000, 0, 1000, 0],
+  },
+];
+
+/** How many of so many requests are admitted. */
+async function admittedOf(team: TeamUnderTest, requests: number): Promise<number> {
+  const kinds = await team.kinds(...Array.from({ length: requests }, () => TOUCH));
+  return kinds.filter((kind) => kind === 'admitted').length;
+}
+
+export function rateContract(it: AddCase<Subject>, subject: Subject): void {
+  it.each(FORWARD)('$name', async ({ limit, steps, waits }) => {
+    const team = await teamUnderTest(subject.store, { requestsPerSecond: limit });
+    expect(await team.waits(subject.clock, steps)).toEqual(waits);
+  });
+
   it.each([1, 5, 50])('a limit of %i admits exactly that many at once, and again after 1,000 ms', async (limit) => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: limit });
     expect(await admittedOf(team, limit + 3)).toBe(limit);
@@ -14,39 +79,6 @@ export function rateContract(it: AddCase, subject: Subject): void {
     expect(await team.touch()).toEqual({ kind: 'rate_limited', limit, retryAfterMs: 1 });
     subject.clock.step(1);
     expect(await admittedOf(team, limit + 3)).toBe(limit);
-  });
-
-  it('the window slides: each slot is freed separately, exactly 1,000 ms after it was taken', async () => {
-    const team = await teamUnderTest(subject.store, { requestsPerSecond: 3 });
-    for (const waitMs of [0, 300, 300]) {
-      subject.clock.step(waitMs);
-      expect(await admittedOf(team, 1)).toBe(1);
-    }
-    for (const waitMs of [399, 299, 299]) {
-      subject.clock.step(waitMs);
-      expect(await team.touch()).toEqual({ kind: 'rate_limited', limit: 3, retryAfterMs: 1 });
-      subject.clock.step(1);
-      expect(await admittedOf(team, 2)).toBe(1);
-    }
-  });
-
-  it('retryAfterMs is the time until the next slot is free', async () => {
-    const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
-    await team.touch();
-    subject.clock.step(250);
-    await team.touch();
-    expect(await team.touch()).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 750 });
-  });
-
-  it('a refused request takes no slot', async () => {
-    const team = await teamUnderTest(subject.store, { requestsPerSecond: 1 });
-    await team.touch();
-    for (let i = 0; i < 9; i++) {
-      subject.clock.step(100);
-      expect((await team.touch()).kind).toBe('rate_limited');
-    }
-    subject.clock.step(100);
-    expect((await team.touch()).kind).toBe('admitted');
   });
 
   it.each(['settled', 'refused and settled'])(
@@ -62,83 +94,60 @@ export function rateContract(it: AddCase, subject: Subject): void {
         expect(await team.commit(requestId)).toEqual({ kind: 'committed' });
         expect(await team.touch()).toEqual({ kind: 'rate_limited', limit: 3, retryAfterMs: 980 });
       }
-      subject.clock.step(979);
-      expect((await team.touch()).kind).toBe('rate_limited');
-      subject.clock.step(1);
-      expect(await admittedOf(team, 6)).toBe(3);
+      expect(await team.waits(subject.clock, [979, 1, 0, 0, 0])).toEqual([1, 0, 0, 0, 1000]);
     },
   );
 
-  it('a rate_limited id is not remembered and may be admitted later', async () => {
-    const team = await teamUnderTest(subject.store, { requestsPerSecond: 1 });
+  it('a rate_limited id is not remembered and may be admitted later', async ({ store, clock }) => {
+    const team = await teamUnderTest(store, { requestsPerSecond: 1 });
     await team.touch();
     const requestId = newId();
     expect((await team.admit({ requestId })).kind).toBe('rate_limited');
-    subject.clock.step(1000);
+    clock.step(1000);
     expect((await team.admit({ requestId })).kind).toBe('admitted');
   });
 
-  it('requests that break a later rule, the length limit or the quota each take a slot', async () => {
-    const team = await teamUnderTest(subject.store, { requestsPerSecond: 4, maxCharactersPerRequest: 50, characterLimit: 40 });
+  it('requests that break a later rule, the length limit or the quota each take a slot', async ({ store }) => {
+    const team = await teamUnderTest(store, { requestsPerSecond: 4, maxCharactersPerRequest: 50, characterLimit: 40 });
     const glossary = { glossaryId: newId(), sourceLang: 'EN', targetLang: 'DE' };
-    expect((await team.admit({ reserve: false })).kind).toBe('admitted');
-    expect((await team.admit({ characters: 51 })).kind).toBe('text_too_long');
-    expect((await team.admit({ glossary })).kind).toBe('glossary_missing');
-    expect((await team.admit({ characters: 41 })).kind).toBe('quota_exceeded');
-    expect((await team.touch()).kind).toBe('rate_limited');
+    const kinds = await team.kinds({ reserve: false }, { characters: 51 }, { glossary }, { characters: 41 }, TOUCH);
+    expect(kinds).toEqual(['admitted', 'text_too_long', 'glossary_missing', 'quota_exceeded', 'rate_limited']);
   });
 
-  it('a repeated id, a refused key and a settlement take no slot', async () => {
-    const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
-    const revoked = freshKey(team.teamId);
-    answered(await subject.store.teams.createKey(revoked));
-    answered(await subject.store.teams.revokeKey(revoked.keyId));
+  it('a repeated id, a refused key and a settlement take no slot', async ({ store }) => {
+    const team = await teamUnderTest(store, { requestsPerSecond: 2 });
+    const { keyId: revoked } = await team.newKey();
+    await team.revoke(revoked);
     const { requestId } = await team.reserve(10);
     await team.admit({ requestId });
     await team.commit(requestId);
-    await team.admit({ requestId });
-    await team.admit({ keyId: revoked.keyId });
-    await team.admit({ keyId: newId() });
+    await team.kinds({ requestId }, { keyId: revoked }, { keyId: newId() });
     await team.release(newId());
     expect(await admittedOf(team, 2)).toBe(1);
   });
 
-  it('all keys of a team share its window, and teams have separate ones', async () => {
-    const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
-    const other = await teamUnderTest(subject.store, { requestsPerSecond: 1 });
-    const spare = freshKey(team.teamId);
-    answered(await subject.store.teams.createKey(spare));
-    await team.touch();
-    expect((await team.admit({ keyId: spare.keyId })).kind).toBe('admitted');
-    expect((await team.admit({ keyId: spare.keyId })).kind).toBe('rate_limited');
+  it('all keys of a team share its window, and teams have separate ones', async ({ store }) => {
+    const team = await teamUnderTest(store, { requestsPerSecond: 2 });
+    const other = await teamUnderTest(store, { requestsPerSecond: 1 });
+    const { keyId } = await team.newKey();
+    expect(await team.kinds(TOUCH, { keyId }, { keyId })).toEqual(['admitted', 'admitted', 'rate_limited']);
     expect((await other.touch()).kind).toBe('admitted');
   });
 
-  it('a limit raised within the window admits the difference at once', async () => {
-    const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
+  it('a limit raised within the window admits the difference at once', async ({ store }) => {
+    const team = await teamUnderTest(store, { requestsPerSecond: 2 });
     expect(await admittedOf(team, 5)).toBe(2);
     await team.setLimits({ requestsPerSecond: 5 });
     expect(await admittedOf(team, 5)).toBe(3);
   });
 
-  it('a limit lowered within the window counts the slots already taken, also in retryAfterMs', async () => {
-    const team = await teamUnderTest(subject.store, { requestsPerSecond: 3 });
-    for (let i = 0; i < 3; i++) {
-      await team.touch();
-      subject.clock.step(100);
-    }
+  it('a limit lowered within the window counts the slots already taken, also in retryAfterMs', async ({ store, clock }) => {
+    const team = await teamUnderTest(store, { requestsPerSecond: 3 });
+    expect(await team.waits(clock, [0, 100, 100])).toEqual([0, 0, 0]);
     await team.setLimits({ requestsPerSecond: 1 });
+    clock.step(100);
     // The last of the three was taken 100 ms ago, and alone fills the new limit.
     expect(await team.touch()).toEqual({ kind: 'rate_limited', limit: 1, retryAfterMs: 900 });
-    subject.clock.step(899);
-    expect((await team.touch()).kind).toBe('rate_limited');
-    subject.clock.step(1);
-    expect(await admittedOf(team, 2)).toBe(1);
+    expect(await team.waits(clock, [899, 1, 0])).toEqual([1, 0, 1000]);
   });
-}
-
-async function admittedOf(team: TeamUnderTest, requests: number): Promise<number> {
-  let admitted = 0;
-  for (let i = 0; i < requests; i++) if ((await team.touch()).kind === 'admitted') admitted++;
-  return admitted;
 }

@@ -1,5 +1,4 @@
 // Part of the store contract: every reservation is settled exactly once, whatever is repeated or arrives late.
-import { answered } from '../../domain/store-unavailable.ts';
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import type { Verdict } from '../../ports/ledger.ts';
@@ -11,7 +10,7 @@ const VERDICTS: readonly Verdict[] = ['commit', 'release'];
 const PAIRS = VERDICTS.flatMap((first) => VERDICTS.map((second) => [first, second] as const));
 const STATE = { commit: 'committed', release: 'released' } as const;
 
-export function resolutionContract(it: AddCase, subject: Subject): void {
+export function resolutionContract(it: AddCase<Subject>, subject: Subject): void {
   it('a commit charges the characters and one request to the key that the reservation was made with', async () => {
     const team = await teamUnderTest(subject.store);
     const { requestId } = await team.reserve(10);
@@ -118,7 +117,7 @@ export function resolutionContract(it: AddCase, subject: Subject): void {
   it('a reservation outlives the revocation of its key, and is charged to it', async () => {
     const team = await teamUnderTest(subject.store);
     const { requestId } = await team.reserve(10);
-    answered(await subject.store.teams.revokeKey(team.keyId));
+    await team.revoke();
     expect(await team.commit(requestId)).toEqual({ kind: 'committed' });
     expect((await team.usage()).keys).toMatchObject([{ status: 'revoked', characters: 10, requests: 1 }]);
   });

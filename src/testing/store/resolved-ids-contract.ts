@@ -2,7 +2,6 @@
 import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
-import { answered } from '../../domain/store-unavailable.ts';
 import type { Subject } from './subject.ts';
 import { LEASE_MS, newId, teamUnderTest } from './team-under-test.ts';
 import type { TeamUnderTest } from './team-under-test.ts';
@@ -21,7 +20,7 @@ const ENDS: readonly { end: string; kind: string; come: (team: TeamUnderTest, re
   { end: 'a quota_exceeded', kind: 'released', come: (team, requestId) => team.admit({ requestId, characters: 41 }) },
 ];
 
-export function resolvedIdsContract(it: AddCase, subject: Subject): void {
+export function resolvedIdsContract(it: AddCase<Subject>, subject: Subject): void {
   const newTeam = () => teamUnderTest(subject.store, { maxCharactersPerRequest: 50, characterLimit: 40 });
 
   it('repeating an open admission returns the same reservation, unchanged and not extended', async () => {
@@ -109,7 +108,7 @@ export function resolvedIdsContract(it: AddCase, subject: Subject): void {
     await team.admit({ requestId: unknown, keyId: newId() });
     expect(await team.commit(unknown)).toEqual({ kind: 'absent' });
     expect((await team.admit({ requestId: unknown })).kind).toBe('admitted');
-    answered(await subject.store.teams.revokeKey(team.keyId));
+    await team.revoke();
     for (let i = 0; i < 2; i++) expect(await team.admit({ requestId: revoked })).toEqual({ kind: 'key_revoked' });
     expect(await team.commit(revoked)).toEqual({ kind: 'absent' });
   });

@@ -2,11 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import { ulidSource } from '../../domain/ulid.ts';
 import { digestOf, displayOf, newKey } from '../../domain/api-key.ts';
+import type { KeyMode } from '../../domain/api-key.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { answered } from '../../domain/store-unavailable.ts';
-import type { Admission, AdmissionRequest, Reservation, Resolution } from '../../ports/ledger.ts';
+import type { Admission, AdmissionRequest, Reservation, Resolution, Verdict } from '../../ports/ledger.ts';
 import type { PluginStore } from '../../ports/plugin.ts';
-import type { NewKey, Standing, Usage } from '../../ports/team-registry.ts';
+import type { KeyRecord, NewKey, Standing, Usage } from '../../ports/team-registry.ts';
+import type { MovableClock } from '../movable-clock.ts';
 
 /** Generates ids of requests and records. */
 export const newId = ulidSource(() => Date.now());
@@ -44,25 +46,38 @@ export interface AdmissionChoices {
   readonly reportPlan?: true;
 }
 
+/** A request without text, which only takes a slot in the window. */
+export const TOUCH: AdmissionChoices = { characters: undefined, reserve: false };
+
 export interface TeamUnderTest {
   readonly teamId: string;
   readonly keyId: string;
   /** Reserves 10 characters by default. `store` is another instance on the same backing. */
   admit(options?: AdmissionChoices, store?: PluginStore): Promise<Admission>;
+  /** The same team through another of its keys. */
+  withKey(keyId: string): TeamUnderTest;
+  /** Makes admissions one after another, and returns their kinds. */
+  kinds(...requests: readonly AdmissionChoices[]): Promise<string[]>;
   /** Like `admit`, but throws unless there is a reservation. */
   reserve(characters: number, options?: AdmissionChoices): Promise<Reservation>;
-  /** An admission without text, which only takes a slot in the window. */
   touch(store?: PluginStore): Promise<Admission>;
+  /** Touches after each of these steps of the clock, and returns how long each has to wait: 0 if it is admitted. */
+  waits(clock: MovableClock, steps: readonly number[]): Promise<number[]>;
   commit(requestId: string, store?: PluginStore): Promise<Resolution>;
   /** Charges a part of the reserved characters. */
   commitPart(requestId: string, characters: number, store?: PluginStore): Promise<Resolution>;
   release(requestId: string, store?: PluginStore): Promise<Resolution>;
+  /** Reserves and commits. */
+  use(characters: number, options?: AdmissionChoices): Promise<void>;
+  newKey(label?: string, mode?: KeyMode): Promise<NewKey>;
+  /** Its first key by default. */
+  revoke(keyId?: string): Promise<KeyRecord | undefined>;
   setLimits(change: Partial<TeamLimits>): Promise<void>;
   standing(store?: PluginStore): Promise<Standing>;
   usage(store?: PluginStore): Promise<Usage>;
 }
 
-export function freshKey(teamId: string, label = 'backend', mode: 'live' | 'test' = 'live'): NewKey {
+export function freshKey(teamId: string, label = 'backend', mode: KeyMode = 'live'): NewKey {
   const key = newKey(mode, randomBytes);
   return { keyId: newId(), teamId, digest: digestOf(key), display: displayOf(key), label, mode };
 }
@@ -71,43 +86,64 @@ export async function teamUnderTest(home: PluginStore, limits: Partial<TeamLimit
   const teamId = newId();
   let held = { ...GENEROUS_QUOTA, ...limits };
   answered(await home.teams.createTeam({ teamId, name: 'Team under test', plan: 'test', limits: held, balanceMicro }));
-  const key = freshKey(teamId);
-  answered(await home.teams.createKey(key));
-
-  const admit = async (options: AdmissionChoices = {}, store = home): Promise<Admission> =>
-    store.ledger.admit({
-      requestId: newId(),
-      teamId,
-      keyId: key.keyId,
-      characters: 10,
-      reserve: true,
-      leaseMs: LEASE_MS,
-      glossary: undefined,
-      ...options,
-    });
-  return {
-    teamId,
-    keyId: key.keyId,
-    admit,
-    async reserve(characters, options = {}) {
-      const admission = await admit({ characters, ...options });
-      if (admission.kind === 'admitted' && admission.reservation !== undefined) return admission.reservation;
-      throw new Error(`expected a reservation, got ${JSON.stringify(admission)}`);
-    },
-    touch: (store = home) => admit({ characters: undefined, reserve: false }, store),
-    commit: async (requestId, store = home) => store.ledger.resolve(teamId, requestId, 'commit'),
-    commitPart: async (requestId, characters, store = home) => store.ledger.resolve(teamId, requestId, 'commit', characters),
-    release: async (requestId, store = home) => store.ledger.resolve(teamId, requestId, 'release'),
-    async setLimits(change) {
-      held = { ...held, ...change };
-      answered(await home.teams.updateTeam(teamId, { plan: { name: 'test', limits: held } }));
-    },
-    standing: async (store = home) => present(answered(await store.teams.standing(teamId))),
-    usage: async (store = home) => present(answered(await store.teams.usage(teamId))),
+  const made = async (key: NewKey): Promise<NewKey> => {
+    answered(await home.teams.createKey(key));
+    return key;
   };
+  const settle = async (requestId: string, verdict: Verdict, store = home, characters?: number): Promise<Resolution> =>
+    store.ledger.resolve(teamId, requestId, verdict, characters);
+  const throughKey = (keyId: string): TeamUnderTest => {
+    const plain = { teamId, keyId, characters: 10, reserve: true, leaseMs: LEASE_MS, glossary: undefined };
+    const admit = async (options: AdmissionChoices = {}, store = home): Promise<Admission> =>
+      store.ledger.admit({ requestId: newId(), ...plain, ...options });
+    const team: TeamUnderTest = {
+      teamId,
+      keyId,
+      withKey: throughKey,
+      admit,
+      async kinds(...requests) {
+        const kinds: string[] = [];
+        for (const request of requests) kinds.push((await admit(request)).kind);
+        return kinds;
+      },
+      async reserve(characters, options = {}) {
+        const admission = await admit({ characters, ...options });
+        if (admission.kind === 'admitted' && admission.reservation !== undefined) return admission.reservation;
+        throw new Error(`expected a reservation, got ${JSON.stringify(admission)}`);
+      },
+      touch: (store = home) => admit(TOUCH, store),
+      async waits(clock, steps) {
+        const waits: number[] = [];
+        for (const step of steps) {
+          clock.step(step);
+          const admission = await admit(TOUCH);
+          if (admission.kind !== 'admitted' && admission.kind !== 'rate_limited') throw new Error(`expected a rate, got ${admission.kind}`);
+          waits.push(admission.kind === 'rate_limited' ? admission.retryAfterMs : 0);
+        }
+        return waits;
+      },
+      commit: (requestId, store) => settle(requestId, 'commit', store),
+      commitPart: (requestId, characters, store) => settle(requestId, 'commit', store, characters),
+      release: (requestId, store) => settle(requestId, 'release', store),
+      async use(characters, options) {
+        await settle((await team.reserve(characters, options)).requestId, 'commit');
+      },
+      newKey: (label, mode) => made(freshKey(teamId, label, mode)),
+      revoke: async (other = keyId) => answered(await home.teams.revokeKey(other)),
+      async setLimits(change) {
+        held = { ...held, ...change };
+        answered(await home.teams.updateTeam(teamId, { plan: { name: 'test', limits: held } }));
+      },
+      standing: async (store = home) => present(answered(await store.teams.standing(teamId))),
+      usage: async (store = home) => present(answered(await store.teams.usage(teamId))),
+    };
+    return team;
+  };
+  return throughKey((await made(freshKey(teamId))).keyId);
 }
 
-function present<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('the store does not know the team under test');
+/** Of what is certainly there. */
+export function present<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('the store does not know what is under test');
   return value;
 }

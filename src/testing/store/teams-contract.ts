@@ -7,9 +7,11 @@ import type { NewTeam } from '../../ports/team-registry.ts';
 import type { Subject } from './subject.ts';
 import { freshKey, GENEROUS_QUOTA, idAt, newId, PREPAID, teamUnderTest } from './team-under-test.ts';
 
-export function teamsContract(it: AddCase, subject: Subject): void {
-  it('a change with an id is made once, even concurrently over two instances; a different request with that id is refused', async () => {
-    const { store, again } = subject;
+export function teamsContract(it: AddCase<Subject>, subject: Subject): void {
+  it('a change with an id is made once, even concurrently over two instances; a different request with that id is refused', async ({
+    store,
+    again,
+  }) => {
     const team = await teamUnderTest(store, PREPAID, 1000);
     const { teamId } = team;
     const change = { addMicro: 500, once: { id: 'order4711', request: 'add 500' } };
@@ -120,7 +122,7 @@ export function teamsContract(it: AddCase, subject: Subject): void {
 
   it('credit is added to what is left, and the next admission can spend it', async () => {
     const team = await teamUnderTest(subject.store, PREPAID, 25_000);
-    await team.commit((await team.reserve(10)).requestId);
+    await team.use(10);
     expect((await team.admit()).kind).toBe('credit_exhausted');
     expect(await subject.store.teams.updateTeam(team.teamId, { addMicro: 25_001 })).toMatchObject({ balanceMicro: 25_001 });
     expect(await subject.store.teams.updateTeam(team.teamId, { addMicro: 4 })).toMatchObject({ balanceMicro: 25_005 });

@@ -12,12 +12,7 @@ import type { TeamUnderTest } from './team-under-test.ts';
 /** Days that are certainly kept. */
 const KEPT_DAYS = 400;
 
-export function usageDaysContract(it: AddCase, subject: Subject): void {
-  const historyCase = (name: string, run: () => Promise<void>): void => {
-    it(name, async () => {
-      if (subject.store.history !== undefined) await run();
-    });
-  };
+export function usageDaysContract(it: AddCase<Subject>, subject: Subject): void {
   const today = (): number => dayOf(subject.clock.nowMs());
   const use = async (team: TeamUnderTest, characters: number, keyId = team.keyId, store: PluginStore = subject.store): Promise<void> => {
     const { requestId } = await team.reserve(characters, { keyId });
@@ -32,7 +27,7 @@ export function usageDaysContract(it: AddCase, subject: Subject): void {
     return days.map(({ day, keyId, characters, requests }) => [day - first, ids.indexOf(keyId), characters, requests]);
   };
 
-  historyCase('commits are counted for their day and key; reservations, releases, expiries and repetitions are not', async () => {
+  it('commits are counted for their day and key; reservations, releases, expiries and repetitions are not', async () => {
     const [team, first] = [await teamUnderTest(subject.store), today()];
     await use(team, 7);
     const { requestId } = await team.reserve(5);
@@ -48,7 +43,7 @@ export function usageDaysContract(it: AddCase, subject: Subject): void {
     expect(await rows(team, first)).toEqual([[0, 0, 12, 2]]);
   });
 
-  historyCase('the day is that of the commit, by the store’s clock, starting at midnight UTC', async () => {
+  it('the day is that of the commit, by the store’s clock, starting at midnight UTC', async () => {
     const [team, first] = [await teamUnderTest(subject.store), today()];
     subject.clock.set((first + 1) * DAY_MS - 1);
     const [before, after] = [await team.reserve(3), await team.reserve(4)];
@@ -62,7 +57,7 @@ export function usageDaysContract(it: AddCase, subject: Subject): void {
     ]);
   });
 
-  historyCase('days are in order, keys of a day in order of creation, only those with usage, including revoked ones', async () => {
+  it('days are in order, keys of a day in order of creation, only those with usage, including revoked ones', async () => {
     const [team, first] = [await teamUnderTest(subject.store), today()];
     const others = [freshKey(team.teamId, 'second'), freshKey(team.teamId, 'unused'), freshKey(team.teamId, 'third', 'test')] as const;
     for (const key of others) answered(await subject.store.teams.createKey(key));
@@ -73,7 +68,7 @@ export function usageDaysContract(it: AddCase, subject: Subject): void {
     await use(team, 3, third.keyId);
     await use(team, 4);
     await use(team, 5, third.keyId);
-    answered(await subject.store.teams.revokeKey(third.keyId));
+    await team.revoke(third.keyId);
     expect(await rows(team, first)).toEqual([
       [0, 1, 2, 1],
       [0, 2, 1, 1],
@@ -87,7 +82,7 @@ export function usageDaysContract(it: AddCase, subject: Subject): void {
     expect((await found(team.teamId, { from: first, to: first + 1 })).keys.map(({ label }) => label)).toEqual(['second', 'third']);
   });
 
-  historyCase('both ends of the range are inclusive, and days outside are not returned', async () => {
+  it('both ends of the range are inclusive, and days outside are not returned', async () => {
     const [team, first] = [await teamUnderTest(subject.store), today()];
     for (const characters of [1, 2, 3, 4]) {
       await use(team, characters);
@@ -102,7 +97,7 @@ export function usageDaysContract(it: AddCase, subject: Subject): void {
     expect(await counts(-90, -1)).toEqual([]);
   });
 
-  historyCase('a clock that steps back over midnight loses nothing', async () => {
+  it('a clock that steps back over midnight loses nothing', async () => {
     const [team, first] = [await teamUnderTest(subject.store), today()];
     subject.clock.set((first + 1) * DAY_MS - 1000);
     await use(team, 1);
@@ -127,10 +122,9 @@ export function usageDaysContract(it: AddCase, subject: Subject): void {
     ]);
   });
 
-  historyCase('several instances count toward the same days', async () => {
+  it('several instances count toward the same days', async () => {
     const [team, first] = [await teamUnderTest(subject.store), today()];
-    const key = freshKey(team.teamId);
-    answered(await subject.store.teams.createKey(key));
+    const key = await team.newKey();
     for (let day = 0; day < 3; day++) {
       await Promise.all([
         ...Array.from({ length: 5 }, () => use(team, 1, team.keyId, subject.store)),
@@ -147,7 +141,7 @@ export function usageDaysContract(it: AddCase, subject: Subject): void {
     expect(await rows(team, first, subject.again)).toEqual(expected);
   });
 
-  historyCase('days count what is charged, regardless of periods, plans and billing', async () => {
+  it('days count what is charged, regardless of periods, plans and billing', async () => {
     const [team, first] = [await teamUnderTest(subject.store, { period: 'PT2S' }), today()];
     const late = await team.reserve(3);
     subject.clock.step(2000);
@@ -158,7 +152,7 @@ export function usageDaysContract(it: AddCase, subject: Subject): void {
     expect(await rows(team, first)).toEqual([[0, 0, 12, 3]]);
   });
 
-  historyCase('a team without usage has no days, and an unknown team is undefined', async () => {
+  it('a team without usage has no days, and an unknown team is undefined', async () => {
     const team = await teamUnderTest(subject.store);
     await team.reserve(5);
     const range = { from: today(), to: today() };
@@ -170,7 +164,7 @@ export function usageDaysContract(it: AddCase, subject: Subject): void {
     expect(await subject.store.history!.days(newId(), range)).toBeUndefined();
   });
 
-  historyCase('days are kept for 400 days, without any other activity', async () => {
+  it('days are kept for 400 days, without any other activity', async () => {
     const [team, first] = [await teamUnderTest(subject.store), today()];
     await use(team, 6);
     subject.clock.step(KEPT_DAYS * DAY_MS - LEASE_MS);
@@ -179,7 +173,7 @@ export function usageDaysContract(it: AddCase, subject: Subject): void {
     expect((await rows(team, first)).map(([, , characters]) => characters)).toEqual([6, 7]);
   });
 
-  historyCase('pages of teams have the same days, including teams without usage, in order of creation', async () => {
+  it('pages of teams have the same days, including teams without usage, in order of creation', async () => {
     const mark = newId();
     const teams: TeamUnderTest[] = [];
     for (const characters of [0, 3, 0, 5, 7]) {

@@ -1,0 +1,136 @@
+// Part of the store contract: what an admission reports on request: the rate's limit and free slots, and the name of the team's plan.
+import { answered } from '../../domain/store-unavailable.ts';
+import type { RateStanding } from '../../ports/ledger.ts';
+import type { AddCase } from '../cases.ts';
+import { expect } from '../expect.ts';
+import type { Subject } from './subject.ts';
+import { GENEROUS_QUOTA, LEASE_MS, newId, PREPAID, teamUnderTest, TOUCH } from './team-under-test.ts';
+import type { AdmissionChoices, TeamUnderTest } from './team-under-test.ts';
+
+const RATE = { reportRate: true } as const;
+const PLAN = { reportPlan: true } as const;
+const BOTH = { ...RATE, ...PLAN };
+const HOUR_MS = 3_600_000;
+
+export function reportContract(it: AddCase<Subject>, subject: Subject): void {
+  const rateOf = async (
+    team: TeamUnderTest,
+    request: AdmissionChoices = TOUCH,
+    store = subject.store,
+  ): Promise<RateStanding | undefined> => {
+    const answer = await team.admit({ ...request, ...RATE }, store);
+    return 'rate' in answer ? answer.rate : undefined;
+  };
+  /** The free slots that are reported to requests after these steps of the clock. */
+  const left = async (team: TeamUnderTest, steps: readonly number[]): Promise<unknown[]> => {
+    const free: unknown[] = [];
+    for (const step of steps) {
+      subject.clock.step(step);
+      free.push((await rateOf(team))?.remaining);
+    }
+    return free;
+  };
+
+  it('nothing is reported unless requested, and nothing else', async ({ store }) => {
+    const team = await teamUnderTest(store, { requestsPerSecond: 9 });
+    const plain = { kind: 'admitted', reservation: undefined };
+    expect(await team.touch()).toEqual(plain);
+    expect(await team.admit({ ...TOUCH, ...RATE })).toEqual({ ...plain, rate: { limit: 9, remaining: 7 } });
+    expect(await team.admit({ ...TOUCH, ...PLAN })).toEqual({ ...plain, plan: 'test' });
+  });
+
+  it('reported with every result: too long, missing glossary, no quota, nothing reserved, reserved', async ({ store, clock }) => {
+    const team = await teamUnderTest(store, { requestsPerSecond: 9, maxCharactersPerRequest: 50, characterLimit: 40 });
+    const glossary = { glossaryId: newId(), sourceLang: 'EN', targetLang: 'DE' };
+    const told = (remaining: number) => ({ plan: 'test', rate: { limit: 9, remaining } });
+    expect(await team.admit({ ...BOTH, characters: 51 })).toEqual({ kind: 'text_too_long', maxCharacters: 50, ...told(8) });
+    expect(await team.admit({ ...BOTH, glossary })).toEqual({ kind: 'glossary_missing', ...told(7) });
+    expect(await team.admit({ ...BOTH, characters: 41 })).toMatchObject({ kind: 'quota_exceeded', characterLimit: 40, ...told(6) });
+    expect(await team.admit({ ...BOTH, reserve: false })).toEqual({ kind: 'admitted', reservation: undefined, ...told(5) });
+    const requestId = newId();
+    const reservation = { requestId, teamId: team.teamId, characters: 10, leaseUntilMs: clock.nowMs() + LEASE_MS };
+    expect(await team.admit({ ...BOTH, requestId })).toEqual({ kind: 'admitted', reservation, ...told(4) });
+    // Repeated: it takes no slot.
+    expect(await team.admit({ ...BOTH, requestId })).toEqual({ kind: 'admitted', reservation, plan: 'test' });
+  });
+
+  it('reported without credit, too', async ({ store }) => {
+    const team = await teamUnderTest(store, { ...PREPAID, requestsPerSecond: 3 });
+    expect(await team.admit(BOTH)).toMatchObject({ kind: 'credit_exhausted', plan: 'test', rate: { limit: 3, remaining: 2 } });
+  });
+
+  it('not reported without a slot: a throttled team, a repeated id, an unknown or revoked key', async ({ store }) => {
+    const team = await teamUnderTest(store, { requestsPerSecond: 2 });
+    const { keyId: revoked } = await team.newKey();
+    await team.revoke(revoked);
+    const { requestId } = await team.reserve(10);
+    await team.commit(requestId);
+    expect(await team.admit({ ...BOTH, requestId })).toEqual({ kind: 'repeated' });
+    expect(await team.admit({ ...BOTH, keyId: revoked })).toEqual({ kind: 'key_revoked' });
+    expect(await team.admit({ ...BOTH, keyId: newId() })).toEqual({ kind: 'key_unknown' });
+    expect(await rateOf(team)).toEqual({ limit: 2, remaining: 0 });
+    expect(await team.admit(BOTH)).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 1000 });
+  });
+
+  it.each([1, 2, 7, 50])('of %i slots each request leaves one less, down to none', async (limit) => {
+    const team = await teamUnderTest(subject.store, { requestsPerSecond: limit });
+    for (let remaining = limit - 1; remaining >= 0; remaining--) expect(await rateOf(team)).toEqual({ limit, remaining });
+    expect(await team.admit(RATE)).toEqual({ kind: 'rate_limited', limit, retryAfterMs: 1000 });
+  });
+
+  it.each([
+    // Exactly 1,000 ms after the first; the second follows 300 ms later.
+    {
+      name: 'slots are freed one by one, each 1,000 ms after it was taken',
+      steps: [0, 300, 300, 399, 1, 300, 1000],
+      free: [3, 2, 1, 0, 0, 0, 3],
+    },
+    { name: 'a clock that steps back moves the slots with it', steps: [0, 600, -HOUR_MS, 400], free: [3, 2, 1, 1] },
+    { name: 'a freed slot is not taken again when the clock steps back', steps: [0, 1200, -HOUR_MS], free: [3, 3, 2] },
+  ])('$name', async ({ steps, free }) => {
+    expect(await left(await teamUnderTest(subject.store, { requestsPerSecond: 4 }), steps)).toEqual(free);
+  });
+
+  it('a changed limit is reported from the next request on', async ({ store, clock }) => {
+    const team = await teamUnderTest(store, { requestsPerSecond: 4 });
+    expect(await left(team, [0, 0, 0])).toEqual([3, 2, 1]);
+    await team.setLimits({ requestsPerSecond: 10 });
+    expect(await rateOf(team)).toEqual({ limit: 10, remaining: 6 });
+    await team.setLimits({ requestsPerSecond: 2 });
+    clock.step(999);
+    expect((await team.admit(RATE)).kind).toBe('rate_limited');
+    clock.step(1);
+    expect(await rateOf(team)).toEqual({ limit: 2, remaining: 1 });
+  });
+
+  it('a new plan is reported from the next request on, by every instance', async ({ store, again }) => {
+    const team = await teamUnderTest(store);
+    expect(await team.admit(PLAN, again)).toMatchObject({ plan: 'test' });
+    answered(await store.teams.updateTeam(team.teamId, { plan: { name: 'größer', limits: GENEROUS_QUOTA } }));
+    for (const one of [store, again]) expect(await team.admit(PLAN, one)).toMatchObject({ plan: 'größer' });
+  });
+
+  it('the count stays exact over many windows, whatever was cleaned up in between', async ({ store, clock }) => {
+    const team = await teamUnderTest(store, { requestsPerSecond: 20 });
+    for (let window = 0; window < 12; window++) {
+      for (let remaining = 19; remaining >= 7; remaining--) expect(await rateOf(team)).toEqual({ limit: 20, remaining });
+      clock.step(1000);
+    }
+  });
+
+  it('100 concurrent requests over two instances report each number of free slots once', async ({ store, again }) => {
+    const team = await teamUnderTest(store, { requestsPerSecond: 60 });
+    const asked = Array.from({ length: 100 }, (_, index) => rateOf(team, {}, index % 2 === 0 ? store : again));
+    const free = (await Promise.all(asked)).map((rate) => rate?.remaining).filter((remaining) => remaining !== undefined);
+    expect(free.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, remaining) => remaining));
+  });
+
+  it('reported to each of several concurrent requests, except those that do not ask', async ({ store }) => {
+    const team = await teamUnderTest(store, { requestsPerSecond: 100 });
+    const asks = Array.from({ length: 40 }, (_, index) => index % 2 === 0);
+    const answers = await Promise.all(asks.map((isAsking) => team.admit(isAsking ? PLAN : {})));
+    expect(answers.map((answer) => ('plan' in answer ? answer.plan : undefined))).toEqual(
+      asks.map((isAsking) => (isAsking ? 'test' : undefined)),
+    );
+  });
+}
