@@ -112,6 +112,12 @@ test('the rules of the move from one engine to another are taken by a reload', a
   reload([{ engines: ['new'] }]);
   await translated(gateway, team, 'DE');
   expect([old.requests.length, fresh.requests.length]).toEqual([2, 1]);
+  // URLs are taken with the rules, those of every engine.
+  const moved = await engineOf('native');
+  gateway.app.reload(loaded(JSON.stringify({ engines: { ...engines, new: { urls: [moved.url] } }, routing: [{ engines: ['new'] }] })));
+  await translated(gateway, team, 'DE');
+  expect([old.requests.length, fresh.requests.length, moved.requests.length]).toEqual([2, 1, 1]);
+  reload([{ engines: ['new'] }]);
   // One that is not there yet waits, and the rules with it.
   const more = { ...engines, third: { urls: ['http://127.0.0.1:1'] } };
   const waiting = gateway.app.reload(loaded(JSON.stringify({ engines: more, routing: [{ engines: ['third'] }] })));

@@ -8,7 +8,7 @@ import { openEngines } from '../../../src/engines/open-engine.ts';
 import type { NamedEngineOptions } from '../../../src/engines/open-engine.ts';
 import type { EngineCapabilities, EngineProtocol, EngineResult, EngineWork } from '../../../src/ports/engine.ts';
 import { nativeProtocol } from '../../../src/engines/protocols/native-protocol.ts';
-import { status } from '../../../src/testing/scripted-engine.ts';
+import { slow, status } from '../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { faults, PlannedAdapter, scene, translationsOf } from './batch-scene.ts';
 import { asked, Caller, Opened, work } from './engine-work.ts';
@@ -197,6 +197,45 @@ describe('an engine with another behind it', () => {
     nowMs = 100_000;
     for (let i = 0; i < count; i++) expect(await ask()).toMatchObject({ engine: 'a' });
     expect(isFailing()).toBe(false);
+  });
+});
+
+describe('of several engines each has its own', () => {
+  const opened = new Opened();
+  afterEach(() => opened.close());
+  const WIRE = { protocol: nativeProtocol, can: CAN, timeoutMs: 20_000, responseBytesMax: 1 << 20, connectionsMax: 8, queueMax: 8 };
+
+  test('deadline, connections and queue', async () => {
+    const [narrow, wide] = [await opened.scripted(), await opened.scripted()];
+    const { engine } = openEngines([
+      { ...WIRE, name: 'narrow', urls: [narrow.url], timeoutMs: 50, connectionsMax: 1, queueMax: 0 },
+      { ...WIRE, name: 'wide', urls: [wide.url] },
+    ]);
+    opened.add(engine);
+    narrow.always('hang');
+    wide.always(slow(200));
+    const ask = (...engines: readonly string[]) => asked(engine, { ...work(), engines });
+    // Two of three find the only connection in use, once and then at once again.
+    const results = await Promise.all([ask('narrow'), ask('narrow'), ask('narrow'), ask('wide'), ask('wide'), ask('wide')]);
+    expect(results.map(({ kind }) => kind)).toEqual([...Array<string>(3).fill('unavailable'), ...Array<string>(3).fill('usable')]);
+    expect(results.map(({ failures }) => failures[0])).toEqual(['timeout', 'busy', 'busy', undefined, undefined, undefined]);
+    // Behind one with a short deadline, a slow one has its own.
+    expect(await ask('narrow', 'wide')).toMatchObject({ kind: 'usable', failures: ['timeout'], engine: 'wide' });
+  });
+
+  test('capabilities: a formality that is only preferred goes to those that know it', async () => {
+    const [plain, polite] = [await opened.scripted(), await opened.scripted()];
+    const { engine } = openEngines([
+      { ...WIRE, name: 'plain', can: { ...CAN, formality: false }, urls: [plain.url] },
+      { ...WIRE, name: 'polite', urls: [polite.url] },
+    ]);
+    opened.add(engine);
+    plain.always(status(500));
+    expect(await asked(engine, { ...work({ formality: 'prefer_more' }), engines: ['plain', 'polite'] })).toMatchObject({
+      engine: 'polite',
+    });
+    const formality = ({ requests }: ScriptedEngine): unknown => (JSON.parse(requests[0]!.body) as { formality?: string }).formality;
+    expect([formality(plain), formality(polite)]).toEqual([undefined, 'prefer_more']);
   });
 });
 
