@@ -1,12 +1,11 @@
 // The manual's examples of several engines as they stand there: the real Apertium with a language model behind it, and a large engine by plan.
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { limitsOf } from '../../src/domain/plan.ts';
 import { answered } from '../../src/domain/store-unavailable.ts';
 import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import { startApertium } from '../support/apertium.ts';
-import type { Apertium } from '../support/apertium.ts';
 import { QUOTA_PLAN, startGateway } from '../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../support/gateway.ts';
 import { codeBlocks, manualSection } from '../support/manual.ts';
@@ -23,14 +22,8 @@ interface Example {
 }
 
 const closing: (() => Promise<unknown>)[] = [];
-let apertium: Apertium;
-
-beforeAll(async () => {
-  apertium = await startApertium();
-});
 afterAll(async () => {
   for (const close of closing.toReversed()) await close();
-  await apertium.stop();
 });
 
 async function engineOf(protocol: 'native' | 'openai'): Promise<ScriptedEngine> {
@@ -69,6 +62,8 @@ async function translated(gateway: TestGateway, team: TestTeam, target: string):
 }
 
 test('Apertium has what it can, the model the rest, and all when Apertium is down', async () => {
+  const apertium = await startApertium();
+  closing.push(() => apertium.stop());
   const model = await engineOf('openai');
   const gateway = await serve('Apertium first, a language model behind it', { apertium: apertium.url, model: model.url });
   const team = await gateway.team();

@@ -13,6 +13,7 @@ import { OUTAGE_MUTATIONS } from './outage-mutations.ts';
 import { PLUGIN_MUTATIONS } from './plugin-mutations.ts';
 import { REPLICA_MUTATIONS } from './replica-mutations.ts';
 import { EVENT_MUTATIONS } from './event-mutations.ts';
+import { ROUTING_MUTATIONS } from './routing-mutations.ts';
 import { STORE_MUTATIONS } from './store-mutations.ts';
 
 export const MUTATIONS: readonly Mutation[] = [
@@ -22,6 +23,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...ENGINE_MUTATIONS,
   ...PLUGIN_MUTATIONS,
   ...REPLICA_MUTATIONS,
+  ...ROUTING_MUTATIONS,
   ...STORE_MUTATIONS,
   ...KEY_LIMIT_MUTATIONS,
   ...EVENT_MUTATIONS,

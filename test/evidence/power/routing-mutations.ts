@@ -1,0 +1,184 @@
+// Planted bugs in the routing between several engines: rules, capabilities, attempts, limits, reloads, and who learns of them.
+import type { Mutation, TestRun } from './mutation.ts';
+
+const RULES: TestRun = { file: 'test/unit/domain/engine-routing.test.ts' };
+const OFFER: TestRun = { file: 'test/unit/domain/engine-offer.test.ts' };
+const ENGINES: TestRun = { file: 'test/unit/engines/open-engine.test.ts' };
+const ROTATION: TestRun = { file: 'test/unit/engines/rotation.test.ts' };
+const ADMIT: TestRun = { file: 'test/unit/steps/admit.test.ts' };
+const READ: TestRun = { file: 'test/unit/steps/read.test.ts' };
+const COMMAND: TestRun = { file: 'test/unit/cli/engine-route.test.ts' };
+const FALLBACK: TestRun = { file: 'test/journey/engine-fallback.test.ts', names: 'status, by' };
+const JOURNEY: TestRun = { file: 'test/journey/several-engines.test.ts' };
+const PARTS: TestRun = { file: 'test/journey/several-engines-texts.test.ts' };
+const RELOAD: TestRun = { file: 'test/journey/several-engines-manual.test.ts', names: 'are taken by a reload' };
+
+function bug(name: string, file: string, find: string, replace: string, ...caughtBy: TestRun[]): Mutation {
+  return { name: `routing: ${name}`, edits: [{ file: `src/${file}`, find, replace }], caughtBy };
+}
+
+export const ROUTING_MUTATIONS: readonly Mutation[] = [
+  bug(
+    'the last rule that fits decides',
+    'domain/engine-routing.ts',
+    'return rules.findIndex(',
+    'return rules.findLastIndex(',
+    RULES,
+    COMMAND,
+  ),
+  bug(
+    'a rule for plans fits those that are not known',
+    'domain/engine-routing.ts',
+    '(plan !== undefined && plans.has(plan))',
+    '(plan === undefined || plans.has(plan))',
+    RULES,
+  ),
+  bug(
+    'a rule with a source fits a request without one',
+    'domain/engine-routing.ts',
+    '(sourceLang !== undefined && targets.get(sourceLang)?.has(targetLang) === true)',
+    '[...targets].some(([source, of]) => (sourceLang ?? source) === source && of.has(targetLang))',
+    RULES,
+    JOURNEY,
+  ),
+  bug(
+    'a plan that no rule names gets what any can',
+    'domain/engine-offer.ts',
+    '(byPlan.get(plan) ?? others)',
+    '(byPlan.get(plan) ?? any)',
+    OFFER,
+  ),
+  bug('the plan is not asked for', 'steps/translate.ts', 'const offer = offerFor(x, offered);', 'const offer = offered.any;', JOURNEY),
+  bug(
+    "an engine's pairs do not count",
+    'domain/engine-offer.ts',
+    'if (pairs === undefined) return true;\n  return sourceLang',
+    'if (pairs !== null) return true;\n  return sourceLang',
+    OFFER,
+    COMMAND,
+  ),
+  bug(
+    'only what is asked for first counts',
+    'domain/engine-offer.ts',
+    '(this.with(want)?.withAll(others) ?? want)',
+    '(this.with(want) ?? want)',
+    OFFER,
+  ),
+  bug('glossaries go to every engine', 'domain/engine-offer.ts', "if (hasGlossary) wants.push('glossary');", '', OFFER, COMMAND),
+  bug('a second attempt stays at the engine', 'engines/open-engine.ts', 'engines?.[1];', 'engines?.[0];', ENGINES, FALLBACK),
+  bug(
+    'a second attempt goes to the last engine of the list',
+    'engines/open-engine.ts',
+    'engines?.[1];',
+    'engines?.at(-1);',
+    ENGINES,
+    FALLBACK,
+  ),
+  bug(
+    'a third attempt',
+    'engines/balancer.ts',
+    "else asked.answered({ kind: 'unavailable', failures: [failure, second.failure] });",
+    `else if (before === undefined && !(asked as { third?: true }).third) {
+        (asked as { third?: true }).third = true;
+        this.second(asked, cancellation, failure, undefined);
+      } else asked.answered({ kind: 'unavailable', failures: [failure, second.failure] });`,
+    ENGINES,
+    FALLBACK,
+  ),
+  bug(
+    'requests of a batch follow the first of them to its next engine',
+    'engines/batch.ts',
+    'balancer.second(asked, cancellation, attempt.failure, replica);',
+    'balancer.second(Object.assign(Object.create(asked), { engines: members[0]!.asked.engines }), cancellation, attempt.failure, replica);',
+    ENGINES,
+  ),
+  bug(
+    'all engines have the limits of the first',
+    'engines/open-engine.ts',
+    '{ ...options, ...several }',
+    '{ ...options, timeoutMs: all[0]!.timeoutMs, connectionsMax: all[0]!.connectionsMax, queueMax: all[0]!.queueMax, ...several }',
+    ENGINES,
+  ),
+  bug(
+    'a preferred formality goes to an engine without',
+    'engines/open-engine.ts',
+    'options.can.formality ? undefined : withoutFormality',
+    'undefined',
+    ENGINES,
+  ),
+  bug(
+    "a last attempt takes a replica's trial",
+    'engines/rotation.ts',
+    'this.#from(turn, ({ standing }) => !standing.aside) ??\n      this.#from(turn, ({ standing }) => standing.isDue(nowMs)) ??',
+    'this.#from(turn, ({ standing }) => standing.isDue(nowMs)) ??\n      this.#from(turn, ({ standing }) => !standing.aside) ??',
+    ROTATION,
+    ENGINES,
+  ),
+  bug(
+    'last attempts go to replicas that are set aside',
+    'engines/rotation.ts',
+    'this.#from(turn, ({ standing }) => !standing.aside) ??\n      this.#from(turn, ({ standing }) => standing.isDue(nowMs)) ??',
+    'this.#from(turn, () => true) ??',
+    ROTATION,
+    ENGINES,
+  ),
+  bug(
+    'a fallback does not find out that a replica is back',
+    'engines/balancer.ts',
+    'if (before === undefined) this.#tryOverdue(asked.options);',
+    '',
+    ENGINES,
+  ),
+  bug('SIGHUP keeps the rules', 'app/serving.ts', 'this.#languages.replace(this.#offeredBy(next));', '', RELOAD),
+  bug(
+    'SIGHUP keeps the URLs of all engines but the first',
+    'app/serving.ts',
+    'for (const { name, urls } of next.engines) this',
+    'for (const { name, urls } of next.engines.slice(0, 1)) this',
+    RELOAD,
+  ),
+  bug('the body is kept for as long as the engine takes', 'steps/admit.ts', 'x.set(judgeAgainSlot, undefined);', '', ADMIT),
+  bug(
+    'a quota is judged before the plan',
+    'steps/admit.ts',
+    'judgedAgain(x, asking, admission) ?? refusalOf(x, admission, charge)',
+    'refusalOf(x, admission, charge)',
+    ADMIT,
+    JOURNEY,
+  ),
+  bug(
+    'a request is judged again by what any plan can',
+    'steps/read.ts',
+    'judged(x, value, offerFor(x, offers()))',
+    'judged(x, value, offers().any)',
+    READ,
+  ),
+  bug(
+    'the name of the engine stands in the answer',
+    'steps/translate.ts',
+    'by.offers().any.languages));',
+    "by.offers().any.languages), 200, [['X-Engine', x.need(requestStatsSlot).engine ?? '']]);",
+    FALLBACK,
+  ),
+  bug(
+    'the log names the first engine, whoever answered',
+    'steps/translate.ts',
+    'stats.engine = result.engine;',
+    'stats.engine = engines[0];',
+    FALLBACK,
+  ),
+  bug(
+    'a part whose engines fail is left out of the answer',
+    'plugins/facades/texts.ts',
+    "all.find((one): one is Refusal => 'problem' in one) ?? (all as readonly Done[])",
+    "all.filter((one): one is Done => !('problem' in one))",
+    PARTS,
+  ),
+  bug(
+    'engine route forgets that the target has no formality',
+    'domain/engine-offer.ts',
+    "(want === 'formality' && !hasFormality) || ",
+    '',
+    COMMAND,
+  ),
+];
