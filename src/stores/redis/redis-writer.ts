@@ -34,7 +34,7 @@ import { connected, RedisReader } from './redis-reader.ts';
 import { FLEETING } from './redis-structure.ts';
 import { requestIdBytes } from './request-id-bytes.ts';
 import { packPlan } from './team-layout.ts';
-import { packHead, packPlaces, packRequest } from './team-raw.ts';
+import { packHead, packSlots, packRequest } from './team-raw.ts';
 
 const SCAN_PIECE = 500;
 /** Request ids and related keys are kept this much longer than necessary, because the copy is compared before it is used. */
@@ -252,8 +252,8 @@ function requestCommands({ team, period, heldCharacters, heldMicro, window, requ
     const id = requestIdBytes(request.requestId);
     commands.push(['HSET', names.ids, id, packRequest(request)], ['ZADD', names.late, String(request.untilMs), id]);
   }
-  const places = packPlaces(window);
-  if (places.length > 0) commands.push(['RPUSH', names.places, ...places]);
+  const slots = packSlots(window);
+  if (slots.length > 0) commands.push(['RPUSH', names.places, ...slots]);
   for (const key of [names.ids, names.late, names.places]) commands.push(['PEXPIRE', key, String(expiresMs - nowMs)]);
   return commands;
 }

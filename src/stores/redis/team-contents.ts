@@ -17,7 +17,7 @@ import { readClosed } from './period-record.ts';
 import { readKeyCounts } from './key-layout.ts';
 import { TEAM_FIELDS, fieldsOf, keyFields, readKey, readTeam } from './team-codec.ts';
 import { readKeyState, readPeriodBooks, readPlan } from './team-layout.ts';
-import { PLACE_BYTES, readHead, readRequest, readWindow } from './team-raw.ts';
+import { SLOT_BYTES, readHead, readRequest, readWindow } from './team-raw.ts';
 import type { BooksHead } from './team-raw.ts';
 
 /** Hashes as Redis returns them: alternating names and values. */
@@ -85,7 +85,7 @@ export function readContents(
     usedCharacters: books.usedCharacters,
     heldCharacters: head !== undefined && head.number === books.number ? head.heldCharacters : 0,
     heldMicro: head?.heldMicro ?? 0,
-    window: readWindow(raw.places, Math.max(head?.newestMs ?? 0, ...raw.places.slice(-1).map((place) => place.readUIntBE(0, PLACE_BYTES)))),
+    window: readWindow(raw.places, Math.max(head?.newestMs ?? 0, ...raw.places.slice(-1).map((slot) => slot.readUIntBE(0, SLOT_BYTES)))),
     keys,
     days: daysOf(raw, fields, keys, found),
     dayDone: Number(String(days.get('told') ?? 0)),
@@ -121,7 +121,7 @@ function requestsOf({ ids }: RawTeam): { readonly head: BooksHead | undefined; r
 
 /** An open id that nothing refers to would hold its characters for ever. */
 function judgeIds({ ids, places, late }: RawTeam, head: BooksHead | undefined, found: Found): void {
-  const listed = new Set([...late, ...places.slice(head?.passed ?? 0).map((place) => place.subarray(PLACE_BYTES))].map(inHex));
+  const listed = new Set([...late, ...places.slice(head?.passed ?? 0).map((slot) => slot.subarray(SLOT_BYTES))].map(inHex));
   for (let i = 0; i + 1 < ids.length; i += 2) {
     const [id, record] = [ids[i]!, ids[i + 1]!];
     if (id.length > 1 && record[0] === 0 && !listed.has(inHex(id))) {

@@ -90,13 +90,13 @@ export function packHead({
 }
 
 /** A slot is its time, followed by its request id. */
-export const PLACE_BYTES = 6;
+export const SLOT_BYTES = 6;
 
 /** The slots that count when the newest was taken, oldest first. */
-export function readWindow(places: readonly Buffer[], newestMs: number): TeamContents['window'] {
+export function readWindow(slots: readonly Buffer[], newestMs: number): TeamContents['window'] {
   const window: { atMs: number; count: number }[] = [];
-  for (const place of places) {
-    const atMs = place.readUIntBE(0, PLACE_BYTES);
+  for (const slot of slots) {
+    const atMs = slot.readUIntBE(0, SLOT_BYTES);
     if (newestMs - atMs >= RATE_WINDOW_MS) continue;
     const last = window.at(-1);
     if (last?.atMs === atMs) last.count++;
@@ -106,10 +106,10 @@ export function readWindow(places: readonly Buffer[], newestMs: number): TeamCon
 }
 
 /** A list entry for each slot of the window, without a request id. */
-export function packPlaces(window: TeamContents['window']): Buffer[] {
+export function packSlots(window: TeamContents['window']): Buffer[] {
   return window.flatMap(({ atMs, count }) => {
-    const place = Buffer.alloc(PLACE_BYTES);
-    place.writeUIntBE(atMs, 0, PLACE_BYTES);
-    return Array.from({ length: count }, () => place);
+    const slot = Buffer.alloc(SLOT_BYTES);
+    slot.writeUIntBE(atMs, 0, SLOT_BYTES);
+    return Array.from({ length: count }, () => slot);
   });
 }

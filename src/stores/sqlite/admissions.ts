@@ -140,7 +140,7 @@ export class Admissions {
     team.window.take(nowMs);
     const { guard } = key;
     if (guard !== undefined) {
-      guard.takePlace(nowMs);
+      guard.takeSlot(nowMs);
       this.#books.touchGuard(key);
     }
     this.#books.touch(team);

@@ -68,7 +68,7 @@ export class KeyGuard {
     return retryAfterMs > 0 ? { kind: 'rate_limited', limit, retryAfterMs, of: 'key' } : undefined;
   }
 
-  takePlace(nowMs: number): void {
+  takeSlot(nowMs: number): void {
     if (this.limits.requestsPerSecond !== undefined) this.window.take(nowMs);
   }
 

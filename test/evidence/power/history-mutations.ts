@@ -76,7 +76,7 @@ export const HISTORY_MUTATIONS: readonly Mutation[] = [
   inRedis(
     'a day that the clock comes back to stands there twice',
     'lua/days.lua',
-    'if all[place] and all[place][1] == day then',
+    'if all[position] and all[position][1] == day then',
     'if false then',
     DAYS_IN_REDIS,
   ),

@@ -124,7 +124,7 @@ const LUA: readonly Mutation[] = (
       'a 429 takes a place',
       'admit.lua',
       "return rate_limited('L', rate, wait)",
-      "take_place(id)\n      return rate_limited('L', rate, wait)",
+      "take_slot(id)\n      return rate_limited('L', rate, wait)",
       contract('Redis', 'request rate'),
     ],
     ['revocation is ignored', 'admit.lua', 'if key.active ~= ACTIVE then', 'if key.active == GUARDED then', contract('Redis', 'keys')],

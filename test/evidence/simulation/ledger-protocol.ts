@@ -30,7 +30,7 @@ export interface LedgerCall {
 }
 
 /** What a byte of an operation says. */
-const [TELLS_PLAN, COMMIT, ADMISSION, RESERVES, TELLS_RATE, HAS_GLOSSARY, HAS_CHARACTERS, BY_BASE] = [1, 1, 2, 4, 8, 16, 32, 64];
+const [REPORTS_PLAN, COMMIT, ADMISSION, RESERVES, REPORTS_RATE, HAS_GLOSSARY, HAS_CHARACTERS, BY_BASE] = [1, 1, 2, 4, 8, 16, 32, 64];
 const HAS_PARTS = 2;
 const OTHER_ID = 0xff;
 const ULID_BYTES = 16;
@@ -109,7 +109,7 @@ export function readLedgerCall(keys: readonly string[], call: Buffer): LedgerCal
   const operations = groups.flatMap((group) => group.operations);
   for (let parts = hasParts ? bytes.count() : 0; parts > 0; parts--) {
     const operation = operations[bytes.count() - 1];
-    if (operation?.kind !== 'resolve' || operation.verdict !== 'commit') throw new Error('a part is of no commit');
+    if (operation?.kind !== 'resolve' || operation.verdict !== 'commit') throw new Error('a part does not belong to a commit');
     operation.characters = bytes.number();
   }
   if (!bytes.ended) throw new Error('a call says more than its teams account for');
@@ -136,8 +136,8 @@ function readOperation(teamId: string, bytes: Bytes): LedgerOperation {
     reserve: (what & RESERVES) > 0,
     leaseMs: hasAddress ? -1 - leaseMs : leaseMs,
     glossary,
-    reportRate: (what & TELLS_RATE) > 0,
-    ...((what & TELLS_PLAN) === 0 ? {} : { reportPlan: true as const }),
+    reportRate: (what & REPORTS_RATE) > 0,
+    ...((what & REPORTS_PLAN) === 0 ? {} : { reportPlan: true as const }),
     ...(hasAddress ? { address: bytes.address() } : {}),
   };
   return { kind: 'admit', requestId, request };

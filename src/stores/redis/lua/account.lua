@@ -1,12 +1,12 @@
--- Opens the account of a team, and writes it.
+-- Opens a team's account and writes it.
 
 local begin, open_account, write_account
 
--- A table for each key of the account, as many as `key_count`; the next account uses them again.
+-- The first `key_count` tables belong to the keys of the account; the next account reuses them.
 local key_states, key_count = {}, 0
 
 do
-  -- Plans by their bytes: many teams have the same.
+  -- Plans by their bytes, because many teams share the same.
   local plans, plan_count = {}, 0
   local PLANS_MAX = 100
 
@@ -22,7 +22,7 @@ do
     return known
   end
 
-  -- The keys of teams that were here before: making a name costs as much as writing a field.
+  -- Key names by team: building a name costs as much as writing a field.
   local names_of, names_count = {}, 0
   local NAMES_MAX = 2000
 
@@ -31,26 +31,26 @@ do
       names_of, names_count = {}, 0
     end
     local of = sub(key, 1, -5)
-    local names = { prefix = of, ids = of .. 'ids', places = of .. 'places' }
+    local names = { prefix = of, ids = of .. 'ids', slots = of .. 'places' }
     names_of[key], names_count = names, names_count + 1
     return names
   end
 
-  -- To be called before the accounts of a call, which all have the same time.
+  -- Must be called before the accounts of a call, which all use the same time.
   function begin(at_ms)
-    now, today, place_now, done_now = at_ms, (at_ms - at_ms % DAY_MS) / DAY_MS, nil, {}
+    now, today, slot_now, done_now = at_ms, (at_ms - at_ms % DAY_MS) / DAY_MS, nil, {}
   end
 
-  -- What is read of the team: its books, and the keys that operations name, or that hold what is resolved.
+  -- The fields to read: the team's books, and the keys that operations name or that hold what is resolved.
   local wanted = { 'b' }
-  -- Where events are kept, what was told of the period as well.
+  -- If events are stored, also the last percentage reported.
   local KEEPS_EVENTS = events.rules ~= nil
   local BEFORE_KEYS = KEEPS_EVENTS and 2 or 1
   if KEEPS_EVENTS then
     wanted[2] = 't'
   end
 
-  -- Notes what is stored of the operations' ids, and the key of each. Returns whether there is an admission.
+  -- Records what is stored for the operations' ids, and the key of each. Returns whether there is an admission.
   local function read_operations(first, last, got)
     local states, count, admits, offset = key_states, 0, false, 2 - first
     for i = first, last do
@@ -76,7 +76,7 @@ do
     return admits
   end
 
-  -- Reads what the keys were last counted as, which may be in an earlier period. Returns those with limits, nil for none.
+  -- Decodes the keys' counts, which may be of an earlier period. Returns those with limits, nil for none.
   local function read_keys(stored)
     local guarded
     for i = 1, key_count do
@@ -94,8 +94,8 @@ do
     return guarded
   end
 
-  -- The bounds of a period are seldom needed, and what they are computed from is read only then. Returns the team where they are
-  -- needed and not offered.
+  -- The period's parameters are read only if the period has ended, which is rare. Returns the team if bounds are needed and
+  -- were not offered.
   local function follow_account_period(offer)
     local team = read_team(team_key)
     if not follow_period(team, offer, now) then
@@ -114,20 +114,20 @@ do
       held, held_micro, held_in, newest, late, expires, current, previous, length, passed, oldest, shortest =
         0, 0, number, 0, NEVER, 0, 0, 0, 0, 0, NEVER, LONGEST
     end
-    -- A head that is not there, or that was written when the list had changed, has to be compared with the list.
+    -- A missing head, or one written after the list was found changed, has to be compared with the list.
     if not packed or late == 0 then
-      count_places()
+      count_slots()
     end
     if held_in ~= number then
       held, held_in, head_changed = 0, number, true
     end
   end
 
-  -- Reads a team for the operations from `first` to `last` (0 for none). Returns false when there is none, with what is known of it
-  -- when the bounds of a period are needed.
+  -- Reads a team for the operations from `first` to `last` (0 for none). Returns false if there is no team, and additionally
+  -- its parameters if the bounds of a period are needed.
   function open_account(key, first, last, offer)
     local names = names_of[key] or name_keys(key)
-    team_key, prefix, ids_key, places_key = key, names.prefix, names.ids, names.places
+    team_key, prefix, ids_key, slots_key = key, names.prefix, names.ids, names.slots
     if left_over then
       records, keys = {}, {}
     end
@@ -137,7 +137,7 @@ do
     local got = call('HMGET', ids_key, 'h', unpack(op_id, first, last))
     local admits = read_operations(first, last, got)
     local count, plan_at = BEFORE_KEYS + key_count, nil
-    -- Settlements alone do without the plan.
+    -- Settlements alone do not need the plan.
     if admits or first > last or KEEPS_EVENTS then
       count = count + 1
       plan_at, wanted[count] = count, 'p'
@@ -165,9 +165,9 @@ do
       look_at_late()
     end
     if now >= oldest + shortest then
-      look_at_places(NEVER)
+      look_at_slots(NEVER)
     elseif admits and is_worth_looking() then
-      look_at_places(LOOK_MAX)
+      look_at_slots(LOOK_MAX)
     end
     if admits then
       turn_to_this_second()
@@ -176,17 +176,18 @@ do
   end
 end
 
--- A block of its own, because a function in Lua may have at most 200 local variables at a time.
+-- In a separate block, because a Lua function may have at most 200 local variables at a time.
 do
-  -- Redis keys expire this much later than needed, so that their expiry is renewed about once a minute.
+  -- Redis keys expire this much later than necessary, so that their expiry is renewed about once a minute.
   local SPARE_MS = 60000
-  -- From this many places on the hash of ids is made to use a hash table: Redis changes to one when a value is longer than 64 bytes.
+  -- With more slots than this, the hash of ids is forced to use a hash table: Redis switches to one for values longer than 64
+  -- bytes.
   local WIDE_FROM = 32
   local WIDE = '-----------------------------------------------------------------'
-  -- Where the head goes on behind the held characters and micro.
+  -- Position in the head after the held characters and micro.
   local BEHIND_HELD = 15
 
-  -- Commands take as many values as Lua's stack has room for; mostly these are all. Returns the last reply.
+  -- Lua's stack limits the number of values per command; usually one command is enough. Returns the last reply.
   local function write(command, key, values, count)
     if count <= PIECE then
       return call(command, key, unpack(values, 1, count))
@@ -198,21 +199,22 @@ do
     return reply
   end
 
-  -- The first write of an account that has taken places: the list was not read, and may have a wrong type. Nothing has changed then.
-  local function push_places()
-    local before, pushed, count = length, places, taken
+  -- The first write of an account that has taken slots: the list was not read and may have the wrong type, so nothing may be
+  -- changed before.
+  local function push_slots()
+    local before, pushed, count = length, slots, taken
     if moved then
       pushed, count = moved, before + taken
       for i = 1, taken do
-        moved[before + i] = places[i]
+        moved[before + i] = slots[i]
       end
     end
-    if count > 0 and write('RPUSH', places_key, pushed, count) ~= before + count then
-      -- Another program has changed the list: the next call counts it again.
+    if count > 0 and write('RPUSH', slots_key, pushed, count) ~= before + count then
+      -- Another program has changed the list: the next call recounts it.
       late = 0
     end
     if moved then
-      call('LTRIM', places_key, before, -1)
+      call('LTRIM', slots_key, before, -1)
     end
     length, head_changed = before + taken, true
     if taken > 0 then
@@ -229,7 +231,7 @@ do
   -- The changes of `:late`, by id.
   local function late_changes()
     local added, removed = {}, {}
-    -- Read, so that a key of a wrong type fails before anything is written.
+    -- A key of the wrong type fails here, before anything is written.
     call('ZCARD', key_beside('late'))
     for id, at_ms in pairs(look_at) do
       if at_ms then
@@ -266,7 +268,7 @@ do
       expires, head_changed, renewed = until_ms + SPARE_MS, true, true
     end
     if taken > 0 or moved then
-      push_places()
+      push_slots()
     end
     local trimmed = head_changed and passed > 0 and plan and min(passed, length - plan[REQUESTS_PER_SECOND]) or 0
     if trimmed > 0 then
@@ -282,7 +284,7 @@ do
       drop_records()
     end
     if trimmed > 0 then
-      call('LTRIM', places_key, trimmed, -1)
+      call('LTRIM', slots_key, trimmed, -1)
     end
     if look_at then
       call_in_pieces('ZREM', key_beside('late'), removed)
@@ -290,7 +292,7 @@ do
     end
     if renewed then
       call('PEXPIRE', ids_key, expires - now)
-      call('PEXPIRE', places_key, expires - now)
+      call('PEXPIRE', slots_key, expires - now)
       if late < NEVER then
         call('PEXPIRE', key_beside('late'), expires - now)
       end
@@ -306,9 +308,9 @@ do
         added = min(added, of.added or NEVER)
       end
     end
-    if added < today and tonumber(call('HGET', key_beside('days'), TOLD) or 0) >= added then
-      -- The clock has stepped back: a day that was told has more.
-      insert(changed, TOLD)
+    if added < today and tonumber(call('HGET', key_beside('days'), DAYS_DONE) or 0) >= added then
+      -- The clock went back: a day that was complete has grown.
+      insert(changed, DAYS_DONE)
       insert(changed, digits(added - 1))
     end
     if #changed > 0 then
@@ -344,8 +346,8 @@ do
     end
   end
 
-  -- With what the team has used by now, in which the writes of this call are.
-  local function tell_percents(reached)
+  -- Includes the team's usage as of now, with the writes of this call.
+  local function report_percents(reached)
     local usage = { events.texts(call('HGETALL', team_key)), events.texts(call('HGETALL', key_beside('keys'))) }
     for _, percent in ipairs(reached) do
       events.keep(team_key, events.quota_id(team_key, starts, percent), now, 'quota', { digits(percent), usage[1], usage[2] })
@@ -353,9 +355,9 @@ do
     call('HSET', team_key, 't', pack('>dd', number, reached[#reached]))
   end
 
-  -- Returns what a charge has reached; what is read here fails before anything is written, if it has a wrong type.
+  -- Returns the thresholds that charges have reached; keys of the wrong type fail here, before anything is written.
   local function reached_by_charges()
-    local percents = events.percents_reached(plan, events.told_in(events.percents, number), used)
+    local percents = events.percents_reached(plan, events.last_percent(events.percents, number), used)
     local credit = plan[BILLING] == 1 and events.credit_reached(events.balance, balance)
     if credit or percents ~= NONE then
       events.look(team_key)
@@ -364,7 +366,7 @@ do
     return percents, credit
   end
 
-  -- With the operations that it was opened for.
+  -- `first` and `last` as for `open_account`.
   function write_account(first, last)
     local percents, credit = NONE, false
     if books_changed and events.rules then
@@ -375,12 +377,12 @@ do
     end
     write_team()
     if credit then
-      events.tell_credit(team_key, now, events.balance, balance, call('HGET', team_key, 'currency'))
+      events.report_credit(team_key, now, events.balance, balance, call('HGET', team_key, 'currency'))
     end
     if percents ~= NONE then
-      tell_percents(percents)
+      report_percents(percents)
     end
-    -- Emptied by what was put in them, which costs less than new ones.
+    -- Removing single entries costs less than creating new tables.
     if left_over == 'operations' then
       for i = first, last do
         records[op_id[i]] = nil

@@ -1,4 +1,4 @@
--- The admission: judges one request and makes its changes, in the order of ports/ledger.ts (`Admission`).
+-- The admission: checks a request and applies its changes, in the order of ports/ledger.ts (`Admission`).
 
 local admit
 
@@ -9,7 +9,7 @@ do
     return (string.gsub(pair, '%-[^|]*', ''))
   end
 
-  -- The id of the dictionary that serves, '' for the glossary's own; nothing if none does.
+  -- The id of the matching dictionary, '' if it is the glossary's own id; nil if there is none.
   local function dictionary_for(dictionaries, wanted, by_base)
     local near
     for pair, dictionary in string.gmatch(dictionaries, HELD) do
@@ -60,8 +60,8 @@ do
     end
   end
 
-  -- Judges a request that has taken its place; `guard` is nil for a key without limits. Returns the answer, and whether it has made
-  -- a reservation.
+  -- Checks a request that has taken its slot; `guard` is nil for a key without limits. Returns the answer, and whether a
+  -- reservation was made.
   local function judge(i, guard)
     local what, characters = op_what[i], op_characters[i]
     local plain = what == PLAIN
@@ -92,18 +92,18 @@ do
     return reserved, true
   end
 
-  local TELLS_PLAN = 1
+  local REPORTS_PLAN = 1
 
-  -- Precedes an answer that is to name the team's plan.
+  -- Precedes an answer that reports the team's plan.
   local function plan_name(i)
-    if not has(op_what[i], TELLS_PLAN) then
+    if not has(op_what[i], REPORTS_PLAN) then
       return ''
     end
     local name = call('HGET', team_key, 'plan')
     return 'W' .. pack('>Bc0', #name, name)
   end
 
-  -- What an id that was seen before is answered; nil for one that counts as new.
+  -- The answer for an id that was seen before; nil if it counts as new.
   local function seen_before(i, record)
     if byte(record) == IS_OPEN then
       local _, characters, _, _, lease = parse(OPEN, record)
@@ -135,11 +135,11 @@ do
       end
     end
     if newest > now then
-      -- Only an admission moves places back with the clock; other operations leave them as they are.
-      move_places()
+      -- Only admissions move slots back with the clock; other operations leave them unchanged.
+      move_slots()
     end
     local rate = plan[REQUESTS_PER_SECOND]
-    local wait = wait_for_place(rate)
+    local wait = wait_for_slot(rate)
     if key.last_use < now then
       key.last_use, key.changed = now, true
     end
@@ -155,24 +155,24 @@ do
     if is_check then
       return ADMITTED
     end
-    take_place(id)
+    take_slot(id)
     if guard and guard.rate > 0 then
-      guarding.take_place(guard)
+      guarding.take_slot(guard)
     end
-    local told, reserved = judge(i, guard)
+    local answer, reserved = judge(i, guard)
     if not reserved then
       remember(id, IS_RELEASED)
     end
     if op_what[i] == PLAIN then
-      return told
+      return answer
     end
-    if has(op_what[i], TELLS_RATE) then
-      local letter, left = '+', places_left(rate)
+    if has(op_what[i], REPORTS_RATE) then
+      local letter, left = '+', slots_left(rate)
       if guard and guard.rate > 0 and guard.rate - guard.total < left then
         letter, rate, left = '*', guard.rate, guard.rate - guard.total
       end
-      told = rate_standing(letter, rate, left) .. told
+      answer = rate_standing(letter, rate, left) .. answer
     end
-    return plan_name(i) .. told
+    return plan_name(i) .. answer
   end
 end

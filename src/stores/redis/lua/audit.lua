@@ -1,9 +1,9 @@
--- The audit of a team, `:audit`: a sorted set whose members all have score 0, so that they lie in the order of their ids.
--- A member: the id, `>I4c0` with what the driver knows of the change as JSON, then the team's description before the change and
--- behind it, where only this function knows them.
+-- The audit of a team, `:audit`: a sorted set whose members all have score 0, so that they are ordered by id. A member: the id,
+-- `>I4c0` with what the driver knows of the change as JSON, then the team's records before and after it, if only this function
+-- knows them.
 
 local ID_BYTES = 31
--- So many entries that are too old go with each new one.
+-- How many old entries are deleted with each new one.
 local OLD_AT_ONCE = 64
 local MISSING = 4294967295
 
@@ -11,8 +11,9 @@ local function moment(ms)
   return string.format('%015.0f', max(0, ms))
 end
 
--- Arguments from `first` on: the entry's id, or only its serial where the list of all entries could not be asked for one, or '' for
--- no entry; what the driver knows; how long entries are kept. To be called before anything is written: reads what is too old.
+-- Arguments from `first` on: the entry's id, or only its serial number if the list of all entries was unavailable, or '' for no
+-- entry; what the driver knows; how long entries are kept. Must be called before anything is written, because it reads the old
+-- entries.
 local function open_audit(team_key, first, now)
   local audit = { id = text_at(first), record = text_at(first + 1), kept = number_at(first + 2), key = beside(team_key, 'audit') }
   if audit.id == '' then
@@ -33,7 +34,7 @@ local function description(values)
   return table.concat(parts)
 end
 
--- `before` is NONE for what was made now; both are left out where the driver knows all.
+-- `before` is NONE for something new; both are omitted if the driver knows everything.
 local function keep_audit(audit, before, after)
   if audit.id == '' then
     return

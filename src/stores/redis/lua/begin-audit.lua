@@ -1,6 +1,6 @@
--- Draws the id of an entry of the audit and puts it into the list over all teams, in a slot of its own. What leads to no entry, because
--- the change was not made, counts for nothing and is taken out by whoever reads.
--- KEYS: the list, a sorted set of `<id><team>`. ARGV: clock or '', team, how long entries are kept.
+-- Creates the id of an audit entry and adds it to the list over all teams, in its own cluster slot. If the change is not made,
+-- the id refers to no entry; readers skip and remove it. KEYS: the list, a sorted set of `<id><team>`. ARGV: clock or '', team,
+-- how long entries are kept.
 
 local MOMENT_BYTES, ID_BYTES = 15, 31
 

@@ -1,25 +1,26 @@
--- A call of the ledger, read: any number of operations, of any number of teams that share a slot, in one argument of bytes:
--- `>dd` clock (negative for the server's own) and deadline; then per team, in the order of KEYS:
---   `>B` 1 if bounds of a period follow, `>dddBc0` their start and end, what they are counted from and the period's length; 2 more
---   if parts follow behind the last team;
---   `>I2` how many operations, and of each:
---     `>Bc0B` its id and what it is: 0 a release, 1 a commit, or an admission as the sum of 2, of 1 where it
---     asks for the plan, and of the other numbers below;
---     of an admission, and of a check, which ends behind key and rate, `>Bc0dd` its key, characters, lease; with a glossary `>Bc0Bc0` that and the pair;
---     where the lease is below zero, -1 less what it is, an address follows, `>Bc0` its bytes.
--- then, where a commit charges a part of what was reserved, `>I2` how many do, and of each `>I2d` which operation of the call it is,
--- from 1, and the characters.
--- Operations are kept in parallel arrays, team after team: a table for each would cost more than its work.
+-- Decodes a call of the ledger: any number of operations for any number of teams in one cluster slot, in one argument of bytes:
+-- - `>dd` clock (negative: use the server's) and deadline; then for each team, in the order of KEYS:
+-- - `>B` 1 if the bounds of a period follow, `>dddBc0` their start, end, anchor and the period's length; plus 2 if partial
+--   commits follow after the last team;
+-- - `>I2` the number of operations, and for each:
+-- - `>Bc0B` its id and its kind: 0 a release, 1 a commit, otherwise an admission: the sum of 2, of 1 if it asks for the plan,
+--   and of the other numbers below;
+-- - for an admission or a check, which ends after key and rate, `>Bc0dd` its key, characters and lease; with a glossary
+--   `>Bc0Bc0` its id and the language pair; if the lease is negative, it is -1 minus the lease, and an address follows, `>Bc0`
+--   its bytes.
+-- - Finally, for partial commits, `>I2` their number, and for each `>I2d` the one-based index of the operation in the call, and
+--   the characters.
+-- Operations are stored in parallel arrays, team after team: a table for each would cost more than its work.
 
--- A commit of a part, as which it is known when the end of the call has been read.
+-- A partial commit; set when the end of the call is decoded.
 local COMMIT_PART = -1
-local ADMISSION, RESERVES, TELLS_RATE, HAS_GLOSSARY, HAS_CHARACTERS, BY_BASE, IS_CHECK = 2, 4, 8, 16, 32, 64, 128
+local ADMISSION, RESERVES, REPORTS_RATE, HAS_GLOSSARY, HAS_CHARACTERS, BY_BASE, IS_CHECK = 2, 4, 8, 16, 32, 64, 128
 local PLAIN = ADMISSION + RESERVES + HAS_CHARACTERS
 
 local op_what, op_id, op_key, op_characters, op_lease = {}, {}, {}, {}, {}
 local op_glossary, op_pair = {}, {}
 local answers = {}
--- Of this call; the arrays are used again by the next one. `op_address` is nil while no operation has one.
+-- Of this call; the arrays are reused by the next one. `op_address` is nil if no operation has an address.
 local op_count, op_address
 
 local function has(what, flag)
@@ -31,7 +32,7 @@ local read_call
 do
   local COMMIT, HAS_PARTS = 1, 2
 
-  -- Returns where they end.
+  -- Returns the position after them.
   local function read_parts(data, at, count)
     local parts
     parts, at = parse('>I2', data, at)
@@ -39,15 +40,15 @@ do
       local i, characters
       i, characters, at = parse('>I2d', data, at)
       if i < 1 or i > count or op_what[i] ~= COMMIT then
-        error('a part is of no commit')
+        error('a part does not belong to a commit')
       end
       op_what[i], op_characters[i] = COMMIT_PART, characters
     end
     return at
   end
 
-  -- Read completely before anything is done, so that a truncated call does nothing. A team's operations are those from its entry
-  -- in `firsts` up to the next team's; `offers` has the period bounds that came with some teams.
+  -- Decodes the whole call first, so that a truncated call has no effect. A team's operations are those from its entry in
+  -- `firsts` up to the next team's; `offers` has the period bounds that were sent for some teams.
   function read_call(data)
     local clock, deadline, at = parse('>dd', data)
     local firsts, offers, i, has_parts = {}, {}, 0, false
@@ -90,7 +91,7 @@ do
       at = read_parts(data, at, i)
     end
     if at ~= #data + 1 then
-      error('a key is missing: the call says more than its keys account for')
+      error('a key is missing: the call has more operations than its keys account for')
     end
     firsts[#KEYS + 1], op_count = i + 1, i
     return clock, deadline, firsts, offers
@@ -107,7 +108,7 @@ local function rate_limited(letter, rate, wait)
   return letter .. pack('>dd', rate, wait)
 end
 
--- Precedes the answer of a request that has taken a place, where the rate is to be reported: '+' for the team's, '*' for the key's.
+-- Precedes the answer of a request that has taken a slot, if the rate is to be reported: '+' for the team's, '*' for the key's.
 local function rate_standing(letter, rate, remaining)
   return letter .. pack('>dd', rate, remaining)
 end

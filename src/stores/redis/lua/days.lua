@@ -1,15 +1,15 @@
--- What keys were used for by UTC day: `:days`, a hash with a field for each key. A key's record only knows which day its newest
--- counts are of; what they have grown by since is added to that day when another one begins, so that a commit costs nothing more.
--- A field is the head, then of each day its distance from the one before, its characters and its requests, as numbers of seven
--- bits a byte, the lowest first. The field `told` is the last day that is written away for all keys.
+-- Usage of keys by UTC day: `:days`, a hash with a field for each key. A key's record knows only the day of its newest counts;
+-- their growth is added to that day when another one begins, so that a commit needs no additional write. A field is the header,
+-- then for each day its distance from the day before, its characters and its requests, as numbers of seven bits per byte,
+-- lowest bits first. The field `last_done` is the last day that is complete for all keys.
 
-local TOLD = 'told'
+local DAYS_DONE = 'told'
 
 local days = {}
 
 do
-  -- Of the key's record the period, characters and requests that are in the days already; the day before the first one, the last
-  -- one, and where in the bytes behind the head that begins.
+  -- The period, characters and requests of the key's record that the days already include; the day before the first one; the
+  -- last day, and its position in the bytes after the header.
   local DAYS, DAYS_BYTES = '>I4I7I6I3I3I3', 26
   local char = string.char
 
@@ -21,7 +21,7 @@ do
     return bytes .. char(number)
   end
 
-  -- Three numbers, and where the next ones begin.
+  -- Reads three numbers; also returns the position after them.
   local function three_sevens(bytes, at)
     local found = {}
     for i = 1, 3 do
@@ -35,12 +35,12 @@ do
     return found[1], found[2], found[3], at
   end
 
-  -- Of a key that has none yet; its record counts from here.
+  -- For a key that has no days yet; its record counts from here.
   function days.none(number, characters, requests)
     return { number = number, characters = characters, requests = requests, before = 0, last = 0, at = 1, list = '', changed = true }
   end
 
-  -- Days as they are stored; nil for nothing.
+  -- Decodes stored days; nil if there are none.
   function days.read(packed)
     if not packed then
       return nil
@@ -54,7 +54,7 @@ do
     return pack(DAYS, of.number, of.characters, of.requests, of.before, of.last, of.at) .. of.list
   end
 
-  -- Behind all others.
+  -- Adds a day after all others.
   local function append_day(of, day, characters, requests)
     if of.list == '' then
       of.before, of.last = day - 1, day - 1
@@ -64,7 +64,7 @@ do
     of.last = day
   end
 
-  -- All days in their order, as { day, characters, requests }.
+  -- All days in order, as { day, characters, requests }.
   local function listed_days(of)
     local all, day, at = {}, of.before, 1
     while at <= #of.list do
@@ -76,16 +76,16 @@ do
     return all
   end
 
-  -- To a day that is there already, or before others: the clock has stepped back.
+  -- Adds to a day that exists already or precedes others, because the clock went back.
   local function insert_day(of, day, characters, requests)
-    local all, place = listed_days(of), 1
-    while all[place] and all[place][1] < day do
-      place = place + 1
+    local all, position = listed_days(of), 1
+    while all[position] and all[position][1] < day do
+      position = position + 1
     end
-    if all[place] and all[place][1] == day then
-      all[place] = { day, all[place][2] + characters, all[place][3] + requests }
+    if all[position] and all[position][1] == day then
+      all[position] = { day, all[position][2] + characters, all[position][3] + requests }
     else
-      insert(all, place, { day, characters, requests })
+      insert(all, position, { day, characters, requests })
     end
     of.list = ''
     for _, one in ipairs(all) do
@@ -105,26 +105,26 @@ do
     of.changed, of.added = true, min(of.added or NEVER, day)
   end
 
-  -- The days after `told`. Mostly the last one, which needs no look at the others.
-  function days.since(of, told)
-    if of.list == '' or of.last <= told then
+  -- The days after `last_done`. Usually only the last one, which can be read without the others.
+  function days.since(of, last_done)
+    if of.list == '' or of.last <= last_done then
       return NONE
     end
     local step, characters, requests = three_sevens(of.list, of.at)
-    if of.last - step <= told then
+    if of.last - step <= last_done then
       return { { of.last, characters, requests } }
     end
     local since = {}
     for _, one in ipairs(listed_days(of)) do
-      if one[1] > told then
+      if one[1] > last_done then
         insert(since, one)
       end
     end
     return since
   end
 
-  -- Adds what the key's record has counted since it was last looked at. Without days of the key nobody knows since
-  -- when that is: what is there stays without a day.
+  -- Adds what the key's record has counted since the last call. For a key without days it is unknown since when that is, so the
+  -- existing counts stay without a day.
   function days.close(of, key)
     local characters, requests = key.characters, key.requests
     if of.number == key.number then
@@ -138,7 +138,7 @@ do
     end
   end
 
-  -- Forgets the days before `first`.
+  -- Drops the days before `first`.
   function days.drop(of, first)
     local at, day = 1, of.before
     while at <= #of.list do

@@ -1,5 +1,5 @@
--- Which teams the janitor has to look at, and when: a sorted set of all teams by their next moment. Lies beside the list of teams.
--- KEYS: due. ARGV: of each team its id, the moment that it was due at, and the next one, or '' where there is no such team.
+-- Which teams the janitor has to check, and when: a sorted set of all teams by their next time, in the cluster slot of the list
+-- of teams. KEYS: due. ARGV: for each team its id, the time it was due at, and the next one, or '' if there is no such team.
 
 local function put_off()
   local due, teams = key_at(1), {}
@@ -7,7 +7,7 @@ local function put_off()
     insert(teams, { id = text_at(i), was = number_at(i + 1), next_ms = text_at(i + 2) })
   end
   for _, team in ipairs(teams) do
-    -- Somebody may have called for the team meanwhile.
+    -- Another process may have called the janitor for this team in the meantime.
     if tonumber(call('ZSCORE', due, team.id) or nil) == team.was then
       if team.next_ms == '' then
         call('ZREM', due, team.id)

@@ -1,35 +1,35 @@
--- The deletion of a team (ports/team-registry.ts). Its record has the field `erasure` from then on, one of the states below, and
--- neither plan nor books, without which every other function takes it for a team that is not there.
--- KEYS: team, keys, pairs. ARGV: the head (clock, deadline, offer), then what each lists.
+-- The deletion of a team (ports/team-registry.ts). From then on its record has the field `erasure` with one of the states
+-- below, and neither plan nor books, without which the other functions treat the team as unknown. KEYS: team, keys, pairs.
+-- ARGV: the head (clock, deadline, offer), then the arguments listed at each function.
 
 local ERASING, ERASING_BUT_USAGE, ONLY_USAGE_LEFT = '1', '2', '3'
--- What is removed in one call at most: half a millisecond of the server's time.
+-- How much one call deletes at most: half a millisecond of the server's time.
 local ERASED_MAX = 250
--- What stays of a record whose usage stays. Its plan and books are there by other names.
+-- The fields kept if usage is kept. The plan and the books are renamed.
 local STAYS = { created = true, period = true, currency = true, plan = true, uses = true, erased_p = true, erased_b = true }
 
--- What was used up to now becomes a period that ends now.
+-- Turns the current usage into a period that ends now.
 local function leave_last_period(team, now)
   begin_period(team, { starts = max(now, team.starts), ends = now })
   for _, counts in pairs(team.use) do
-    -- What is reserved in it is charged to nobody.
+    -- What is reserved in it is never charged.
     counts.open = 0
   end
   write_use(team.key, team.use)
 end
 
--- Removes the fields of the record but those of keys, of which there may be thousands.
+-- Deletes the record's fields except those of keys, of which there may be thousands.
 local function strip(team_key, keeps)
   local gone = {}
   for _, name in ipairs(call('HKEYS', team_key)) do
-    if byte(name) ~= 107 and not (keeps and STAYS[name]) then -- k
+    if byte(name) ~= 107 and not (keeps and STAYS[name]) then -- 'k'
       insert(gone, name)
     end
   end
   call_in_pieces('HDEL', team_key, gone)
 end
 
--- What holds a name or a label is told to nobody any more; without its usage nothing is but that it was deleted.
+-- Deletes events that contain a name or a label; if usage is not kept, all but the deletion itself.
 local NAMELESS = { credit = true, period = true, day = true }
 
 local function forget_events(team_key, keeps)
@@ -45,7 +45,7 @@ local function forget_events(team_key, keeps)
   call_in_pieces('HDEL', outbox, gone)
 end
 
--- 7: '1' if the usage stays, otherwise ''; then what the audit is told. Answers 'erasing' as long as there is something to delete.
+-- 7: '1' to keep usage, otherwise ''; then the audit arguments. Answers 'erasing' as long as there is something to delete.
 local function delete_team()
   local now, late = read_clock()
   local team_key, keeps = key_at(1), text_at(7) == '1'
@@ -75,7 +75,7 @@ local function delete_team()
   return { now, 'erasing' }
 end
 
--- 7: ids of keys. What their records say of them goes, because their usage stays.
+-- 7: ids of keys. Deletes their displays and labels if usage is kept.
 local function erase_keys()
   local now, late = read_clock()
   local team_key, keys_key = key_at(1), key_at(2)
@@ -95,7 +95,7 @@ local function erase_keys()
   return { now, 'done' }
 end
 
--- Some of the glossaries with their dictionaries; whether there were any.
+-- Deletes some glossaries with their dictionaries; returns whether there were any.
 local function erase_glossaries(team_key, pairs_key)
   local held, glossaries, gone = call('HSCAN', pairs_key, 0, 'COUNT', ERASED_MAX)[2], {}, {}
   for i = 1, #held, 2 do
@@ -111,7 +111,7 @@ local function erase_glossaries(team_key, pairs_key)
   return #glossaries > 0
 end
 
--- Some of the changes that are remembered by their ids.
+-- Deletes some remembered changes, by their ids.
 local function erase_changes(team_key)
   local changes, gone = beside(team_key, 'changes'), {}
   local ids = call('ZRANGE', changes, 0, ERASED_MAX - 1)
@@ -125,7 +125,7 @@ local function erase_changes(team_key)
   return #gone > 0
 end
 
--- Some of the periods that were left; `uses` is the number of the last one that may be there. Where usage stays they are closed.
+-- Deletes some ended periods; `uses` is the highest number that may exist. Closes them if usage is kept.
 local function erase_periods(team_key, keeps, now)
   local last, gone = tonumber(call('HGET', team_key, 'uses') or '0'), {}
   for number = max(1, last - ERASED_MAX + 1), last do
@@ -147,7 +147,7 @@ local function erase_periods(team_key, keeps, now)
   return #gone > 0
 end
 
--- Called when no index leads to the team any more. Answers 'more' until it has been called often enough.
+-- Called when no index refers to the team any more. Answers 'more' until it is complete.
 local function erase_some()
   local now, late = read_clock()
   local team_key, keys_key, pairs_key = key_at(1), key_at(2), key_at(3)

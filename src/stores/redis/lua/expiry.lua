@@ -1,6 +1,6 @@
--- Expiry of ids: leases end, and resolved ids are forgotten after a time. For that each id is looked at again.
+-- Expiry: leases end, and resolved ids are deleted after some time. For that, each id is checked again later.
 
-local look_at_late, look_at_places, is_worth_looking, count_places
+local look_at_late, look_at_slots, is_worth_looking, count_slots
 
 do
   local function read_records(wanted)
@@ -19,8 +19,7 @@ do
     end
   end
 
-  -- Looks at one id: ends its lease when that is over, forgets it when it is due, otherwise notes when to look again. Doing it
-  -- twice changes nothing more.
+  -- Checks an id: expires its lease, or deletes it if it is due, otherwise records when to check again. Idempotent.
   local function look(id)
     local record = records[id]
     if not record then
@@ -49,7 +48,7 @@ do
     end
   end
 
-  -- Looks at all ids in `:late` whose time has come.
+  -- Checks all ids in `:late` that are due.
   function look_at_late()
     local late_key = key_beside('late')
     local due = call('ZRANGEBYSCORE', late_key, '-inf', digits(now))
@@ -57,25 +56,25 @@ do
     late, head_changed = tonumber(coming[2] or nil) or NEVER, true
     read_records(due)
     for _, id in ipairs(due) do
-      -- Removes it from the list; `look` puts it back if it has to be looked at again.
+      -- Removes it from the list; `look` adds it again if necessary.
       look_later(id, false)
       look(id)
     end
   end
 
-  -- Looks at the ids of the places that are old enough, at `most` of them or a few more.
-  function look_at_places(most)
+  -- Checks the ids of slots that are old enough: `most`, or a few more.
+  function look_at_slots(most)
     local looked = 0
     while true do
-      local list, wanted = places_between(passed, passed + LOOK_MAX - 1), {}
+      local list, wanted = slots_between(passed, passed + LOOK_MAX - 1), {}
       oldest = NEVER
-      for i, place in ipairs(list) do
-        local time = parse(PLACE, place)
+      for i, slot in ipairs(list) do
+        local time = parse(SLOT, slot)
         if now - time < LOOK_MS then
           oldest = time
           break
         end
-        wanted[i] = sub(place, PLACE_ID)
+        wanted[i] = sub(slot, SLOT_ID)
       end
       read_records(wanted)
       for _, id in ipairs(wanted) do
@@ -86,8 +85,8 @@ do
         break
       end
       if looked >= most then
-        local next_place = places_between(passed, passed)[1]
-        oldest = next_place and parse(PLACE, next_place) or NEVER
+        local next_slot = slots_between(passed, passed)[1]
+        oldest = next_slot and parse(SLOT, next_slot) or NEVER
         break
       end
     end
@@ -97,27 +96,27 @@ do
     end
   end
 
-  -- Whether looking at places is worth a read: enough of them are old.
+  -- Whether enough slots are old to make reading them worthwhile.
   function is_worth_looking()
     local old = now - LOOK_MS - oldest
     return old > 0 and old * (length - passed) >= LOOK_MIN * (newest - oldest + 1)
   end
 
-  -- Counts the places again where the head and the list do not fit.
-  function count_places()
-    local listed = call('LLEN', places_key)
+  -- Recounts the slots if the head does not match the list.
+  function count_slots()
+    local listed = call('LLEN', slots_key)
     if length == listed then
       return
     end
-    local list, wanted = places_between(0, -1), {}
-    for i, place in ipairs(list) do
-      wanted[i] = sub(place, PLACE_ID)
+    local list, wanted = slots_between(0, -1), {}
+    for i, slot in ipairs(list) do
+      wanted[i] = sub(slot, SLOT_ID)
     end
     read_records(wanted)
     length, passed, oldest, shortest, head_changed = listed, 0, NEVER, LONGEST, true
-    current, previous = length - ended_places(), 0
-    for i, place in ipairs(list) do
-      local time, record = parse(PLACE, place), records[wanted[i]]
+    current, previous = length - ended_slots(), 0
+    for i, slot in ipairs(list) do
+      local time, record = parse(SLOT, slot), records[wanted[i]]
       newest, oldest = max(newest, time), min(oldest, time)
       if record and byte(record) == IS_OPEN then
         shortest = max(0, min(shortest, select(5, parse(OPEN, record)) - time))

@@ -1,8 +1,8 @@
--- A team's glossaries. `glossaries` holds their records, "<order> <created> [<revision> ]<JSON>", without a revision while it
--- is the first; `pairs` what an admission compares; beside them lie the entries of each dictionary, which are read by
--- themselves, and in `bytes` how many bytes they have. Each function writes or deletes all of these. The team's record has the
--- sum of `bytes`; while it has none, the dictionaries are from before it was kept, and the driver is asked to count them.
--- KEYS: team, glossaries, pairs. ARGV: the head (clock, deadline, offer), then what each says.
+-- A team's glossaries. `glossaries` has their records, "<order> <created> [<revision> ]<JSON>", without a revision if it is the
+-- first; `pairs` what an admission compares; the entries of each dictionary are in separate keys, and their sizes in `bytes`.
+-- Each function writes or deletes all of these. The team's record has the sum of `bytes`; if it has none, the dictionaries were
+-- written by a version that did not count, and the driver is asked to count them. KEYS: team, glossaries, pairs. ARGV: the head
+-- (clock, deadline, offer), then the arguments listed at each function.
 
 local function glossary_keys()
   return { team = key_at(1), glossaries = key_at(2), pairs = key_at(3), bytes = beside(key_at(1), 'bytes') }
@@ -12,8 +12,8 @@ local function entries_key(x, dictionary)
   return beside(x.team, 'entries:' .. dictionary)
 end
 
--- New dictionaries: argument `first` says how many; of each follow its id, its bytes, and its JSON, or '' and the JSON's length
--- where that lies under its key already, written piece by piece and soon to expire.
+-- New dictionaries: argument `first` is their number; then for each its id, its bytes, and its JSON, or '' and the JSON's
+-- length if it is already stored under its key, written in chunks and about to expire.
 local function new_entries(first)
   local new = { ids = {}, bytes = {}, json = {}, length = {}, sum = 0 }
   for i = 1, number_at(first) do
@@ -44,9 +44,9 @@ local function write_entries(x, new)
   end
 end
 
--- The sum of the team's bytes; nil when they were never counted.
+-- The sum of the team's bytes; nil if they were never counted.
 local function counted(x)
-  -- Here so that a hash of a wrong type fails before anything is written.
+  -- A hash of the wrong type fails here, before anything is written.
   call('HLEN', x.bytes)
   local sum = call('HGET', x.team, 'glossary_bytes')
   if sum then
@@ -59,7 +59,7 @@ local function is_over(most, before, after)
   return most ~= '' and after > tonumber(most) and after > before
 end
 
--- What the glossary held and does not hold any more: ids, and their bytes together; nil when one was never counted.
+-- The dictionaries that the glossary no longer holds: their ids and total bytes; nil if one was never counted.
 local function dropped_of(x, glossary, before, now)
   local kept, ids, sum = {}, {}, 0
   for _, dictionary in string.gmatch(now, HELD) do
@@ -84,8 +84,8 @@ local function drop_entries(x, ids)
   end
 end
 
--- 7: glossary; 8: what it holds; 9: its record's JSON; 10: the most bytes that the team may have, '' for any; 11: new dictionaries.
--- One that exists already is answered as it is.
+-- 7: glossary; 8: what it holds; 9: its record's JSON; 10: the most bytes that the team may have, '' for any; 11: new
+-- dictionaries. An existing glossary is returned unchanged.
 local function create_glossary()
   local now, late = read_clock()
   local x = glossary_keys()
@@ -102,7 +102,7 @@ local function create_glossary()
   if record then
     return { now, 'created', record }
   end
-  -- Two hashes with a field per glossary: read here, so that one of a wrong type fails before anything is written.
+  -- Two hashes with a field per glossary; one of the wrong type fails here, before anything is written.
   if max(call('HLEN', x.glossaries), call('HLEN', x.pairs)) >= most then
     return { now, 'limit', most }
   end
@@ -116,7 +116,7 @@ local function create_glossary()
   end
   local order = (team[2] or 0) + 1
   record = digits(order) .. ' ' .. digits(now) .. ' ' .. json
-  -- Not the number of glossaries there are: after a deletion two would share it.
+  -- Not the number of glossaries: after a deletion two glossaries would get the same order.
   call('HSET', x.team, 'glossary_order', digits(order), 'glossary_bytes', digits(bytes + new.sum))
   write_entries(x, new)
   call('HSET', x.pairs, id, held)
@@ -124,7 +124,8 @@ local function create_glossary()
   return { now, 'created', record }
 end
 
--- 7: glossary; 8: the revision that was read; 9: what it holds now; 10: its record's JSON; 11: the most bytes; 12: new dictionaries.
+-- 7: glossary; 8: the revision that was read; 9: what it holds now; 10: its record's JSON; 11: the most bytes; 12: new
+-- dictionaries.
 local function change_glossary()
   local now, late = read_clock()
   local x = glossary_keys()
@@ -159,7 +160,7 @@ local function change_glossary()
   return { now, 'changed', record }
 end
 
--- 7: glossary; then what the audit is told. Deletes, and keeps an entry of that, which a full server allows.
+-- 7: glossary; then the audit arguments. Deletes the glossary and stores an audit entry, which a full server permits.
 local function remove_glossary()
   local now, late = read_clock()
   local x, id = glossary_keys(), text_at(7)
@@ -183,7 +184,7 @@ local function remove_glossary()
   return { now, 'removed' }
 end
 
--- 7: how many dictionaries were counted; then the id and the bytes of each. Answers 'counted' if now all are.
+-- 7: the number of dictionaries that were counted; then the id and bytes of each. Answers 'counted' if all are counted now.
 local function count_glossaries()
   local now, late = read_clock()
   local x, sum = glossary_keys(), 0

@@ -1,7 +1,7 @@
--- What keys with limits of their own are held to, in an account that is open. A key whose state is GUARDED has its limits in the
--- team's field `l:<key>`, and in `w:<key>` what is counted for it (layout.lua); nothing of this is read for any other key.
+-- The limits of keys, in the open account. A key whose state is GUARDED has its limits in the team's field `l:<key>`, and the
+-- counters for them in `w:<key>` (layout.lua). For any other key neither is read.
 
--- By key; nil while none of the account's keys has any, and false for one that was looked up and has none.
+-- By key; nil if no key of the account has limits, and false for a key that was looked up and has none.
 local guards
 local guarding = {}
 
@@ -9,8 +9,8 @@ do
   -- Answers.
   local KEY_DISABLED, KEY_EXPIRED, ADDRESS_WANTED, ADDRESS_REFUSED = 'd', 'e', 'w', 'i'
 
-  -- A key's window: each of its places is counted with the others of its millisecond, oldest first. `low` is the time of the newest
-  -- as it stands there, which is not the clock's: when the clock steps back, only the head has to be changed.
+  -- A key's window: an entry per millisecond with the number of slots taken, oldest first. `low` is the time of the newest in
+  -- the entries' scale, which is not the clock's: if the clock goes back, only the head has to be changed.
   local ENTRY, ENTRY_BYTES, LOW = '>I2I3', 5, 65536
 
   local function read(id, limits, counts)
@@ -20,10 +20,10 @@ do
       guard.disabled, guard.expires, guard.rate, guard.characters = parse(KEY_FORMS.limits, limits)
       guard.ranges = sub(limits, KEY_FORMS.limits_bytes + 1)
     end
-    guard.held_in, guard.held, guard.newest, guard.low, guard.total, guard.places = number, 0, 0, 0, 0, ''
+    guard.held_in, guard.held, guard.newest, guard.low, guard.total, guard.slots = number, 0, 0, 0, 0, ''
     if counts then
       guard.held_in, guard.held, guard.newest, guard.low, guard.total = parse(KEY_FORMS.counts, counts)
-      guard.places = sub(counts, KEY_FORMS.counts_bytes + 1)
+      guard.slots = sub(counts, KEY_FORMS.counts_bytes + 1)
     end
     if guard.held_in ~= number then
       guard.held_in, guard.held = number, 0
@@ -31,7 +31,7 @@ do
     return guard
   end
 
-  -- To be called when the period is known that holds.
+  -- Must be called after the current period is known.
   function guarding.open(ids)
     local fields = {}
     for _, id in ipairs(ids) do
@@ -45,7 +45,7 @@ do
     end
   end
 
-  -- A gateway of an older version ends reservations without knowing of this: what its keys hold is never more than the team holds.
+  -- A gateway of an older version releases reservations without updating this, so a key can never hold more than its team.
   function guarding.fit()
     for _, guard in pairs(guards) do
       if guard and guard.held > held then
@@ -54,7 +54,7 @@ do
     end
   end
 
-  -- What a reservation held in the period that holds now is held no longer.
+  -- Releases what a reservation of the current period held.
   function guarding.release(id, characters)
     local guard = guards[id]
     if guard and guard.characters > 0 then
@@ -62,7 +62,7 @@ do
     end
   end
 
-  -- The same for a lease that has ended, of whichever key it was.
+  -- The same for an expired lease, of any key.
   function guarding.expire(id, characters)
     if keys[id] == nil and not (guards and guards[id] ~= nil) then
       local state = call('HGET', team_key, 'k' .. id)
@@ -78,7 +78,7 @@ do
     end
   end
 
-  -- Ranges: `>BB` how many bits and how many bytes, then the bytes; all bits behind the prefix are 0.
+  -- Ranges: `>BB` prefix length and number of bytes, then the bytes; all bits after the prefix are 0.
   local function is_allowed(ranges, address)
     local at = 1
     while at <= #ranges do
@@ -97,7 +97,7 @@ do
     return false
   end
 
-  -- What stands against the key before any rate is judged. `address` is nil where the request came without one.
+  -- Reasons to reject the key before any rate is checked. `address` is nil if the request had none.
   function guarding.refusal(guard, address)
     if guard.disabled == 1 then
       return KEY_DISABLED
@@ -111,19 +111,20 @@ do
     return not is_allowed(guard.ranges, address) and ADDRESS_REFUSED or nil
   end
 
-  -- How long ago, before the newest, the places of an entry were taken.
+  -- How long before the newest the slots of an entry were taken.
   local function age(guard, low)
     return (guard.low - low) % LOW
   end
 
-  -- Milliseconds until the key's window has a place, 0 when it has one. Forgets none that have ended: not before one is taken.
+  -- Milliseconds until the key's window has a free slot, 0 if it has one. Expired entries are only dropped when a slot is
+  -- taken.
   function guarding.wait(guard)
     if guard.newest > now and guard.total > 0 then
       guard.newest, guard.changed = now, true
     end
     local over, at = guard.total - guard.rate, 1
     while over >= 0 do
-      local low, count = parse(ENTRY, guard.places, at)
+      local low, count = parse(ENTRY, guard.slots, at)
       over, at = over - count, at + ENTRY_BYTES
       if over < 0 then
         return max(0, guard.newest - age(guard, low) + RATE_WINDOW_MS - now)
@@ -134,35 +135,35 @@ do
 
   local function drop_ended(guard)
     local at = 1
-    while at <= #guard.places do
-      local low, count = parse(ENTRY, guard.places, at)
+    while at <= #guard.slots do
+      local low, count = parse(ENTRY, guard.slots, at)
       if now - guard.newest + age(guard, low) < RATE_WINDOW_MS then
         break
       end
       guard.total, at = guard.total - count, at + ENTRY_BYTES
     end
     if at > 1 then
-      guard.places = sub(guard.places, at)
+      guard.slots = sub(guard.slots, at)
     end
   end
 
-  -- `wait` was called before.
-  function guarding.take_place(guard)
+  -- Must be called after `wait`.
+  function guarding.take_slot(guard)
     drop_ended(guard)
     local taken_now = 1
     if guard.total == 0 then
       guard.newest, guard.low = now, 0
     elseif guard.newest == now then
-      taken_now = select(2, parse(ENTRY, guard.places, #guard.places - ENTRY_BYTES + 1)) + 1
-      guard.places = sub(guard.places, 1, -ENTRY_BYTES - 1)
+      taken_now = select(2, parse(ENTRY, guard.slots, #guard.slots - ENTRY_BYTES + 1)) + 1
+      guard.slots = sub(guard.slots, 1, -ENTRY_BYTES - 1)
     else
       guard.low, guard.newest = (guard.low + now - guard.newest) % LOW, now
     end
-    guard.places = guard.places .. pack(ENTRY, guard.low, taken_now)
+    guard.slots = guard.slots .. pack(ENTRY, guard.low, taken_now)
     guard.total, guard.changed = guard.total + 1, true
   end
 
-  -- Whether the key's own characters do not cover these; the key's counts may be of an earlier period.
+  -- Whether these characters exceed the key's own limit; the key's counts may be of an earlier period.
   function guarding.is_used_up(guard, key, characters)
     local used_by_key = key.number == number and key.characters or 0
     return guard.characters > 0 and used_by_key + guard.held + characters > guard.characters
@@ -174,12 +175,12 @@ do
     end
   end
 
-  -- Adds what is to be written to the team's fields, of which there are `count`. Returns how many there are then.
+  -- Appends the changed counters to the team's fields, of which there are `count`. Returns the new number.
   function guarding.write(fields, count)
     for _, guard in pairs(guards) do
       if guard and guard.changed then
         fields[count + 1] = guard.field
-        fields[count + 2] = pack(KEY_FORMS.counts, guard.held_in, guard.held, guard.newest, guard.low, guard.total) .. guard.places
+        fields[count + 2] = pack(KEY_FORMS.counts, guard.held_in, guard.held, guard.newest, guard.low, guard.total) .. guard.slots
         count = count + 2
       end
     end

@@ -1,5 +1,5 @@
--- What a team's keys were used for by day, as its records have it: the driver takes it apart.
--- KEYS: team, keys, days. ARGV: the head (clock, deadline, offer).
+-- Usage by day of a team's keys, as stored; the driver decodes it. KEYS: team, keys, days. ARGV: the head (clock, deadline,
+-- offer).
 
 local function usage_days()
   local now, late = read_clock()
@@ -7,7 +7,7 @@ local function usage_days()
   if late then
     return { now, 'late' }
   end
-  -- A deleted team may have left its usage.
+  -- Usage of a deleted team may have been kept.
   if call('HEXISTS', team_key, 'b') == 0 and call('HEXISTS', team_key, 'erased_b') == 0 then
     return { now, 'none' }
   end

@@ -1,4 +1,4 @@
--- What a deleted team has left where its usage stays (erase.lua): its days in `:days`, its periods in `:periods`, all of them closed.
+-- The kept usage of a deleted team (erase.lua): its days in `:days`, its periods in `:periods`, all of them closed.
 -- KEYS: team. ARGV: the head (clock, deadline, offer).
 
 local kept_periods, tend_kept = (function()
@@ -13,7 +13,7 @@ local kept_periods, tend_kept = (function()
     return { at_ms, 'periods', digits(at_ms), call('HGETALL', beside(key_at(1), 'periods')) }
   end
 
-  -- What the key has counted last is written away; then what is too old goes.
+  -- Moves the key's last counts to its days, then drops what is too old.
   local function tend_key(team, days_key, id, packed, first)
     local state, of, key = call('HGET', team, 'k' .. id), days.read(packed), {}
     if state then
@@ -29,7 +29,7 @@ local kept_periods, tend_kept = (function()
     end
   end
 
-  -- 7: how many days of history are kept. Answers 'useless' when nothing is left that is.
+  -- 7: how many days of history are kept. Answers 'useless' if nothing is left.
   local function tend_kept()
     local at_ms, is_late = read_clock()
     local team, kept_days = key_at(1), number_at(7)
@@ -40,7 +40,7 @@ local kept_periods, tend_kept = (function()
       return { at_ms, 'none' }
     end
     local days_key, periods_key, first = beside(team, 'days'), beside(team, 'periods'), floor(at_ms / DAY_MS) - kept_days
-    call('HDEL', days_key, TOLD)
+    call('HDEL', days_key, DAYS_DONE)
     for id, packed in pairs(closed_periods.named(call('HGETALL', days_key))) do
       tend_key(team, days_key, id, packed, first)
     end

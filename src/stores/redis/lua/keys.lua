@@ -1,17 +1,17 @@
--- A team's keys. Their records are "<order> <created> <JSON>" in `keys`; what an admission needs lies in the team's record as
--- `k<key>`.
--- KEYS: team, keys. ARGV: the head (clock, deadline, offer), then key, what each function lists, and what the audit is told.
+-- A team's keys. Their records are "<order> <created> <JSON>" in `keys`; what an admission needs is in the team's record as
+-- `k<key>`. KEYS: team, keys. ARGV: the head (clock, deadline, offer), then the key, the arguments listed at each function, and
+-- the audit arguments.
 
 local REVOKED = 0
 
 -- The record, the state and the limits of a key, '' for none.
-local function told_of(x)
+local function key_values(x)
   local stored = call('HMGET', x.team, x.field, x.limits)
   return { call('HGET', x.keys, x.id), stored[1], stored[2] or '' }
 end
 
 local function describe_key(x, now)
-  return { now, 'key', unpack(told_of(x)) }
+  return { now, 'key', unpack(key_values(x)) }
 end
 
 local function read_key()
@@ -19,7 +19,7 @@ local function read_key()
   return { team = key_at(1), keys = key_at(2), id = id, field = 'k' .. id, limits = 'l:' .. id, counts = 'w:' .. id }
 end
 
--- 8: the record's JSON; 9: the limits, '' for none. A key that exists already is answered as it is.
+-- 8: the record's JSON; 9: the limits, '' for none. An existing key is returned unchanged.
 local function create_key()
   local now, late = read_clock()
   local x, json, limits = read_key(), text_at(8), text_at(9)
@@ -62,10 +62,10 @@ local function revoke_key()
     events.look(x.team)
     call('HSET', x.team, x.field, pack('B', REVOKED) .. sub(record, 2))
     keep_audit(audit)
-    events.keep(x.team, x.id .. '-revoked', now, 'key_revoked', { x.id, unpack(told_of(x)) })
+    events.keep(x.team, x.id .. '-revoked', now, 'key_revoked', { x.id, unpack(key_values(x)) })
   end
   local answer = describe_key(x, now)
-  -- Whether it was this call that revoked it.
+  -- Whether this call revoked it.
   insert(answer, active and 1 or 0)
   return answer
 end
@@ -73,10 +73,10 @@ end
 local update_key
 
 do
-  -- The JSON of a record, whose label is another one: nothing that is escaped in a label looks like the end of this.
+  -- Finds the label in a record's JSON: no escaped text in a label looks like the end of this.
   local LABEL = '^(.-"label":)".-"(,"mode":".*)$'
 
-  -- What open reservations of the key hold in the team's period, those made before it had a limit included.
+  -- The characters held by the key's open reservations in the team's period, including those made before it had a limit.
   local function held_by(x)
     local number = parse(BOOKS, call('HGET', x.team, 'b'))
     local ids_key, sum = beside(x.team, 'ids'), 0
@@ -89,7 +89,7 @@ do
       local ids = call('HGETALL', ids_key)
       for i = 1, #ids, 2 do
         local record = ids[i + 1]
-        -- Fields with names of one letter are not ids.
+        -- Fields with one-letter names are not request ids.
         if #ids[i] > 1 and byte(record) == IS_OPEN and sub(record, OPEN_KEY) == x.id then
           local _, characters, _, reserved_in = parse(OPEN, record)
           sum = sum + (reserved_in == number and characters or 0)
@@ -99,29 +99,29 @@ do
     return number, sum
   end
 
-  -- A limit as it is written, from its argument: '' leaves it, 'none' takes it away.
+  -- A limit's new value from its argument: '' leaves it unchanged, 'none' removes it.
   local function changed(text, number)
     return text == 'none' and 0 or tonumber(text) or number
   end
 
-  -- Ranges in their bytes, which are longer than 'none'.
+  -- Ranges as bytes, which are longer than 'none'.
   local function changed_ranges(text, ranges)
     return text == 'none' and '' or text ~= '' and text or ranges
   end
 
-  -- What is counted for the key, where it has to be kept.
+  -- The counters for the key's limits, as far as they are needed.
   local function counts_of(x, rate, characters)
     local number, held = 0, 0
     if characters > 0 then
       number, held = held_by(x)
     end
     local counts = call('HGET', x.team, x.counts)
-    local newest, low, total, places = 0, 0, 0, ''
+    local newest, low, total, slots = 0, 0, 0, ''
     if counts and rate > 0 then
       newest, low, total = select(3, parse(KEY_FORMS.counts, counts))
-      places = sub(counts, KEY_FORMS.counts_bytes + 1)
+      slots = sub(counts, KEY_FORMS.counts_bytes + 1)
     end
-    return pack(KEY_FORMS.counts, number, held, newest, low, total) .. places
+    return pack(KEY_FORMS.counts, number, held, newest, low, total) .. slots
   end
 
   local function write_limits(x, state, disabled, limits)
@@ -138,8 +138,8 @@ do
     end
   end
 
-  -- 8: the label as JSON; 9: '1' to disable the key, '0' to enable it; 10 to 13: when it expires, its requests per second, its
-  -- characters, its ranges. What is '' stays as it is.
+  -- 8: the label as JSON; 9: '1' to disable the key, '0' to enable it; 10 to 13: its expiry, requests per second, characters,
+  -- ranges. '' leaves a value unchanged.
   function update_key()
     local now, late = read_clock()
     local x, label, disabled = read_key(), text_at(8), text_at(9)
@@ -147,7 +147,7 @@ do
     if late then
       return { now, 'late' }
     end
-    local audit, before = open_audit(x.team, 14, now), told_of(x)
+    local audit, before = open_audit(x.team, 14, now), key_values(x)
     if not before[1] or not before[2] or call('HEXISTS', x.team, 'b') == 0 then
       return { now, 'none' }
     end
@@ -169,7 +169,7 @@ do
       write_limits(x, before[2], is[1], { is[2], is[3], is[4], is[5] })
     end
     call('HSET', x.keys, x.id, record)
-    local after = told_of(x)
+    local after = key_values(x)
     keep_audit(audit, before, after)
     events.keep(x.team, x.id .. '-updated-' .. digits(now), now, 'key_updated', { x.id, unpack(after) })
     return { now, 'key', unpack(after) }

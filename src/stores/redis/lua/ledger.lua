@@ -1,12 +1,11 @@
--- A call of the ledger. The operations of a team have the same results as if they had been called one after the other, all at one
--- moment.
--- KEYS: each team's `:team`; its other keys are in the same slot, and each of them is read, or is the first to be written, before
--- anything has changed. ARGV: the call. Returns the time (`>d`), then each operation's answer, in order.
+-- A call of the ledger. A team's operations have the same results as if they had been called one after the other, at the same
+-- time. KEYS: each team's `:team`; its other keys are in the same cluster slot, and each of them is read, or is the first to be
+-- written, before anything has changed. ARGV: the call. Returns the time (`>d`), then each operation's answer, in order.
 
 local ledger
 
 do
-  -- Says with the first charge that there is something to list for the sender.
+  -- Marks the team's first charge, so that the driver lists its events for the sender.
   function events.note(first, last)
     for i = first, last do
       if answers[i] == COMMITTED then
@@ -16,7 +15,7 @@ do
     end
   end
 
-  -- Answers where the account cannot be opened: `undone` has what the bounds of its next period depend on, nil where there is no team.
+  -- Answers if the account cannot be opened: `undone` has the parameters of its next period, nil if there is no team.
   local function answer_unopened(first, last, undone)
     for i = first, last do
       if undone then
@@ -27,7 +26,7 @@ do
     end
   end
 
-  -- The team whose part is run, by its place in the call.
+  -- The index of the team being processed, in case it fails.
   local running
 
   local function run_teams(from, firsts, offers)
@@ -63,7 +62,7 @@ do
     end
     local from = 1
     repeat
-      -- A team's part that fails has changed nothing, and does not affect other teams.
+      -- If a team fails, nothing of it has changed, and other teams are not affected.
       local done, reason = pcall(run_teams, from, firsts, offers)
       if not done then
         for i = firsts[running], firsts[running + 1] - 1 do

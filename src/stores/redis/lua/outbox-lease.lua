@@ -1,5 +1,5 @@
--- Which process sends events, until when, and by which rules they are kept: "<holder> <until> <rules>".
--- KEYS: lease. ARGV: holder, the time or '' for the server's own, how long (0 gives it back), the rules, how long they are remembered.
+-- Which process sends events, until when, and by which rules events are stored: "<holder> <until> <rules>". KEYS: lease. ARGV:
+-- holder, the time or '' for the server's, how long (0 releases it), the rules, how long they are remembered.
 
 local function lease_outbox()
   local key, holder, now, for_ms = key_at(1), text_at(1), tonumber(text_at(2)) or server_ms(), number_at(3)

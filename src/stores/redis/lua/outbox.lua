@@ -1,14 +1,14 @@
--- Events that are still to be told (ports/outbox.ts): in `:outbox`, a hash of the team, kept by the function that makes them true. The
--- driver lists them for the sender afterwards. Each is its time (`>d`), its kind, and values that the driver reads, as texts.
--- `events.rules`, which the loader puts in front, is nil where none are kept: `percents`, and of `credit` each threshold with the
--- least balance above it. `kept`: one has been kept since this was set to false.
+-- Events that have not been sent yet (ports/outbox.ts), in `:outbox`, a hash of the team; the function that makes the change
+-- stores them, and the driver then lists them for the sender. An event is its time (`>d`), its kind, and values for the driver,
+-- as texts. The loader prepends `events.rules`, nil if no events are stored: `percents`, and `credit` with each threshold and
+-- the lowest balance above it. `kept`: whether an event was stored since this was last set to false.
 
 do
   local function text_of(value)
     return value and pack('>I4c0', #value, value) or pack('>I4', 0)
   end
 
-  -- Texts one behind the other, each behind its length.
+  -- Texts one after the other, each after its length.
   function events.texts(values, count)
     local parts = {}
     for i = 1, count or #values do
@@ -21,14 +21,14 @@ do
     return string.match(key, '{(.*)}')
   end
 
-  -- Read before anything is written, so that a key of a wrong type fails then.
+  -- Called before anything is written, so that a key of the wrong type fails early.
   function events.look(key)
     if events.rules then
       call('HLEN', beside(key, 'outbox'))
     end
   end
 
-  -- `count` is needed where values may be missing.
+  -- `count` is required if values may be nil.
   function events.keep(key, id, at_ms, kind, values, count)
     if events.rules then
       call('HSET', beside(key, 'outbox'), id, pack('>d', at_ms) .. text_of(kind) .. events.texts(values, count))
@@ -36,7 +36,7 @@ do
     end
   end
 
-  -- Whether a balance has fallen to a threshold on its way, and of what it is to be told then.
+  -- Whether a balance has fallen to a threshold.
   function events.credit_reached(before, after)
     for _, rule in ipairs(events.rules and events.rules.credit or NONE) do
       if before >= rule[2] and after < rule[2] then
@@ -46,7 +46,7 @@ do
     return false
   end
 
-  function events.tell_credit(key, at_ms, before, after, currency)
+  function events.report_credit(key, at_ms, before, after, currency)
     for _, rule in ipairs(events.rules and events.rules.credit or NONE) do
       if before >= rule[2] and after < rule[2] then
         local id = events.team_of(key) .. '-credit-' .. rule[1] .. '-' .. digits(at_ms)
@@ -55,14 +55,14 @@ do
     end
   end
 
-  -- Percents of a plan's characters that have been reached, of those above the one that was told last.
-  function events.percents_reached(numbers, told, characters)
+  -- The percentages of a plan's characters that have been reached, above the last one reported.
+  function events.percents_reached(numbers, last_percent, characters)
     local reached, limit = NONE, numbers[CHARACTER_LIMIT]
     if numbers[BILLING] == 1 or limit == 0 then
       return reached
     end
     for _, percent in ipairs(events.rules.percents) do
-      if percent > told and characters >= math.ceil(percent * limit / 100) then
+      if percent > last_percent and characters >= math.ceil(percent * limit / 100) then
         reached = reached == NONE and {} or reached
         insert(reached, percent)
       end
@@ -74,11 +74,11 @@ do
     return events.team_of(key) .. '-quota-' .. digits(starts_ms) .. '-' .. digits(percent)
   end
 
-  -- What was told in the period of this number: the highest percent.
-  function events.told_in(packed, of)
+  -- The highest percentage reported in this period.
+  function events.last_percent(packed, of)
     if packed then
-      local told_of, percent = parse('>dd', packed)
-      return told_of == of and percent or 0
+      local number, percent = parse('>dd', packed)
+      return number == of and percent or 0
     end
     return 0
   end

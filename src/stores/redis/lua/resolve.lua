@@ -16,7 +16,7 @@ do
     return of
   end
 
-  -- The key's counts are of another day or period: those go to its days, and it counts on from here.
+  -- The key's counts belong to another day or period: adds them to its days, and restarts counting.
   local function begin_day(key, known)
     local of = days_of(key, known)
     days.close(of, known)
@@ -27,7 +27,7 @@ do
     known.day, known.changed = today, true
   end
 
-  -- Charges a reservation of an earlier period, whose counts have a hash of their own.
+  -- Charges a reservation of an earlier period, whose counts are in a separate hash.
   local function charge_late(reserved_in, key, known, characters)
     if known then
       days.add(days_of(key, known), today, characters, 1)
@@ -41,7 +41,7 @@ do
       balance = max(0, balance - micro)
     end
     books_changed = true
-    -- A key's record is never deleted; without one the team is charged all the same.
+    -- A key's record is never deleted; if it is missing, the team is charged nevertheless.
     local known = keys[key]
     if known and (known.day ~= today or known.number ~= number) then
       begin_day(key, known)
@@ -70,7 +70,7 @@ do
       end
       remember(id, IS_COMMITTED)
       if what == COMMIT_PART then
-        -- The price of one character is a whole number.
+        -- The price per character is an integer.
         local part = max(0, min(op_characters[i], characters))
         characters, micro = part, part == 0 and 0 or micro / characters * part
       end

@@ -1,5 +1,5 @@
--- What every function starts with: short names, and the time.
--- The loader puts constants in front: RATE_WINDOW_MS, REMEMBER_MS, and those of src/stores/redis/team-layout.ts.
+-- The start of every function: short names, and the time. The loader prepends constants: RATE_WINDOW_MS, REMEMBER_MS, and those
+-- of src/stores/redis/team-layout.ts.
 
 local call, floor, max, min = redis.call, math.floor, math.max, math.min
 local insert, unpack, sub, byte = table.insert, unpack, string.sub, string.byte

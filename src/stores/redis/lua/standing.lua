@@ -1,4 +1,4 @@
--- What a team has used and what its open reservations hold at this moment.
+-- A team's current usage and what its open reservations hold.
 -- KEYS: team. ARGV: the head (clock, deadline, offer).
 
 local function standing()
@@ -14,12 +14,12 @@ local function standing()
   elseif not opened then
     return { now, 'none' }
   end
-  -- A list of a wrong type fails here, before anything is written.
-  call('LLEN', places_key)
+  -- A list of the wrong type fails here, before anything is written.
+  call('LLEN', slots_key)
   write_account(1, 0)
   local open, fields = 0, call('HGETALL', ids_key)
   for i = 1, #fields, 2 do
-    -- Fields with names of one letter are not ids.
+    -- Fields with one-letter names are not request ids.
     if #fields[i] > 1 and byte(fields[i + 1]) == IS_OPEN then
       open = open + 1
     end

@@ -1,23 +1,23 @@
--- The account that is open: one team at a time, read once, brought up to now, changed by its operations and written once.
--- It lies in variables, not in a table: a table's members cost an admission half as much again.
+-- The open account: one team at a time, read once, brought up to date, changed by its operations and written once. It is kept
+-- in local variables, because members of a table would make an admission cost half as much again.
 
 local now, today
 -- The team (layout.lua): its key, plan, and books.
 local team_key, prefix, plan, number, starts, ends, used, balance, books_changed
--- By key: its state and counts, false where the team has none, and its days, where they are needed. `use`: counts of earlier
--- periods that are to be written.
+-- By key: its state and counts, false if the team has no such key; and its days, if needed. `use`: counts of earlier periods to
+-- write.
 local keys, key_days, use = {}, nil, nil
--- The head, as its bytes and in parts (layout.lua); `held_in` is the period that `held` belongs to.
+-- The head, as its bytes and decoded (layout.lua); `held_in` is the period that `held` belongs to.
 local head, held, held_micro, held_in, newest, late, expires, current, previous, length, passed, oldest, shortest
 local head_changed
--- What is stored of each id as bytes, false for nothing; and what is written: `fields` up to `written`.
-local ids_key, places_key, records = nil, nil, {}
--- Whose entries `records` and `keys` still have: 'operations', or 'others' as well; nil for none.
+-- The stored record of each id, as bytes, false for none; `fields` up to `written` are to be written.
+local ids_key, slots_key, records = nil, nil, {}
+-- Whose entries `records` and `keys` still contain: 'operations', or 'others' as well; nil for none.
 local left_over
 local fields, written = { 'h' }, 0
--- By id, when to look at it again, false for never; ids that are forgotten; both nil while there are none.
+-- `look_at`: by id, when to check it again, false for never; `dropped`: ids that are deleted. Both nil if empty.
 local look_at, dropped
--- Longest lease of the reservations made now, and the shortest of those that have no entry in `:late`.
+-- The longest lease of the reservations made in this call, and the shortest of those without an entry in `:late`.
 local longest_lease, shortest_lease
 
 -- Another key of the team.
@@ -31,7 +31,7 @@ local function put_record(id, record)
   records[id] = record
 end
 
--- Records of ids by their states, for all teams of a call: they are remembered equally long.
+-- Records of resolved ids by state, shared by all teams of a call, because they expire at the same time.
 local done_now
 
 local function remember(id, kind)
@@ -53,7 +53,7 @@ local function look_later(id, at_ms)
   look_at[id] = at_ms
 end
 
--- Counts of a period that was left.
+-- Counts of an earlier period.
 local function left_period(left)
   use = use or {}
   local counts = use[left]
@@ -67,7 +67,7 @@ end
 
 local function close_reservation(characters, micro, reserved_in)
   held_micro = held_micro - micro
-  -- What was held in a period that was left no longer counts; the period closes when nothing is.
+  -- Characters held in an earlier period do not count in this one; the earlier period closes when nothing is held in it.
   if reserved_in == number then
     held = held - characters
   else

@@ -1,16 +1,16 @@
--- A team's record: its plan, its keys' states, and its period.
--- Lua has no calendar: a function that finds the period ended asks the driver for the bounds of the next one.
+-- A team's record: its plan, its keys' states, and its period. Lua has no calendar: a function that finds the period ended asks
+-- the driver for the bounds of the next one.
 
--- Counts by number, not by start: a period of another length may start where the one before it did.
+-- Keyed by number rather than start: a period of a different length may start when the one before it did.
 local function use_key(team_key, number)
   return beside(team_key, 'use:' .. digits(number))
 end
 
--- How long the counts of a period are kept at most after it was left, until it is closed.
+-- How long the counts of an ended period are kept at most until it is closed.
 local USE_KEPT_MS = 400 * 86400 * 1000
 
--- Arguments 3 to 6: the bounds of a period that the driver computed, and what from (its length, and the moment from which the
--- team's periods are counted); all '' when it was not asked.
+-- Arguments 3 to 6: the bounds of a period that the driver computed, and what it computed them from (the length, and the anchor
+-- from which the team's periods are counted); all '' if it was not asked.
 local function read_offer()
   return { starts = tonumber(text_at(3)), ends = tonumber(text_at(4)), length = text_at(5), anchor = tonumber(text_at(6)) }
 end
@@ -19,7 +19,7 @@ local function fits(offer, anchor, length, now)
   if not offer.ends or offer.length ~= length or offer.anchor ~= anchor or now >= offer.ends then
     return false
   end
-  -- A moment before the anchor counts as its first period.
+  -- A time before the anchor belongs to the first period.
   return now >= offer.starts or offer.starts == anchor
 end
 
@@ -27,8 +27,8 @@ local function ask_for_bounds(now, anchor, length)
   return { now, 'period', digits(anchor), length }
 end
 
--- A team's plan, counts, and what its periods are computed from; nil when there is none. `use` has the counts of earlier periods.
--- Periods are counted from the last change of their length, which is `anchor`, or from the team's creation.
+-- A team's plan and counts, and what its periods are computed from; nil if there is no team. `use` collects the counts of
+-- earlier periods. Periods are counted from `anchor`: the last change of their length, or the team's creation.
 local function read_team(team_key)
   local got = call('HMGET', team_key, 'p', 'b', 'created', 'period', 'currency', 'anchor')
   if not got[1] or not got[2] then
@@ -39,10 +39,10 @@ local function read_team(team_key)
   return team
 end
 
--- Leaves the team's period for the offered one. What it came to is kept with its bounds and the plan that held in it, if anything
--- was charged or may still be: `open` characters are reserved in it, and all of them have ended at `over`.
+-- Ends the team's period and begins the offered one. The ended period's counts, bounds and plan are stored if anything was or
+-- may still be charged in it: `open` characters are reserved in it, all of which expire by `over`.
 local function begin_period(team, offer)
-  -- Read although it should not exist yet: if it has a wrong type the function fails here, before anything is written.
+  -- The key should not exist yet; if it has the wrong type, the function fails before anything is written.
   call('HLEN', use_key(team.key, team.number))
   local head, open, expires = call('HGET', beside(team.key, 'ids'), 'h'), 0, 0
   if head then
@@ -56,14 +56,14 @@ local function begin_period(team, offer)
       plan = kept[1], p = kept[2], currency = kept[3], open = open, over = expires,
     }
     if events.rules then
-      team.use[team.number].told = events.told_in(call('HGET', team.key, 't'), team.number)
+      team.use[team.number].told = events.last_percent(call('HGET', team.key, 't'), team.number)
     end
   end
   team.number, team.starts, team.ends, team.used = team.number + 1, offer.starts, offer.ends, 0
   team.changed = true
 end
 
--- Begins the offered period if the team's has ended; false when no fitting one is offered.
+-- Begins the offered period if the team's has ended; false if no matching one is offered.
 local function follow_period(team, offer, now)
   if now < team.ends then
     return true
@@ -71,13 +71,14 @@ local function follow_period(team, offer, now)
   if not offer or not fits(offer, team.anchor, team.length, now) then
     return false
   end
-  -- By the calendar it may have begun before the team's ended, if that one was still counted otherwise.
+  -- By the calendar it may have begun before the team's period ended, if that one was computed differently.
   offer.starts = max(offer.starts, team.ends)
   begin_period(team, offer)
   return true
 end
 
--- Closed periods, in `:periods`: start and end, characters; then the plan's numbers, its name, currency and the period's length.
+-- Closed periods, in `:periods`: start, end and characters; then the plan's numbers, its name, the currency and the period's
+-- length.
 local closed_periods = {}
 
 do
@@ -88,7 +89,7 @@ do
     return (parse(CLOSED_ENDS, record))
   end
 
-  -- A hash as Redis answers it, by name.
+  -- Converts a hash from Redis, which is a list, to a table by name.
   function closed_periods.named(fields)
     local by = {}
     for i = 1, #fields, 2 do
@@ -97,14 +98,14 @@ do
     return by
   end
 
-  -- Of a period as it was left.
+  -- The record of an ended period.
   function closed_periods.record(counts, length)
     local numbers, plan_name, currency = counts.p, counts.plan, counts.currency
     return pack(CLOSED, tonumber(counts.starts), tonumber(counts.ends), tonumber(counts.characters), #numbers, numbers, #plan_name,
       plan_name, #currency, currency, #length, length)
   end
 
-  -- Forgets those that ended before.
+  -- Deletes the periods that ended before this time.
   function closed_periods.drop(key, before_ms)
     local dropped, closed = {}, call('HGETALL', key)
     for i = 1, #closed, 2 do

@@ -1,7 +1,7 @@
--- Teams: created, changed, and looked at as a whole.
--- KEYS: team; some also take keys. ARGV: the head (clock, deadline, offer), then what each function lists.
+-- Teams: create, update, and read with their keys. KEYS: team; some also take keys. ARGV: the head (clock, deadline, offer),
+-- then the arguments listed at each function.
 
--- Amounts and counts stay exact up to here.
+-- Amounts and counts are exact up to here.
 local NUMBER_MAX = 9007199254740991
 
 -- Arguments from `first` on: how many follow, then names and values of the team's fields.
@@ -33,7 +33,7 @@ local function length_of(text)
   return months, seconds
 end
 
--- Texts may differ: P7D is P1W. How periods of that length are counted does not count: what stands behind the length has no digits.
+-- Compares durations, whose texts may differ: P7D is P1W. Ignores the suffix for how periods are counted, which has no digits.
 local function is_same_length(one, other)
   local months, seconds = length_of(one)
   local other_months, other_seconds = length_of(other)
@@ -52,7 +52,7 @@ local function described(now, team_key)
   return { now, 'team', description_of(team_key) }
 end
 
--- Whether two descriptions differ in more than the books; a plan that was written before a number was added has 0 for it.
+-- Whether two descriptions differ in more than the books; plans written before a number was introduced have 0 for it.
 local PLAN_AT, BOOKS_AT = 6, 7
 
 local function differ(before, after)
@@ -68,7 +68,7 @@ local function differ(before, after)
   return false
 end
 
--- 7: the balance; then fields; then what the audit is told. A team that exists already is answered as it is.
+-- 7: the balance; then fields; then the audit arguments. An existing team is returned unchanged.
 local function create_team()
   local now, late = read_clock()
   local team_key, offer, balance = key_at(1), read_offer(), number_at(7)
@@ -82,7 +82,7 @@ local function create_team()
   elseif call('HEXISTS', team_key, 'erasure') == 1 then
     return { now, 'erasing' }
   end
-  -- The offered period begins at the time of the function's first answer, which becomes the team's creation.
+  -- The offered period begins at the time of the function's first answer, which becomes the team's creation time.
   if not offer.ends or offer.length ~= named.period or now >= offer.ends then
     return ask_for_bounds(now, now, named.period)
   end
@@ -94,7 +94,7 @@ local function create_team()
   return answer
 end
 
--- The ids of remembered changes, by when each is forgotten: they are found by it when the team is deleted.
+-- The ids of remembered changes, by their expiry; used to delete the changes with the team.
 local function remember_change(team_key, once, now, remembered)
   local changes = beside(team_key, 'changes')
   call('ZREMRANGEBYSCORE', changes, '-inf', digits(now))
@@ -102,8 +102,8 @@ local function remember_change(team_key, once, now, remembered)
   call('PEXPIRE', changes, remembered)
 end
 
--- 7: micro to add; 8: an id under which this is done once, or ''; 9: what was asked for under it; 10: how long to remember that;
--- then fields; then what the audit is told.
+-- 7: micro to add; 8: an idempotency id, or ''; 9: the request made under it; 10: how long to remember that; then fields; then
+-- the audit arguments.
 local function update_team()
   local now, late = read_clock()
   local team_key, offer, add = key_at(1), read_offer(), number_at(7)
@@ -123,9 +123,9 @@ local function update_team()
   end
   local balance_before = team.balance
   events.look(team_key)
-  -- Read, so that a key of a wrong type fails before anything is written.
+  -- A key of the wrong type fails here, before anything is written.
   call('ZCARD', beside(team_key, 'changes'))
-  -- Read only where it matters; the driver has ended the leases that are over.
+  -- Only needed if credit is withdrawn; the driver has expired leases before.
   local head = add < 0 and call('HGET', beside(team_key, 'ids'), 'h')
   local held = head and select(2, parse(HEAD_HELD, head)) or 0
   if add < 0 and team.balance + add < held then
@@ -135,8 +135,9 @@ local function update_team()
   end
   team.balance = team.balance + add
   if named.period and not is_same_length(named.period, team.length) then
-    -- Begins a period at the time of the function's first answer, from which the next ones are counted, if not by the calendar.
-    -- The period that follows a running one starts behind the moment that it is counted from: such an offer answers another question.
+    -- Begins a period at the time of the function's first answer, from which the following ones are counted unless they follow
+    -- the calendar. A period that follows a current one starts after its anchor: such an offer was computed for another
+    -- question.
     if not offer.ends or offer.length ~= named.period or offer.starts > offer.anchor or now >= offer.ends then
       return ask_for_bounds(now, now, named.period)
     end
@@ -159,12 +160,12 @@ local function update_team()
   end
   events.keep(team_key, events.team_of(team_key) .. '-updated-' .. digits(now), now, 'updated', answer[3], 7)
   if read_plan(answer[3][6])[BILLING] == 1 then
-    events.tell_credit(team_key, now, balance_before, team.balance, answer[3][5])
+    events.report_credit(team_key, now, balance_before, team.balance, answer[3][5])
   end
   return answer
 end
 
--- KEYS 2: keys. The team, its keys' records and counts, in the period that holds now.
+-- KEYS 2: keys. The team and its keys' records and counts, in the current period.
 local function usage()
   local now, late = read_clock()
   local team_key, keys_key, offer = key_at(1), key_at(2), read_offer()

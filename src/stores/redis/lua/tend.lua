@@ -1,27 +1,25 @@
--- What becomes of a team by time alone, done for teams without requests, too: its period ends, what it reserved ends, periods that
--- were left close, finished days are written away, what is old is forgotten. Doing it twice changes nothing more.
--- KEYS: team. ARGV: the head (clock, deadline, offer); of `tend` then how many days of history are kept, and how long after midnight
--- the team is due again.
+-- The effects of time alone on a team, applied even without requests: its period ends, reservations expire, ended periods
+-- close, finished days are moved to the history, and old data is deleted. Idempotent. KEYS: team. ARGV: the head (clock,
+-- deadline, offer); for `tend` also how many days of history are kept, and how long after midnight the team is due again.
 
--- A function of its own, because one in Lua may have at most 200 local variables.
+-- A separate function, because a Lua function may have at most 200 local variables.
 local tend, periods = (function()
-  -- How soon a team is looked at again while something is open in a period that has ended.
+  -- How soon a team is checked again while a reservation is open in an ended period.
   local OPEN_AGAIN_MS = 2000
-  -- Left periods that one call looks at: an older version may have kept many.
+  -- Ended periods that one call checks; an older version may have left many.
   local LEFT_MAX = 200
-  -- How far back they are looked for where nobody has looked before.
+  -- How far back to search for them if no lower bound is stored.
   local LEFT_BEFORE = 10000
 
-  -- Nothing of this period can change any more. Called once for each that has any use, with its record; writes are made by the same
-  -- call.
+  -- Called when a period is final, once for each with any usage, with its record; the same call makes the writes.
   local function period_closed(of, characters, record)
     call('HSET', key_beside('periods'), digits(of), record)
     local id = events.team_of(team_key) .. '-period-' .. digits(closed_periods.starts(record))
     events.keep(team_key, id, now, 'period', { digits(of), record })
   end
 
-  -- What was reserved in the period and committed after it may have reached more than was told while it ran.
-  local function tell_late_percents(of, counts, record)
+  -- Reservations committed after the period's end may have reached more than was reported while it was current.
+  local function report_late_percents(of, counts, record)
     local reached = events.percents_reached(read_plan(counts.p), tonumber(counts.told or 0), tonumber(counts.characters))
     for _, percent in ipairs(reached) do
       local team = events.texts(call('HMGET', team_key, 'name', 'plan', 'created', 'period', 'currency', 'p', 'b'), 7)
@@ -30,22 +28,22 @@ local tend, periods = (function()
     end
   end
 
-  -- All that the team's keys committed on a day that is over. Called again, with more, where a clock that stepped back has added to it.
+  -- Called with the total of a past day; again, with a higher total, if a clock that went back has added to it.
   local function day_finished(day, characters, requests)
     local id = events.team_of(team_key) .. '-day-' .. digits(day) .. '-' .. digits(requests)
     events.keep(team_key, id, now, 'day', { digits(day), digits(characters), digits(requests) })
   end
 
-  -- Ends leases and follows the period. Returns what to answer where the account cannot be opened.
-  local function bring_up(offer)
+  -- Expires leases and updates the period. Returns the answer if the account cannot be opened.
+  local function catch_up(offer)
     local opened, undone = open_account(key_at(1), 1, 0, offer)
     if undone then
       return ask_for_bounds(now, undone.anchor, undone.length)
     elseif not opened then
       return { now, 'none' }
     end
-    -- What a wrong type makes fail comes before anything is written.
-    call('LLEN', places_key)
+    -- Keys of the wrong type fail here, before anything is written.
+    call('LLEN', slots_key)
     call('HLEN', key_beside('periods'))
     call('HLEN', key_beside('days'))
     events.look(team_key)
@@ -53,13 +51,13 @@ local tend, periods = (function()
     return nil
   end
 
-  -- Whether nothing can be open any more in a period that was left; one that an older version left does not say what is.
+  -- Whether no reservation can be open in an ended period; one left by an older version does not record that.
   local function is_over(counts, key)
     local open, over = tonumber(counts.open), tonumber(counts.over)
     if open == 0 or over and now >= over then
       return true
     elseif not open and not over then
-      -- Whatever was reserved before this moment has ended when the team's ids expire.
+      -- Everything reserved before now will have expired when the team's ids expire.
       call('HSET', key, 'over', digits(expires))
       return now >= expires
     end
@@ -71,21 +69,21 @@ local tend, periods = (function()
     if characters > 0 then
       local record = closed_periods.record(counts, length)
       if events.rules then
-        tell_late_percents(of, counts, record)
+        report_late_percents(of, counts, record)
       end
       period_closed(of, characters, record)
     end
     call('DEL', key)
   end
 
-  -- Closes what can be closed of the periods that were left. Returns those that cannot, by number, and whether all were looked at.
+  -- Closes the ended periods that can be closed. Returns the others, by number, and whether all were checked.
   local function close_periods()
     local from = tonumber(call('HGET', team_key, 'left') or nil) or max(1, number - LEFT_BEFORE)
     local last, left, first_left = min(number - 1, from + LEFT_MAX - 1), {}, nil
     for of = from, last do
       local key = use_key(team_key, of)
       local counts = closed_periods.named(call('HGETALL', key))
-      -- Without bounds it was left by a version that kept none.
+      -- It was left by a version that stored no bounds.
       if counts.starts then
         if is_over(counts, key) then
           close_period(of, counts, key)
@@ -101,12 +99,12 @@ local tend, periods = (function()
     return left, last == number - 1
   end
 
-  -- Adds to the stored days what keys have counted before this one. Returns what their records are to be, and the first day that
-  -- got something, if any did.
+  -- Adds the keys' counts of past days to the stored days. Returns the keys' new records, and the first day that was changed,
+  -- if any.
   local function finish_days(stored)
     local fields, records, first = call('HGETALL', team_key), {}, NEVER
     for i = 1, #fields, 2 do
-      local of = byte(fields[i]) == 107 and stored[sub(fields[i], 2)] -- k
+      local of = byte(fields[i]) == 107 and stored[sub(fields[i], 2)] -- 'k'
       if of then
         local key = {}
         key.active, key.last_use, key.number, key.characters, key.requests, key.day = parse(KEY, with_day(fields[i + 1]))
@@ -123,10 +121,10 @@ local tend, periods = (function()
     return records, first
   end
 
-  local function tell_days(stored, told)
+  local function report_days(stored, last_done)
     local by_day, order = {}, {}
     for _, of in pairs(stored) do
-      for _, one in ipairs(days.since(of, told)) do
+      for _, one in ipairs(days.since(of, last_done)) do
         local day = one[1]
         if day < today then
           if not by_day[day] then
@@ -147,9 +145,9 @@ local tend, periods = (function()
     closed_periods.drop(key_beside('periods'), before_ms)
   end
 
-  -- The days first: records without a day have all that they count in them.
+  -- Writes the days first: a record without a day has all its counts in the days.
   local function write_finished(stored, records, first_kept)
-    local changed, gone = { TOLD, digits(today - 1) }, {}
+    local changed, gone = { DAYS_DONE, digits(today - 1) }, {}
     local left = false
     for id, of in pairs(stored) do
       days.drop(of, first_kept)
@@ -172,11 +170,11 @@ local tend, periods = (function()
     call_in_pieces('HSET', team_key, records)
   end
 
-  -- Once a day: what the days before came to is in `:days` then, and what is too old is not.
+  -- Once a day: moves the counts of past days to `:days`, and drops what is too old.
   local function keep_days(kept_days)
     local fields, stored = closed_periods.named(call('HGETALL', key_beside('days'))), {}
-    local told = tonumber(fields[TOLD] or 0)
-    if told == today - 1 then
+    local last_done = tonumber(fields[DAYS_DONE] or 0)
+    if last_done == today - 1 then
       return
     end
     drop_periods(now - kept_days * DAY_MS)
@@ -184,29 +182,29 @@ local tend, periods = (function()
       return
     end
     for id, packed in pairs(fields) do
-      if id ~= TOLD then
+      if id ~= DAYS_DONE then
         stored[id] = days.read(packed)
       end
     end
     local records, first = finish_days(stored)
-    tell_days(stored, min(told, first - 1))
+    report_days(stored, min(last_done, first - 1))
     write_finished(stored, records, today - kept_days)
   end
 
-  -- By the head of the call: its clock, its deadline, and the bounds of a period that came with it.
-  local function bring_up_in_time()
+  -- With the head of the call: its clock, its deadline, and the offered bounds of a period.
+  local function catch_up_in_time()
     local at_ms, is_late = read_clock()
     local offer = read_offer()
     if is_late then
       return { at_ms, 'late' }
     end
     begin(at_ms)
-    return bring_up(offer)
+    return catch_up(offer)
   end
 
   local function tend()
     local kept_days, after_midnight = number_at(7), number_at(8)
-    local undone = bring_up_in_time()
+    local undone = catch_up_in_time()
     if undone then
       return undone
     end
@@ -221,9 +219,9 @@ local tend, periods = (function()
     return { now, 'tended', digits(due) }
   end
 
-  -- The running period, those that were left and are not closed, and the closed ones.
+  -- The current period, those that have ended and are not closed, and the closed ones.
   local function periods()
-    local undone = bring_up_in_time()
+    local undone = catch_up_in_time()
     if undone then
       return undone
     end
