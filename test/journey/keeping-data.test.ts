@@ -42,14 +42,23 @@ test('a store is backed up, restored, checked, migrated and moved', async () => 
   const { team_id: team } = parsed(await inProcess(['team', 'create', '--name', 'Kept', '--plan', 'free', '--store', store, '--json'])) as {
     team_id: string;
   };
+  const limits = ['--characters', '100', '--requests-per-second', '5', '--allow', '10.0.0.0/8', '--expires-at', '2099-01-31T18:00:00Z'];
+  const made = await inProcess(['key', 'create', '--team', team, '--mode', 'live', ...limits, '--store', store, '--json']);
+  const { key_id: key } = parsed(made) as { key_id: string };
+  const keys = async (url = store): Promise<unknown> => parsed(await inProcess(['key', 'list', '--team', team, '--store', url, '--json']));
+  const kept = await keys();
   expect(await runSection('Backup of a SQLite file')).toMatch(/^Wrote \S+\.db, \d+ bytes\.\n$/);
   await inProcess(['team', 'create', '--name', 'Made later', '--plan', 'free', '--store', store]);
+  await inProcess(['key', 'update', key, '--no-characters', '--disable', '--store', store]);
+  expect(await keys()).not.toEqual(kept);
   const restored = await runSection('Restore of a SQLite file');
   expect(restored).toContain('Kept');
   expect(restored).not.toContain('Made later');
-  expect(await runSection('Checking the books')).toBe('Checked 1 teams, 0 keys and 0 glossaries: nothing is wrong.\n');
+  expect(await keys()).toEqual(kept);
+  expect(await runSection('Checking the books')).toBe('Checked 1 teams, 1 keys and 0 glossaries: nothing is wrong.\n');
   expect(await runSection('Upgrade')).toBe('sqlite:data/lingate.db is of this version already.\n');
   expect(await runSection('Moving to another store')).toContain('Both hold the same');
   const moved = await inProcess(['team', 'show', team, '--json', '--store', redis.url]);
   expect(parsed(moved)).toEqual(parsed(await inProcess(['team', 'show', team, '--json', '--store', store])));
+  expect(await keys(redis.url)).toEqual(kept);
 }, 60_000);

@@ -2,6 +2,7 @@
 import type { Audited } from '../../src/domain/audit-entry.ts';
 import { eventRules } from '../../src/domain/event-rules.ts';
 import { isUnavailable } from '../../src/domain/store-unavailable.ts';
+import type { KeyLimits } from '../../src/domain/key-limits.ts';
 import type { TeamLimits } from '../../src/domain/plan.ts';
 import type { PluginStore } from '../../src/ports/plugin.ts';
 import type { MovableClock } from '../../src/testing/movable-clock.ts';
@@ -14,12 +15,18 @@ export const RICH = {
   otherKey: '01JKEY0000000000000000000B',
   revokedKey: '01JKEY0000000000000000000C',
   creditKey: '01JKEY0000000000000000000D',
+  /** With every limit. The others are disabled, have expired, or are revoked with a limit. */
+  limitedKey: '01JKEY0000000000000000000E',
+  disabledKey: '01JKEY0000000000000000000F',
+  expiredKey: '01JKEY0000000000000000000G',
+  revokedLimitedKey: '01JKEY0000000000000000000H',
   glossary: '01JG00000000000000000000GA',
   dictionary: '01JG00000000000000000000DA',
   largeGlossary: '01JG00000000000000000000GB',
   openId: '01JREQ0000000000000000000A',
   lateId: '01JREQ0000000000000000000B',
   doneId: '01JREQ0000000000000000000C',
+  limitedId: '01JREQ0000000000000000000D',
   digest: 'digest-of-the-first-key-with-43-characters-',
 } as const;
 
@@ -44,6 +51,8 @@ const CREDIT: TeamLimits = {
   minorPerMillion: 2500,
 };
 const BY: Audited = { actor: 'cli:ada@host', action: 'createTeam' };
+/** From where `limitedKey` is allowed. */
+export const RICH_ADDRESS = '2001:db8::7';
 /** With these, operations keep events of every kind. */
 export const RICH_EVENTS = eventRules([1, 80], [4, 5]);
 const DAY_MS = 86_400_000;
@@ -60,7 +69,7 @@ export async function fillRich(store: PluginStore, clock: MovableClock): Promise
   let ids = 0;
   const use = async (teamId: string, keyId: string, characters: number): Promise<void> => {
     const requestId = `01JREQ00000000000000001${String(ids++).padStart(3, '0')}`;
-    done(await store.ledger.admit({ requestId, teamId, keyId, characters, reserve: true, leaseMs: LEASE_MS, glossary: undefined }));
+    await admit(store, teamId, keyId, requestId, characters);
     done(await store.ledger.resolve(teamId, requestId, 'commit'));
     clock.step(300);
   };
@@ -110,17 +119,35 @@ export async function fillRich(store: PluginStore, clock: MovableClock): Promise
   // Closes what can be closed.
   for (const teamId of [RICH.quota, RICH.credit]) await store.history?.periods(teamId);
   clock.step(1100);
+  await limitKeys(store, clock);
+  await use(RICH.quota, RICH.limitedKey, 37);
   await use(RICH.quota, RICH.key, 23);
   await use(RICH.quota, RICH.otherKey, 29);
   await use(RICH.credit, RICH.creditKey, 31);
+  await admit(store, RICH.quota, RICH.limitedKey, RICH.limitedId, 41);
   await admit(store, RICH.quota, RICH.key, RICH.openId, 19);
   await admit(store, RICH.credit, RICH.creditKey, RICH.openId, 400);
   await admit(store, RICH.credit, RICH.creditKey, RICH.doneId, 5);
   done(await store.ledger.resolve(RICH.credit, RICH.doneId, 'commit'));
 }
 
-async function admit(store: PluginStore, teamId: string, keyId: string, requestId: string, characters: number): Promise<void> {
-  done(await store.ledger.admit({ requestId, teamId, keyId, characters, reserve: true, leaseMs: LEASE_MS, glossary: undefined }));
+/** Keys of the quota team with limits of their own. */
+async function limitKeys({ teams }: PluginStore, clock: MovableClock): Promise<void> {
+  const create = (keyId: string, label: string, limits: KeyLimits) =>
+    teams.createKey({ keyId, teamId: RICH.quota, digest: `digest-${label}`, display: 'la_live_Lim1', label, mode: 'live', limits });
+  const expiresAtMs = clock.nowMs() + 30 * DAY_MS;
+  const allowedAddresses = ['10.0.0.0/8', '2001:db8::/32'];
+  done(await create(RICH.limitedKey, 'limited', { expiresAtMs, requestsPerSecond: 2, characters: 150, allowedAddresses }));
+  done(await create(RICH.disabledKey, 'disabled', {}));
+  done(await teams.updateKey!(RICH.disabledKey, { disabled: true }, { ...BY, action: 'updateKey' }));
+  done(await create(RICH.expiredKey, 'expired', { expiresAtMs: clock.nowMs() + 1 }));
+  done(await create(RICH.revokedLimitedKey, 'revoked', { characters: 5 }));
+  done(await teams.revokeKey(RICH.revokedLimitedKey));
+}
+
+async function admit({ ledger }: PluginStore, teamId: string, keyId: string, requestId: string, characters: number): Promise<void> {
+  const request = { requestId, teamId, keyId, characters, reserve: true, leaseMs: LEASE_MS, glossary: undefined };
+  done(await ledger.admit({ ...request, address: RICH_ADDRESS }));
 }
 
 /** Whatever a store answers when it has done what was asked. */

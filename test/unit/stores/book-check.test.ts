@@ -46,8 +46,8 @@ function expectFinding({ findings }: Checked, { detail, ...expected }: Expected)
   expect(findings).toContainEqual(expect.objectContaining(match));
 }
 
-const COUNTS = { teams: 3, keys: 4, glossaries: 2 };
-const { quota, credit, key, otherKey, creditKey, openId } = RICH;
+const COUNTS = { teams: 3, keys: 8, glossaries: 2 };
+const { quota, credit, key, otherKey, creditKey, limitedKey, disabledKey, openId } = RICH;
 
 describe('on SQLite', () => {
   const directory = mkdtempSync(join(tmpdir(), 'lingate-check-'));
@@ -113,6 +113,23 @@ describe('on SQLite', () => {
     ],
     [`DELETE FROM key_books WHERE key = ${keyNo(otherKey)}`, { what: 'key', keyId: otherKey }],
     [`UPDATE keys SET team = ${team(credit)} WHERE key_id = '${key}'`, { what: 'key', teamId: quota }],
+    [
+      `UPDATE key_limits SET held_characters = held_characters + 1 WHERE key = ${keyNo(limitedKey)}`,
+      { what: 'held', teamId: quota, keyId: limitedKey, detail: 'hold 42 characters, its open reservations hold 41' },
+    ],
+    [
+      `UPDATE operations SET characters = 40 WHERE request_id = '${RICH.limitedId}' AND team = ${team(quota)}`,
+      { what: 'held', teamId: quota, keyId: limitedKey },
+    ],
+    [`UPDATE key_limits SET window = x'0000' WHERE key = ${keyNo(limitedKey)}`, { what: 'window', teamId: quota, keyId: limitedKey }],
+    [`UPDATE key_limits SET characters = 0 WHERE key = ${keyNo(limitedKey)}`, { what: 'key', keyId: limitedKey, detail: 'from 1 on' }],
+    [
+      `UPDATE key_limits SET addresses = '["10.0.0.0/33"]' WHERE key = ${keyNo(limitedKey)}`,
+      { what: 'key', keyId: limitedKey, detail: 'no range' },
+    ],
+    [`UPDATE keys SET guarded = 0 WHERE no = ${keyNo(limitedKey)}`, { what: 'key', teamId: quota, keyId: limitedKey }],
+    [`DELETE FROM key_limits WHERE key = ${keyNo(disabledKey)}`, { what: 'key', teamId: quota, keyId: disabledKey }],
+    [`UPDATE key_limits SET team = ${team(credit)} WHERE key = ${keyNo(disabledKey)}`, { what: 'key', teamId: quota, keyId: disabledKey }],
     [`DELETE FROM books WHERE team = ${team(RICH.idle)}`, { what: 'team', teamId: RICH.idle }],
     [`UPDATE keys SET mode = 'test' WHERE key_id = '${creditKey}'`, { what: 'key', teamId: credit, keyId: creditKey }],
     [`DELETE FROM periods WHERE team = ${team(quota)} AND no = 1`, { what: 'file', detail: 'usage' }],
@@ -217,6 +234,32 @@ describe('on Redis', () => {
     ['an open reservation that was lost', async () => client.hdel(keys.ids, await idOfOpen(keys.ids)), { what: 'held', teamId: quota }],
     ['a lost head', () => client.hdel(keys.ids, 'h'), { what: 'held', teamId: quota }],
     ['a place that another program has added', () => client.rpush(keys.places, Buffer.alloc(22)), { what: 'window', teamId: quota }],
+    [
+      'characters that a key does not hold',
+      () => patch(keys.team, `w:${limitedKey}`, 4, (bytes) => void bytes.writeUInt8(bytes[6]! + 1, 6)),
+      { what: 'held', teamId: quota, keyId: limitedKey, detail: 'hold 42 characters, its open reservations hold 41' },
+    ],
+    [
+      'places of a key that count for none',
+      () => patch(keys.team, `w:${limitedKey}`, 24, (bytes) => void bytes.fill(0, 0, 3)),
+      { what: 'window', teamId: quota, keyId: limitedKey },
+    ],
+    [
+      'a limit of half a character',
+      () => patch(keys.team, `l:${limitedKey}`, 17, (bytes) => void bytes.writeDoubleBE(0.5, 0)),
+      { what: 'key', teamId: quota, keyId: limitedKey, detail: 'from 1 on' },
+    ],
+    ['lost limits', () => client.hdel(keys.team, `l:${limitedKey}`), { what: 'key', teamId: quota, keyId: limitedKey }],
+    [
+      'limits of a key that is said to have none',
+      () => patch(keys.team, `k${disabledKey}`, 0, (bytes) => void bytes.writeUInt8(1, 0)),
+      { what: 'key', teamId: quota, keyId: disabledKey },
+    ],
+    [
+      'limits of a key that is not there',
+      () => client.hset(keys.team, 'l:gone', Buffer.alloc(25)),
+      { what: 'key', teamId: quota, keyId: 'gone' },
+    ],
     ['a key without a state', () => client.hdel(keys.team, `k${otherKey}`), { what: 'key', teamId: quota, keyId: otherKey }],
     ['a state without a key', () => client.hdel(keys.keys, otherKey), { what: 'key', teamId: quota, keyId: otherKey }],
     ['a key that no digest leads to', () => client.del(digestKey(RICH.digest)), { what: 'digest', teamId: quota, keyId: key }],
@@ -345,10 +388,14 @@ async function whileServing(store: ReturnType<typeof promisedStore>, look: () =>
     while (!ended()) {
       const [teamId, keyId] = [newId(), newId()];
       await store.teams.createTeam({ teamId, name: `Team ${teamId}`, plan: 'p', limits: { ...limits, ...rest }, balanceMicro: 0 });
-      await store.teams.createKey({ keyId, teamId, digest: `digest-${keyId}`, display: 'la_live_Ab3d', label: '', mode: 'live' });
+      const record = { keyId, teamId, digest: `digest-${keyId}`, display: 'la_live_Ab3d', label: '', mode: 'live' } as const;
+      // Some hold characters before they have a limit, some lose it while they do.
+      const limited = { characters: 1000, requestsPerSecond: 1000 };
+      await store.teams.createKey({ ...record, limits: made % 2 === 0 ? limited : {} });
       for (let i = 0; i < 5 && !ended(); i++) {
         const requestId = newId();
         await store.ledger.admit({ requestId, teamId, keyId, characters: 3, reserve: true, leaseMs: 5000, glossary: undefined });
+        if (i === 2) await store.teams.updateKey!(keyId, { limits: made % 2 === 0 ? { characters: null } : limited });
         if (i % 3 > 0) await store.ledger.resolve(teamId, requestId, i % 3 === 1 ? 'commit' : 'release');
       }
       const dictionary = { dictionaryId: newId(), sourceLang: 'EN', targetLang: 'DE', entries: { a: 'b' } };

@@ -22,7 +22,7 @@ import { inProcess } from '../../support/lingate-command.ts';
 import { promisedStore } from '../../support/promised-store.ts';
 import { startRedis } from '../../support/redis.ts';
 import type { RedisServer } from '../../support/redis.ts';
-import { fillRich, RICH, RICH_EVENTS } from '../../support/rich-store.ts';
+import { fillRich, RICH, RICH_ADDRESS, RICH_EVENTS } from '../../support/rich-store.ts';
 import { SILENT } from '../../support/silent-log.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'lingate-copy-'));
@@ -70,7 +70,7 @@ const { quota, credit, idle } = RICH;
 /** Every question that the ports have, asked of everything that is there. */
 async function everyAnswer(store: PluginStore, clock: MovableClock): Promise<unknown> {
   const { teams, keys, glossaries, history, ledger } = store;
-  const digests = [RICH.digest, 'digest-two', 'digest-three', 'digest-four', 'digest-of-nobody'];
+  const digests = [RICH.digest, 'digest-two', 'digest-three', 'digest-four', 'digest-limited', 'digest-disabled', 'digest-of-nobody'];
   const range = { from: 0, to: dayOf(clock.nowMs()) };
   const all = { after: undefined, limit: 10, search: undefined };
   const perTeam = await Promise.all(
@@ -91,6 +91,7 @@ async function everyAnswer(store: PluginStore, clock: MovableClock): Promise<unk
     owners: await Promise.all(digests.map(async (digest) => keys.find(digest))),
     found: await Promise.all(digests.map((digest) => teams.findKeys({ digest }))),
     shown: await teams.findKeys({ display: 'la_live_Ab3d' }),
+    limited: await teams.findKeys({ display: 'la_live_Lim1' }),
     perTeam,
     pages: await history!.pageDays(all, range),
     entries: [
@@ -105,19 +106,24 @@ async function everyAnswer(store: PluginStore, clock: MovableClock): Promise<unk
       await admit(store, credit, RICH.creditKey, RICH.doneId),
       await admit(store, credit, RICH.creditKey, RICH.openId),
       await admit(store, quota, RICH.revokedKey, 'r1'),
+      await admit(store, quota, RICH.disabledKey, 'r2'),
+      await admit(store, quota, RICH.expiredKey, 'r3'),
+      await admit(store, quota, RICH.revokedLimitedKey, 'r4'),
+      await admit(store, quota, RICH.limitedKey, 'r5', '192.0.2.1'),
     ],
   };
 }
 
-function admit({ ledger }: PluginStore, teamId: string, keyId: string, requestId: string) {
+function admit({ ledger }: PluginStore, teamId: string, keyId: string, requestId: string, address = RICH_ADDRESS) {
   const glossary = { glossaryId: RICH.glossary, sourceLang: 'EN', targetLang: 'FR' };
   const forGlossary = teamId === quota ? glossary : undefined;
-  return ledger.admit({ requestId, teamId, keyId, characters: 3, reserve: true, leaseMs: 60_000, glossary: forGlossary });
+  return ledger.admit({ requestId, teamId, keyId, characters: 3, reserve: true, leaseMs: 60_000, glossary: forGlossary, address });
 }
 
 /** What follows from what was copied: the window fills, reservations end or are settled, days and periods go on. */
 async function future(store: PluginStore, clock: MovableClock, withChange: boolean): Promise<unknown> {
   const said: unknown[] = [];
+  said.push(...(await futureOfLimited(store, clock)));
   for (let i = 0; i < 7; i++) said.push(await admit(store, quota, RICH.key, `01JREQ0000000000000000002${i}`));
   said.push(await store.ledger.resolve(quota, RICH.openId, 'commit'), await store.ledger.resolve(quota, RICH.lateId, 'commit'));
   if (withChange)
@@ -138,6 +144,31 @@ async function future(store: PluginStore, clock: MovableClock, withChange: boole
   return said;
 }
 
+/** Of the key with every limit: one of its two places is taken, 78 of its 150 characters are used or held. */
+async function futureOfLimited(store: PluginStore, clock: MovableClock): Promise<unknown[]> {
+  const said = [await admitOf(store, '01JREQ00000000000000000050', 30)];
+  // The team's window has a place again, the key's has none.
+  clock.step(100);
+  said.push(await admitOf(store, '01JREQ00000000000000000051', 30));
+  const released = await store.ledger.resolve(quota, RICH.limitedId, 'release');
+  clock.step(1001);
+  for (let i = 0; i < 3; i++) said.push(await admitOf(store, `01JREQ0000000000000000006${i}`, 42));
+  clock.step(1001);
+  const kinds = ['admitted', 'rate_limited', 'admitted', 'quota_exceeded', 'rate_limited'];
+  expect(said.map((answer) => answer.kind)).toEqual(kinds);
+  expect(said.filter(({ kind }) => kind !== 'admitted')).toMatchObject([
+    { of: 'key', limit: 2 },
+    { of: 'key', characterLimit: 150 },
+    { of: 'key' },
+  ]);
+  return [...said, released];
+}
+
+function admitOf({ ledger }: PluginStore, requestId: string, characters: number) {
+  const request = { requestId, teamId: quota, keyId: RICH.limitedKey, characters, reserve: true, leaseMs: 60_000, glossary: undefined };
+  return ledger.admit({ ...request, address: RICH_ADDRESS, reportRate: true });
+}
+
 async function limitsOf(store: PluginStore) {
   const team = await store.teams.findTeam(quota);
   return team !== undefined && 'limits' in team ? team.limits : undefined;
@@ -153,7 +184,7 @@ describe.each([
     const [from, to] = [urlOf(kind, 0), urlOf(other, 1)];
     const clock = await filled(from);
     const tally = await copy(from, to);
-    expect(tally).toMatchObject({ teams: 3, keys: 4, digests: 4, glossaries: 2, openReservations: 3 });
+    expect(tally).toMatchObject({ teams: 3, keys: 8, digests: 8, glossaries: 2, openReservations: 4 });
     const [source, target] = [await open(from, clock), await open(to, clock)];
     expect(await everyAnswer(target, clock)).toEqual(await everyAnswer(source, clock));
     const startMs = clock.nowMs();
@@ -330,6 +361,6 @@ test('the command says what it has copied, and where it is', async () => {
   await filled(from);
   const { status, stdout, stderr } = await inProcess(['store', 'copy', '--from', from, '--to', to, '--json']);
   expect([status, stderr]).toEqual([0, 'lingate store copy: copying: 0 teams\nlingate store copy: compared: 3 teams\n']);
-  expect(JSON.parse(stdout)).toMatchObject({ from, to, teams: 3, keys: 4, glossaries: 2, open_reservations: 3, balance_minor: 5 });
+  expect(JSON.parse(stdout)).toMatchObject({ from, to, teams: 3, keys: 8, glossaries: 2, open_reservations: 4, balance_minor: 5 });
   expect((await inProcess(['store', 'copy', '--from', from])).status).toBe(2);
 });

@@ -104,6 +104,22 @@ test('the window is still full, and its next place is free when the oldest that 
   expect(await store.ledger.admit({ ...asked, requestId: ulid() })).toEqual({ kind: 'rate_limited', limit: 3, retryAfterMs: 989 });
 });
 
+test('its keys have no limits, and can be given some: what they have used and hold counts', async () => {
+  const store = await file.open({ clock });
+  const asked = { teamId: TEAM, keyId: KEY, characters: 51, reserve: true, leaseMs: LEASE_MS, glossary: undefined };
+  expect(answered(await store.teams.listKeys(TEAM))).toMatchObject([{ limits: {} }, { limits: {} }]);
+  answered(await store.teams.updateKey!(KEY, { limits: { characters: 100 } }));
+  clock.step(1000);
+  expect(await store.ledger.admit({ ...asked, requestId: ulid() })).toMatchObject({
+    kind: 'quota_exceeded',
+    of: 'key',
+    characterLimit: 100,
+  });
+  expect(await store.ledger.admit({ ...asked, requestId: ulid(), characters: 50 })).toMatchObject({ kind: 'admitted' });
+  answered(await store.teams.updateKey!(OTHER_KEY, { disabled: false, limits: { expiresAtMs: 1 } }));
+  expect(answered(await store.teams.listKeys(TEAM))?.[1]).toMatchObject({ status: 'revoked', limits: { expiresAtMs: 1 } });
+});
+
 test('days begin with this version, and periods with the one whose plan is known', async () => {
   const store = await file.open({ clock });
   const today = dayOf(clock.nowMs());
