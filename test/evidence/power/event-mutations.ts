@@ -25,6 +25,13 @@ export const EVENT_MUTATIONS: readonly Mutation[] = [
     caughtBy: [{ ...KEPT, names: 'Redis' }],
   },
   {
+    name: 'Redis: the event of a changed key is in no list',
+    edits: [
+      { file: 'src/stores/redis/functions.ts', find: "lua: 'update_key', onFull: true, keepsEvents: true", replace: "lua: 'update_key'" },
+    ],
+    caughtBy: [{ ...KEPT, names: 'Redis.*a key that is changed is told' }],
+  },
+  {
     name: 'SQLite: a period without a charged character is told',
     edits: [{ file: 'src/stores/sqlite/periods.ts', find: 'nullif(sum(characters), 0)', replace: 'sum(characters)' }],
     caughtBy: [{ ...KEPT, names: 'SQLite' }],

@@ -104,6 +104,28 @@ describe.each(KINDS)('$name', ({ open }) => {
     });
   });
 
+  test('a key that is changed is told as it is then, and one that stays as it was is not', async () => {
+    const { team, store, told } = await scene();
+    const { keyId } = team;
+    for (const change of [
+      { label: 'new', limits: { characters: 5, allowedAddresses: ['10.0.0.0/8'] } },
+      { label: 'new', limits: { characters: 5 } },
+      { disabled: true },
+      { disabled: false, limits: { characters: null, allowedAddresses: null } },
+    ]) {
+      clock.step(1);
+      answered(await store.teams.updateKey!(keyId, change));
+    }
+    const nowMs = clock.nowMs();
+    const updates = (await told()).filter(({ facts }) => facts.kind === 'key_updated').toSorted((one, other) => one.atMs - other.atMs);
+    const limits = { characters: 5, allowedAddresses: ['10.0.0.0/8'] };
+    expect(updates).toMatchObject([
+      { id: `${keyId}-updated-${nowMs - 3}`, atMs: nowMs - 3, facts: { key: { keyId, label: 'new', status: 'active', limits } } },
+      { id: `${keyId}-updated-${nowMs - 1}`, facts: { key: { status: 'disabled', limits } } },
+      { id: `${keyId}-updated-${nowMs}`, facts: { key: { status: 'active', limits: {} } } },
+    ]);
+  });
+
   test('each percent of a quota is told by the commit that reaches it, on whichever instance, with the usage as it is then', async () => {
     const { charge, told, team } = await scene({ characterLimit: 100, overageCharacters: 100 });
     const percents = async (): Promise<unknown[]> => quotaOf(await told()).map(({ percent }) => percent);
