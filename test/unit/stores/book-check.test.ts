@@ -115,7 +115,7 @@ describe('on SQLite', () => {
     [`UPDATE keys SET team = ${team(credit)} WHERE key_id = '${key}'`, { what: 'key', teamId: quota }],
     [
       `UPDATE key_limits SET held_characters = held_characters + 1 WHERE key = ${keyNo(limitedKey)}`,
-      { what: 'held', teamId: quota, keyId: limitedKey, detail: 'hold 42 characters, its open reservations hold 41' },
+      { what: 'held', teamId: quota, keyId: limitedKey, detail: 'holding 42 characters, its open reservations hold 41' },
     ],
     [
       `UPDATE operations SET characters = 40 WHERE request_id = '${RICH.limitedId}' AND team = ${team(quota)}`,
@@ -125,7 +125,7 @@ describe('on SQLite', () => {
     [`UPDATE key_limits SET characters = 0 WHERE key = ${keyNo(limitedKey)}`, { what: 'key', keyId: limitedKey, detail: 'from 1 on' }],
     [
       `UPDATE key_limits SET addresses = '["10.0.0.0/33"]' WHERE key = ${keyNo(limitedKey)}`,
-      { what: 'key', keyId: limitedKey, detail: 'no range' },
+      { what: 'key', keyId: limitedKey, detail: 'invalid address range' },
     ],
     [`UPDATE keys SET guarded = 0 WHERE no = ${keyNo(limitedKey)}`, { what: 'key', teamId: quota, keyId: limitedKey }],
     [`DELETE FROM key_limits WHERE key = ${keyNo(disabledKey)}`, { what: 'key', teamId: quota, keyId: disabledKey }],
@@ -237,7 +237,7 @@ describe('on Redis', () => {
     [
       'characters that a key does not hold',
       () => patch(keys.team, `w:${limitedKey}`, 4, (bytes) => void bytes.writeUInt8(bytes[6]! + 1, 6)),
-      { what: 'held', teamId: quota, keyId: limitedKey, detail: 'hold 42 characters, its open reservations hold 41' },
+      { what: 'held', teamId: quota, keyId: limitedKey, detail: 'holding 42 characters, its open reservations hold 41' },
     ],
     [
       'places of a key that count for none',
