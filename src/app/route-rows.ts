@@ -7,7 +7,7 @@ import type { LoadedPlugins } from '../config/plugins.ts';
 import { routeName } from '../core/route.ts';
 import type { RouteRow } from '../core/route.ts';
 import { placeSteps } from '../core/step-placement.ts';
-import { documentPaths } from '../docs/document-paths.ts';
+import { documentPaths } from '../docs/operation.ts';
 import type { Log } from '../ports/log.ts';
 import type { LoadedRoute, PluginApis } from '../ports/plugin.ts';
 import { documentRow, forwardRow, ROUTES } from '../routes.ts';

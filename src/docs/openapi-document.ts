@@ -1,7 +1,7 @@
 // The OpenAPI 3.1 document, generated from the schemas that validate requests and the registry of problems, so that it cannot drift.
 import type { TSchema } from 'typebox';
 import type { LoadedRoute, PluginApis } from '../ports/plugin.ts';
-import { bodySchemas, headers, shown } from './openapi-schemas.ts';
+import { bodySchemas, headers, operationObject, shown } from './openapi-schemas.ts';
 import { ProblemResponses, problemSchemas } from './openapi-problems.ts';
 import { GLOSSARY_ID, firstExample, idParameter, splitName, tags } from './operation.ts';
 import type { Examples, Operation } from './operation.ts';
@@ -107,34 +107,25 @@ function pathsOf(responses: ProblemResponses): OpenApiNode {
   for (const [name, operation] of Object.entries(operations)) {
     const [method, path] = splitName(name);
     const item = (paths[path] ??= path.includes('{id}') ? { parameters: [idParameterObject] } : {});
-    item[method.toLowerCase()] = operationObject(operation, responses);
+    item[method.toLowerCase()] = describedOperation(operation, responses);
   }
   return paths;
 }
 
 const idParameterObject = { ...idParameter, in: 'path', required: true, schema: { type: 'string' }, example: GLOSSARY_ID };
 
-function operationObject(operation: Operation, responses: ProblemResponses): OpenApiNode {
-  const { id, tag, summary, description, query, body, answer } = operation;
-  return {
-    operationId: id,
-    tags: [tag],
-    summary,
-    description,
-    ...(operation.authenticated ? {} : { security: [] }),
-    ...(query === undefined ? {} : { parameters: query.map(({ schema, ...rest }) => ({ ...rest, in: 'query', schema: shown(schema) })) }),
-    ...(body === undefined
-      ? {}
-      : { requestBody: { description: body.description, required: true, content: jsonContent(body.schema, body.examples) } }),
-    responses: {
-      [answer.status]: {
-        description: answer.description,
-        headers: responses.headers(answer.headers ?? []),
-        ...(answer.schema === undefined ? {} : { content: jsonContent(answer.schema, answer.examples) }),
-      },
-      ...responses.of(operation),
+function describedOperation(operation: Operation, responses: ProblemResponses): OpenApiNode {
+  const { query = [], body, answer } = operation;
+  const parameters = query.map(({ schema, ...rest }) => ({ ...rest, in: 'query', schema: shown(schema) }));
+  const requestBody = body && { description: body.description, required: true, content: jsonContent(body.schema, body.examples) };
+  return operationObject(operation, parameters, requestBody, {
+    [answer.status]: {
+      description: answer.description,
+      headers: responses.headers(answer.headers ?? []),
+      ...(answer.schema === undefined ? {} : { content: jsonContent(answer.schema, answer.examples) }),
     },
-  };
+    ...responses.of(operation),
+  });
 }
 
 function jsonContent(schema: TSchema, examples: Examples | undefined): OpenApiNode {

@@ -18,6 +18,7 @@ import {
 import { GlossaryBody } from '../domain/glossary.ts';
 import { TranslateBody } from '../domain/translate-request.ts';
 import type { OpenApiNode, OpenApiOptions } from './openapi-document.ts';
+import type { Operation } from './operation.ts';
 import { headerExamples } from './problem-examples.ts';
 
 export const ULID = { type: 'string', pattern: '^[0-7][0-9A-HJKMNP-TV-Z]{25}$' } as const;
@@ -124,4 +125,29 @@ export function headers({ serviceName, rateLimitHeaders }: OpenApiOptions): Open
 /** Names of the headers that any answer may have. */
 export function headersOfEveryAnswer({ rateLimitHeaders }: OpenApiOptions): string[] {
   return ['X-Request-Id', 'Cache-Control', ...(rateLimitHeaders ? Object.keys(RATE_HEADERS) : [])];
+}
+
+/** An operation of whichever document. */
+export function operationObject(
+  {
+    id,
+    tag,
+    summary,
+    description,
+    authenticated,
+  }: Pick<Operation, 'id' | 'summary' | 'description' | 'authenticated'> & { readonly tag: string },
+  parameters: readonly OpenApiNode[],
+  requestBody: OpenApiNode | undefined,
+  responses: OpenApiNode,
+): OpenApiNode {
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description,
+    ...(authenticated ? {} : { security: [] }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(requestBody === undefined ? {} : { requestBody }),
+    responses,
+  };
 }

@@ -1,4 +1,4 @@
-// The types of the API reference's description of a route.
+// The types of the API reference's description of a route, and the paths of the documentation.
 import type { TSchema } from 'typebox';
 import { problems } from '../core/problem.ts';
 import type { ProblemCode } from '../core/problem.ts';
@@ -34,7 +34,7 @@ export interface Operation {
   readonly body?: { readonly description: string; readonly schema: TSchema; readonly examples: Examples };
   readonly answer: OperationAnswer;
   /** Beyond those of every route, and of every route that needs a key. */
-  readonly problems: readonly ProblemCode[];
+  readonly problems?: readonly ProblemCode[];
 }
 
 export const tags = {
@@ -59,7 +59,7 @@ const COMMON: readonly ProblemCode[] = ['validation_error', 'internal_error'];
 export const UNMATCHED: readonly ProblemCode[] = ['not_found', 'method_not_allowed'];
 
 /** Every code that an operation can answer, by status, in the order of the registry. */
-export function problemsOf({ authenticated, problems: own }: Operation): ReadonlyMap<number, readonly ProblemCode[]> {
+export function problemsOf({ authenticated, problems: own = [] }: Operation): ReadonlyMap<number, readonly ProblemCode[]> {
   return Map.groupBy(codesOf(authenticated, own), (code) => problems[code].status);
 }
 
@@ -78,4 +78,14 @@ export function splitName(name: string): [method: string, path: string] {
 /** The example that pages show. */
 export function firstExample(examples: Examples | undefined): unknown {
   return Object.values(examples ?? {})[0]?.value;
+}
+
+/** `documents` are the plugins with their own API document. */
+export function documentPaths(documents: readonly string[]): string[] {
+  return ['/openapi.json', ...documents.map(documentPath), '/docs', '/docs/errors'];
+}
+
+/** The path of a plugin's own API document. */
+export function documentPath(plugin: string): string {
+  return `/openapi/${encodeURIComponent(plugin)}.json`;
 }

@@ -1,4 +1,5 @@
 // The API reference's description of each route: purpose, parameters, bodies, answers, and the problems it can answer.
+import type { TSchema } from 'typebox';
 import { TRANSLATION_PROBLEMS } from '../domain/refusals.ts';
 import {
   GlossariesAnswer,
@@ -13,7 +14,7 @@ import { GlossaryBody } from '../domain/glossary.ts';
 import { Type } from '../domain/schema-type.ts';
 import { TranslateBody } from '../domain/translate-request.ts';
 import { GLOSSARY_ID } from './operation.ts';
-import type { Operation } from './operation.ts';
+import type { Examples, Operation, OperationAnswer } from './operation.ts';
 
 const letter = {
   text: ['Good morning', 'How are you?'],
@@ -68,6 +69,13 @@ const days = [
 
 const creditUsage = { plan: 'prepaid', billing: 'credit', ...usage, credit: { balance_minor: 900, currency: 'EUR' } };
 
+const DAY = Type.String({ format: 'date' });
+const GLOSSARIES = { tag: 'Glossaries', authenticated: true } as const;
+
+function answered(description: string, schema: TSchema, examples: Examples): OperationAnswer {
+  return { status: 200, description, schema, examples };
+}
+
 /** By route name. A test compares this table with the router's. */
 export const operations: Readonly<Record<string, Operation>> = {
   'POST /v1/translate': {
@@ -86,17 +94,12 @@ export const operations: Readonly<Record<string, Operation>> = {
         options: { summary: 'Several texts, with options', value: letter },
       },
     },
-    answer: {
-      status: 200,
-      description: 'The translations, in the order of the texts.',
-      schema: TranslateAnswer,
-      examples: {
-        plain: {
-          summary: 'One translation',
-          value: { translations: [{ detected_source_language: 'EN', text: 'Hallo, Welt!' }], billed_characters: 13 },
-        },
+    answer: answered('The translations, in the order of the texts.', TranslateAnswer, {
+      plain: {
+        summary: 'One translation',
+        value: { translations: [{ detected_source_language: 'EN', text: 'Hallo, Welt!' }], billed_characters: 13 },
       },
-    },
+    }),
     problems: TRANSLATION_PROBLEMS,
   },
   'GET /v1/languages': {
@@ -113,29 +116,22 @@ export const operations: Readonly<Record<string, Operation>> = {
         example: 'target',
       },
     ],
-    answer: {
-      status: 200,
-      description: 'The languages.',
-      schema: LanguagesAnswer,
-      examples: {
-        target: {
-          summary: 'The targets',
-          value: [
-            { language: 'DE', name: 'German', supports_formality: true },
-            { language: 'EN-GB', name: 'English (British)', supports_formality: false },
-          ],
-        },
-        source: { summary: 'The sources', value: [{ language: 'EN', name: 'English' }] },
+    answer: answered('The languages.', LanguagesAnswer, {
+      target: {
+        summary: 'The targets',
+        value: [
+          { language: 'DE', name: 'German', supports_formality: true },
+          { language: 'EN-GB', name: 'English (British)', supports_formality: false },
+        ],
       },
-    },
-    problems: [],
+      source: { summary: 'The sources', value: [{ language: 'EN', name: 'English' }] },
+    }),
   },
   'POST /v1/glossaries': {
+    ...GLOSSARIES,
     id: 'createGlossary',
-    tag: 'Glossaries',
     summary: 'Create a glossary',
     description: 'Stores terms and their translations for one language pair. A glossary cannot be changed: delete it and create another.',
-    authenticated: true,
     body: {
       description: 'The glossary.',
       schema: GlossaryBody,
@@ -144,62 +140,42 @@ export const operations: Readonly<Record<string, Operation>> = {
       },
     },
     answer: {
+      ...answered('The new glossary.', GlossaryAnswer, { created: { summary: 'The new glossary', value: glossary } }),
       status: 201,
-      description: 'The new glossary.',
-      schema: GlossaryAnswer,
-      examples: { created: { summary: 'The new glossary', value: glossary } },
       headers: ['Location'],
     },
     problems: ['invalid_source_lang', 'invalid_target_lang', 'glossary_limit_reached'],
   },
   'GET /v1/glossaries': {
+    ...GLOSSARIES,
     id: 'listGlossaries',
-    tag: 'Glossaries',
     summary: 'List glossaries',
     description: 'Lists the glossaries of the team.',
-    authenticated: true,
-    answer: {
-      status: 200,
-      description: 'The glossaries, without their entries.',
-      schema: GlossariesAnswer,
-      examples: { one: { summary: 'A team with one glossary', value: { glossaries: [glossary] } } },
-    },
-    problems: [],
+    answer: answered('The glossaries, without their entries.', GlossariesAnswer, {
+      one: { summary: 'A team with one glossary', value: { glossaries: [glossary] } },
+    }),
   },
   'GET /v1/glossaries/{id}': {
+    ...GLOSSARIES,
     id: 'getGlossary',
-    tag: 'Glossaries',
     summary: 'Show a glossary',
     description: 'Shows one glossary, without its entries.',
-    authenticated: true,
-    answer: {
-      status: 200,
-      description: 'The glossary.',
-      schema: GlossaryAnswer,
-      examples: { glossary: { summary: 'A glossary', value: glossary } },
-    },
+    answer: answered('The glossary.', GlossaryAnswer, { glossary: { summary: 'A glossary', value: glossary } }),
     problems: ['glossary_not_found'],
   },
   'GET /v1/glossaries/{id}/entries': {
+    ...GLOSSARIES,
     id: 'getGlossaryEntries',
-    tag: 'Glossaries',
     summary: "Show a glossary's entries",
     description: 'Shows all terms and their translations.',
-    authenticated: true,
-    answer: {
-      status: 200,
-      description: 'The entries.',
-      schema: GlossaryEntriesAnswer,
-      examples: { entries: { summary: 'Two terms', value: entries } },
-    },
+    answer: answered('The entries.', GlossaryEntriesAnswer, { entries: { summary: 'Two terms', value: entries } }),
     problems: ['glossary_not_found'],
   },
   'DELETE /v1/glossaries/{id}': {
+    ...GLOSSARIES,
     id: 'deleteGlossary',
-    tag: 'Glossaries',
     summary: 'Delete a glossary',
     description: 'Deletes a glossary. Later translations that name it are refused.',
-    authenticated: true,
     answer: { status: 204, description: 'The glossary is deleted.', schema: undefined },
     problems: ['glossary_not_found'],
   },
@@ -212,30 +188,14 @@ export const operations: Readonly<Record<string, Operation>> = {
       'progress are not included. The operator sets how long days are kept; 400 days by default.',
     authenticated: true,
     query: [
-      {
-        name: 'from',
-        description: 'The first UTC day. Only together with `to`.',
-        schema: Type.String({ format: 'date' }),
-        example: '2026-11-01',
-      },
-      {
-        name: 'to',
-        description: 'The last UTC day (inclusive); at most 400 days.',
-        schema: Type.String({ format: 'date' }),
-        example: '2026-11-30',
-      },
+      { name: 'from', description: 'The first UTC day. Only together with `to`.', schema: DAY, example: '2026-11-01' },
+      { name: 'to', description: 'The last UTC day (inclusive); at most 400 days.', schema: DAY, example: '2026-11-30' },
     ],
-    answer: {
-      status: 200,
-      description: 'The usage in the current period, without requests in progress.',
-      schema: UsageAnswer,
-      examples: {
-        quota: { summary: 'A team with a quota', value: quotaUsage },
-        credit: { summary: 'A team with prepaid credit', value: creditUsage },
-        days: { summary: 'With from and to', value: { ...quotaUsage, days } },
-      },
-    },
-    problems: [],
+    answer: answered('The usage in the current period, without requests in progress.', UsageAnswer, {
+      quota: { summary: 'A team with a quota', value: quotaUsage },
+      credit: { summary: 'A team with prepaid credit', value: creditUsage },
+      days: { summary: 'With from and to', value: { ...quotaUsage, days } },
+    }),
   },
   'GET /health': {
     id: 'getHealth',
@@ -243,12 +203,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     summary: 'Check whether the service is available',
     description: 'For load balancers and monitors: needs no key, and does not use the store.',
     authenticated: false,
-    answer: {
-      status: 200,
-      description: 'It can.',
-      schema: HealthAnswer,
-      examples: { ok: { summary: 'It can', value: { status: 'ok' } } },
-    },
+    answer: answered('It can.', HealthAnswer, { ok: { summary: 'It can', value: { status: 'ok' } } }),
     problems: ['service_unavailable'],
   },
 };

@@ -5,9 +5,9 @@ import type { Problem, ProblemCode, ProblemKind } from '../core/problem.ts';
 import type { ApiDocument, DocExamples, DocHeaders, LoadedRoute, RouteDoc } from '../ports/plugin.ts';
 import { reachable, securityOf, securitySchemesOf } from './openapi-document.ts';
 import type { OpenApiNode, OpenApiOptions } from './openapi-document.ts';
-import { headers, headersOfEveryAnswer, refTo } from './openapi-schemas.ts';
+import { headers, headersOfEveryAnswer, operationObject, refTo } from './openapi-schemas.ts';
 import { codesOf } from './operation.ts';
-import { docOf, idOf, parameterOf, plain } from './plugin-operations.ts';
+import { docOf, idOf, parametersOf, plain, requestBodyOf } from './plugin-operations.ts';
 import { exampleOf } from './problem-examples.ts';
 
 /** By plugin, in the order of the configuration. */
@@ -87,28 +87,23 @@ class Writer {
 
   operation(route: LoadedRoute): OpenApiNode {
     const doc = docOf(route);
-    const parameters = parametersOf(route, doc);
     const { answer, body } = doc;
-    return {
-      operationId: idOf(route),
-      tags: [doc.tag ?? Object.keys(tagsOf(this.#plugin, this.#api))[0]],
-      summary: doc.summary,
-      description: doc.description,
-      ...(doc.authenticated ? {} : { security: [] }),
-      ...(parameters.length === 0 ? {} : { parameters }),
-      ...(body === undefined ? {} : { requestBody: requestBodyOf(body, doc.summary) }),
-      responses: {
+    const tag = doc.tag ?? Object.keys(tagsOf(this.#plugin, this.#api))[0]!;
+    const content = answer.schema && { [answer.contentType ?? 'application/json']: media(answer.schema, answer, answer.description) };
+    return operationObject(
+      { ...doc, id: idOf(route), tag },
+      parametersOf(route, doc),
+      body && requestBodyOf(body, () => media(body.schema, body, doc.summary)),
+      {
         [answer.status]: {
           description: answer.description,
           headers: this.#headers(this.#declared(answer.headers)),
-          ...(answer.schema === undefined
-            ? {}
-            : { content: { [answer.contentType ?? 'application/json']: media(answer.schema, answer, answer.description) } }),
+          ...(content === undefined ? {} : { content }),
         },
         ...this.#failures(route, doc),
         default: this.#failure(route, ['method_not_allowed'], 'Any other failure.'),
       },
-    };
+    );
   }
 
   usedHeaders(): OpenApiNode {
@@ -183,19 +178,6 @@ class Writer {
 }
 
 const SHED: readonly ProblemCode[] = ['service_unavailable'];
-
-function parametersOf(route: LoadedRoute, { parameter, query = [] }: RouteDoc): OpenApiNode[] {
-  const name = parameterOf(route);
-  const inPath = name === undefined ? [] : [{ name, in: 'path', required: true, ...parameter, schema: { type: 'string' } }];
-  const inQuery = query.map(({ schema, required = false, ...rest }) => ({ ...rest, in: 'query', required, schema: plain(schema) }));
-  return [...inPath, ...inQuery];
-}
-
-function requestBodyOf(body: NonNullable<RouteDoc['body']>, summary: string): OpenApiNode {
-  const { description, schema, contentTypes = ['application/json'], optional = false } = body;
-  const content = Object.fromEntries(contentTypes.map((type) => [type, media(schema, body, summary)]));
-  return { description, required: !optional, content };
-}
 
 function media(schema: TSchema, { example, examples = {} }: DocExamples, summary: string): OpenApiNode {
   const all = example === undefined ? examples : { example: { summary, value: example }, ...examples };

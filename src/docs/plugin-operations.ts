@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox';
 import { routeName } from '../core/route.ts';
 import type { LoadedRoute, RouteDoc } from '../ports/plugin.ts';
 import type { OpenApiNode } from './openapi-document.ts';
+import { operationObject } from './openapi-schemas.ts';
 
 /** For routes without a description. */
 const UNDECLARED: RouteDoc = {
@@ -42,34 +43,35 @@ export function pluginPaths(routes: readonly LoadedRoute[], headers: OpenApiNode
 
 function operationOf(route: LoadedRoute, headers: OpenApiNode): OpenApiNode {
   const doc = docOf(route);
-  const parameters = parametersOf(route, doc);
-  return {
-    operationId: idOf(route),
-    tags: [route.plugin],
-    summary: doc.summary,
-    description: doc.description,
-    ...(doc.authenticated ? {} : { security: [] }),
-    ...(parameters.length === 0 ? {} : { parameters }),
-    ...(doc.body === undefined ? {} : { requestBody: requestBodyOf(doc.body) }),
-    responses: responsesOf(route, doc, headers),
-  };
+  return operationObject(
+    { ...doc, id: idOf(route), tag: route.plugin },
+    parametersOf(route, doc),
+    doc.body && requestBodyOf(doc.body, mediaOf),
+    responsesOf(route, doc, headers),
+  );
 }
 
-function parametersOf(route: LoadedRoute, { query = [] }: RouteDoc): OpenApiNode[] {
+export function parametersOf(route: LoadedRoute, { parameter, query = [] }: RouteDoc): OpenApiNode[] {
   const name = parameterOf(route);
-  const inPath = name === undefined ? [] : [{ name, in: 'path', required: true, schema: { type: 'string' } }];
+  const inPath = name === undefined ? [] : [{ name, in: 'path', required: true, ...parameter, schema: { type: 'string' } }];
   const inQuery = query.map(({ schema, required = false, ...rest }) => ({ ...rest, in: 'query', required, schema: plain(schema) }));
   return [...inPath, ...inQuery];
 }
 
-function requestBodyOf({ description, schema, example, contentTypes = ['application/json'] }: NonNullable<RouteDoc['body']>): OpenApiNode {
-  const media = { schema: plain(schema), ...(example === undefined ? {} : { example }) };
-  return { description, required: true, content: Object.fromEntries(contentTypes.map((type) => [type, media])) };
+type DocBody = NonNullable<RouteDoc['body']>;
+
+export function requestBodyOf(body: DocBody, mediaOfBody: (body: DocBody) => OpenApiNode): OpenApiNode {
+  const { description, contentTypes = ['application/json'], optional = false } = body;
+  return { description, required: !optional, content: Object.fromEntries(contentTypes.map((type) => [type, mediaOfBody(body)])) };
+}
+
+function mediaOf({ schema, example }: { readonly schema: TSchema; readonly example?: unknown }): OpenApiNode {
+  return { schema: plain(schema), ...(example === undefined ? {} : { example }) };
 }
 
 function responsesOf(route: LoadedRoute, { answer, failures = {} }: RouteDoc, headers: OpenApiNode): OpenApiNode {
   const { status, description, schema, example, contentType = 'application/json' } = answer;
-  const media = schema && { schema: plain(schema), ...(example === undefined ? {} : { example }) };
+  const media = schema && mediaOf({ schema, example });
   const problem = route.problemForm?.contentType ?? 'application/problem+json';
   const failed = (words: string): OpenApiNode => ({ description: words, headers, content: { [problem]: { schema: { type: 'object' } } } });
   return {

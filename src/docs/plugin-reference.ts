@@ -4,11 +4,10 @@ import { answerSample, curlSample, quoted } from './code-sample.ts';
 import { html, prose } from './html.ts';
 import type { Html } from './html.ts';
 import type { SectionGroup } from './page.ts';
-import { documentPath } from './document-paths.ts';
+import { documentPath } from './operation.ts';
 import { docOf, idOf, parameterOf } from './plugin-operations.ts';
-import { KEY, methodTag } from './reference-operation.ts';
-import { rowOf, rowsOf, schemaTable } from './schema-table.ts';
-import type { Row } from './schema-table.ts';
+import { keyOption, methodTag, routeEntry } from './reference-operation.ts';
+import { rowOf } from './schema-table.ts';
 
 /** Their entries in the list of contents. */
 export function pluginGroups({ routes }: PluginApis): SectionGroup[] {
@@ -34,59 +33,29 @@ function introduction(plugin: string, document: ApiDocument | undefined): Html {
 }
 
 function entryOf(route: LoadedRoute, serverUrl: string): Html {
-  const { summary, description, authenticated, answer } = docOf(route);
-  const id = idOf(route);
-  return html`<section id="${id}" class="entry" aria-labelledby="${id}-title">
-    <div>
-      <h3 id="${id}-title"><a href="#${id}">${summary}</a></h3>
-      <p>${methodTag(route.method)} <code>${route.path}</code></p>
-      <p>${prose(description)}</p>
-      ${authenticated ? undefined : html`<p class="soft">Needs no key.</p>`} ${tables(route, id)}
-      <h4>Answers ${answer.status}</h4>
-      <p>${prose(answer.description)}</p>
-      ${titled(`${id}: the answer`, 'answer', answer.schema === undefined ? [] : rowsOf(answer.schema))} ${failuresOf(route)}
-    </div>
-    <div class="samples">${requestOf(route, serverUrl)} ${answerOf(route)}</div>
-  </section>`;
-}
-
-const IN_PATH = 'Part of the path.';
-
-function tables(route: LoadedRoute, id: string): Html {
-  const { query = [], body, parameter: about } = docOf(route);
+  const doc = docOf(route);
+  const { query = [], body, parameter: about, failures = {} } = doc;
   const parameter = parameterOf(route);
-  const inPath: Row[] =
-    parameter === undefined ? [] : [{ name: parameter, type: 'string', required: true, description: about?.description ?? IN_PATH }];
-  const inQuery = query.map(({ name, schema, description, required = false }) => ({ ...rowOf(name, schema, description), required }));
-  return html`${titled(`${id}: In the path`, 'request', inPath, 'In the path')}
-  ${titled(`${id}: In the query`, 'request', inQuery, 'In the query')}
-  ${titled(`${id}: In the body`, 'request', body === undefined ? [] : rowsOf(body.schema), 'In the body')}`;
-}
-
-function titled(label: string, kind: 'request' | 'answer', rows: readonly Row[], title?: string): Html | undefined {
-  if (rows.length === 0) return undefined;
-  return html`${title === undefined ? undefined : html`<h4>${title}</h4>`} ${schemaTable(label, kind, rows)}`;
-}
-
-function failuresOf(route: LoadedRoute): Html | undefined {
-  const failures = Object.entries(docOf(route).failures ?? {});
-  if (failures.length === 0) return undefined;
-  const rows = failures.map(
-    ([status, words]) =>
-      html`<dt class="soft">${status}</dt>
-        <dd>${prose(words)}</dd>`,
-  );
-  return html`<h4>Can fail with</h4>
-    <dl class="codes">${rows}</dl>`;
+  const description = about?.description ?? 'Part of the path.';
+  return routeEntry({
+    ...doc,
+    id: idOf(route),
+    method: route.method,
+    path: route.path,
+    inPath: parameter === undefined ? [] : [{ name: parameter, type: 'string', required: true, description }],
+    inQuery: query.map((one) => ({ ...rowOf(one.name, one.schema, one.description), required: one.required === true })),
+    body: body?.schema,
+    failures: Object.entries(failures).map(([status, words]) => [status, prose(words)] as const),
+    samples: [requestOf(route, serverUrl), answerOf(route)],
+  });
 }
 
 function requestOf(route: LoadedRoute, serverUrl: string): Html {
   const { authenticated, body, parameter } = docOf(route);
-  const key = authenticated ? [`-H "Authorization: Bearer $${KEY}"`] : [];
   const [media = 'application/json'] = body?.contentTypes ?? [];
   const data = body?.example === undefined ? [] : [`-H 'Content-Type: ${media}'`, `-d ${quoted(textOf(body.example))}`];
   const path = parameter === undefined ? route.path : route.path.replace(/\{\w+\}/, () => encodeURIComponent(parameter.example));
-  return curlSample('Request', route.method, quoted(`${serverUrl}${path}${requiredQuery(route)}`), [...key, ...data]);
+  return curlSample('Request', route.method, quoted(`${serverUrl}${path}${requiredQuery(route)}`), [...keyOption(authenticated), ...data]);
 }
 
 /** With a question mark; empty if the query has no required parameters. A list is a repeated parameter. */

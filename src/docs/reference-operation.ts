@@ -1,4 +1,5 @@
-// One route on the reference page: purpose, input, answers, a request to paste, and the codes that it can answer.
+// One route on the reference page, ours or a plugin's: purpose, input, answers, a request to paste, and what it can fail with.
+import type { TSchema } from 'typebox';
 import { anchorOf } from '../core/problem.ts';
 import { html, prose } from './html.ts';
 import type { Html } from './html.ts';
@@ -10,23 +11,41 @@ import { answerSample, curlSample, quoted } from './code-sample.ts';
 import { rowOf, rowsOf, schemaTable } from './schema-table.ts';
 import type { Row } from './schema-table.ts';
 
-/** The shell variable with the key in the samples. */
+/** What the page shows of a route. */
+export interface RouteEntry extends Pick<Operation, 'id' | 'summary' | 'description' | 'authenticated'> {
+  readonly method: string;
+  readonly path: string;
+  readonly inPath: readonly Row[];
+  readonly inQuery: readonly Row[];
+  readonly body: TSchema | undefined;
+  readonly answer: { readonly status: number; readonly description: string; readonly schema?: TSchema | undefined };
+  /** By status. */
+  readonly failures: readonly (readonly [status: number | string, words: Html])[];
+  readonly samples: readonly Html[];
+}
+
+/** The authorization of a sample; the key comes from this shell variable. */
 export const KEY = 'API_KEY';
+
+export function keyOption(authenticated: boolean): readonly string[] {
+  return authenticated ? [`-H "Authorization: Bearer $${KEY}"`] : [];
+}
 
 const BODY_LINE_MAX = 60;
 
-export function operationEntry(name: string, operation: Operation, serverUrl: string): Html {
-  const [method, path] = splitName(name);
-  const { id, summary, description, authenticated } = operation;
+export function routeEntry({ id, method, path, answer, failures, samples, ...entry }: RouteEntry): Html {
   return html`<section id="${id}" class="entry" aria-labelledby="${id}-title">
     <div>
-      <h3 id="${id}-title"><a href="#${id}">${summary}</a></h3>
+      <h3 id="${id}-title"><a href="#${id}">${entry.summary}</a></h3>
       <p>${methodTag(method)} <code>${path}</code></p>
-      <p>${prose(description)}</p>
-      ${authenticated ? undefined : html`<p class="soft">Needs no key.</p>`} ${parameters(path, operation)} ${answer(operation)}
-      ${failures(operation)}
+      <p>${prose(entry.description)}</p>
+      ${entry.authenticated ? undefined : html`<p class="soft">Needs no key.</p>`} ${titled('In the path', id, entry.inPath)}
+      ${titled('In the query', id, entry.inQuery)} ${titled('In the body', id, rowsIn(entry.body))}
+      <h4>Answers ${answer.status}</h4>
+      <p>${prose(answer.description)}</p>
+      ${table(`${id}: the answer`, 'answer', rowsIn(answer.schema))} ${failures.length === 0 ? undefined : failureList(failures)}
     </div>
-    <div class="samples">${requests(method, path, operation, serverUrl)} ${answers(operation)}</div>
+    <div class="samples">${samples}</div>
   </section>`;
 }
 
@@ -34,36 +53,48 @@ export function methodTag(method: string): Html {
   return html`<span class="tag ${method.toLowerCase()}">${method}</span>`;
 }
 
-function parameters(path: string, { id, query, body }: Operation): Html {
-  const inPath: Row[] = path.includes('{id}') ? [{ ...idParameter, type: 'string', required: true }] : [];
-  const inQuery = (query ?? []).map(({ name, schema, description }) => rowOf(name, schema, description));
-  return html`${titled('In the path', id, inPath)} ${titled('In the query', id, inQuery)}
-  ${titled('In the body', id, body === undefined ? [] : rowsOf(body.schema))}`;
+function rowsIn(schema: TSchema | undefined): readonly Row[] {
+  return schema === undefined ? [] : rowsOf(schema);
 }
 
 function titled(title: string, id: string, rows: readonly Row[]): Html | undefined {
-  if (rows.length === 0) return undefined;
-  return html`<h4>${title}</h4>
-    ${schemaTable(`${id}: ${title}`, 'request', rows)}`;
+  return rows.length === 0
+    ? undefined
+    : html`<h4>${title}</h4>
+        ${table(`${id}: ${title}`, 'request', rows)}`;
 }
 
-function answer({ id, answer: { status, description, schema } }: Operation): Html {
-  const rows = schema === undefined ? [] : rowsOf(schema);
-  return html`<h4>Answers ${status}</h4>
-    <p>${description}</p>
-    ${rows.length === 0 ? undefined : schemaTable(`${id}: the answer`, 'answer', rows)}`;
+function table(label: string, kind: 'request' | 'answer', rows: readonly Row[]): Html | undefined {
+  return rows.length === 0 ? undefined : schemaTable(label, kind, rows);
 }
 
-function failures(operation: Operation): Html {
-  const to = links.reference.errors;
+function failureList(failures: RouteEntry['failures']): Html {
+  const rows = failures.map(
+    ([status, words]) =>
+      html`<dt class="soft">${status}</dt>
+        <dd>${words}</dd>`,
+  );
   return html`<h4>Can fail with</h4>
-    <dl class="codes">
-      ${[...problemsOf(operation)].map(
-        ([status, codes]) =>
-          html`<dt class="soft">${status}</dt>
-            <dd>${codes.map((code) => html`<a href="${to}#${anchorOf(code)}"><code>${code}</code></a> `)}</dd>`,
-      )}
-    </dl>`;
+    <dl class="codes">${rows}</dl>`;
+}
+
+export function operationEntry(name: string, operation: Operation, serverUrl: string): Html {
+  const [method, path] = splitName(name);
+  const { query = [], body } = operation;
+  const to = links.reference.errors;
+  const failures = [...problemsOf(operation)].map(
+    ([status, codes]) => [status, html`${codes.map((code) => html`<a href="${to}#${anchorOf(code)}"><code>${code}</code></a> `)}`] as const,
+  );
+  return routeEntry({
+    ...operation,
+    method,
+    path,
+    inPath: path.includes('{id}') ? [{ ...idParameter, type: 'string', required: true }] : [],
+    inQuery: query.map(({ name: parameter, schema, description }) => rowOf(parameter, schema, description)),
+    body: body?.schema,
+    failures,
+    samples: [...requests(method, path, operation, serverUrl), ...answers(operation)],
+  });
 }
 
 /** A sample request for each example of the body; a single one for a route without a body. */
@@ -71,7 +102,7 @@ function requests(method: string, path: string, { authenticated, query, body }: 
   const search = (query ?? []).map(({ name, example }) => `${name}=${example}`).join('&');
   const address = `${serverUrl}${path.replace('{id}', GLOSSARY_ID)}`;
   const url = search === '' ? address : quoted(`${address}?${search}`);
-  const key = authenticated ? [`-H "Authorization: Bearer $${KEY}"`] : [];
+  const key = keyOption(authenticated);
   if (body === undefined) return [curlSample('Request', method, url, key)];
   const media = `-H 'Content-Type: application/json'`;
   return Object.values(body.examples).map(({ summary, value }) =>

@@ -1,5 +1,5 @@
 // The pages of the ops listener: probes, metrics, the API document and its pages.
-import { documentPath } from '../docs/document-paths.ts';
+import { documentPath } from '../docs/operation.ts';
 import { errorsPage } from '../docs/errors-page.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { openApiDocument } from '../docs/openapi-document.ts';
