@@ -1,10 +1,10 @@
 # syntax=docker/dockerfile:1
-# The image: Debian's glibc (the HTTP library's binary needs it), no dev dependencies, one native binary, no root.
+# The image: Debian with glibc (the HTTP library's binary needs it), no dev dependencies, one native binary, not run as root.
 
 FROM node:24-trixie-slim AS modules
 WORKDIR /app
 COPY package.json package-lock.json ./
-# No package of ours needs an install script. Of the HTTP library's binaries, two builds for many platforms, only the one that is loaded here is kept.
+# No dependency needs an install script. Of the HTTP library's binaries (two builds for many platforms), only the one that is loaded here is kept.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
  && cd node_modules \
  && arch="$(node -p process.arch)" abi="$(node -p process.versions.modules)" \
@@ -22,7 +22,7 @@ COPY src ./src
 RUN ln -s /app/src/lingate.js /usr/local/bin/lingate \
  && chmod +x /app/src/lingate.js \
  && install -d -o 65532 -g 65532 -m 0700 /var/lib/lingate
-# Inside a container, loopback would reach nobody. Publish 8080; keep 9090 (metrics, probes) on the inside.
+# In a container, loopback cannot be reached from outside. Publish 8080; do not publish 9090 (metrics, probes).
 ENV NODE_ENV=production \
     LINGATE_LISTEN=0.0.0.0:8080 \
     LINGATE_OPS=0.0.0.0:9090 \

@@ -1,4 +1,4 @@
-// Builds `dist/`: JavaScript and declarations by the compiler, and beside them what is read at run time (Lua, styles, scripts of pages).
+// Builds `dist/`: compiles JavaScript and declarations, and copies what is read at run time (Lua, styles, scripts of pages).
 import { execFileSync } from 'node:child_process';
 import { cpSync, rmSync } from 'node:fs';
 import { basename, extname } from 'node:path';
@@ -11,7 +11,7 @@ const COMPILER = fileURLToPath(import.meta.resolve('typescript/package.json')).r
 
 /** Sources, the compiler's configuration, and READMEs. */
 const NOT_COPIED = new Set(['.ts', '.json', '.md']);
-/** What starts the sources or the package, and lies in the package as it is. */
+/** Start the sources or the package; part of the package as they are. */
 const NOT_BUILT = new Set(['lingate.js', 'supported-node.js', 'with-node.sh']);
 
 rmSync(DIST, { recursive: true, force: true });

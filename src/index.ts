@@ -1,4 +1,4 @@
-// What plugin authors import: the types of the chain and the ports, and `definePlugin`.
+// The interface for plugin authors: the types of the chain and the ports, and `definePlugin`.
 import type { TSchema } from 'typebox';
 import type { PluginDefinition } from './ports/plugin.ts';
 

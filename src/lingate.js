@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// The entry: refuses a Node that it does not run on with a line that says what to do; runs the sources in a checkout, the built
-// files in a package. Written in the syntax of 2020, so that an old Node can parse it and print that line. It looks for no other
-// Node: npm scripts have found it (`with-node.sh`), and in a project with `npm install node@24`, npx puts that first by itself.
+// The entry: on an unsupported Node it prints one line that says what to do; otherwise it runs the sources in a checkout, and the
+// compiled files in a package. Written in the syntax of 2020, so that an old Node can parse it and print that line. It searches for
+// no other Node: npm scripts do (`with-node.sh`), and in a project with `npm install node@24` npx puts that one first.
 import { existsSync } from 'fs';
 import process from 'process';
 import { isSupported, WANTED } from './supported-node.js';

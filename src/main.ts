@@ -1,10 +1,10 @@
-// The process: passes the command line on, and ends with its exit status. `lingate.js` has checked its Node.
+// The process: runs the command line, and exits with its status. `lingate.js` has checked the version of Node.
 import process from 'node:process';
 
 silenceExpectedWarnings();
 let abandoned = false;
 surviveClosedPipes();
-// Imported after warnings are filtered, because loading it may warn.
+// Imported after the warning filter is set up, because loading it may warn.
 const { run } = await import('./cli/run.ts');
 const status = await run(process.argv.slice(2), {
   out: (text) => process.stdout.write(text),
@@ -29,10 +29,10 @@ const status = await run(process.argv.slice(2), {
   },
   nowMs: () => Date.now(),
 });
-// A status that was set before, for a bug met on the way, is not overwritten by 0.
+// An earlier status, set for a bug, is not overwritten by 0.
 if (status !== 0) process.exitCode = status;
 
-/** Hides the experimental warnings of `node:sqlite` and of stripped types, which tests of ours cover; shows all others. */
+/** Hides the experimental warnings of `node:sqlite` and of type stripping, which our tests cover; shows all others. */
 function silenceExpectedWarnings(): void {
   const emit = process.emitWarning.bind(process) as (...args: unknown[]) => void;
   process.emitWarning = (...args: unknown[]): void => {
@@ -42,7 +42,7 @@ function silenceExpectedWarnings(): void {
   };
 }
 
-/** A reader that leaves early (`| head -1`) is no failure: the command goes on to its end, or leaves off if it only writes. */
+/** A reader that closes the pipe early (`| head -1`) is not a failure: the command runs to its end, or stops if it only writes. */
 function surviveClosedPipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {

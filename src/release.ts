@@ -1,4 +1,4 @@
-// Makes what a release consists of, in `release/`: the package, its bill of materials (CycloneDX) and checksums. The same commit gives the same bytes.
+// Builds a release in `release/`: the package, its bill of materials (CycloneDX) and checksums. The same commit gives the same bytes.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ interface Component {
   readonly properties?: readonly { readonly name: string; readonly value: string }[];
 }
 
-/** What `npm pack --json` tells of a package. */
+/** The output of `npm pack --json`. */
 interface Listed {
   readonly files: readonly { readonly path: string }[];
 }
@@ -45,11 +45,11 @@ try {
   process.exitCode = 1;
 }
 
-/** Modes of files come into the package, and those of a checkout depend on whose it is: so they are set on copies. */
+/** The package contains file modes, which differ between checkouts, so they are set on copies. */
 function pack(): void {
   const staged = mkdtempSync(join(tmpdir(), 'lingate-release-'));
   try {
-    // This one builds `dist/`.
+    // This also builds `dist/`.
     const printed = run('npm', ['pack', '--dry-run', '--json', '--loglevel', 'error']);
     const [{ files }] = Object.values(JSON.parse(printed.slice(printed.search(/^[[{]/m))) as Record<string, Listed>) as [Listed];
     for (const { path } of files) {
@@ -64,24 +64,25 @@ function pack(): void {
   }
 }
 
-/** When the commit was made: the only time in a release. `SOURCE_DATE_EPOCH` stands for it where there is no git, as in other builds. */
+/** The commit's time: the only time in a release. Without git, `SOURCE_DATE_EPOCH` gives it, as in other builds. */
 function secondsOfCommit(): number {
   const given = process.env['SOURCE_DATE_EPOCH'];
   if (given !== undefined) {
     if (/^\d{1,11}$/.test(given)) return Number(given);
     throw new Error('SOURCE_DATE_EPOCH: must be whole seconds since 1970');
   }
-  if (run('git', ['status', '--porcelain']) !== '') throw new Error('a release is of a commit: commit what has changed, or remove it');
+  if (run('git', ['status', '--porcelain']) !== '')
+    throw new Error('a release is built from a commit: commit your changes, or remove them');
   return Number(run('git', ['log', '-1', '--format=%ct']));
 }
 
-/** What is in the package and what it depends on at run time. npm draws an id and the time, and takes the folder's name for the package's. */
+/** The package's contents and run-time dependencies. npm adds a random id and the time, and uses the folder's name for the package's. */
 function billOf(digestOfPackage: string, seconds: number): string {
   const sbom = JSON.parse(run('npm', ['sbom', '--loglevel', 'error', '--sbom-format', 'cyclonedx', '--package-lock-only'])) as Sbom;
   sbom.serialNumber = `urn:uuid:${uuidFrom(digestOfPackage)}`;
   sbom.metadata.timestamp = new Date(seconds * 1000).toISOString();
   sbom.metadata.component.name = name;
-  // npm's `--omit dev` also leaves out what both need, so what only development needs is taken out here.
+  // npm's `--omit dev` would also leave out packages that both need, so packages for development only are removed here.
   const isOfDevelopment = ({ properties = [] }: Component): boolean =>
     properties.some((property) => property.name === 'cdx:npm:package:development' && property.value === 'true');
   const left = new Set(sbom.components.filter(isOfDevelopment).map((component) => component['bom-ref']));
@@ -92,7 +93,7 @@ function billOf(digestOfPackage: string, seconds: number): string {
   return `${JSON.stringify(sbom, null, 2)}\n`;
 }
 
-/** A UUID of version 8 (RFC 9562): bits of one's own choice, here of the package's digest. */
+/** A UUID of version 8 (RFC 9562): custom bits, here from the package's digest. */
 function uuidFrom(hex: string): string {
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `a${hex.slice(17, 20)}`, hex.slice(20, 32)].join('-');
 }

@@ -1,7 +1,7 @@
-// The table of routes: method and path, and the names of the steps that answer them, in order.
+// The table of routes: method, path, and the names of their steps in order.
 import type { RouteRow } from './core/route.ts';
 
-/** The first steps of every route under /v1: log, load shedding, whose key it is, the team's load shedding. */
+/** The first steps of every route under /v1: access log, load shedding, identification, the team's load shedding. */
 const AUTHENTICATED = ['access-log', 'shed', 'identify', 'authenticate', 'team-shed'] as const;
 
 export const ROUTES = [
@@ -23,15 +23,15 @@ export function forwardRow(method: string, path: string): RouteRow {
   return { method, path, takesBody: false, streams: true, steps: FORWARD };
 }
 
-/** A page of the documentation, where the configuration wants it on the public side. Nobody needs a key for it. */
+/** A page of the documentation, if it is configured to be public. It needs no key. */
 export function documentRow(path: string): RouteRow {
   return get(path, ['access-log', 'shed', 'documentation']);
 }
 
-/** The names of the gateway's steps: what a plugin may name in `after`. */
+/** The names of the gateway's steps, which a plugin may use in `after`. */
 export type StepName = (typeof ROUTES)[number]['steps'][number];
 
-/** What only routes of plugins name: whose key it is that the body says. */
+/** Only for routes of plugins: authenticates a key found in the body. */
 export type PluginStepName = 'authenticate-body-key';
 
 function get<Name extends string>(path: string, steps: readonly Name[]): RouteRow<Name> {

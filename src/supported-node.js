@@ -1,15 +1,15 @@
-// Which Node runs us, by `engines` in package.json; run as a program, prints the one that npm scripts use: this machine's own where
-// that is allowed, otherwise the other one that it is told of. In the syntax of 2020, as `lingate.js`.
+// Which versions of Node are supported, by `engines` in package.json. Run as a program, prints the Node for npm scripts: this
+// machine's own if it is supported, otherwise the one given as an argument. In the syntax of 2020, like `lingate.js`.
 import { existsSync, readFileSync, realpathSync } from 'fs';
 import process from 'process';
 import { fileURLToPath } from 'url';
 
-/** `^22.22.2 || ^24.15.0 || >=26.0.0`: each line of releases from its least one on, or everything from one on. */
+/** `^22.22.2 || ^24.15.0 || >=26.0.0`: each major version from its first supported release on, or everything from one on. */
 const LINES = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
   .engines.node.split(' || ')
   .map((range) => ({ line: range.startsWith('^'), least: numbersOf(range.replace(/^\D+/, '')) }));
 
-/** For a person: `22 (from 22.22.2), 24 (from 24.15.0), or 26 and newer`. */
+/** For people: `22 (from 22.22.2), 24 (from 24.15.0), or 26 and newer`. */
 export const WANTED = LINES.map(({ line, least }) => least[0] + (line ? ' (from ' + least.join('.') + ')' : ' and newer'))
   .join(', ')
   .replace(/, ([^,]*)$/, ', or $1');
@@ -30,7 +30,7 @@ function isOlder(numbers, than) {
   return false;
 }
 
-// By its real path: a folder on the way may be a link.
+// Compares real paths, because a folder may be a link.
 if (process.argv[1] !== undefined && existsSync(process.argv[1]) && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const other = process.argv[2];
   process.stdout.write(isSupported(process.versions.node) || !existsSync(other) ? process.execPath : other);

@@ -1,4 +1,4 @@
-// What authors of engine protocols and stores import in their tests: the contracts that ours keep, and an engine that misbehaves on command.
+// For the tests of plugin authors: the contracts that our own protocols and stores fulfil, and an engine that misbehaves on command.
 export { MovableClock } from './testing/movable-clock.ts';
 export { storeContract } from './testing/store-contract.ts';
 export type { OpenStore, StoreContract } from './testing/store-contract.ts';

@@ -1,4 +1,4 @@
-// A plugin whose routes have an OpenAPI document of their own.
+// A plugin whose routes have their own OpenAPI document.
 import Type from 'typebox';
 import { definePlugin, json } from 'lingate';
 import type { PluginRoute, ProblemForm } from 'lingate';
@@ -45,11 +45,11 @@ export default definePlugin({
     document: {
       title: 'Things',
       version: '2',
-      summary: 'What things are called.',
+      summary: 'The names of things.',
       description: 'Things of all kinds.',
-      tags: { Things: 'All of them.' },
+      tags: { Things: 'All things.' },
       failure: Type.Object({ error: Type.String({ description: 'What went wrong.' }) }, { description: 'A failure.' }),
-      headers: { 'X-Described': { description: 'That it was described.', example: 'yes' } },
+      headers: { 'X-Described': { description: 'Whether the thing was described.', example: 'yes' } },
     },
   }),
 });

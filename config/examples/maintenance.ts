@@ -1,4 +1,4 @@
-// Answers every request with a problem code of its own while the service is closed.
+// Answers every request with its own problem code while the service is closed.
 import Type from 'typebox';
 import { definePlugin } from 'lingate';
 

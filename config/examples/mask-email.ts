@@ -1,9 +1,9 @@
-// The example of the guide for authors: no e-mail address reaches the engine, and every one is back in the translation.
+// Masks e-mail addresses so that none reaches the engine, and restores them in the translations.
 import Type from 'typebox';
 import { definePlugin, refuse } from 'lingate';
 
 const ADDRESS = /[\w.%+-]+@[\w-]+(?:\.[\w-]+)+/g;
-/** What stands for an address: one itself, so that engines leave it as it is, and one that nobody can have (RFC 2606). */
+/** Replaces an address: an address itself, so that engines leave it unchanged, and one that nobody can have (RFC 2606). */
 const MASKED = /\b(\d+)@masked\.invalid\b/g;
 
 const LOST = refuse('engine_unavailable', 'No usable translation was available; nothing was charged. Try again in a few seconds.');
@@ -21,7 +21,7 @@ export default definePlugin({
           return one.replace(ADDRESS, () => `${next++}@masked.invalid`);
         }),
         after(translations) {
-          // An address that the engine dropped, doubled or changed is no translation.
+          // If the engine dropped, doubled or changed an address, the translation is unusable.
           const complete = translations.every((one, i) => {
             const kept = [...one.text.matchAll(MASKED)].map((match) => Number(match[1])).toSorted((a, b) => a - b);
             return kept.length === addresses[i]!.length && kept.every((number, place) => number === place);

@@ -1,4 +1,4 @@
-// Adds a route of its own: how many characters the caller's team has used.
+// Adds a route: how many characters the caller's team has used.
 import Type from 'typebox';
 import { definePlugin, isUnavailable, json, keyOwnerSlot, STORE_UNAVAILABLE } from 'lingate';
 

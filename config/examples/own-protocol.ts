@@ -1,11 +1,11 @@
-// An engine protocol of one's own: POST /mine with {"in": texts, "to": language} and a key, answered with {"out": texts}.
+// An engine protocol: POST /mine with {"in": texts, "to": language} and a key, answered with {"out": texts}.
 import Type from 'typebox';
 import { definePlugin, secret } from 'lingate';
 import type { EngineProtocol, EngineResponse, EngineWork, JudgeResponse } from 'lingate';
 
 const Options = Type.Object({ api_key: secret('The key of the engine.') });
 
-/** Exported for its test: `protocolContract` of `lingate/testing`. */
+/** Exported for its test with `protocolContract` of `lingate/testing`. */
 export const mine: EngineProtocol<typeof Options> = {
   options: Options,
   can: { formality: false, context: false, glossaries: false, detection: false },
@@ -21,7 +21,7 @@ export const mine: EngineProtocol<typeof Options> = {
   },
 };
 
-/** By the content: an engine that answers 200 to everything must not charge anyone. */
+/** Judges the content, because an engine that answers 200 to everything must not charge anyone. */
 const judge: JudgeResponse = ({ status, body }: EngineResponse, { text }: EngineWork) => {
   if (status !== 200) return { kind: 'unusable', failure: 'status' };
   let answer: unknown;

@@ -1,4 +1,4 @@
-// A store in one file: everything in the memory of its process, by plain arrays and linear scans, written from the comments of the types alone.
+// A store in one file, in the memory of its process, with plain arrays and linear scans, written only from the comments of the types.
 // It passes the contract in `lingate/testing`, and the gateway's own stores are compared with it on random histories.
 import Type from 'typebox';
 import {
@@ -61,10 +61,10 @@ import type {
   Verdict,
 } from 'lingate';
 
-/** What is kept; stores over the same books are two instances on one backing. */
+/** The store's data; two stores over the same data are two instances of one store. */
 export interface ReferenceBooks {
   readonly accounts: ReferenceAccount[];
-  /** Teams in order of creation, with those of which only their usage is left. */
+  /** Teams in order of creation, including deleted ones whose usage is kept. */
   readonly used: UsedAccount[];
   readonly owners: { readonly digest: string; readonly owner: KeyOwner }[];
 }
@@ -166,10 +166,10 @@ function registryOf(books: ReferenceBooks, account: FindAccount, clock: Clock): 
   };
 }
 
-/** What a history shows of a team. */
+/** A team in a history. */
 type UsedAccount = Pick<ReferenceAccount, 'team' | 'days' | 'periods'>;
 
-/** Closed periods and days without names; `undefined` where there are none. */
+/** Closed periods and days without names; `undefined` if there are none. */
 function leftBy(account: ReferenceAccount, nowMs: number): UsedAccount | undefined {
   const team = { ...account.team, name: '', balanceMicro: 0 };
   const closed = account
@@ -207,7 +207,7 @@ function pageOf<Account extends Pick<ReferenceAccount, 'team'>>(
   return rest.filter(({ team }) => has(team.name) || has(team.teamId)).slice(0, limit);
 }
 
-/** Opens the period that holds now, as every look at an account does here. */
+/** Opens the current period, as every access to an account does here. */
 function summaryOf(account: ReferenceAccount, nowMs: number): TeamSummary {
   const { team, characters } = account.usage(nowMs);
   const keys = account.keys(nowMs);
@@ -227,27 +227,27 @@ function summaryOf(account: ReferenceAccount, nowMs: number): TeamSummary {
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
-/** All that is known of an id: a reservation that is open, or how the id stands and until when that is remembered. */
+/** What is known of an id: an open reservation, or the result for the id and until when it is remembered. */
 type Entry =
   | { kind: 'open'; requestId: string; reservation: Reservation; keyId: string; priceMicro: number; period: Period }
   | { kind: 'committed' | 'released' | 'expired'; requestId: string; forgetAtMs: number };
 
-/** Its status is `active` until it is revoked; whether it is disabled or has expired is said where it is shown. */
+/** The stored status is `active` until the key is revoked; `disabled` and `expired` are computed when the key is shown. */
 type ModelKey = Mutable<KeyUsage> & { disabled: boolean; places: number[] };
 
 type Open = Extract<Entry, { kind: 'open' }>;
 
-/** A Monday, and the first day of a month and of a year: what is counted from it is counted by the calendar. */
+/** A Monday, and the first day of a month and of a year, so periods counted from it are calendar periods. */
 const FIRST_OF_ALL = Date.UTC(1900, 0, 1);
 
-/** Every method takes `nowMs`, the one reading of the clock that its operation has. */
+/** Every method takes `nowMs`: an operation reads the clock once. */
 export class ReferenceAccount {
   readonly team: Mutable<Team>;
   glossaries: readonly ReferenceGlossary[] = [];
   readonly #keys: ModelKey[] = [];
   /** Periods are counted from here: the creation, or the last change of their length. */
   #anchorMs: number;
-  /** Compared by identity: a period of the same length that starts at the same moment is still another one. */
+  /** Compared by identity: another period may have the same length and start. */
   #period: Period;
   readonly #history = new ReferenceHistory();
   /** By their ids. */
@@ -411,7 +411,7 @@ export class ReferenceAccount {
     return this.#books();
   }
 
-  /** What time alone has done by now: leases ended, ids forgotten, a period ended. */
+  /** Applies what time has done: expired leases, forgotten ids, an ended period. */
   #catchUp(nowMs: number): void {
     this.#entries = this.#entries
       .map((entry): Entry => {
@@ -424,7 +424,7 @@ export class ReferenceAccount {
     this.#startPeriod(nowMs, this.#period.endMs);
   }
 
-  /** By the calendar a period may have begun before `fromMs`, where the one before it was counted otherwise. */
+  /** A calendar period may begin before `fromMs`, if the period before it was counted differently. */
   #startPeriod(nowMs: number, fromMs: number): void {
     const { startMs, endMs } = this.#periodAt(nowMs);
     this.#period = { startMs: Math.max(startMs, fromMs), endMs };
@@ -477,7 +477,7 @@ export class ReferenceAccount {
     this.team.balanceMicro -= reserved === 0 ? 0 : Number((BigInt(entry.priceMicro) * BigInt(characters)) / BigInt(reserved));
     this.#history.charge(entry.period, entry.keyId, characters, nowMs);
     const key = this.#keys.find((one) => one.keyId === entry.keyId);
-    // A charge to an ended period is in the history alone.
+    // A charge to an ended period is only in the history.
     if (key === undefined || entry.period !== this.#period) return;
     key.characters += characters;
     key.requests += 1;
@@ -491,7 +491,7 @@ export class ReferenceAccount {
     const open = this.#entries.filter((entry) => entry.kind === 'open');
     return {
       usedCharacters: sum(this.#keys.map((key) => key.characters)),
-      // What is held in an ended period does not count against this one.
+      // What an ended period holds does not count against this one.
       heldCharacters: sum(open.map((entry) => (entry.period === this.#period ? entry.reservation.characters : 0))),
       balanceMicro: this.team.balanceMicro,
       heldMicro: sum(open.map((entry) => entry.priceMicro)),
@@ -500,20 +500,20 @@ export class ReferenceAccount {
   }
 }
 
-/** A clock that has stepped back takes the places with it. */
+/** If the clock has stepped back, the entries are moved back with it. */
 function movedBack(places: readonly number[], nowMs: number): number[] {
   const backMs = Math.max(0, ...places.map((place) => place - nowMs));
   return places.map((place) => place - backMs);
 }
 
-/** Forgets no place: only one that is taken does. */
+/** Drops no entry: only an admission that takes a place does. */
 function rateRefusal(
   places: readonly number[],
   limit: number,
   nowMs: number,
 ): Extract<CheckedCaller, { kind: 'rate_limited' }> | undefined {
   const live = places.filter((place) => nowMs - place < RATE_WINDOW_MS);
-  // The place that must be free before one more fits; the oldest, unless the limit was lowered meanwhile.
+  // The entry that must expire before one more fits: the oldest, unless the limit was lowered meanwhile.
   const decisive = live[live.length - limit];
   return decisive === undefined ? undefined : { kind: 'rate_limited', limit, retryAfterMs: decisive + RATE_WINDOW_MS - nowMs };
 }
@@ -526,7 +526,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((all, one) => all + one, 0);
 }
 
-/** Credit that a reservation holds; with quota billing it holds none. */
+/** The credit that a reservation holds; with quota billing none. */
 function priceMicroOf(limits: TeamLimits, characters: number): Micro {
   return limits.billing === 'credit' ? costMicro(characters, limits.minorPerMillion) : 0;
 }
@@ -623,7 +623,7 @@ interface Charge {
   readonly period: Period;
 }
 
-/** A period that the team has left. */
+/** A past period of the team. */
 interface Left extends Pick<PeriodUse, 'endMs' | 'plan' | 'limits'> {
   readonly period: Period;
 }
@@ -653,7 +653,7 @@ class ReferenceHistory {
     return days;
   }
 
-  /** `isOpen` says whether a reservation of the period is open. */
+  /** `isOpen` says whether the period has an open reservation. */
   periods(running: Period, { plan, limits }: Team, isOpen: (period: Period) => boolean): PeriodUse[] {
     const past = this.#left.map(({ period, ...rest }, index) => ({
       ...rest,

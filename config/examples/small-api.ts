@@ -1,4 +1,4 @@
-// A plugin with an API of its own beside /v1: forms or JSON, the key in the body or the fields, its own statuses and words for failures.
+// A plugin with its own API beside /v1: forms or JSON, the key in the body or a header, its own statuses and error messages.
 import Type from 'typebox';
 import {
   canonicalUlid,
@@ -32,7 +32,7 @@ import type {
   TranslationOrder,
 } from 'lingate';
 
-/** Everything of the caller's account is 403 there, everything of the engine's 500. */
+/** Problems with the caller's account are 403 in this API, and problems with the engine 500. */
 const STATUSES: Readonly<Record<number, number>> = { 401: 403, 402: 403, 503: 500 };
 
 const FORM: ProblemForm = {
@@ -51,7 +51,7 @@ export const ROUTES: readonly PluginRoute[] = [
     method: 'POST',
     path: '/small/translate',
     takesBody: true,
-    // The key may stand in the body: it is read before anybody is known.
+    // The key may be in the body, so the body is read before the caller is known.
     steps: ['access-log', 'shed', 'small-read', 'authenticate', 'team-shed', 'admit', 'small-translate'],
     problemForm: FORM,
     doc: {
@@ -70,7 +70,7 @@ export const ROUTES: readonly PluginRoute[] = [
         schema: Type.Object({ translatedText: Type.String() }),
         example: { translatedText: 'Hallo' },
       },
-      failures: { 403: 'The key is bad, or the quota is used up.', 500: 'The engine gave nothing usable.' },
+      failures: { 403: 'The key is wrong, or the quota is used up.', 500: 'The engine returned no usable translation.' },
     },
   },
   { method: 'GET', path: '/small/usage', takesBody: false, steps: [...KEYED, 'small-usage'], problemForm: FORM },
@@ -146,7 +146,7 @@ function readOrder(x: Exchange, services: GatewayServices, order: Slot<Translati
   if (refused !== undefined) return refused;
   const judged = read.kind === 'members' ? judge(read.members, services.languages(), attemptMs) : read;
   if ('kind' in judged) {
-    // Told behind the admission: a throttled team is told so first.
+    // Answered after the admission, so that the rate limit takes precedence.
     x.set(chargeSlot, refusedCharge(judged));
     return undefined;
   }
@@ -162,7 +162,7 @@ function judge({ q, target }: Members, languages: Languages, attemptMs: number):
   return { text: [q], options: { ...NOTHING_CHOSEN, targetLang }, glossaryId: undefined, attemptMs };
 }
 
-/** As if it had come as a bearer token: one pattern for all keys. */
+/** As if it were a bearer token: one pattern for all keys. */
 function keyFrom(key: string, services: GatewayServices): ReturnType<GatewayServices['credentials']['read']> {
   return services.credentials.read({ authorization: `Bearer ${key}` });
 }

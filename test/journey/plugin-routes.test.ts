@@ -147,7 +147,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: MODULE, options: { at
     });
     expect(tags).toContainEqual({ name: 'small-api', description: 'Routes of the plugin small-api.' });
     const page = await request({ port: setting.gateway.opsPort, path: '/docs' });
-    for (const words of ['<h2>small-api</h2>', '/small/glossaries/{id}', 'The engine gave nothing usable.'])
+    for (const words of ['<h2>small-api</h2>', '/small/glossaries/{id}', 'The engine returned no usable translation.'])
       expect(page.body).toContain(words);
   });
 });
