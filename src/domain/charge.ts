@@ -33,8 +33,8 @@ export interface Charge {
 export const chargeSlot = reserveSlot<Charge>('charge');
 
 /**
- * Judges the request again once the team's plan is known, and stores the result; set only where the offer depends on the plan. What
- * it refuses is refused before quota and credit. It may hold the whole body, so the admission takes it out before the engine is asked.
+ * Checks the request again once the team's plan is known, and stores the result; only set if the offer depends on the plan. Its
+ * refusal precedes quota and credit. It may hold the whole body, so the admission removes it before the engine is called.
  */
 export type JudgeAgain = () => Refusal | undefined;
 

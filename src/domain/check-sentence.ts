@@ -1,4 +1,4 @@
-// The sentence that engines are tried with, by `lingate engine check` and by gateways: never a text of a caller.
+// The sentence that engines are tested with, by `lingate engine check` and by gateways; never a caller's text.
 
 /** "The house is big." in each language of the default list. */
 const SENTENCES: Readonly<Record<string, string>> = {
@@ -40,7 +40,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   ZH: '房子很大。',
 };
 
-/** In this language; in English where the language is not known, or not in the list. */
+/** The sentence in this language; in English if the language is unknown or not in the list. */
 export function checkSentence(sourceLang: string | undefined): string {
   return SENTENCES[sourceLang ?? 'EN'] ?? SENTENCES['EN']!;
 }

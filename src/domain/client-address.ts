@@ -1,4 +1,4 @@
-// Determines the client address of a request behind trusted proxies: only the word of trusted proxies counts.
+// Determines the client address of a request behind trusted proxies: only what trusted proxies report counts.
 import { BlockList, isIP, SocketAddress } from 'node:net';
 import { REMOTE_ADDRESS } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';

@@ -31,7 +31,7 @@ export interface RequestStats {
   works: number;
   /** Name of the engine that answered or was tried last. */
   engine: string | undefined;
-  /** Whose rate, characters or credit did not cover the request, where that is what it was refused for. */
+  /** Whose rate, characters or credit refused the request, if one did. */
   limitOf: LimitOwner | undefined;
 }
 

@@ -43,7 +43,7 @@ export function isUnavailable(answer: unknown): answer is StoreUnavailable {
   return typeof answer === 'object' && answer !== null && 'kind' in answer && answer.kind === 'unavailable';
 }
 
-/** Carries the answer to whoever makes it a value again. */
+/** Carries the answer to `answering`, which returns it. */
 class UnansweredError extends StoreError {
   readonly answer: StoreUnavailable;
 
@@ -63,7 +63,7 @@ export function storeErrorOf(answer: StoreUnavailable): StoreError {
   return new UnansweredError(answer);
 }
 
-/** For an operation that asks a store several things: it ends at the first that `answered` finds unanswered, and has its answer. */
+/** For an operation of several calls: returns the result, or the first unavailable answer that `answered` throws. */
 export async function answering<T>(work: () => Promise<T>): Promise<T | StoreUnavailable> {
   try {
     return await work();

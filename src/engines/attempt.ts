@@ -28,7 +28,7 @@ export interface AttemptTerms {
   readonly onTokens?: ((tokens: EngineTokens) => void) | undefined;
 }
 
-/** Who asks, where no caller does. */
+/** For work without a caller. */
 export const NEVER_LEAVES: Cancellation = { cancelled: false, onCancel: () => undefined };
 
 const NO_CALLS: readonly PoolRequest[] = [];

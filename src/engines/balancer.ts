@@ -65,7 +65,7 @@ export interface ReplicatedEngine extends Engine {
 /** The two attempts separately, for requests that share the first one. `done` is called once, asynchronously. */
 export interface AttemptwiseEngine extends ReplicatedEngine {
   readonly name: string;
-  /** Every replica is set aside and not due for a trial. An only replica counts as set aside when another one would be. */
+  /** Every replica is set aside and not due for a trial. A single replica counts as set aside under the same conditions. */
   readonly failing: boolean;
   /** `replica` is the one that was tried. */
   first(work: EngineWork, cancellation: Cancellation, done: (attempt: Attempt, replica: Replica) => void): void;
@@ -96,7 +96,7 @@ class Balancer implements AttemptwiseEngine {
   /** Ids of calls that belong to no request. */
   readonly #newId: () => string;
   readonly #rotation: Rotation<Replica>;
-  /** With several engines: the standing of an only replica, which is never set aside itself. */
+  /** With several engines: the standing of a single replica, which is never set aside itself. */
   readonly #only: ReplicaStanding | undefined;
   /** Pools of removed replicas that are still closing; `close` waits for them. */
   readonly #leaving = new Set<Pool>();
@@ -153,8 +153,8 @@ class Balancer implements AttemptwiseEngine {
   }
 
   /**
-   * A replica that is set aside gets its trial from a first attempt. If none comes, because this engine is only a fallback, it is
-   * tried with a sentence of our own, in the languages of that request: no caller's last attempt is spent on it.
+   * A replica that is set aside is usually tried by a first attempt. If none comes, because this engine is only a fallback, it
+   * is tried with the check sentence, in the languages of the current request, so that no caller's last attempt is spent on it.
    */
   #tryOverdue({ sourceLang, targetLang }: TranslationOptions): void {
     const replica = this.#rotation.overdue();

@@ -1,7 +1,7 @@
 // Selects a replica: healthy ones in rotation, one that was set aside for a trial or if there is no other.
 import type { ReplicaStanding } from './replica-standing.ts';
 
-/** An engine that gets first attempts tries its replicas within this time. */
+/** An engine that gets first attempts tries a due replica within this time. */
 const OVERDUE_MS = 1000;
 
 export interface Rotated {
@@ -61,7 +61,7 @@ export class Rotation<T extends Rotated> {
     return members[index]!;
   }
 
-  /** For work that failed at another engine: a healthy one, because this is its last attempt. Another only if none is healthy. */
+  /** For work that failed at another engine: a healthy replica, because this is the last attempt; another only if none is healthy. */
   afterAnother(): T {
     const members = this.#members;
     if (members.length === 1) return members[0]!;
@@ -75,7 +75,7 @@ export class Rotation<T extends Rotated> {
     return members[index]!;
   }
 
-  /** One that is due for a trial and has not been tried by any first attempt for a while: its engine may only ever be a fallback. */
+  /** A replica that has been due for a trial for a while without a first attempt, because its engine may only be a fallback. */
   overdue(): T | undefined {
     if (this.#aside === 0) return undefined;
     const thenMs = this.#nowMs() - OVERDUE_MS;

@@ -21,7 +21,7 @@ export interface AccessEntry {
    * addresses.
    */
   readonly client: string | undefined;
-  /** If a rate, a number of characters or credit refused the request: whose. */
+  /** Whose rate, characters or credit refused the request, if one did. */
   readonly limitOf: LimitOwner | undefined;
   readonly durationMs: number;
   readonly storeMs: number;

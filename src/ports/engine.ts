@@ -133,7 +133,7 @@ export interface AskedWork extends EngineWork {
 export interface Engine {
   /** At most two attempts, the second on another replica if there is one. None if the caller has already disconnected. */
   translate(asked: AskedWork, cancellation: Cancellation): void;
-  /** With several engines: whether the named one has no healthy replica at present and is not due for a trial. */
+  /** With several engines: whether the named one currently has no healthy replica and none that is due for a trial. */
   isFailing?(engine: string): boolean;
   close(): Promise<void>;
 }

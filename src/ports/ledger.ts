@@ -56,15 +56,15 @@ export interface Reservation {
  *    with the address.
  * 3. `rate_limited`: `limit` requests were admitted within the last 1,000 ms. A slot in the window is free again after exactly
  *    1,000 ms. The key's last use is stamped, no slot is taken. The team's window is checked first, then the key's if it has
- *    its own rate, whose refusal has `of`: a request takes a slot in both or in neither. From here on a slot is taken, the last use is stamped and the
- *    id is remembered, whatever follows.
+ *    its own rate, whose refusal has `of`: a request takes a slot in both or in neither. From here on a slot is taken, the last
+ *    use is stamped and the id is remembered, whatever follows.
  * 4. `text_too_long`: `characters` exceeds the plan's limit per request.
  * 5. `admitted` without a reservation, if none was requested.
  * 6. `glossary_missing`, `glossary_mismatch`.
  * 7. `quota_exceeded` by the key's own limit: the key's used + held + requested characters in the team's current period would
- *    exceed it; `characterLimit` is the key's, `overageCapMinor` is 0, and there is `of`. Otherwise `quota_exceeded` by the team's: used + held +
- *    requested characters in the current period would exceed its limit and overage. `credit_exhausted`: the balance less held
- *    credit does not cover the price.
+ *    exceed it; `characterLimit` is the key's, `overageCapMinor` is 0, and `of` is set. Otherwise `quota_exceeded` by the team's:
+ *    used + held + requested characters in the current period would exceed its limit and overage. `credit_exhausted`: the
+ *    balance less held credit does not cover the price.
  * 8. `admitted` with a reservation.
  *
  * Reservations whose lease has ended count as released from that millisecond on, even if no sweep has run yet. When a period
@@ -74,7 +74,8 @@ export interface Reservation {
  * rate is checked.
  *
  * With `reportRate`, every answer that took a slot carries `rate`, as it stood when the decision was made: the team's window,
- * or the key's, marked by `of`, if that has fewer free slots. Otherwise there is no `rate`; after `rate_limited` there are no free slots anyway.
+ * or the key's, marked by `of`, if that has fewer free slots. Otherwise there is no `rate`; after `rate_limited` there are no
+ * free slots anyway.
  *
  * With `reportPlan`, every answer that took a slot carries `plan`, the current name of the team's plan, and so does a repeated
  * open reservation. Otherwise there is none.

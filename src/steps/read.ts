@@ -33,7 +33,7 @@ export function readStep(offers: () => EngineOffers, bodyBytesMax: number): Body
   };
 }
 
-/** A function of its own: otherwise every request would pay for what this closure captures. */
+/** A separate function, because otherwise every request would pay for the closure. */
 function judgeLater(x: Exchange, value: unknown, offers: () => EngineOffers): void {
   x.set(judgeAgainSlot, () => judged(x, value, offerFor(x, offers())).refusal);
 }

@@ -22,7 +22,7 @@ export async function openReader(url: string): Promise<StoreReader> {
   }
 }
 
-/** The source of a copy, which nobody serves from meanwhile. */
+/** The source of a copy; no gateway may use it meanwhile. */
 export interface CopySource {
   readonly reader: StoreReader;
   /** Rejects with a `StoreError` if a gateway has started to serve from it. */

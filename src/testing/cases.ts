@@ -17,7 +17,10 @@ export interface AddCase<Fixture = unknown> {
 
 type RowValues<Row> = Row extends readonly [...infer Entries] ? Entries : Row extends readonly unknown[] ? [...Row] : [row: Row];
 
-/** Collects into `cases`, and prefixes names with `part`. `begin` runs ahead of each case; one for which it returns false passes. */
+/**
+ * Collects cases and prefixes their names with `part`. `begin` runs before each case; if it returns false, the case passes
+ * without running.
+ */
 export function collector<Fixture>(
   cases: ContractCase[],
   part: string,

@@ -45,7 +45,7 @@ export interface StoreContract {
 interface Part {
   readonly title: string;
   readonly part: (it: AddCase<Subject>, subject: Subject) => void;
-  /** Of what a store may do without: one that does passes. */
+  /** An optional part of a store; cases pass without running if it is missing. */
   readonly needs?: (store: PluginStore) => unknown;
 }
 

@@ -8,7 +8,7 @@ const SILENT_MS = 10_000;
 const STARTING_MS = 60_000;
 /**
  * If the primary's own check is this late, it was suspended or starved, most likely together with its workers (a suspended
- * machine, SIGSTOP for the whole group): their heartbeats may be unread, so nobody is judged.
+ * machine, SIGSTOP for the whole group): their heartbeats may be unread, so no worker is declared hung.
  */
 const LATE_MS = 1_000;
 

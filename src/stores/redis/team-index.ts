@@ -47,7 +47,7 @@ export class TeamIndex {
     return this.#link.ask(({ redis }) => redis.zrange(TEAMS_KEY, String(first), String(first + count - 1)));
   }
 
-  /** Fills a page with what `find` returns for its ids; continues behind it for teams deleted since they were listed. */
+  /** Fills a page with what `find` returns for its ids; teams deleted since they were listed are replaced by the next ones. */
   async full<T>(page: TeamPage, find: (ids: readonly string[]) => Promise<readonly T[]>): Promise<readonly T[]> {
     const full: T[] = [];
     for (let { after } = page; ;) {

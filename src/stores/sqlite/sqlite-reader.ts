@@ -103,7 +103,7 @@ const SQL = {
 export interface SqliteReaderOptions {
   readonly database: DatabaseSync;
   readonly path: string;
-  /** Also reads the settled ids, all at once, so only for a file that nobody serves from. */
+  /** Also reads the settled ids, all at once, so only for a file that no gateway uses. */
   readonly remembered?: boolean;
 }
 

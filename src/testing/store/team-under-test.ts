@@ -142,7 +142,7 @@ export async function teamUnderTest(home: PluginStore, limits: Partial<TeamLimit
   return throughKey((await made(freshKey(teamId))).keyId);
 }
 
-/** Of what is certainly there. */
+/** For values that must exist. */
 export function present<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('the store does not know what is under test');
   return value;
