@@ -120,14 +120,11 @@ class Burst {
   /** Whoever was refused would not have fitted in when all was over either: nothing of what is refused takes what it was refused. */
   #judge(answer: Admission, { key, characters }: Omit<Reserved, 'requestId'>): void {
     if (answer.kind === 'rate_limited') {
-      const hasNoRoom =
-        (answer.limit === key.rate && key.places.length >= key.rate) ||
-        (answer.limit === this.#rate && this.#whole.places.length >= this.#rate);
-      if (!hasNoRoom) this.violations.push('a rate that had room has refused');
+      const [{ places }, rate] = answer.of === 'key' ? [key, key.rate] : [this.#whole, this.#rate];
+      if (answer.limit !== rate || places.length < rate) this.violations.push('a rate that had room has refused');
     } else if (answer.kind === 'quota_exceeded') {
-      // Both may have the same limit.
-      const isFull = (one: Counted, limit: number): boolean => answer.characterLimit === limit && one.used + one.held + characters > limit;
-      if (!isFull(key, key.characters) && !isFull(this.#whole, this.#characters)) {
+      const [{ used, held }, limit] = answer.of === 'key' ? [key, key.characters] : [this.#whole, this.#characters];
+      if (answer.characterLimit !== limit || used + held + characters <= limit) {
         this.violations.push(`characters that fit were refused: ${JSON.stringify({ answer, characters, key, team: this.#whole })}`);
       }
     } else if (answer.kind !== 'admitted') {
