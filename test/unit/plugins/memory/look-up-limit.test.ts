@@ -48,8 +48,8 @@ async function connected(): Promise<void> {
   const parts = await memory.setup(options, { warn: () => undefined } as never);
   answers = parts.answers!;
   close = () => parts.close?.();
-  const { read } = parts.metrics!.find(({ name }) => name === 'texts_total')!;
-  const misses = (): unknown => (read() as { miss: number }).miss;
+  const texts = parts.metrics!.find(({ name }) => name === 'texts_total')!;
+  const misses = (): unknown => (texts.read() as { miss: number }).miss;
   await expect
     .poll(
       async () => {
