@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { answered as stored } from '../../src/domain/store-unavailable.ts';
 import { dateOf } from '../../src/domain/usage-days.ts';
 import { dayOf } from '../../src/domain/period.ts';
+import { canonicalRange } from '../../src/domain/key-limits.ts';
 import { digestOf } from '../../src/domain/api-key.ts';
 import { adminClient } from '../support/admin-client.ts';
 import type { Json } from '../support/admin-client.ts';
@@ -61,6 +62,9 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     );
     await answered('updateTeam', call('PATCH', `/teams/${teamId}`, { body: { name: word('Renamed-') } }));
     await answered('updateTeam', call('PATCH', `/teams/${teamId}`, { body: { plan: 'pro' } }));
+    const address = `2001:db8:${mark.slice(0, 3)}a:${mark.slice(3, 6)}b:${mark.slice(6, 9)}c::1`;
+    const limits = { characters: 500, requests_per_second: 50, allowed_addresses: ['127.0.0.1', address] };
+    await answered('updateKey', call('PATCH', `/keys/${String(keys[0]!['key_id'])}`, { body: limits }));
     const [key, other] = keys.map((one) => String(one['key'])) as [string, string];
     const small = { source_lang: 'EN', target_lang: 'DE', entries: { [word('term')]: word('translation') } };
     const made = await ofCaller(key, 'POST', '/v1/glossaries', { name: word('Terms-'), ...small });
@@ -80,7 +84,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       keyIds: keys.map((one) => String(one['key_id'])),
       key,
       glossaryId,
-      words: [mark, key.slice(0, 12), other.slice(0, 12), ...digests],
+      words: [mark, key.slice(0, 12), other.slice(0, 12), canonicalRange(address)!.split('/', 1)[0]!, ...digests],
       ids: [teamId, glossaryId, ...keys.map((one) => String(one['key_id']))],
     };
   }

@@ -36,6 +36,7 @@ export function erasureContract(it: AddCase<Subject>, subject: Subject): void {
       expect(await one.teams.standing(team.teamId)).toBeUndefined();
       expect(await one.teams.listKeys(team.teamId)).toBeUndefined();
       expect(await one.teams.revokeKey(key.keyId)).toBeUndefined();
+      expect(await one.teams.updateKey?.(key.keyId, { disabled: false, limits: { characters: 5 } })).toBeUndefined();
       expect(await one.teams.createKey(freshKey(team.teamId))).toBeUndefined();
       expect(await one.teams.updateTeam(team.teamId, { name: 'Back' })).toBeUndefined();
       expect(await one.teams.findKeys({ digest: key.digest })).toEqual([]);
