@@ -7,6 +7,7 @@ import { GLOSSARY_MUTATIONS } from './glossary-mutations.ts';
 import { HISTORY_MUTATIONS } from './history-mutations.ts';
 import { KEY_LIMIT_MUTATIONS } from './key-limit-mutations.ts';
 import { LISTENER_MUTATIONS } from './listener-mutations.ts';
+import { MEMORY_MUTATIONS } from './memory-mutations.ts';
 import type { Mutation } from './mutation.ts';
 import { OPERATOR_MUTATIONS } from './operator-mutations.ts';
 import { OUTAGE_MUTATIONS } from './outage-mutations.ts';
@@ -22,6 +23,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...CONSOLE_MUTATIONS,
   ...ENGINE_MUTATIONS,
   ...PLUGIN_MUTATIONS,
+  ...MEMORY_MUTATIONS,
   ...REPLICA_MUTATIONS,
   ...ROUTING_MUTATIONS,
   ...STORE_MUTATIONS,

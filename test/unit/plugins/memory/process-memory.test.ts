@@ -1,4 +1,5 @@
 // The bytes that one process remembers translations in: what is found is what was put there last, whatever else came, went or grew old.
+import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { KeyBytes } from '../../../../src/plugins/memory/key-bytes.ts';
@@ -36,7 +37,7 @@ describe.each([
 ])('over random actions, with %s', (_room, bytesMax) => {
   test('what is found is what was put there last, young enough, and bytes and texts are counted', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(action, { maxLength: 300 }), async (actions) => {
+      fc.asyncProperty(fc.array(action, { maxLength: 300, size: 'max' }), async (actions) => {
         const memory = new ProcessMemory({ bytesMax, ageMaxMs: AGE_MAX_MS });
         const model = new Map<string, { readonly team: string; readonly said: Translation; readonly madeAtMs: number }>();
         let nowMs = 10_000;
@@ -85,8 +86,8 @@ describe.each([
 
 test('what is asked for stays when there is no more room, and the rest goes', () => {
   const memory = new ProcessMemory({ bytesMax: 2 ** 16, ageMaxMs: AGE_MAX_MS });
-  memory.set(keyFor('asked for'), said('kept'), 0);
   memory.set(keyFor('never asked for'), said('goes'), 0);
+  memory.set(keyFor('asked for'), said('kept'), 0);
   for (let i = 0; i < 5000; i++) {
     memory.set(keyFor(`number ${i}`), said(`said ${i}`), 0);
     expect(memory.get(keyFor('asked for'), 0)).toEqual(said('kept'));
@@ -116,7 +117,7 @@ test('codes of languages that nobody has, and half surrogate pairs, are not reme
 });
 
 describe('keys', () => {
-  const part = fc.oneof(fc.constantFrom('', 'a', 'b', 'ab', '\0', 'ä', '\u00ff'), fc.string({ unit: 'grapheme', maxLength: 2000 }));
+  const part = fc.oneof(fc.constantFrom('', 'a', 'a\0', 'b', 'ab', '\0', 'ä', '\u00ff'), fc.string({ unit: 'grapheme', maxLength: 2000 }));
   const wordsOf = (options: string, one: string): string => {
     keyFor(one, '1:T', `${options.length}:${options}`);
     return Buffer.from(key.words.buffer, 0, key.length).toString('hex');
@@ -128,6 +129,19 @@ describe('keys', () => {
         expect(wordsOf(options, one) === wordsOf(otherOptions, other)).toBe(options === otherOptions && one === other);
       }),
     );
+  });
+
+  test('of texts that differ by what fills a word up differ', () => {
+    const texts = ['a', 'a\0', 'a\0\0', 'a\0\0\0', 'a\0\0\0\0'];
+    expect(new Set(texts.map((one) => wordsOf('', one))).size).toBe(texts.length);
+  });
+
+  test('of a long text is not that of a text that looks like it', () => {
+    const long = 'x'.repeat(2000);
+    const own = wordsOf('', long);
+    const digest = hash('sha256', long, 'base64url');
+    for (let mark = 0; mark < 256; mark++) expect(wordsOf('', String.fromCharCode(mark) + digest)).not.toBe(own);
+    expect(wordsOf('', digest)).not.toBe(own);
   });
 
   test('are not had of what UTF-8 cannot tell apart', () => {

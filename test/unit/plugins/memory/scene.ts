@@ -2,7 +2,7 @@
 import type { Exchange } from '../../../../src/core/exchange.ts';
 import { PassedTexts, passStages } from '../../../../src/domain/text-stages.ts';
 import type { TextWork } from '../../../../src/domain/text-stages.ts';
-import { keyOfOptions, NOTHING_CHOSEN } from '../../../../src/domain/translation-options.ts';
+import { NOTHING_CHOSEN } from '../../../../src/domain/translation-options.ts';
 import type { Translation, TranslationOptions } from '../../../../src/domain/translation-options.ts';
 import { ProcessMemory } from '../../../../src/plugins/memory/process-memory.ts';
 import type { RedisMemory } from '../../../../src/plugins/memory/redis-memory.ts';
@@ -74,7 +74,7 @@ export function memoryScene({
 /** What the engine makes of a text: a function of everything that may decide it, so that any mix-up shows. */
 export function translated(text: string, options: TranslationOptions, engine: string, version = ''): Translation {
   return {
-    text: `${engine}${version}(${keyOfOptions(options)})${text}`,
+    text: `${engine}${version}(${JSON.stringify({ ...options, glossary: options.glossary?.id })})${text}`,
     detectedSourceLanguage: options.sourceLang === undefined ? ['EN', 'FR', undefined][text.length % 3] : undefined,
   };
 }

@@ -1,6 +1,7 @@
 // The memory over random requests: its answers are the engine's, never another team's, never too old, and in the order of the texts.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { TRANSLATION_OPTIONS } from '../../../../src/domain/translation-options.ts';
 import type { TranslationOptions } from '../../../../src/domain/translation-options.ts';
 import { AGE_MAX_MS, memoryScene, OPTIONS, translated } from './scene.ts';
 import type { MemoryScene } from './scene.ts';
@@ -17,20 +18,24 @@ const options: fc.Arbitrary<TranslationOptions> = fc.record({
   format: fc.constantFrom('text', 'html', 'xml'),
   ignoreTags: fc.option(fc.array(word, { maxLength: 2 }), { nil: undefined }),
 });
+/** Alike but for an option or two. */
+const alike = fc
+  .tuple(options, fc.subarray(TRANSLATION_OPTIONS.slice(), { maxLength: 2 }))
+  .map(([drawn, names]): TranslationOptions => ({ ...OPTIONS, ...Object.fromEntries(names.map((name) => [name, drawn[name]])) }));
 const request = fc.record({
   teamId: fc.constantFrom('T', 'T1', '1:T'),
   text: fc.array(word, { minLength: 1, maxLength: 6 }),
-  options: fc.oneof(options, fc.constant(OPTIONS)),
+  options: fc.oneof(alike, fc.constant(OPTIONS)),
   engines: fc.constantFrom(['small'], ['large', 'small'], ['sma', 'll']),
   /** The first engine fails, and it is known or not. */
   failing: fc.constantFrom('no', 'unnoticed', 'known'),
-  laterMs: fc.constantFrom(0, 1, AGE_MAX_MS / 3, AGE_MAX_MS),
+  laterMs: fc.constantFrom(0, 0, 0, 0, 0, 1, AGE_MAX_MS / 3, AGE_MAX_MS),
 });
 
 describe('over random requests', () => {
   test('an answer is what the engine would have said, text by text, and only what is not known is asked for', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 40 }), async (requests) => {
+      fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 60, size: 'max' }), async (requests) => {
         const scene = memoryScene();
         // What may be remembered: for whom, by whom and when.
         const madeAtMs = new Map<string, number>();
@@ -56,7 +61,7 @@ describe('over random requests', () => {
 
   test('however little there is room for, answers are right and the bytes are within their bound', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 40 }), async (requests) => {
+      fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 60, size: 'max' }), async (requests) => {
         const bytesMax = 3000;
         const scene = memoryScene({ bytesMax });
         for (const { teamId, text, options: chosen, engines, laterMs } of requests) {

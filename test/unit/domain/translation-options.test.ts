@@ -1,0 +1,37 @@
+// The key of a request's options: what shares an engine call or a remembered translation has all of them in common.
+import { expect, test } from 'vitest';
+import { keyOfOptions, NOTHING_CHOSEN, sameOptions, TRANSLATION_OPTIONS } from '../../../src/domain/translation-options.ts';
+import type { TranslationOptions } from '../../../src/domain/translation-options.ts';
+
+const OPTIONS: TranslationOptions = { ...NOTHING_CHOSEN, targetLang: 'DE' };
+
+/** All strings of up to two characters that could be taken for something between values. */
+const SIGNS = ['a', '1', ':', '|', '"', ''];
+const STRINGS = [...new Set(SIGNS.flatMap((one) => SIGNS.map((other) => one + other)))];
+
+test('no two options look alike, whatever is in them', () => {
+  const values: readonly (string | undefined)[] = [...STRINGS, undefined];
+  const pairs = values.flatMap((formality) => values.map((context) => ({ ...OPTIONS, formality, context })));
+  const glossaries = STRINGS.map((id) => ({ ...OPTIONS, glossary: { id, entries: {} } }));
+  const lists = [[], ...STRINGS.flatMap((one) => [[one], [one, one], [`${one},${one}`], [`${one}","${one}`]])];
+  const all = [...pairs, ...glossaries, ...lists.map((ignoreTags) => ({ ...OPTIONS, ignoreTags }))];
+  const wanted = new Set(all.map((options) => JSON.stringify(options, (_name, value: unknown) => value ?? null)));
+  expect(new Set(all.map(keyOfOptions)).size).toBe(wanted.size);
+});
+
+test('each option is in the key, and compared', () => {
+  const others: TranslationOptions = {
+    sourceLang: 'EN',
+    targetLang: 'FR',
+    formality: 'more',
+    context: 'context',
+    glossary: { id: 'g', entries: {} },
+    format: 'html',
+    ignoreTags: ['x'],
+  };
+  for (const name of TRANSLATION_OPTIONS) {
+    const changed = { ...OPTIONS, [name]: others[name] };
+    expect([keyOfOptions(changed) === keyOfOptions(OPTIONS), sameOptions(changed, OPTIONS)]).toEqual([false, false]);
+    expect([keyOfOptions(changed) === keyOfOptions({ ...changed }), sameOptions(changed, { ...changed })]).toEqual([true, true]);
+  }
+});
