@@ -15,9 +15,8 @@ export interface EngineWatchParts {
 }
 
 export function replicaWatch({ engine, protocol, metrics, log, failures }: EngineWatchParts, replica: string): ReplicaWatch {
-  const count = metrics.engineReplica(engine, replica);
   return {
-    attempted: count,
+    attempted: metrics.engine(engine).replica(replica),
     failed(work, detail) {
       failures.failed(replica, detail.failure, work.requestId, { engine, replica, protocol, pair: pairOf(work), ...wordsOf(detail) });
     },

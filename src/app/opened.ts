@@ -60,10 +60,11 @@ export async function openParts(config: Config, output: JsonLog, down: Teardown,
       engine.health().map(({ url, asideMs }) => ({ engine: name, replica: url, up: asideMs === undefined })),
     ),
   );
+  metrics.engineLoads(() => [...engines.byName].map(([name, engine]) => ({ engine: name, ...engine.load() })));
   down.add('engine', () => engines.engine.close());
   const upstream = await openUpstream(config, {
     keepAlive: config.engines.every(({ keepAlive }) => keepAlive),
-    onUnasked: tellUnasked('forward target', metrics, log),
+    onUnasked: tellUnasked('forward target', forward.length === 0 ? () => undefined : metrics.forwardUnasked(), log),
   });
   down.add('upstream', () => upstream?.close());
   const store = await openAwaited(config, log, () =>
@@ -101,6 +102,7 @@ function openEnginesOf(
 ): OpenEngines {
   return openEngines(
     settings.map(({ config, protocol, can, options, headers }) => {
+      const meters = metrics.engine(config.name);
       const watching = { engine: config.name, protocol: config.protocol, metrics, log, failures };
       return {
         ...config,
@@ -110,19 +112,20 @@ function openEnginesOf(
         options,
         headers,
         watch: (url) => replicaWatch(watching, url),
-        onBatch: (requests) => metrics.engineBatch(requests),
-        onUnasked: tellUnasked('engine', metrics, log),
-        onTokens: (tokens) => metrics.engineTokens(tokens),
+        onBatch: meters.batch,
+        onSecond: meters.second,
+        onUnasked: tellUnasked('engine', meters.unasked, log),
+        onTokens: meters.tokens,
       };
     }),
   );
 }
 
 /** Logs one line when this state begins; counts every occurrence. */
-function tellUnasked(who: string, metrics: Metrics, log: Log): (replica: string, begins: boolean) => void {
+function tellUnasked(who: string, count: () => void, log: Log): (replica: string, begins: boolean) => void {
   const message = `${who} sent unexpected bytes: each request to it gets a new connection until a minute has passed without any`;
   return (replica, begins) => {
-    metrics.engineUnasked();
+    count();
     if (begins) log.warn(message, { replica });
   };
 }

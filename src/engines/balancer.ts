@@ -46,10 +46,18 @@ export interface BalancerOptions extends PoolLimits {
   readonly onAdapterError?: (error: unknown) => void;
   /** Called for each attempt with the tokens that a language model read and wrote. */
   readonly onTokens?: (tokens: EngineTokens) => void;
+  /** Called for each request's second attempt that is made here, with its outcome. */
+  readonly onSecond?: (outcome: AttemptFailure | 'usable') => void;
   /** Called with the URL of each replica that is added; the returned watch is notified of all its attempts. */
   readonly watch?: (url: string) => ReplicaWatch;
   /** The wall clock. */
   readonly wallMs?: () => number;
+}
+
+/** Calls that hold a connection, and calls that wait for one. */
+export interface CallLoad {
+  readonly inFlight: number;
+  readonly waiting: number;
 }
 
 /** An engine whose replicas can be changed at run time. */
@@ -58,6 +66,8 @@ export interface ReplicatedEngine extends Engine {
   setUrls(urls: readonly string[]): void;
   /** In configuration order. */
   health(): readonly ReplicaHealth[];
+  /** Of all replicas together. */
+  load(): CallLoad;
   /** Queries every replica for its pairs, within a time limit; never rejects. `undefined` if the protocol cannot report pairs. */
   readonly askPairs: (() => Promise<readonly ReplicaPairs[]>) | undefined;
 }
@@ -145,6 +155,7 @@ class Balancer implements AttemptwiseEngine {
     // After an engine restart every idle connection breaks on use, so the second attempt must not reuse one.
     const replica = before === undefined ? this.#rotation.afterAnother() : this.#rotation.second(before);
     this.#attempt(replica, 'fresh', asked, cancellation, (second) => {
+      this.#options.onSecond?.(second.kind === 'usable' ? 'usable' : second.failure);
       if (second.kind === 'usable')
         asked.answered({ kind: 'usable', translations: second.translations, failures: [failure], engine: this.name });
       else asked.answered({ kind: 'unavailable', failures: [failure, second.failure] });
@@ -200,6 +211,14 @@ class Balancer implements AttemptwiseEngine {
     return this.#rotation.members.map((replica) => replica.health(nowMs));
   }
 
+  load(): CallLoad {
+    const wires = [...this.#leaving, ...this.#rotation.members.map(({ wire }) => wire)];
+    return {
+      inFlight: wires.reduce((sum, { inFlight }) => sum + inFlight, 0),
+      waiting: wires.reduce((sum, { waiting }) => sum + waiting, 0),
+    };
+  }
+
   get askPairs(): (() => Promise<readonly ReplicaPairs[]>) | undefined {
     const { protocol, options, timeoutMs } = this.#options;
     if (protocol.pairs === undefined) return undefined;
@@ -223,6 +242,7 @@ class Balancer implements AttemptwiseEngine {
     done: (attempt: Attempt) => void,
   ): void {
     const terms = work.attemptMs === undefined ? this.#terms : this.#termsFor(work.attemptMs);
+    const startedMs = this.#nowMs();
     const ticket = replica.standing.begin(this.#nowMs);
     const only = this.#rotation.members.length === 1 ? this.#only : undefined;
     const onlyTicket = only?.begin(this.#nowMs);
@@ -230,8 +250,8 @@ class Balancer implements AttemptwiseEngine {
     attemptOn(replica.wire, connection, fit === undefined ? work : fit(work), cancellation, terms, (attempt) => {
       const change =
         attempt.kind === 'usable'
-          ? replica.usable(ticket, this.#nowMs())
-          : replica.unusable(ticket, attempt, work, this.#failureTerms(work));
+          ? replica.usable(ticket, this.#nowMs(), startedMs)
+          : replica.unusable(ticket, attempt, work, this.#failureTerms(work), startedMs);
       if (change !== undefined) this.#rotation.recount();
       if (onlyTicket !== undefined) {
         if (attempt.kind === 'usable') only!.usable(onlyTicket);

@@ -5,7 +5,7 @@ import { keyOfOptions } from '../domain/translation-options.ts';
 import type { AskedWork, EngineWork, ReplicaHealth } from '../ports/engine.ts';
 import { Batch } from './batch.ts';
 import type { BatchLimits } from './batch.ts';
-import type { AttemptwiseEngine, ReplicatedEngine } from './balancer.ts';
+import type { AttemptwiseEngine, CallLoad, ReplicatedEngine } from './balancer.ts';
 
 const COMPARED_MAX = 8;
 
@@ -48,6 +48,10 @@ export class BatchingEngine implements ReplicatedEngine {
 
   health(): readonly ReplicaHealth[] {
     return this.#balancer.health();
+  }
+
+  load(): CallLoad {
+    return this.#balancer.load();
   }
 
   get askPairs(): ReplicatedEngine['askPairs'] {

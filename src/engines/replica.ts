@@ -6,8 +6,8 @@ import type { FailureTerms, StandingChange } from './replica-standing.ts';
 
 /** Observes one replica, for metrics and the log. */
 export interface ReplicaWatch {
-  /** Called at the end of every attempt. */
-  attempted(outcome: AttemptFailure | 'usable'): void;
+  /** Called at the end of every attempt, with its duration. */
+  attempted(outcome: AttemptFailure | 'usable', tookMs: number): void;
   /** Called after `attempted`, with the details of a failure. */
   failed(work: EngineWork, detail: FailureDetail): void;
   setAside(detail: FailureDetail, forMs: number): void;
@@ -35,19 +35,19 @@ export class Replica {
   }
 
   /** Counts a usable attempt. */
-  usable(ticket: number, nowMs: number): StandingChange {
+  usable(ticket: number, nowMs: number, startedMs: number): StandingChange {
     this.#usable++;
     this.#usableAtMs = nowMs;
-    this.#watch?.attempted('usable');
+    this.#watch?.attempted('usable', nowMs - startedMs);
     const change = this.standing.usable(ticket);
     if (change === 'back') this.#watch?.back();
     return change;
   }
 
   /** Counts an unusable attempt. */
-  unusable(ticket: number, attempt: UnusableAttempt, work: EngineWork, terms: FailureTerms): StandingChange {
+  unusable(ticket: number, attempt: UnusableAttempt, work: EngineWork, terms: FailureTerms, startedMs: number): StandingChange {
     const { failure } = attempt;
-    this.#watch?.attempted(failure);
+    this.#watch?.attempted(failure, terms.nowMs - startedMs);
     // The caller disconnected, which is not a failure of the replica.
     if (failure !== 'cancelled') {
       this.#failed++;

@@ -117,15 +117,15 @@ describe('what an operator is told', () => {
     for (let i = 0; i < 3; i++) expect((await site.ask({ text: ['Hello'], target_lang: 'DE' })).status).toBe(503);
     const told = (): string[] => site.gateway.logLines.filter((line) => line.includes('own quota at the engine'));
     await expect.poll(told).toEqual([expect.stringContaining('"level":"error"')]);
-    expect(await site.metrics()).toContain('lingate_engine_quota_exhausted_total 6');
+    expect(await site.metrics()).toContain('lingate_engine_quota_exhausted_total{engine="default"} 6');
   });
 
   test('how many tokens a model has read and written', async () => {
     site = await Site.start('openai');
     await site.ask({ text: ['Hello'], target_lang: 'DE' });
     await site.ask({ text: ['Hello'], target_lang: 'DE' });
-    expect(await site.metrics()).toContain('lingate_engine_tokens_total{kind="prompt"} 22');
-    expect(await site.metrics()).toContain('lingate_engine_tokens_total{kind="completion"} 14');
+    expect(await site.metrics()).toContain('lingate_engine_tokens_total{engine="default",kind="prompt"} 22');
+    expect(await site.metrics()).toContain('lingate_engine_tokens_total{engine="default",kind="completion"} 14');
   });
 });
 

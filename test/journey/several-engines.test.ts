@@ -141,7 +141,7 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
     expect(asked()).toBe('small small');
   });
 
-  test('the access log names the engine that answered, or was tried last; metrics count each', async () => {
+  test('the access log names the engine that answered, or was tried last', async () => {
     const team = await teamOf('pro');
     engines.small.always('reset');
     await translate(team, { target_lang: 'DE' });
@@ -152,8 +152,46 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
       { status: 200, engine: 'large', engine_attempts: 2, characters: 5 },
       { status: 503, engine: 'large', engine_attempts: 2, characters: 0 },
     ]);
-    const metrics = (await request({ port: gateway.opsPort, path: '/metrics' })).body;
-    expect(metrics).toContain(`lingate_engine_attempts_total{engine="small",replica="${engines.small.url}",outcome="reset"}`);
-    expect(metrics).toContain(`lingate_engine_replica_up{engine="third",replica="${engines.third.url}"} 1`);
+    expect(await figures()).toContain(`lingate_engine_replica_up{engine="third",replica="${engines.third.url}"} 1`);
+  });
+
+  const figures = async (): Promise<string> => (await request({ port: gateway.opsPort, path: '/metrics' })).body;
+  /** Of series that are named without the prefix. */
+  const valueOf = (metrics: string, series: string): number =>
+    Number(
+      metrics
+        .split('\n')
+        .find((line) => line.startsWith(`lingate_engine_${series} `))!
+        .split(' ')[1],
+    );
+
+  test('metrics have the engine: attempts, durations, second attempts, characters, and what is under way', async () => {
+    const team = await teamOf('pro');
+    const before = await figures();
+    engines.small.always('reset');
+    await translate(team, { target_lang: 'DE' });
+    engines.large.behave('reset');
+    await translate(team, { target_lang: 'DE' });
+    engines.small.always('hang');
+    const underWay = translate(team, { target_lang: 'DE' });
+    await engines.small.until(() => engines.small.requests.length === 3);
+    expect(valueOf(await figures(), 'calls_in_flight{engine="small"}')).toBe(1);
+    expect((await underWay).status).toBe(200);
+    const after = await figures();
+    const grown = (series: string): number => valueOf(after, series) - valueOf(before, series);
+    expect({
+      reset: grown(`attempts_total{engine="small",replica="${engines.small.url}",outcome="reset"}`),
+      small: grown('attempt_duration_seconds_count{engine="small"}'),
+      large: grown('attempt_duration_seconds_count{engine="large"}'),
+      saved: grown('second_attempts_total{engine="large",result="usable"}'),
+      lost: grown('second_attempts_total{engine="large",result="failed"}'),
+      characters: [grown('characters_total{engine="small"}'), grown('characters_total{engine="large"}')],
+      underWay: valueOf(after, 'calls_in_flight{engine="small"}'),
+    }).toEqual({ reset: 2, small: 3, large: 3, saved: 2, lost: 1, characters: [0, 10], underWay: 0 });
+    expect(grown('attempt_duration_seconds_sum{engine="small"}')).toBeGreaterThan(0.39);
+    // Whatever requests say, names are those of the configuration.
+    expect(new Set([...after.matchAll(/^lingate_engine_\w+\{(?:.*,)?engine="([^"]*)"/gm)].map(([, name]) => name))).toEqual(
+      new Set(['small', 'large', 'third']),
+    );
   });
 });

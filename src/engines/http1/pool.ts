@@ -116,6 +116,16 @@ export class Pool implements ClientOwner {
     return started;
   }
 
+  /** Connections in use. */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** Calls in the queue. */
+  get waiting(): number {
+    return this.#turns.size;
+  }
+
   #wait(call: PoolRequest, lane: Lane<PoolRequest>): void {
     // A resting connection becomes free within two turns of the event loop, so a call waiting for one does not count against
     // the queue.

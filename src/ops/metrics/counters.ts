@@ -1,6 +1,5 @@
 // The counters of a running gateway: names, labels and every series, present from the start.
 import type { Registry } from 'prom-client';
-import type { EngineTokens } from '../../ports/engine.ts';
 import type { KeyLookup } from '../../ports/key-directory.ts';
 import type { Admission, Verdict, SettlementResult } from '../../ports/ledger.ts';
 import type { ShedReason } from '../../ports/pressure.ts';
@@ -9,30 +8,6 @@ import type { CounterSeries } from './fast-counter.ts';
 
 // The sets below are spelled out so that every series is present from the start: if a series only appeared with the first failure,
 // its rate would not include that failure. The compiler compares them with the ports.
-
-export function unaskedSeries(registry: Registry): CounterSeries {
-  const help = 'How often an engine sent unexpected bytes: after an answer, before a request, or to another request.';
-  return new FastCounter({ name: 'lingate_engine_unasked_total', help, labels: [], registry }).series({});
-}
-
-export function tokenSeries(registry: Registry): Readonly<Record<keyof EngineTokens, CounterSeries>> {
-  const help = 'Tokens that a language model has read and written, as it reported them.';
-  const counter = new FastCounter({ name: 'lingate_engine_tokens_total', help, labels: ['kind'], registry });
-  return counter.seriesBy<keyof EngineTokens>('kind', { prompt: true, completion: true });
-}
-
-interface BatchSeries {
-  readonly calls: CounterSeries;
-  readonly members: CounterSeries;
-}
-
-export function batchSeries(registry: Registry): BatchSeries {
-  const series = (name: string, help: string): CounterSeries => new FastCounter({ name, help, labels: [], registry }).series({});
-  return {
-    calls: series('lingate_engine_batches_total', 'Calls to the engine shared by several requests.'),
-    members: series('lingate_engine_batched_requests_total', 'Requests whose first attempt was a shared call.'),
-  };
-}
 
 export function admissionSeries(registry: Registry): Readonly<Record<Admission['kind'], CounterSeries>> {
   const counter = new FastCounter({ name: 'lingate_admissions_total', help: 'Admissions by result.', labels: ['result'], registry });

@@ -1,9 +1,11 @@
-// Metrics of the engine's replicas: attempts by outcome, and whether a replica is in use or set aside.
+// Metrics of engines and their replicas: attempts by outcome and duration, second attempts, shared calls, tokens, load, health.
 import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
-import type { AttemptFailure } from '../../ports/engine.ts';
+import type { AttemptFailure, EngineTokens } from '../../ports/engine.ts';
 import { FastCounter } from './fast-counter.ts';
 import type { CounterSeries } from './fast-counter.ts';
+import { FastHistogram } from './fast-histogram.ts';
+import { DURATION_BUCKETS, SECONDS_PER_MS } from './request-series.ts';
 
 type AttemptOutcome = AttemptFailure | 'usable';
 
@@ -35,39 +37,126 @@ export interface ReplicaState {
   readonly up: boolean;
 }
 
+/** An engine's calls in one process. */
+export interface EngineLoad {
+  readonly engine: string;
+  /** Calls that hold a connection. */
+  readonly inFlight: number;
+  /** Calls that wait for one. */
+  readonly waiting: number;
+}
+
+/** Counts what one engine does. */
+export interface EngineMeters {
+  /** For a replica: counts an attempt with its duration. */
+  replica(url: string): (outcome: AttemptOutcome, tookMs: number) => void;
+  /** A request's second attempt, made by this engine. */
+  second(outcome: AttemptOutcome): void;
+  /** A call shared by several requests. */
+  batch(requests: number): void;
+  tokens(tokens: EngineTokens): void;
+  /** Unsolicited bytes arrived. */
+  unasked(): void;
+}
+
 type OutcomeSeries = Readonly<Record<AttemptOutcome, CounterSeries>>;
 
-export class AttemptCounter {
-  readonly #counter: FastCounter<'engine' | 'replica' | 'outcome'>;
-  readonly #quota: CounterSeries;
-  /** A replica that was removed may be added again: its series continue. */
-  readonly #series = new Map<string, OutcomeSeries>();
+/** The series of all engines. Each engine's series are present from the start: names come from the configuration only. */
+export class EngineMetrics {
+  readonly #attempts: FastCounter<'engine' | 'replica' | 'outcome'>;
+  readonly #durations: FastHistogram<'engine'>;
+  readonly #seconds: FastCounter<'engine' | 'result'>;
+  readonly #quota: FastCounter<'engine'>;
+  readonly #batches: FastCounter<'engine'>;
+  readonly #batched: FastCounter<'engine'>;
+  readonly #tokens: FastCounter<'engine' | 'kind'>;
+  readonly #unasked: FastCounter<'engine'>;
+  readonly #meters = new Map<string, EngineMeters>();
 
   constructor(registry: Registry) {
-    this.#counter = new FastCounter({
-      name: 'lingate_engine_attempts_total',
-      help: 'Attempts at the engine by replica and outcome: usable, or the failure. An attempt shared by several requests counts once.',
-      labels: ['engine', 'replica', 'outcome'],
+    const counter = <L extends string>(name: string, labels: readonly L[], help: string): FastCounter<L> =>
+      new FastCounter({ name: `lingate_engine_${name}_total`, help, labels, registry });
+    this.#attempts = counter(
+      'attempts',
+      ['engine', 'replica', 'outcome'],
+      'Attempts at the engine by replica and outcome: usable, or the failure. An attempt shared by several requests counts once.',
+    );
+    this.#durations = new FastHistogram({
+      name: 'lingate_engine_attempt_duration_seconds',
+      help: 'Duration of attempts at the engine, the wait for a connection included; without those whose caller disconnected.',
+      labels: ['engine'],
+      buckets: DURATION_BUCKETS,
       registry,
     });
-    const help = "Attempts that failed because the operator's own quota at the engine is used up: alert on this.";
-    this.#quota = new FastCounter({ name: 'lingate_engine_quota_exhausted_total', help, labels: [], registry }).series({});
+    this.#seconds = counter('second_attempts', ['engine', 'result'], 'Second attempts of requests, by the engine that made them.');
+    this.#quota = counter(
+      'quota_exhausted',
+      ['engine'],
+      "Attempts that failed because the operator's own quota at the engine is used up: alert on this.",
+    );
+    this.#batches = counter('batches', ['engine'], 'Calls to the engine shared by several requests.');
+    this.#batched = counter('batched_requests', ['engine'], 'Requests whose first attempt was a shared call.');
+    this.#tokens = counter('tokens', ['engine', 'kind'], 'Tokens that a language model read and wrote, as it reported them.');
+    this.#unasked = counter(
+      'unasked',
+      ['engine'],
+      'Times that an engine, or with an empty label the target of a forward route, sent bytes that nobody had asked for.',
+    );
   }
 
-  /** Counts an attempt at this replica. */
-  of(engine: string, replica: string): (outcome: AttemptOutcome) => void {
-    const name = `${engine} ${replica}`;
-    const series = this.#series.get(name) ?? this.#begin(engine, replica);
-    this.#series.set(name, series);
-    return (outcome) => {
-      series[outcome].pending++;
-      if (outcome === 'engine_quota') this.#quota.pending++;
+  of(engine: string): EngineMeters {
+    const meters = this.#meters.get(engine) ?? this.#begin(engine);
+    this.#meters.set(engine, meters);
+    return meters;
+  }
+
+  /** Counts unsolicited bytes from the target of a forward route. To be called once; counting is what it returns. */
+  forwardUnasked(): () => void {
+    const series = this.#unasked.series({ engine: '' });
+    return () => void series.pending++;
+  }
+
+  #begin(engine: string): EngineMeters {
+    /** A replica that was removed may be added again: its series continue. */
+    const replicas = new Map<string, OutcomeSeries>();
+    const durations = this.#durations.series({ engine });
+    const second = {
+      usable: this.#seconds.series({ engine, result: 'usable' }),
+      failed: this.#seconds.series({ engine, result: 'failed' }),
+    };
+    const quota = this.#quota.series({ engine });
+    const [batches, batched] = [this.#batches.series({ engine }), this.#batched.series({ engine })];
+    const [prompt, completion] = [this.#tokens.series({ engine, kind: 'prompt' }), this.#tokens.series({ engine, kind: 'completion' })];
+    const unasked = this.#unasked.series({ engine });
+    return {
+      replica: (url) => {
+        const series = replicas.get(url) ?? this.#outcomesOf(engine, url);
+        replicas.set(url, series);
+        return (outcome, tookMs) => {
+          series[outcome].pending++;
+          if (outcome !== 'cancelled') durations.observe(tookMs * SECONDS_PER_MS);
+          if (outcome === 'engine_quota') quota.pending++;
+        };
+      },
+      second(outcome) {
+        // A caller who disconnected says nothing of the engine.
+        if (outcome !== 'cancelled') second[outcome === 'usable' ? 'usable' : 'failed'].pending++;
+      },
+      batch(requests) {
+        batches.pending++;
+        batched.pending += requests;
+      },
+      tokens(tokens) {
+        prompt.pending += tokens.prompt;
+        completion.pending += tokens.completion;
+      },
+      unasked: () => void unasked.pending++,
     };
   }
 
-  #begin(engine: string, replica: string): OutcomeSeries {
+  #outcomesOf(engine: string, replica: string): OutcomeSeries {
     const outcomes = Object.keys(OUTCOMES) as AttemptOutcome[];
-    return Object.fromEntries(outcomes.map((outcome) => [outcome, this.#counter.series({ engine, replica, outcome })])) as OutcomeSeries;
+    return Object.fromEntries(outcomes.map((outcome) => [outcome, this.#attempts.series({ engine, replica, outcome })])) as OutcomeSeries;
   }
 }
 
@@ -85,4 +174,22 @@ export function registerReplicaGauge(registry: Registry, read: () => readonly Re
       for (const { engine, replica, up } of read()) gauge.set({ engine, replica }, Number(up));
     },
   });
+}
+
+/** Of calls that hold a connection, and of calls that wait for one. */
+export function registerLoadGauges(registry: Registry, read: () => readonly EngineLoad[]): void {
+  const gauge = (name: string, help: string, of: (load: EngineLoad) => number): void => {
+    const registered = new Gauge({
+      name,
+      help,
+      labelNames: ['engine'],
+      registers: [registry],
+      aggregator: 'sum',
+      collect: () => {
+        for (const load of read()) registered.set({ engine: load.engine }, of(load));
+      },
+    });
+  };
+  gauge('lingate_engine_calls_in_flight', 'Calls to the engine that hold a connection.', ({ inFlight }) => inFlight);
+  gauge('lingate_engine_calls_waiting', 'Calls to the engine that wait for a connection.', ({ waiting }) => waiting);
 }

@@ -1,24 +1,14 @@
 // Prometheus metrics of a running gateway: labels come from fixed sets, and only a few teams are labels.
 import { Gauge, Registry, collectDefaultMetrics } from 'prom-client';
 import type { AccessEntry } from '../../ports/access-entry.ts';
-import type { AttemptFailure, EngineTokens } from '../../ports/engine.ts';
 import type { KeyLookup } from '../../ports/key-directory.ts';
 import type { Admission, Verdict, SettlementResult } from '../../ports/ledger.ts';
 import type { PluginMetric } from '../../ports/plugin.ts';
 import type { ShedReason } from '../../ports/pressure.ts';
 import { registerEventLoopGauge } from './event-loop-gauge.ts';
-import {
-  unaskedSeries,
-  tokenSeries,
-  batchSeries,
-  admissionSeries,
-  lookupSeries,
-  shedSeries,
-  settlementSeries,
-  restoredSeries,
-} from './counters.ts';
-import { AttemptCounter, registerReplicaGauge } from './engine-metrics.ts';
-import type { ReplicaState } from './engine-metrics.ts';
+import { admissionSeries, lookupSeries, shedSeries, settlementSeries, restoredSeries } from './counters.ts';
+import { EngineMetrics, registerLoadGauges, registerReplicaGauge } from './engine-metrics.ts';
+import type { EngineLoad, EngineMeters, ReplicaState } from './engine-metrics.ts';
 import type { MetricsSnapshot } from './merged-metrics.ts';
 import { registerEventSeries } from './event-series.ts';
 import type { EventFigures } from './event-series.ts';
@@ -46,10 +36,12 @@ export interface Metrics {
   keyLookup(result: KeyLookup): void;
   shed(reason: ShedReason): void;
   settlement(verdict: Verdict, result: SettlementResult): void;
-  /** Counts the attempts at a replica. */
-  engineReplica(engine: string, replica: string): (outcome: AttemptFailure | 'usable') => void;
+  /** What counts for an engine, by its configured name. */
+  engine(name: string): EngineMeters;
   /** Registers how the state of replicas is read; call it once. */
   engineReplicas(read: () => readonly ReplicaState[]): void;
+  /** Registers how the load of engines is read; call it once. */
+  engineLoads(read: () => readonly EngineLoad[]): void;
   /** Registers how a gauge is read, once its source exists; call it once for each. */
   gauge(which: keyof typeof GAUGES, read: () => number): void;
   /** Registers the results of the watch over all teams; call it once. */
@@ -60,11 +52,8 @@ export interface Metrics {
   events(figures: EventFigures): void;
   /** Counts revocations that a new master of the store had lost, and that were applied again. */
   revocationsRestored(count: number): void;
-  engineTokens(tokens: EngineTokens): void;
-  /** An engine, or the upstream of a forward route, has sent unexpected bytes. */
-  engineUnasked(): void;
-  /** A call to the engine shared by several requests. */
-  engineBatch(members: number): void;
+  /** Call it once, if there are forward routes; the result counts unexpected bytes from their targets. */
+  forwardUnasked(): () => void;
   /** The text that `/metrics` answers. */
   render(): Promise<string>;
   /** The same as values, for adding up several processes. */
@@ -76,10 +65,7 @@ export function openMetrics(): Metrics {
   const registry = new Registry();
   registerProcessMetrics(registry);
   const requests = new RequestSeries(registry);
-  const attempts = new AttemptCounter(registry);
-  const batches = batchSeries(registry);
-  const tokens = tokenSeries(registry);
-  const unasked = unaskedSeries(registry);
+  const engines = new EngineMetrics(registry);
   const admissions = admissionSeries(registry);
   const lookups = lookupSeries(registry);
   const sheds = shedSeries(registry);
@@ -108,19 +94,15 @@ export function openMetrics(): Metrics {
       settlements[verdict][result].pending++;
       openReservations--;
     },
-    engineReplica: (engine, replica) => attempts.of(engine, replica),
+    engine(name) {
+      requests.addEngine(name);
+      return engines.of(name);
+    },
     engineReplicas: (read) => registerReplicaGauge(registry, read),
+    engineLoads: (read) => registerLoadGauges(registry, read),
+    forwardUnasked: () => engines.forwardUnasked(),
     revocationsRestored(count) {
       restored.pending += count;
-    },
-    engineTokens({ prompt, completion }) {
-      tokens.prompt.pending += prompt;
-      tokens.completion.pending += completion;
-    },
-    engineUnasked: () => void unasked.pending++,
-    engineBatch(members) {
-      batches.calls.pending++;
-      batches.members.pending += members;
     },
   };
 }

@@ -6,8 +6,8 @@ import type { CounterSeries } from './fast-counter.ts';
 import { FastHistogram } from './fast-histogram.ts';
 import type { HistogramSeries } from './fast-histogram.ts';
 
-const SECONDS_PER_MS = 0.001;
-const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
+export const SECONDS_PER_MS = 0.001;
+export const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
 const STORE_BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 
 interface OfRoute {
@@ -22,6 +22,8 @@ export class RequestSeries {
   readonly #store: HistogramSeries;
   readonly #engine: HistogramSeries;
   readonly #characters: CounterSeries;
+  readonly #engineCharacters: FastCounter<'engine'>;
+  readonly #ofEngines = new Map<string, CounterSeries>();
   readonly #routes = new Map<string, OfRoute>();
 
   constructor(registry: Registry) {
@@ -45,6 +47,17 @@ export class RequestSeries {
     this.#engine = new FastHistogram({ name: 'lingate_engine_duration_seconds', help, buckets: DURATION_BUCKETS, ...part }).series({});
     const about = 'Characters of delivered translations.';
     this.#characters = new FastCounter({ name: 'lingate_characters_total', help: about, ...part }).series({});
+    this.#engineCharacters = new FastCounter({
+      name: 'lingate_engine_characters_total',
+      help: 'Characters of delivered translations, by the engine that made them; of a request in parts, by the last one.',
+      labels: ['engine'],
+      registry,
+    });
+  }
+
+  /** The engine's series are present from now on. */
+  addEngine(engine: string): void {
+    if (!this.#ofEngines.has(engine)) this.#ofEngines.set(engine, this.#engineCharacters.series({ engine }));
   }
 
   record(entry: AccessEntry): void {
@@ -55,7 +68,10 @@ export class RequestSeries {
     // A request that did not use the store, or the engine, is not counted in its durations.
     if (entry.storeMs > 0) this.#store.observe(entry.storeMs * SECONDS_PER_MS);
     if (entry.engineMs > 0) this.#engine.observe(entry.engineMs * SECONDS_PER_MS);
+    if (entry.characters === 0) return;
     this.#characters.pending += entry.characters;
+    const ofEngine = entry.engine === undefined ? undefined : this.#ofEngines.get(entry.engine);
+    if (ofEngine !== undefined) ofEngine.pending += entry.characters;
   }
 
   #newRoute(route: string): OfRoute {

@@ -47,6 +47,7 @@ function simulatedBalancer(world: World): AttemptwiseEngine {
     failing: false,
     setUrls: () => undefined,
     health: () => [],
+    load: () => ({ inFlight: 0, waiting: 0 }),
     askPairs: undefined,
     close: () => Promise.resolve(),
     first: (work, cancellation, done) => tell(attempt(work, cancellation), (first) => done(first, REPLICA)),

@@ -27,19 +27,24 @@ test('every attempt counts in its series, which are there from the start', async
   const before = await metrics.render();
   const series = (outcome: string): string => `lingate_engine_attempts_total{engine="default",replica="${REPLICA}",outcome="${outcome}"}`;
   for (const outcome of ['usable', 'connect', 'cut_off', 'cancelled']) expect(before).toContain(`${series(outcome)} 0\n`);
-  watch.attempted('usable');
-  watch.attempted('usable');
-  watch.attempted('engine_quota');
+  watch.attempted('usable', 20);
+  watch.attempted('usable', 300);
+  watch.attempted('engine_quota', 40);
+  watch.attempted('cancelled', 5000);
   const after = await metrics.render();
   expect(after).toContain(`${series('usable')} 2\n`);
   expect(after).toContain(`${series('engine_quota')} 1\n`);
-  expect(after).toContain('lingate_engine_quota_exhausted_total 1\n');
+  expect(after).toContain('lingate_engine_quota_exhausted_total{engine="default"} 1\n');
+  // A caller who left says nothing of how long the engine takes.
+  expect(after).toContain('lingate_engine_attempt_duration_seconds_count{engine="default"} 3\n');
+  expect(after).toContain('lingate_engine_attempt_duration_seconds_sum{engine="default"} 0.36\n');
+  expect(after).toContain('lingate_engine_attempt_duration_seconds_bucket{le="0.05",engine="default"} 2\n');
 });
 
 test('a replica that comes back after a reload goes on with its series', async () => {
   const again = replicaWatch({ engine: ONLY_ENGINE, protocol: 'openai', metrics, log, failures }, 'http://again');
-  again.attempted('reset');
-  replicaWatch({ engine: ONLY_ENGINE, protocol: 'openai', metrics, log, failures }, 'http://again').attempted('reset');
+  again.attempted('reset', 1);
+  replicaWatch({ engine: ONLY_ENGINE, protocol: 'openai', metrics, log, failures }, 'http://again').attempted('reset', 1);
   const rendered = (await metrics.render()).split('\n').filter((one) => one.includes('replica="http://again",outcome="reset"'));
   expect(rendered).toEqual(['lingate_engine_attempts_total{engine="default",replica="http://again",outcome="reset"} 2']);
 });

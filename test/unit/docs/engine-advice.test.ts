@@ -18,7 +18,7 @@ function advised(mark: string): string | undefined {
 
 test('every outcome of an attempt but the good one has a row', async () => {
   const metrics = openMetrics();
-  metrics.engineReplica('default', 'http://a');
+  metrics.engine('default').replica('http://a');
   const words = [...(await metrics.render()).matchAll(/^lingate_engine_attempts_total\{.*outcome="(\w+)"\}/gm)].map(([, word]) => word!);
   expect(words.length).toBeGreaterThan(10);
   for (const word of words.filter((one) => one !== 'usable')) {

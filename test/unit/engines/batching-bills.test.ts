@@ -104,7 +104,8 @@ async function billed({ key }: TestTeam): Promise<number> {
 
 async function metric(name: string): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${gateway.opsPort}/metrics`)).text();
-  return Number(new RegExp(`^${name} (.+)$`, 'm').exec(text)?.[1]);
+  // Of all engines together.
+  return [...text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (.+)$`, 'gm'))].reduce((sum, [, value]) => sum + Number(value), 0);
 }
 
 function characters(texts: readonly string[]): number {
