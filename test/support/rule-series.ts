@@ -55,7 +55,7 @@ export class Timeline {
 export async function judgeAlerts(rulesFile: string, rules: string, timeline: Timeline, moments: readonly Moment[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'lingate-rules-'));
   const expectations = moments.map(({ minute, firing }) => ({
-    expr: 'count by (alertname, team_id, key_id) (ALERTS{alertstate="firing"})',
+    expr: 'count by (alertname, engine, team_id, key_id) (ALERTS{alertstate="firing"})',
     eval_time: `${minute}m`,
     exp_samples: firing.map((labels) => ({
       labels: `{${Object.entries(labels)

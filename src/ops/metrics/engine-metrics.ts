@@ -49,14 +49,14 @@ export interface EngineLoad {
 /** Counts what one engine does. */
 export interface EngineMeters {
   /** For a replica: counts an attempt with its duration. */
-  replica(url: string): (outcome: AttemptOutcome, tookMs: number) => void;
+  readonly replica: (url: string) => (outcome: AttemptOutcome, tookMs: number) => void;
   /** A request's second attempt, made by this engine. */
-  second(outcome: AttemptOutcome): void;
+  readonly second: (outcome: AttemptOutcome) => void;
   /** A call shared by several requests. */
-  batch(requests: number): void;
-  tokens(tokens: EngineTokens): void;
+  readonly batch: (requests: number) => void;
+  readonly tokens: (tokens: EngineTokens) => void;
   /** Unsolicited bytes arrived. */
-  unasked(): void;
+  readonly unasked: () => void;
 }
 
 type OutcomeSeries = Readonly<Record<AttemptOutcome, CounterSeries>>;

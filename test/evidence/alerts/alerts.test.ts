@@ -7,6 +7,7 @@ import { Redis } from 'ioredis';
 import { ulid } from 'ulid';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
+import { ONLY_ENGINE } from '../../../src/domain/engine-routing.ts';
 import { NO_THRESHOLDS } from '../../../src/domain/event-rules.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
 import { openStore } from '../../../src/stores/open.ts';
@@ -118,6 +119,9 @@ class Scene {
   }
 }
 
+/** The label of alerts on engines, where there is one. */
+const ONE = { engine: ONLY_ENGINE };
+
 const alert = (alertname: string, more: Readonly<Record<string, string>> = {}) => [{ alertname, ...more }];
 
 describe('the alerts', () => {
@@ -142,10 +146,28 @@ describe('the alerts', () => {
     const team = await scene.gateway.team();
     await scene.pass(MINUTES, [], () => scene.translate(team));
     scene.engine.always(status(500));
-    const both = [...alert('LingateEngineFailing'), ...alert('LingateServerErrors')];
+    const both = [...alert('LingateEngineFailing', ONE), ...alert('LingateServerErrors')];
     await scene.pass(MINUTES, both, async () => expect(await scene.translate(team)).toBe(503));
     scene.engine.always('ok');
     await scene.pass(MINUTES, [], () => scene.translate(team));
+    expect(await scene.judge()).toBe('');
+  });
+
+  test('one engine of two fails: it is named, though the other one answers every request', async () => {
+    const [small, large] = [await startScriptedEngine(), await startScriptedEngine()];
+    const engines = { small: { urls: [small.url] }, large: { urls: [large.url] } };
+    const gateway = await startGateway({ listener: 'node', store: `sqlite:${folder}/several.db`, engineUrls: [], config: { engines } });
+    closing.push(
+      () => small.close(),
+      () => large.close(),
+      () => gateway.stop(),
+    );
+    const scene = new Scene(small, gateway);
+    const team = await gateway.team();
+    const translate = async (): Promise<void> => expect(await scene.translate(team)).toBe(200);
+    await scene.pass(MINUTES, [], translate);
+    small.always(status(500));
+    await scene.pass(MINUTES, alert('LingateEngineFailing', { engine: 'small' }), translate);
     expect(await scene.judge()).toBe('');
   });
 
@@ -166,7 +188,7 @@ describe('the alerts', () => {
     };
     await many();
     await two.until(/^lingate_engine_replica_up\{[^}]*\} 0$/m);
-    await two.pass(MINUTES, alert('LingateEngineReplicaSetAside'), many);
+    await two.pass(MINUTES, alert('LingateEngineReplicaSetAside', ONE), many);
     const again = await startScriptedEngine({ port });
     closing.push(() => again.close());
     await expect
@@ -183,7 +205,10 @@ describe('the alerts', () => {
     const team = await scene.gateway.team();
     await scene.pass(MINUTES, [], async () => expect(await scene.translate(team)).toBe(200));
     scene.engine.always(status(456));
-    const all = ['LingateEngineFailing', 'LingateEngineQuotaExhausted', 'LingateServerErrors'].flatMap((name) => alert(name));
+    const all = [
+      ...['LingateEngineFailing', 'LingateEngineQuotaExhausted'].flatMap((name) => alert(name, ONE)),
+      ...alert('LingateServerErrors'),
+    ];
     await scene.pass(MINUTES, all, () => scene.translate(team));
     scene.engine.always('ok');
     await scene.pass(MINUTES, [], () => scene.translate(team));

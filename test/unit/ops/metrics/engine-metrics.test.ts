@@ -1,6 +1,7 @@
 // Metrics of engines: each has the engine's name, every series is there from the start, and names come from the configuration only.
 import { expect, test } from 'vitest';
 import { openMetrics } from '../../../../src/ops/metrics/metrics.ts';
+import { manualSection } from '../../../support/manual.ts';
 import type { Metrics } from '../../../../src/ops/metrics/metrics.ts';
 import type { AccessEntry } from '../../../../src/ports/access-entry.ts';
 
@@ -45,13 +46,34 @@ test('every series of an engine is there from the start, at 0', async () => {
   expect(new Set(of('alpha').map((one) => one.slice(0, one.indexOf('{'))))).toEqual(
     new Set(
       [
-        ...['attempts_total', 'attempt_duration_seconds_sum', 'attempt_duration_seconds_count', 'second_attempts_total'],
-        ...['quota_exhausted_total', 'batches_total', 'batched_requests_total', 'tokens_total', 'unasked_total', 'characters_total'],
-        ...['calls_in_flight', 'calls_waiting'],
+        'attempts_total',
+        'attempt_duration_seconds_sum',
+        'attempt_duration_seconds_count',
+        'second_attempts_total',
+        'quota_exhausted_total',
+        'batches_total',
+        'batched_requests_total',
+        'tokens_total',
+        'unasked_total',
+        'characters_total',
+        'calls_in_flight',
+        'calls_waiting',
       ].map((name) => `lingate_engine_${name}`),
     ),
   );
   expect(Object.values(series).filter((value) => value !== 0)).toEqual([]);
+});
+
+test('the manual has every metric with the label, and no other', async () => {
+  const metrics = openMetrics();
+  metrics.engine('alpha').replica('http://alpha');
+  metrics.engineLoads(() => []);
+  metrics.engineReplicas(() => []);
+  const text = await metrics.render();
+  const names = [...text.matchAll(/^# TYPE (lingate_engine_\w+) /gm)].map(([, name]) => name!);
+  const [rows = ''] = /^\| metric(?:.*\n)+?\n/m.exec(manualSection('watching', 'Metrics of engines')) ?? [];
+  const listed = [...rows.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, cell]) => [...cell!.matchAll(/`(\w+)`/g)].map(([, name]) => name!));
+  expect(new Set(listed)).toEqual(new Set(names.filter((name) => name !== 'lingate_engine_duration_seconds')));
 });
 
 test('what an engine does counts for it alone', async () => {
