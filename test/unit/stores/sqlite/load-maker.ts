@@ -10,11 +10,11 @@ const PARALLEL = 16;
 
 const log = { info: () => {}, warn: () => {}, error: () => {} };
 const store = promisedStore(await openSqliteStore({ path, log, clock: { nowMs: () => Date.now() }, busyTimeoutMs: 5000 }));
-say('ready');
+await say('ready');
 await once(process.stdin, 'data');
 process.stdin.destroy();
 await Promise.all(Array.from({ length: PARALLEL }, () => work(store)));
-say('done');
+await say('done');
 await store.close();
 
 /** Until something else than an admission is answered; the answer is printed. */
@@ -23,15 +23,17 @@ async function work({ ledger }: PluginStore): Promise<void> {
     const requestId = ulid();
     const admission = await ledger.admit({ requestId, teamId, keyId, characters: 1, reserve: true, leaseMs: 60_000, glossary: undefined });
     if (admission.kind !== 'admitted') return say(`end ${admission.kind === 'unavailable' ? admission.cause : admission.kind}`);
-    say(`admitted ${requestId}`);
+    await say(`admitted ${requestId}`);
     if (mode !== 'commit') continue;
     const resolution = await ledger.resolve(teamId, requestId, 'commit');
     if (resolution.kind !== 'committed') return say(`end ${resolution.kind === 'unavailable' ? resolution.cause : resolution.kind}`);
-    say(`committed ${requestId}`);
+    await say(`committed ${requestId}`);
   }
 }
 
-/** Pipes are written to synchronously: what was said survives a kill. */
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
+/** Resolves when the line is in the pipe, where it survives a kill; a full pipe makes that wait. */
+function say(line: string): Promise<void> {
+  return new Promise((resolve) => {
+    process.stdout.write(`${line}\n`, () => resolve());
+  });
 }
