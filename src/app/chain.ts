@@ -7,7 +7,7 @@ import type { RouteSpec } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
 import { clientAddressReader } from '../domain/client-address.ts';
 import { credentialReader } from '../domain/credentials.ts';
-import { judgeAgainSlot } from '../domain/charge.ts';
+import { chargeSlot, judgeAgainSlot } from '../domain/charge.ts';
 import { lackOf, notAble, offerFor } from '../domain/engine-offer.ts';
 import type { EngineOffers } from '../domain/engine-offer.ts';
 import type { Languages } from '../domain/languages.ts';
@@ -123,7 +123,7 @@ function servicesOf(config: Config, parts: ChainParts, translate: TranslateOptio
       return lack === undefined ? undefined : notAble(lack, offer, options);
     },
     judgeAgain(x, judge) {
-      if (parts.offers().byPlan) x.set(judgeAgainSlot, judge);
+      if (parts.offers().byPlan) x.set(judgeAgainSlot, { refusal: x.get(chargeSlot)?.refusal, judge });
     },
     identify: identifyBy(parts.keys),
     translate: translateBy(translate),

@@ -36,7 +36,11 @@ export const chargeSlot = reserveSlot<Charge>('charge');
  * Checks the request again once the team's plan is known, and stores the result; only set if the offer depends on the plan. Its
  * refusal precedes quota and credit. It may hold the whole body, so the admission removes it before the engine is called.
  */
-export type JudgeAgain = () => Refusal | undefined;
+export interface JudgeAgain {
+  readonly judge: () => Refusal | undefined;
+  /** The charge's refusal at the time. If a step has refused the request since, that refusal is answered. */
+  readonly refusal: Refusal | undefined;
+}
 
 export const judgeAgainSlot = reserveSlot<JudgeAgain | undefined>('judge again');
 

@@ -156,7 +156,7 @@ function conclude(x: Exchange, asking: PendingAdmission): StepResult {
 }
 
 /** Stores the plan and judges the request again with it. Does nothing if nothing depends on the plan. */
-function judgedAgain(x: Exchange, { reportPlan, options }: PendingAdmission, admission: Admission): Refusal | undefined {
+function judgedAgain(x: Exchange, { reportPlan, charge, options }: PendingAdmission, admission: Admission): Refusal | undefined {
   if (reportPlan === undefined) return undefined;
   const again = x.get(judgeAgainSlot);
   // It may hold the body, which a slow engine must not keep alive.
@@ -166,7 +166,7 @@ function judgedAgain(x: Exchange, { reportPlan, options }: PendingAdmission, adm
   if (plan === undefined) options.onNoPlan();
   x.set(planSlot, plan ?? '');
   // The length is one of the rules for `text`, which come first.
-  return admission.kind === 'text_too_long' ? undefined : again?.();
+  return admission.kind === 'text_too_long' || again?.refusal !== charge?.refusal ? undefined : again?.judge();
 }
 
 /** The results that have taken a slot in the rate window. */

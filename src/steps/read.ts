@@ -26,16 +26,17 @@ export function readStep(offers: () => EngineOffers, bodyBytesMax: number): Body
         return undefined;
       }
       const offered = offers();
-      x.set(chargeSlot, judged(x, json.value, offered.any));
-      if (offered.byPlan) judgeLater(x, json.value, offers);
+      const charge = judged(x, json.value, offered.any);
+      x.set(chargeSlot, charge);
+      if (offered.byPlan) judgeLater(x, json.value, charge, offers);
       return undefined;
     },
   };
 }
 
 /** A separate function, because otherwise every request would pay for the closure. */
-function judgeLater(x: Exchange, value: unknown, offers: () => EngineOffers): void {
-  x.set(judgeAgainSlot, () => judged(x, value, offerFor(x, offers())).refusal);
+function judgeLater(x: Exchange, value: unknown, { refusal }: Charge, offers: () => EngineOffers): void {
+  x.set(judgeAgainSlot, { refusal, judge: () => judged(x, value, offerFor(x, offers())).refusal });
 }
 
 /** Stores the request if it is valid, and returns its charge. */

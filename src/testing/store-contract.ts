@@ -68,7 +68,7 @@ const PARTS: readonly Part[] = [
   { title: 'teams', part: teamsContract },
   { title: 'usage by day', part: usageDaysContract, needs: ({ history }) => history !== undefined },
   { title: 'usage by period', part: periodUseContract, needs: ({ history }) => history !== undefined },
-  { title: 'audit, and withdrawal of credit', part: auditContract, needs: ({ audit }) => audit !== undefined },
+  { title: 'audit', part: auditContract, needs: ({ audit }) => audit !== undefined },
   { title: 'records of gateways', part: gatewaysContract, needs: ({ gateways }) => gateways !== undefined },
   { title: 'glossaries', part: glossaryContract },
   { title: 'dictionaries of glossaries', part: dictionaryContract },

@@ -70,7 +70,9 @@ export async function rootTarball(debian: Debian, settings: MachineSettings): Pr
   const folder = ownFolder();
   try {
     const root = join(folder, 'root');
-    await mustRun('debootstrap', [...command, root, ...(mirror === undefined ? [] : [mirror])], { limitMs: LIMIT_MS });
+    // It mounts /proc in there, which would outlive a run that is killed.
+    const bootstrap = ['debootstrap', ...command, root, ...(mirror === undefined ? [] : [mirror])];
+    await mustRun('unshare', ['--mount', ...bootstrap], { limitMs: LIMIT_MS, uses: ['debootstrap'] });
     for (const ofMachine of ['etc/hostname', 'etc/resolv.conf']) rmSync(join(root, ofMachine), { force: true });
     // Whole or not at all: a run that is killed leaves no half of it under this name.
     const made = `${tarball}.${process.pid}`;

@@ -29,13 +29,15 @@ const COMBINATIONS = [
 /** How each is set up. None has a second replica; `next` and `third` stand behind the others. */
 const ENGINES = {
   native: {},
+  // The only one that must not take its time.
+  tardy: { timeout_ms: 400 },
   model: { protocol: 'openai', options: { model: 'm' } },
   libre: { protocol: 'libretranslate', pairs: 'any' },
   quota: { protocol: 'deepl', options: { api_key: 'k' } },
   own: { protocol: 'throwing' },
   // An answer with another's id ends its connection, and would end those of the other requests.
   mixed: { keep_alive: false },
-  narrow: { connections_max: 1, queue_max: 0, timeout_ms: 20_000 },
+  narrow: { connections_max: 1, queue_max: 0 },
   dead: { urls: ['http://127.0.0.1:1'] },
   next: {},
   third: {},
@@ -59,7 +61,7 @@ const KINDS: Readonly<Record<Exclude<AttemptFailure, 'busy' | 'cancelled' | 'una
   // The system's refusal: there is no engine to behave.
   connect: ['dead', 'ok'],
   reset: ['native', 'reset', 'close'],
-  timeout: ['native', 'hang'],
+  timeout: ['tardy', 'hang'],
   status: ['native', status(500), status(429)],
   too_large: ['native', 'huge_headers'],
   not_json: ['native', 'not_json'],
@@ -92,7 +94,7 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
   beforeAll(async () => {
     place = await storePlace(store);
     for (const name of NAMES) engines[name] = await startScriptedEngine({ right: rightOf(name) });
-    const configured = NAMES.map((name) => [hidden(name), { urls: [engines[name].url], timeout_ms: 400, ...ENGINES[name] }]);
+    const configured = NAMES.map((name) => [hidden(name), { urls: [engines[name].url], timeout_ms: 20_000, ...ENGINES[name] }]);
     gateway = await startGateway({
       listener,
       store: place.url,

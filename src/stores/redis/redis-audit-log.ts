@@ -127,10 +127,12 @@ export class RedisAuditLog implements AuditLog {
       for (let from = '-'; ;) {
         const after = from;
         const members = await this.#link.ask(({ redis }) => redis.zrangebylexBuffer(key, after, '+', 'LIMIT', 0, PIECE));
-        const without = members.map((member) => packEntry(idOf(member), withoutNames(readRecord(teamId, member))));
         await this.#link.ask(({ redis }) => {
           const both = redis.multi();
-          for (const [i, member] of members.entries()) both.zrem(key, member).zadd(key, 0, without[i]!);
+          // An entry that cannot be read fails this team's erasure, and no other's.
+          for (const member of members) {
+            both.zrem(key, member).zadd(key, 0, packEntry(idOf(member), withoutNames(readRecord(teamId, member))));
+          }
           return both.exec();
         });
         if (members.length < PIECE) return undefined;

@@ -14,7 +14,8 @@ export interface Statement<Row> {
   run(...values: Values): ReturnType<StatementSync['run']>;
 }
 
-interface Sql<Row> {
+/** A statement's SQL. */
+export interface Sql<Row> {
   readonly text: string;
   readonly asArrays: boolean;
   /** Only carries the type. */

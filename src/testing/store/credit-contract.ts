@@ -83,4 +83,31 @@ export function creditContract(it: AddCase<Subject>, subject: Subject): void {
     expect(await team.commit(requestId)).toEqual({ kind: 'committed' });
     expect(await team.standing()).toMatchObject({ balanceMicro: 0, usedCharacters: 10 });
   });
+
+  it('credit can be withdrawn down to what open reservations hold, and the refusal names the free amount', async () => {
+    const { teams } = subject.store;
+    const team = await teamUnderTest(subject.store, PREPAID, 100_000);
+    await team.reserve(10, { leaseMs: 500 });
+    await team.reserve(20);
+    expect(await teams.updateTeam(team.teamId, { addMicro: -25_001, name: 'x' })).toEqual({ kind: 'credit_not_free', freeMicro: 25_000 });
+    expect(await teams.updateTeam(team.teamId, { addMicro: -25_000 })).toMatchObject({ balanceMicro: 75_000 });
+    expect(await teams.updateTeam(team.teamId, { addMicro: -1 })).toEqual({ kind: 'credit_not_free', freeMicro: 0 });
+    subject.clock.step(500);
+    expect(await subject.again.teams.updateTeam(team.teamId, { addMicro: -25_000 })).toMatchObject({ balanceMicro: 50_000 });
+    expect(await team.standing()).toMatchObject({ balanceMicro: 50_000, heldMicro: 50_000, openReservations: 1 });
+    expect((await team.admit({ characters: 1 })).kind).toBe('credit_exhausted');
+  });
+
+  it('the same credit is never both withdrawn and reserved by concurrent operations', async () => {
+    const { teams } = subject.store;
+    const team = await teamUnderTest(subject.store, PREPAID, 250_000);
+    const asked = Array.from({ length: 10 }, () => [
+      team.admit({ characters: 10 }),
+      subject.again.teams.updateTeam(team.teamId, { addMicro: -25_000 }),
+    ]);
+    await Promise.all(asked.flat());
+    const { balanceMicro, heldMicro } = await team.standing();
+    expect([balanceMicro >= heldMicro, balanceMicro % 25_000, heldMicro % 25_000]).toEqual([true, 0, 0]);
+    expect(await teams.updateTeam(team.teamId, { addMicro: heldMicro - balanceMicro - 1 })).toMatchObject({ kind: 'credit_not_free' });
+  });
 }

@@ -176,7 +176,7 @@ describe.each(LISTENERS)('slow callers on the %s listener', (listener) => {
       report({
         row: 18,
         figure: `slow clients, ${listener} listener`,
-        measured: `${slowCallers.all.length} slow connections (${unread} of them never read ${UNREAD_BYTES} bytes): the last gone after ${(slowest / 1000).toFixed(1)} s; p99 of ${beside.length} good requests ${ratio.toFixed(2)} times the baseline, which had callers who read such answers; +${heldMib.toFixed(0)} MB held for ${unreadMib.toFixed(0)} MB of answers that nobody reads, +${grownMib.toFixed(0)} at most before V8 collects what they were made from`,
+        measured: `${slowCallers.all.length} slow connections (${unread} of them never read ${UNREAD_BYTES} bytes): the last gone after ${(slowest / 1000).toFixed(1)} s; p99 of ${beside.length} good requests ${ratio.toFixed(2)} times the baseline, which had callers who read such answers; +${heldMib.toFixed(0)} MB held for ${unreadMib.toFixed(0)} MB of answers that nobody reads (after a forced collection, malloc threshold fixed), +${grownMib.toFixed(0)} at most before V8 collects what they were made from`,
         met: ratio <= 2 && slowest <= GONE_MS_MAX && heldMib <= heldMibMax && grownMib <= grownMibMax,
         counts: { faults: slowCallers.all.length },
       });

@@ -591,7 +591,7 @@ describe('where something depends on the plan', () => {
   const NOT_OFFERED = refuse('validation_error', 'target_lang: is not offered.');
   const judging = (refusal = false): { again: JudgeAgain; judged: (string | undefined)[] } => {
     const judged: (string | undefined)[] = [];
-    return { judged, again: () => (judged.push('judged'), refusal ? NOT_OFFERED : undefined) };
+    return { judged, again: { refusal: undefined, judge: () => (judged.push('judged'), refusal ? NOT_OFFERED : undefined) } };
   };
 
   test('the request is judged again once its plan is known; what that takes is let go of before the engine is asked', async () => {
@@ -601,6 +601,12 @@ describe('where something depends on the plan', () => {
     const { request } = await scene({ byPlan: true, again, endpoint });
     const { x, outcome } = await request();
     expect({ outcome, judged, kept, plan: x.get(planSlot) }).toEqual({ outcome: OK, judged: ['judged'], kept: undefined, plan: 'test' });
+  });
+
+  test('a request that a step has refused since is not judged again, and gets that refusal', async () => {
+    const { again, judged } = judging();
+    const { request } = await scene({ byPlan: true, again: { ...again, refusal: NOT_OFFERED } });
+    expect([(await request()).outcome, judged]).toEqual([OK, []]);
   });
 
   test.each<[name: string, limits: Partial<TeamLimits>, code: string]>([

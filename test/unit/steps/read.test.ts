@@ -60,12 +60,12 @@ test('where rules name plans, it is judged again by what its own plan can reach'
   const again = x.get(judgeAgainSlot)!;
   expect(x.need(translateRequestSlot).options.formality).toBe('prefer_more');
   x.set(planSlot, 'free');
-  expect(again()).toBeUndefined();
+  expect(again.judge()).toBeUndefined();
   expect(x.need(translateRequestSlot).options.formality).toBeUndefined();
   const other = read(BY_PLAN, { text: ['Hello'], target_lang: 'FR' });
   expect(other.need(chargeSlot).refusal).toBeUndefined();
   other.set(planSlot, 'free');
-  expect(other.get(judgeAgainSlot)!()).toMatchObject({
+  expect(other.get(judgeAgainSlot)!.judge()).toMatchObject({
     problem: { code: 'validation_error', detail: expect.stringContaining('offered: DE') as string },
   });
 });
