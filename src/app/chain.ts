@@ -146,7 +146,9 @@ function translateOptions(
     now,
     onEngineResult(failures) {
       if (failures.length === 0) return;
-      live.engineFailures(failures.length);
+      // A caller who has left is no failure of the engine's.
+      const count = failures.filter((failure) => failure !== 'cancelled').length;
+      if (count > 0) live.engineFailures(count);
       if (failures.includes('engine_quota')) quotaAlarm.ring();
     },
   };

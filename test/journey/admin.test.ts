@@ -155,6 +155,34 @@ onEveryGateway({ listeners: ['node'], config: CONFIG }, (setting) => {
     expect(points.at(-1)!['p50_ms'] ?? points.at(-2)!['p50_ms']).toEqual(expect.any(Number));
   });
 
+  test('a caller who leaves while the engine works is no engine failure in the live window; an engine that fails is', async () => {
+    const failures = async (): Promise<number> => {
+      const { points } = (await answered('live', call('GET', '/live'))) as { points: Json[] };
+      return points.reduce((all, point) => all + Number(point['engine_failures']), 0);
+    };
+    const { key } = await setting.gateway.team();
+    const before = await failures();
+    setting.engine.behave('hang');
+    const abort = new AbortController();
+    const asked = setting.engine.requests.length;
+    const left = fetch(`http://127.0.0.1:${setting.gateway.port}/v1/translate`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      body: JSON.stringify({ text: ['Hello'], target_lang: 'DE' }),
+      signal: abort.signal,
+    });
+    await expect.poll(() => setting.engine.requests.length).toBe(asked + 1);
+    abort.abort();
+    await expect(left).rejects.toThrow('aborted');
+    await expect.poll(() => setting.gateway.logLines.some((line) => line.includes('client_closed'))).toBe(true);
+    expect(await failures()).toBe(before);
+    setting.engine.behave('not_json', 'ok');
+    expect(
+      (await askPublic(setting, { method: 'POST', path: '/v1/translate', key, body: { text: ['a'], target_lang: 'DE' } })).status,
+    ).toBe(200);
+    await expect.poll(failures).toBe(before + 1);
+  });
+
   test.each<[string, string, string, unknown, ProblemCode]>([
     ['a path that is none', 'GET', '/nothing', undefined, 'not_found'],
     ['a trailing slash', 'GET', '/teams/', undefined, 'not_found'],
