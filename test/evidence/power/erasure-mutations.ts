@@ -78,6 +78,6 @@ export const ERASURE_MUTATIONS: readonly Mutation[] = [
         replace: "  return { now, 'removed' }",
       },
     ],
-    caughtBy: [{ file: CONTRACT, names: 'Redis.*audit, and withdrawal of credit: removal of a glos' }],
+    caughtBy: [{ file: CONTRACT, names: 'Redis.*audit: removal of a glos' }],
   },
 ];

@@ -3,7 +3,7 @@ import type { Mutation, TestRun } from './mutation.ts';
 
 const CONNECTION: TestRun = { file: 'test/unit/server/node-connection.test.ts' };
 const ADDRESS: TestRun = { file: 'test/unit/domain/client-address.test.ts' };
-const TURNING: TestRun = { file: 'test/unit/workers/turning.test.ts' };
+const HEARTBEATS: TestRun = { file: 'test/unit/workers/heartbeats.test.ts' };
 const RENEWAL: TestRun = { file: 'test/unit/server/tls-renewal.test.ts' };
 
 /** One edit, which is what most bugs are. */
@@ -41,7 +41,7 @@ export const LISTENER_MUTATIONS: readonly Mutation[] = [
     'return parts;',
     ADDRESS,
   ),
-  bug('a primary that was stopped judges its workers', 'workers/heartbeats.ts', 'if (late) heard.atMs = nowMs;', '', TURNING),
+  bug('a primary that was stopped judges its workers', 'workers/heartbeats.ts', 'if (late) heard.atMs = nowMs;', '', HEARTBEATS),
   bug(
     'the certificate before goes on being served beside the new one',
     'server/uws.ts',

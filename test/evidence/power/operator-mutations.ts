@@ -96,7 +96,7 @@ export const OPERATOR_MUTATIONS: readonly Mutation[] = [
     'stores/redis/lua/teams.lua',
     'if add < 0 and team.balance + add < held then',
     'if add < 0 and team.balance + add < 0 then',
-    { file: 'test/unit/stores/contract.test.ts', names: 'audit, and withdrawal of credit' },
+    { file: 'test/unit/stores/contract.test.ts', names: 'credit: credit can be withdrawn' },
   ),
   bug(
     'an entry of the audit is lost to readers while its change is under way',
