@@ -84,7 +84,7 @@ function metricsOf(counts: MemoryCounts, own: ProcessMemory): readonly PluginMet
     },
     {
       name: 'bytes',
-      help: 'What the remembered texts take in the process, with what is kept beside them; an estimate.',
+      help: 'Bytes of the entries cached in the process. Room that is free again stays with the cache.',
       kind: 'gauge',
       read: () => own.bytes,
     },

@@ -260,15 +260,13 @@ class PendingWork<Order extends WorkOrder> implements AskedWork {
     const expected = engines[instead ? 1 : 0]!;
     const work = { x, teamId, text, options, engines, expected, detectionOnly: detectionOnly === true };
     const passed = passStages(work, this.by.stages);
-    if (!(passed instanceof Promise)) return this.#hasPassed(passed);
-    return passed.then((late) => {
-      this.startedAtMs = this.by.now();
-      return this.#hasPassed(late);
-    });
+    return passed instanceof Promise ? passed.then((late) => this.#hasPassed(late)) : this.#hasPassed(passed);
   }
 
   #hasPassed(passed: PassedTexts | Refusal): Refusal | undefined {
     if ('problem' in passed) return passed;
+    // The engine is not waited for before.
+    this.startedAtMs = this.by.now();
     this.#passed = passed;
     if (passed.spared.length > 0) this.#spared = this.#spare(passed.spared);
     this.text = passed.work.text;

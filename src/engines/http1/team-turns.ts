@@ -40,10 +40,11 @@ export class TeamTurns<Call> {
     return this.#size;
   }
 
-  /** The lane of a team that is making a call. */
+  /** The lane of a team that is making a call. Calls of no team (trials, questions for pairs) do not make the others share. */
   called(team: string): Lane<Call> {
     let lane = this.#lanes.get(team);
     if (lane === undefined) this.#lanes.set(team, (lane = this.#open()));
+    if (team === '' && this.#latest !== undefined && this.#latest !== lane) return lane;
     if (lane !== this.#latest) {
       this.#latest = lane;
       this.#otherMs = this.#latestMs;

@@ -109,7 +109,7 @@ export class ProcessMemory {
       const { bytes } = segments[i]!;
       this.#dropWhere(i, (head) => {
         const from = (head + HEAD_WORDS) * WORD + TEAM_AT;
-        return bytes.compare(mark, 0, mark.length, from, from + mark.length) === 0;
+        return bytes.subarray(from, from + mark.length).equals(mark);
       });
       await pause();
     }

@@ -58,8 +58,8 @@ export const MEMORY_MUTATIONS: readonly Mutation[] = [
   inMemory(
     'a team that is forgotten is forgotten in the first segment',
     'process-memory.ts',
-    'from + mark.length) === 0;',
-    'from + mark.length) === 0 && i === 0;',
+    'from + mark.length).equals(mark);',
+    'from + mark.length).equals(mark) && i === 0;',
     ROOM,
   ),
   inMemory(

@@ -50,6 +50,16 @@ describe('at one replica', () => {
     expect(teamsOf(made)).toBe('aaaa');
   });
 
+  test('calls of no team do not make a team share that is alone', () => {
+    const turns = new TeamTurns<object>(64, 0.5, () => 0);
+    const lane = turns.called('a');
+    turns.called('');
+    lane.inFlight = 40;
+    expect(turns.admits(turns.called('a'))).toBe(true);
+    turns.called('b');
+    expect(turns.admits(turns.called('a'))).toBe(false);
+  });
+
   test('teams that wait come in turn, whatever came first', async () => {
     const made = await scene({ connectionsMax: 1 });
     for (const [team, count] of Object.entries({ a: 6, b: 2, c: 1 })) calls(made, team, count);
