@@ -54,8 +54,8 @@ onEveryGateway({ listeners: [LISTENERS[0]], config: { admin: { token: TOKEN } } 
     const before = await tile(tab, 'Characters');
     await translated();
     await expect.poll(() => tile(tab, 'Characters'), SEEN).not.toBe(before);
-    await expect.poll(() => words('requests'), SEEN).not.toContain('Answered: 0 at last, 0 at most');
-    expect(await words('characters')).toMatch(/Characters: [\d.]+ at last, [\d.]+ at most/);
+    await expect.poll(() => words('requests'), SEEN).not.toContain('Answered: latest 0, highest 0');
+    expect(await words('characters')).toMatch(/Characters: latest [\d.]+, highest [\d.]+/);
     expect(await text(tab, '[data-part="state"]')).toMatch(/^Gateway serving up \d+ .*Store answers.*Engine answers native · one replica$/);
     expect([tab.complaints, tab.requestsBeyond(opsUrl())]).toEqual([[], []]);
     await tab.close();
