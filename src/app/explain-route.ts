@@ -2,8 +2,9 @@
 import type { Config } from '../config/config.ts';
 import type { EngineSettings } from '../config/engine-options.ts';
 import type { Environment } from '../config/overrides.ts';
-import { explainRoute } from '../domain/engine-offer.ts';
-import type { ExplainedEngine, OfferedEngine } from '../domain/engine-offer.ts';
+import { explainRoute } from '../domain/explained-route.ts';
+import type { ExplainedEngine } from '../domain/explained-route.ts';
+import type { OfferedEngine } from '../domain/engine-offer.ts';
 import type { LanguageTable, PairTest } from '../domain/languages.ts';
 import { pairsOfList } from '../domain/pair-list.ts';
 import type { TranslationOptions } from '../domain/translation-options.ts';

@@ -2,7 +2,7 @@
 import type { CheckedPair, ReplicaReport } from '../../app/check-replicas.ts';
 import type { RouteQuestion, RouteReport } from '../../app/explain-route.ts';
 import type { Config } from '../../config/config.ts';
-import type { ExplainedEngine } from '../../domain/engine-offer.ts';
+import type { ExplainedEngine } from '../../domain/explained-route.ts';
 import { Languages } from '../../domain/languages.ts';
 import { FORMALITIES } from '../../domain/translate-request.ts';
 import { NOTHING_CHOSEN } from '../../domain/translation-options.ts';

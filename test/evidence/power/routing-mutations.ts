@@ -176,7 +176,7 @@ export const ROUTING_MUTATIONS: readonly Mutation[] = [
   ),
   bug(
     'engine route forgets that the target has no formality',
-    'domain/engine-offer.ts',
+    'domain/explained-route.ts',
     "(want === 'formality' && !hasFormality) || ",
     '',
     COMMAND,
