@@ -1,4 +1,4 @@
-// npm run bench:curves: what a request costs while one thing after the other is turned up.
+// npm run bench:curves: the cost of a request while one parameter at a time is increased.
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { curvePlans } from './curves/curve-plans.ts';
@@ -39,7 +39,7 @@ async function main(): Promise<void> {
   const machine = await describeMachine();
   const curves: Curve[] = [];
   for (const plan of chosen(values.only)) {
-    // Each in an arena of its own: what one leaves behind does not weigh on the next.
+    // Each in an arena of its own, so that one does not slow the next.
     const arena = await Arena.open({ teams: TEAMS });
     try {
       curves.push(await runCurve(arena, plan, values.quick ? QUICK : DEFAULT, (line) => console.error(line)));

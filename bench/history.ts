@@ -1,4 +1,4 @@
-// npm run task -- bench:history: what a year of days takes of each store, and what reading a month of all teams takes.
+// npm run task -- bench:history: the size of a year of days in each store, and the time to read a month of all teams.
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ const { values: flags } = parseArgs({
     teams: { type: 'string', default: '100000' },
     days: { type: 'string', default: '400' },
     keys: { type: 'string', default: '2' },
-    /** For the script itself: only reads, or exports, and prints what that took. */
+    /** For the script itself: only reads, or exports, and prints the time and memory that took. */
     read: { type: 'string' },
     export: { type: 'string' },
   },
@@ -36,7 +36,7 @@ const [TEAMS, DAYS, KEYS] = [Number(flags.teams), Number(flags.days), Number(fla
 const MONTH_DAYS = Math.min(30, DAYS);
 const AT_ONCE = 256;
 const PAGE = 100;
-/** All of it is written at once: what pages a day would touch again and again stays here. */
+/** Everything is written at once: this keeps the pages in memory that a day would touch repeatedly. */
 const FILL_CACHE_KIB = 6 * 1024 * 1024;
 const READ_MS_MAX = 600_000;
 const MIB = 1024 * 1024;
@@ -70,9 +70,9 @@ async function measureBoth(): Promise<void> {
       'MiB with days',
       'bytes of days a team',
       'a month of all teams',
-      'most memory of the reader',
+      'peak memory of the reader',
       'usage export --keys --csv of it',
-      'most memory of the command',
+      'peak memory of the command',
     ];
     console.log(textTable(head, rows));
   } finally {
@@ -107,7 +107,7 @@ async function row(name: string, before: number, after: number, url: string): Pr
 }
 
 function shown(name: string, { rows, seconds, peakMib }: Reading): string[] {
-  if (rows !== TEAMS * KEYS * MONTH_DAYS) throw new Error(`${name}: ${rows} rows of a month, not ${TEAMS * KEYS * MONTH_DAYS}`);
+  if (rows !== TEAMS * KEYS * MONTH_DAYS) throw new Error(`${name}: ${rows} rows of a month instead of ${TEAMS * KEYS * MONTH_DAYS}`);
   return [`${rows} rows in ${seconds.toFixed(1)} s`, `${Math.round(peakMib)} MiB`];
 }
 
@@ -128,7 +128,7 @@ async function makeTeam({ teams }: Store, teamId: string, number: number): Promi
   for (let i = 0; i < KEYS; i++) answered(await teams.createKey(freshKey(teamId)));
 }
 
-/** Day by day, so that pages are as full as those of a file that has grown so. */
+/** Day by day, so that pages are as full as in a file that has grown this way. */
 function fillSqlite(path: string): void {
   const database = new DatabaseSync(path);
   database.exec(`PRAGMA journal_mode = DELETE; PRAGMA journal_mode = OFF; PRAGMA cache_size = -${FILL_CACHE_KIB}; BEGIN`);
@@ -139,7 +139,7 @@ function fillSqlite(path: string): void {
   database.close();
 }
 
-/** In the form of lua/days.lua: a head, then of each day its distance from the one before, its characters and its requests. */
+/** In the format of lua/days.lua: a head, then for each day its distance from the previous one, its characters and its requests. */
 async function fillRedis(client: Redis, ids: readonly string[]): Promise<void> {
   for (let done = 0; done < ids.length; done += AT_ONCE) {
     const names = await Promise.all(
@@ -173,7 +173,7 @@ function packedDays(key: number): Buffer {
   return Buffer.concat([head, Buffer.from(list)]);
 }
 
-/** In a process of its own, whose memory is nobody else's. */
+/** In a process of its own, to measure its memory alone. */
 async function elsewhere(how: '--read' | '--export', url: string): Promise<Reading> {
   const args = ['--no-warnings', fileURLToPath(import.meta.url), `--teams=${TEAMS}`, `--days=${DAYS}`, how, url];
   return JSON.parse(await outputOf('node', args, { msMax: READ_MS_MAX })) as Reading;
@@ -197,9 +197,9 @@ async function readMonth(url: string): Promise<Reading> {
   return { rows, seconds, peakMib };
 }
 
-/** As `lingate usage export` does it, with everything but a terminal or a file at its end. */
+/** As `lingate usage export` does it, except for writing to a terminal or a file. */
 async function exportMonth(url: string): Promise<Reading> {
-  // The line of names is no row.
+  // The header line is not a row.
   let rows = -1;
   const startedAtMs = performance.now();
   const [from, to] = [dateOf(TODAY - MONTH_DAYS), dateOf(TODAY)];

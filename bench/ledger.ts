@@ -1,5 +1,5 @@
-// npm run task -- bench:ledger [--before FOLDER]: what an admission and its commit cost Redis and the driver, by requests a call
-// and by teams; beside another checkout's, in rounds that take turns.
+// npm run task -- bench:ledger [--before FOLDER]: what an admission and its commit cost Redis and the driver, by requests per call
+// and by teams; optionally compared with another checkout, in alternating rounds.
 import { randomInt } from 'node:crypto';
 import { resolve } from 'node:path';
 import process from 'node:process';
@@ -86,7 +86,7 @@ async function furnish(store: Store, count: number): Promise<Team[]> {
   return teams;
 }
 
-/** A closed loop of calls: `together` admissions, with the commits of those before them. */
+/** A closed loop of calls: `together` admissions, with the commits of the previous ones. */
 async function load({ store }: Contender, teams: readonly Team[], together: number, forMs: number): Promise<number> {
   const endMs = performance.now() + forMs;
   let requests = 0;
@@ -99,15 +99,15 @@ async function load({ store }: Contender, teams: readonly Team[], together: numb
       return { requestId: ulid(), teamId, keyId, characters: 33, reserve: true, leaseMs: LEASE_MS, glossary: undefined };
     });
     const [answers] = await Promise.all([Promise.all(asked.map(async (request) => ledger.admit(request))), ...commits]);
-    for (const { kind } of answers) if (kind !== 'admitted') throw new Error(`an admission was answered ${kind}`);
+    for (const { kind } of answers) if (kind !== 'admitted') throw new Error(`an admission returned ${kind}`);
     commits = asked.map(async ({ teamId, requestId }) => ledger.resolve(teamId, requestId, 'commit'));
     requests += together;
   }
-  for (const { kind } of await Promise.all(commits)) if (kind !== 'committed') throw new Error('a commit was not done');
+  for (const { kind } of await Promise.all(commits)) if (kind !== 'committed') throw new Error('a commit failed');
   return requests;
 }
 
-/** Commits from before the ledger took callbacks alone have them as `direct`. */
+/** Older commits have the ledger with callbacks as `direct`. */
 function ledgerOf({ ledger }: Store): PluginLedger {
   return promisedLedger((ledger as Ledger & { readonly direct?: Ledger }).direct ?? ledger);
 }

@@ -1,4 +1,4 @@
-// npm run bench: everybody side by side; a table here, raw numbers and a report page in bench/results.
+// npm run bench: all contestants side by side; prints a table, and writes raw numbers and a report page to bench/results.
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { aimsReached } from './aims/aims.ts';
@@ -31,12 +31,12 @@ const DEFAULT = {
   againMsMax: 90_000,
   extraRoundsMax: 8,
   extraMsMax: 60_000,
-  // V8 compiles a gateway's last functions for about so long.
+  // V8 compiles a gateway's last functions for about this long.
   warmRequests: 150_000,
   warmMsMax: 10_000,
   memoryTeams: 2000,
   connections: 64,
-  // The curve over teams shows what more of them cost.
+  // The curve over teams shows the cost of more of them.
   teams: 10,
   steadyPerSecond: 2000,
 };
@@ -51,7 +51,7 @@ const QUICK = {
   warmMsMax: 4000,
   memoryTeams: 0,
 };
-/** Making 100,000 teams takes longer than all else that is quick. */
+/** Creating 100,000 teams takes longer than the rest of a quick run. */
 const QUICK_TEAMS_MAX = 1000;
 
 try {
@@ -97,7 +97,7 @@ async function main(): Promise<void> {
   if (memory.length > 0) console.log(`\n${memoryTable(memory)}`);
   console.log(`\n${aimsTable(aimsReached(result.contestants))}`);
   if (figures.some(({ disturbed }) => disturbed > 0.5))
-    console.log('Others were at work on this machine most of the time: trust the ratios, and measure again when it is quiet.');
+    console.log('Other programs were active most of the time: trust the ratios, and measure again when the machine is quiet.');
   console.log(`\n${keepResult('bench', result, values.keep).join('\n')}`);
   if (figures.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
 }
@@ -108,7 +108,7 @@ function roundsOf(given: string | undefined, fallback: number): number {
   return rounds;
 }
 
-/** The yardstick always takes part: ratios are to its own rounds. */
+/** The baseline always takes part: ratios are to its own rounds. */
 function chosen(only: string | undefined): Contestant[] {
   if (only === undefined) return [...contestants];
   const names = only.split(',');

@@ -1,4 +1,4 @@
-// npm run bench:micro: the parts of a request's way, each beside a floor, in nanoseconds.
+// npm run bench:micro: the parts of a request's path, each beside a floor, in nanoseconds.
 import { admissionEncoding } from './micro/admission-encoding.ts';
 import { identify } from './micro/identify.ts';
 import { logLine } from './micro/log-line.ts';

@@ -1,4 +1,4 @@
-// npm run bench:teams: what operators wait for with 100,000 teams: a page, a search, all of them by the command line; on both stores.
+// npm run bench:teams: waiting times for operators with 100,000 teams: a page, a search, all of them with the command line; on both stores.
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,9 +29,9 @@ const TIMES = Number(flags.times);
 const LEAKED = newKey('live');
 const TOKEN = randomBytes(24).toString('hex');
 const AT_ONCE = 256;
-/** Whoever waits longer for a page wonders whether it works. */
+/** Users who wait longer for a page wonder whether it works. */
 const AIM_MS = 100;
-/** Pages that are turned while the memory is watched, and as many before it: so long a process grows into its heap. */
+/** Pages loaded while memory is measured, and as many before: a process grows into its heap that long. */
 const PAGES = 100;
 /** A pass takes some minutes: this is 10,000 teams of it. */
 const WATCH_MS = 20_000;
@@ -59,7 +59,7 @@ for (const failure of failures) console.log(`OVER ${AIM_MS} ms: ${failure}`);
 async function measure(name: string, url: string): Promise<void> {
   const ids = await makeTeams(url);
   const config = join(folder, `${name}.yaml`);
-  // No engine is asked for anything here.
+  // No engine is called here.
   writeFileSync(config, JSON.stringify({ listen: '127.0.0.1:0', ops: '127.0.0.1:0', store: url, admin: { token: TOKEN } }));
   const gateway = await startGatewayProcess({ args: ['serve', '--config', config] });
   const operator = new ConsoleVisitor(Number(new URL(gateway.opsUrl).port));
@@ -73,17 +73,17 @@ async function measure(name: string, url: string): Promise<void> {
       await timed('a page of 200 in the middle', () => page(`limit=200&cursor=${ids[TEAMS / 2]!}`, 200)),
       await timed('a search with hits everywhere', () => page('q=company%201', 50)),
       await timed('a search for the last team', () => page(`q=company%20${TEAMS - 1}%20`, 1)),
-      await timed('a search in vain', () => page('q=nobody', 0)),
+      await timed('a search without results', () => page('q=nobody', 0)),
       await timed('console: first page', () => seen(operator, '/teams', 50)),
       await timed('console: a search for the last team', () => seen(operator, `/teams?q=company+${TEAMS - 1}+`, 1)),
       await timed('console: a team with its keys', () => seen(operator, `/teams/${ids[7]!}`, 1)),
-      await timed('a search by a part of an id', () => page(`q=${ids.at(-1)!.slice(6)}`, 1)),
+      await timed('a search for part of an id', () => page(`q=${ids.at(-1)!.slice(6)}`, 1)),
     ];
     for (const { what, times } of figures) if (spread(times).median > AIM_MS) failures.push(`${name}, ${what}`);
     const command = ['team', 'list', '--json', '--config', config];
     const all = await timed('lingate team list --json, all of them', () => lingate(command), 3);
     const one = await timed('lingate team show --json, one', () => lingate(['team', 'show', ids[7]!, '--json', '--config', config]), 3);
-    const key = await timed('a key by the whole of it', () => keysFound(gateway.opsUrl, { key: LEAKED }, 1), 3);
+    const key = await timed('a whole key', () => keysFound(gateway.opsUrl, { key: LEAKED }, 1), 3);
     const beginning = await timed(
       'a key by its first twelve characters',
       () => keysFound(gateway.opsUrl, { display: displayOf(LEAKED) }),
@@ -96,7 +96,7 @@ async function measure(name: string, url: string): Promise<void> {
   console.log(`${await watchLine(name, url)}\n`);
 }
 
-/** What it costs a gateway to look at all teams for their metrics: passes go one behind the other here. */
+/** What it costs a gateway to check all teams for their metrics: passes follow each other here. */
 async function watchLine(name: string, url: string): Promise<string> {
   const config = join(folder, `${name}-watch.yaml`);
   const team_metrics = { every_seconds: 1, key_unused_days: 1 };
@@ -135,32 +135,32 @@ async function makeTeam({ teams }: Store, teamId: string, number: number): Promi
   await teams.createKey(freshKey(teamId));
 }
 
-/** The cursor of the next page. Fails when another number of teams came. */
+/** The cursor of the next page. Fails if the number of teams is wrong. */
 async function listed(opsUrl: string, query: string, found = 50): Promise<string | null> {
   const response = await fetch(`${opsUrl}/admin/v1/teams?${query}`, { headers: { authorization: `Bearer ${TOKEN}` } });
   const { teams, next } = (await response.json()) as { teams: unknown[]; next: string | null };
-  if (teams.length !== found) throw new Error(`?${query}: ${teams.length} teams, and not ${found}`);
+  if (teams.length !== found) throw new Error(`?${query}: ${teams.length} teams instead of ${found}`);
   return next;
 }
 
-/** Fails when another number of keys came; without one, when none came. */
+/** Fails if the number of keys is wrong; without one, if there are none. */
 async function keysFound(opsUrl: string, search: object, found?: number): Promise<void> {
   const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
   const response = await fetch(`${opsUrl}/admin/v1/keys/find`, { method: 'POST', headers, body: JSON.stringify(search) });
   const { keys } = (await response.json()) as { keys: unknown[] };
-  if (found === undefined ? keys.length === 0 : keys.length !== found) throw new Error(`${keys.length} keys, and not ${found ?? 'some'}`);
+  if (found === undefined ? keys.length === 0 : keys.length !== found) throw new Error(`${keys.length} keys instead of ${found ?? 'some'}`);
 }
 
-/** A page of the console with a table of so many rows. */
+/** A page of the console with a table of this many rows. */
 async function seen(operator: ConsoleVisitor, path: string, rows: number): Promise<void> {
   const { status, body } = await operator.get(`/console${path}`);
   const found = body.split('role="rowheader"').length - 1;
-  if (status !== 200 || found !== rows) throw new Error(`/console${path}: ${status} with ${found} rows, and not ${rows}`);
+  if (status !== 200 || found !== rows) throw new Error(`/console${path}: ${status} with ${found} rows instead of ${rows}`);
 }
 
 async function timed(what: string, act: () => Promise<unknown>, count = TIMES): Promise<Figure> {
   const times: number[] = [];
-  // The first time is code that is compiled and pages that are read.
+  // The first time is compilation and a cold cache.
   for (let i = 0; i <= count; i++) {
     const startMs = performance.now();
     await act();

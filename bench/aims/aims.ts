@@ -1,4 +1,4 @@
-// What the project aims at, as figures of one run: each beside its aim and the figure that it set out from.
+// The project's aims, as figures of one run: each beside its target and its original figure.
 import { median, spread, width } from '../run/median.ts';
 import type { Spread } from '../run/median.ts';
 import type { AddedSample, ClosedSample, ContestantResult } from '../run/results.ts';
@@ -9,7 +9,7 @@ export interface Aim {
   readonly aim: number;
   readonly was: number;
   readonly unit: '' | 'ms';
-  /** Those whose rounds it is drawn from. */
+  /** The contestants whose rounds it is computed from. */
   readonly of: readonly string[];
   readonly values: (results: Named) => readonly number[];
 }
@@ -19,9 +19,9 @@ export interface AimReached {
   readonly aim: number;
   readonly was: number;
   readonly unit: '' | 'ms';
-  /** `undefined`: those whom it compares did not take part. */
+  /** `undefined`: the contestants it compares did not take part. */
   readonly now: Spread | undefined;
-  /** Whether somebody else was at work in more than half of the measurements behind it. */
+  /** Whether other programs were active in more than half of the measurements. */
   readonly isDisturbed: boolean;
 }
 
@@ -31,7 +31,7 @@ type Measure = (sample: ClosedSample) => number;
 const cpu: Measure = ({ cpuUsPerRequest }) => cpuUsPerRequest;
 const redisCpu: Measure = ({ redisUsPerRequest }) => redisUsPerRequest ?? Number.NaN;
 
-/** A median whose middle half is wider than this says little. */
+/** A median whose middle half is wider than this means little. */
 const WIDTH_MAX = 0.1;
 
 export const AIMS: readonly Aim[] = [
@@ -59,7 +59,7 @@ export function aimsReached(contestants: readonly ContestantResult[]): AimReache
   });
 }
 
-/** Those that take part in a ratio whose rounds lie far apart. */
+/** The contestants of a ratio whose rounds vary too much. */
 export function unsettledNames(contestants: readonly ContestantResult[]): ReadonlySet<string> {
   const results = byName(contestants);
   const apart = AIMS.filter(({ unit, of, values }) => {

@@ -1,4 +1,4 @@
-// Everybody who takes part, in the order in which they are measured and shown.
+// All contestants, in the order in which they are measured and shown.
 import type { Contestant } from './contestant.ts';
 import { fastify } from './fastify.ts';
 import { haproxy } from './haproxy.ts';
@@ -45,10 +45,10 @@ const FACADES = {
 };
 
 const SHARES_OF_NEW: Readonly<Record<string, number>> = { '': 0, '-half': 0.5, '-new': 1 };
-/** More than the process has room for where a Redis does the remembering. */
+/** More than the process has room for when Redis is the cache. */
 const SHARED_TEXTS = 20_000;
 
-/** With the memory in the process, or in a Redis of its own beside a process that keeps next to nothing. */
+/** With the cache in the process, or in a separate Redis and next to nothing in the process. */
 function remembering(name: string, shared: boolean): Contestant[] {
   return Object.entries(SHARES_OF_NEW).map(([suffix, newShare]) => {
     const where = shared ? 'in Redis' : 'in the process';
@@ -62,7 +62,7 @@ function remembering(name: string, shared: boolean): Contestant[] {
   });
 }
 
-/** Those that only `--only` calls up. */
+/** Those that run only with `--only`. */
 export const furtherContestants: readonly Contestant[] = [
   lingate({ name: 'lingate-redis-facades', does: 'all of it, on Redis, all facades loaded', store: 'redis', config: FACADES }),
   lingate({ name: 'lingate-sqlite-facades', does: 'all of it, on SQLite, all facades loaded', store: 'sqlite', config: FACADES }),
@@ -71,8 +71,8 @@ export const furtherContestants: readonly Contestant[] = [
   ...remembering('lingate-redis-memory', false),
   ...remembering('lingate-redis-memory-shared', true),
   lingate({ name: 'lingate-redis-http', does: 'on node:http, Redis, access log', store: 'redis', config: { listener: 'node' } }),
-  lingate({ name: 'lingate-redis-24', does: 'on Node 24 and what listener: auto is there, Redis, access log', store: 'redis', node: '24' }),
-  lingate({ name: 'lingate-redis-26', does: 'on Node 26 and what listener: auto is there, Redis, access log', store: 'redis', node: '26' }),
+  lingate({ name: 'lingate-redis-24', does: 'on Node 24 with listener: auto, Redis, access log', store: 'redis', node: '24' }),
+  lingate({ name: 'lingate-redis-26', does: 'on Node 26 with listener: auto, Redis, access log', store: 'redis', node: '26' }),
   lingate({ name: 'lingate-sqlite-forward', does: 'a charged forward route on SQLite, access log', store: 'sqlite', forwards: true }),
   lingate({ name: 'lingate-redis-forward', does: 'a charged forward route on Redis, access log', store: 'redis', forwards: true }),
 ];

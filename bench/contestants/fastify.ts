@@ -1,4 +1,4 @@
-// Fastify with bearer-auth, rate-limit on Redis and http-proxy: what a Node team would put together in an afternoon.
+// Fastify with bearer-auth, rate-limit on Redis and http-proxy: what a Node team would build in an afternoon.
 import { engineAnswer, TRANSLATE_PATH } from './contestant.ts';
 import type { Contestant } from './contestant.ts';
 import { expectLimit, expectStatus } from './sample.ts';
@@ -6,7 +6,7 @@ import { bearer, benchKeys } from './keys.ts';
 import { startServer } from './program.ts';
 import { startRedis } from './redis.ts';
 
-/** Never met under load; the check of the limit runs on a second process with a low one. */
+/** Never reached under load; the limit is tested on a second process with a low one. */
 const LIMIT_PER_SECOND = 100_000;
 
 export const fastify: Contestant = {

@@ -1,4 +1,4 @@
-// Made-up keys in the form that Lingate gives out, the same for every contestant that asks for one.
+// Made-up keys in Lingate's format, the same for every contestant that needs them.
 import { createHash } from 'node:crypto';
 
 export function benchKeys(count: number): string[] {

@@ -1,4 +1,4 @@
-// Makes the bench's teams and keys in Lingate's own store, through the port that the command line uses.
+// Creates the bench's teams and keys in Lingate's own store, through the port that the command line uses.
 import { digestOf, displayOf } from '../../src/domain/api-key.ts';
 import { limitsOf } from '../../src/domain/plan.ts';
 import type { Plan, QuotaPlan } from '../../src/domain/plan.ts';
@@ -13,7 +13,7 @@ const clock = { nowMs: () => Date.now() };
 
 export const BENCH_PLAN: QuotaPlan = {
   billing: 'quota',
-  // The load of a whole machine on a single team must not meet it.
+  // The load of a whole machine on a single team must not reach it.
   requests_per_second: 100_000,
   max_characters_per_request: 10_000_000,
   max_glossaries: 1,

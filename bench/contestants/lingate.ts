@@ -1,4 +1,4 @@
-// Lingate from the tree that this file stands in, as `lingate serve` runs it, access log on: it has no other way.
+// Lingate from this checkout, as `lingate serve` runs it, always with its access log.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -24,27 +24,27 @@ export interface LingateOptions {
   /** Members of the configuration file besides the addresses; sections are replaced as a whole. */
   readonly config?: Readonly<Record<string, unknown>>;
   readonly engine?: Readonly<Record<string, unknown>>;
-  /** Other than the bench's own number of them. */
+  /** If it differs from the bench's number. */
   readonly teams?: number;
   readonly workers?: number;
-  /** That share the teams; one server without it. */
+  /** They share the teams; one server without it. */
   readonly redisMasters?: number;
-  /** All load by one team with one request a second: nearly all of it is refused. */
+  /** All load comes from one team with one request a second: nearly all of it is refused. */
   readonly flooded?: boolean;
-  /** The engine's own path as a forward route: nothing is read or translated here, only passed on. */
+  /** The engine's own path as a forward route: nothing is parsed or translated, only passed on. */
   readonly forwards?: boolean;
-  /** The plugin `memory`, in the process or in a Redis of its own, and how many texts it knows. */
+  /** The plugin `memory`, in the process or in a Redis of its own, and the number of texts it knows. */
   readonly memory?: { readonly shared: boolean; readonly variety: TextVariety };
   /** For its process; may throw `NotOffered`. */
   readonly env?: () => Readonly<Record<string, string>>;
   /** Another Node than the one that runs the bench. */
   readonly node?: NodeName;
-  /** Stands between Lingate and its Redis; given the port of the one, tells the port of the other. */
+  /** A proxy between Lingate and its Redis; gets Redis's port and returns its own. */
   readonly beforeRedis?: (port: number, ground: Ground) => Promise<Program>;
 }
 
 const MAIN = fileURLToPath(new URL('../../src/lingate.js', import.meta.url));
-/** The line of its log that tells the port. */
+/** The line of its log with the port. */
 const READY = /is ready on https?:\/\/[^ ",]+:(\d+), ops on/;
 const AUDITED_MAX = 10_000;
 const LANGUAGES = fileURLToPath(new URL('../../config/languages.yaml', import.meta.url));
@@ -84,7 +84,7 @@ async function start(ground: Ground, options: LingateOptions): Promise<Running> 
 
 interface StartedStore {
   readonly url: string;
-  /** Past what stands between. */
+  /** Bypassing the proxy. */
   readonly directUrl: string;
   readonly redis: readonly Program[];
   readonly between: Program | undefined;
@@ -105,14 +105,14 @@ async function startStore(ground: Ground, { store, redisMasters, beforeRedis }: 
   return { url, directUrl, redis: [redis], between };
 }
 
-/** What is remembered may be lost, and the oldest goes: nothing is written to a file. */
+/** A cache may be lost, and drops the oldest entries: nothing is written to a file. */
 function startMemory(ground: Ground): Promise<Program> {
   const folder = join(ground.folder, 'memory');
   mkdirSync(folder, { recursive: true });
   return startRedis({ ...ground, folder }, ['--appendonly', 'no', '--maxmemory', '256mb', '--maxmemory-policy', 'allkeys-lru']);
 }
 
-/** With Redis the process keeps as little as it may: what it knows itself costs what it does without Redis. */
+/** With Redis the process caches as little as possible: its own hits cost the same as without Redis. */
 function memoryPlugin(redisPort: number | undefined): object {
   const options = redisPort === undefined ? {} : { store: `redis://127.0.0.1:${redisPort}`, bytes: 1_048_576 };
   return { module: 'lingate/plugins/memory', options };
@@ -134,7 +134,7 @@ function judged(port: number, authorizations: readonly string[], { flooded, forw
       await expectStatus(port, 'Bearer nobody', 401, 'a malformed key');
       await expectStatus(port, bearer(`la_live_${'x'.repeat(40)}`), 401, 'an unknown key');
     },
-    // A question for each team: too many of them would take longer than the rounds.
+    // A request for each team: too many of them would take longer than the rounds.
     ...(authorizations.length > AUDITED_MAX ? {} : { audit: (characters) => auditCharacters(port, authorizations, characters) }),
   };
 }
@@ -151,17 +151,17 @@ function writeSettings(file: string, ground: Ground, options: LingateOptions, me
       ? { forward: [{ path: FORWARDED, methods: ['POST'], target: `http://127.0.0.1:${ground.enginePort}`, charge_characters: 1 }] }
       : {}),
   };
-  // JSON is YAML.
+  // JSON is valid YAML.
   writeFileSync(file, JSON.stringify(settings));
 }
 
-/** A setting that this tree does not know leaves the contestant out instead of ending the bench. */
+/** A setting that this checkout does not know skips the contestant instead of ending the bench. */
 async function judgeSettings(file: string): Promise<void> {
   const { status, stderr } = await runProgram('node', [MAIN, 'config', 'check', '--config', file]);
   if (status !== 0) throw new NotOffered(stderr.trim().replace(`${file}: `, '') || 'its configuration is refused');
 }
 
-/** `BENCH_PROFILE=FOLDER npm run bench` leaves one CPU profile per Lingate there. */
+/** `BENCH_PROFILE=FOLDER npm run bench` writes a CPU profile of each Lingate there. */
 function profiling(): string[] {
   const folder = process.env['BENCH_PROFILE'];
   return folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`];

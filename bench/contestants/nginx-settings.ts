@@ -1,4 +1,4 @@
-// What both nginx contestants have in common: one worker, kept connections on both sides, an access log to a file.
+// The settings of both nginx contestants: one worker, kept connections on both sides, an access log to a file.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -28,7 +28,7 @@ export async function startNginx(ground: Ground, parts: NginxParts): Promise<Pro
 }
 
 function settings({ enginePort }: Ground, { main, http, location }: NginxParts, port: number): string {
-  // A master that is root would give its workers a user that cannot write here.
+  // As root, the master would give its workers a user that cannot write here.
   const user = process.getuid?.() === 0 ? 'user root;' : '';
   return `${main}
 ${user}

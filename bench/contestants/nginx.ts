@@ -1,4 +1,4 @@
-// nginx as Debian packages it, proxy_pass and nothing else: the yardstick.
+// nginx as Debian packages it, with proxy_pass only: the baseline.
 import type { Contestant } from './contestant.ts';
 import { startNginx } from './nginx-settings.ts';
 import { plainProxy } from './plain.ts';

@@ -40,7 +40,7 @@ local function connect(port)
   return client
 end
 
--- nil: there is no such key; nil and true: Redis did not say.
+-- nil: there is no such key; nil and true: Redis did not answer.
 local function team_of(client, key)
   local found = keys:get(key)
   if found then return found end

@@ -1,4 +1,4 @@
-// nginx with Lua, in the shape of Kong and APISIX: key cache, JSON, one Redis script with a fixed window and a quota.
+// nginx with Lua, similar to Kong and APISIX: key cache, JSON, one Redis script with a fixed window and a quota.
 import { fileURLToPath } from 'node:url';
 import { engineAnswer, TRANSLATE_PATH } from './contestant.ts';
 import type { Contestant, Ground, Running } from './contestant.ts';

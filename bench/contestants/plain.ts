@@ -1,4 +1,4 @@
-// How contestants that only pass requests on are called and judged: no key, the engine's own answer.
+// Contestants that only forward requests: no key, and the engine's own answer.
 import { engineAnswer, TRANSLATE_PATH } from './contestant.ts';
 import type { Running } from './contestant.ts';
 import type { Program } from './program.ts';

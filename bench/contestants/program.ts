@@ -1,4 +1,4 @@
-// Starts a contestant's programs: pinned, with output to a file, ready when they listen, gone when stopped.
+// Starts a contestant's programs: pinned, with output to a file, ready when they listen, killed when the bench stops.
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
@@ -20,22 +20,22 @@ export interface Program {
 
 export interface ProgramOptions {
   readonly cores: string;
-  /** Or where its output tells the one that it has taken: one that is found free first may be gone by then. */
+  /** Or the port that its output names: a free port that was chosen first might be taken by then. */
   readonly port: number | RegExp;
   readonly folder: string;
-  /** For the name of its output file, and for people. */
+  /** Names its output file, and appears in messages. */
   readonly name: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** The file that is run instead of the program's own. */
+  /** The file to run instead of the program's own. */
   readonly file?: string;
 }
 
-/** What it writes goes to a file: an access log costs what it costs. */
+/** Output goes to a file: the cost of an access log is part of the measurement. */
 export async function startProgram(program: Startable, args: readonly string[], options: ProgramOptions): Promise<Program> {
   const { cores, port, folder, name, env = {} } = options;
   const written = join(folder, `${name}.log`);
   const output = openSync(written, 'a');
-  // Of an earlier start by the same name.
+  // From an earlier start with the same name.
   const writtenBefore = fstatSync(output).size;
   const child = startPinned(program, args, {
     cores,

@@ -1,4 +1,4 @@
-// A Redis of a contestant's own, set up the same for all: append-only file, as a gateway that charges money needs it.
+// A Redis for each contestant, configured the same for all: append-only file, as a gateway that charges money needs it.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -8,10 +8,10 @@ import type { Ground, RedisServer } from './contestant.ts';
 import { startProgram } from './program.ts';
 import type { Program } from './program.ts';
 
-/** Without rewrites of the file: they would hit one contestant's round and not another's. */
+/** Without rewrites of the file: they would affect one contestant's round and not another's. */
 const SETTINGS = ['--save', '', '--appendonly', 'yes', '--appendfsync', 'everysec', '--auto-aof-rewrite-percentage', '0'];
 
-/** Members of a cluster look at each other once a second. */
+/** Members of a cluster check each other once a second. */
 const CLUSTER_MS = 20_000;
 
 export async function startRedis({ cores, folder }: Ground, more: readonly string[] = []): Promise<Program> {
@@ -22,7 +22,7 @@ export async function startRedis({ cores, folder }: Ground, more: readonly strin
   return startProgram('redis-server', args, { cores: cores.others, port, folder, name: 'redis' });
 }
 
-/** Masters that share the slots between them. */
+/** Masters that share the slots. */
 export interface RedisCluster {
   readonly masters: readonly Program[];
   readonly url: string;
@@ -42,7 +42,7 @@ export async function startRedisCluster(ground: Ground, count: number): Promise<
     await withRedis(port, async (redis) => {
       const [first, next] = [index, index + 1].map((part) => Math.floor((SLOTS * part) / count)) as [number, number];
       await redis.call('CLUSTER', 'ADDSLOTSRANGE', String(first), String(next - 1));
-      // Epochs of their own, or two masters of the same one argue first.
+      // Separate epochs, because two masters with the same one first resolve that conflict.
       await redis.call('CLUSTER', 'SET-CONFIG-EPOCH', String(index + 1));
       for (const other of masters) if (other.port < port || index > 0) await redis.call('CLUSTER', 'MEET', '127.0.0.1', String(other.port));
     });
@@ -54,7 +54,7 @@ export async function startRedisCluster(ground: Ground, count: number): Promise<
 async function untilWhole(redis: Redis): Promise<void> {
   const until = performance.now() + CLUSTER_MS;
   while (!String(await redis.call('CLUSTER', 'INFO')).includes('cluster_state:ok')) {
-    if (performance.now() > until) throw new Error('its Redis cluster did not come together');
+    if (performance.now() > until) throw new Error('its Redis cluster did not form');
     await pause(50);
   }
 }

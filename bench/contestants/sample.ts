@@ -1,10 +1,10 @@
-// The request that most of the bench sends, and trying refusals out with it.
+// The request that most of the bench sends, and checks of refusals with it.
 import { NUMBER_PLACE } from '../load/text-variety.ts';
 import { TRANSLATE_PATH } from './contestant.ts';
 
 export const SAMPLE_TEXT = 'The house by the sea is for sale.';
 export const SAMPLE_CHARACTERS = SAMPLE_TEXT.length;
-/** As long as the other. */
+/** The same length as the other. */
 export const NUMBERED_TEXT = `The house by the sea is ${NUMBER_PLACE}.`;
 /** The 65 bytes that most of the bench sends. */
 export const SAMPLE_BODY = bodyOf([SAMPLE_TEXT]);
@@ -22,11 +22,11 @@ export async function statusOf(port: number, authorization: string): Promise<num
 
 export async function expectStatus(port: number, authorization: string, wanted: number, what: string): Promise<void> {
   const status = await statusOf(port, authorization);
-  if (status !== wanted) throw new Error(`${what} was answered ${status} instead of ${wanted}`);
+  if (status !== wanted) throw new Error(`${what} returned ${status} instead of ${wanted}`);
 }
 
-/** One of several requests at once over a limit must be refused. */
+/** One of several concurrent requests over a limit must be refused. */
 export async function expectLimit(port: number, authorization: string, requests: number): Promise<void> {
   const statuses = await Promise.all(Array.from({ length: requests }, () => statusOf(port, authorization)));
-  if (!statuses.includes(429)) throw new Error(`${requests} requests at once over the limit were all let through: ${statuses.join(' ')}`);
+  if (!statuses.includes(429)) throw new Error(`${requests} concurrent requests over the limit were all admitted: ${statuses.join(' ')}`);
 }

@@ -1,4 +1,4 @@
-// Bare uWebSockets.js: parses the JSON and answers by itself.
+// Bare uWebSockets.js: parses the JSON and answers itself.
 import type { Contestant } from './contestant.ts';
 import { engineAnswer } from './contestant.ts';
 import { olderUws } from './older-uws.ts';
@@ -6,7 +6,7 @@ import { SAMPLE_TEXT } from './sample.ts';
 import { plainProxy } from './plain.ts';
 import { startServer } from './program.ts';
 
-/** Word for word what `servers/uws-floor.ts` says. */
+/** Must equal the answer of `servers/uws-floor.ts`. */
 const CONSTANT = engineAnswer([SAMPLE_TEXT]);
 
 export const uwsFloor = floor('uws-floor', 'bare uWebSockets.js, JSON parsed, constant answer: the floor');

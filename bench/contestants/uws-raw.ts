@@ -1,4 +1,4 @@
-// uWebSockets.js with bare sockets behind it: what the hop itself costs, for a client that could stand in for undici.
+// uWebSockets.js with bare sockets to the engine: the cost of the hop itself, with a minimal client instead of undici.
 import type { Contestant } from './contestant.ts';
 import { plainProxy } from './plain.ts';
 import { startServer } from './program.ts';

@@ -1,4 +1,4 @@
-// uWebSockets.js with undici's dispatch behind it: what a proxy in Node costs at least with that client.
+// uWebSockets.js with undici's dispatch to the engine: the minimal cost of a proxy in Node with that client.
 import type { Contestant } from './contestant.ts';
 import { plainProxy } from './plain.ts';
 import { startServer } from './program.ts';

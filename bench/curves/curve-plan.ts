@@ -1,4 +1,4 @@
-// What a curve is made of before it is measured: lines, each with its points, each point with its own contestant or request.
+// The plan of a curve: lines, each with its points, each point with its own contestant or request.
 import type { Contestant, Ground, Running } from '../contestants/contestant.ts';
 import type { LoadTarget } from '../load/load-job.ts';
 

@@ -1,4 +1,4 @@
-// The curves: what is turned up, for whom, and what it should look like.
+// The curves: which parameter varies, for which contestants, and the expected shape.
 import { contestants } from '../contestants/all.ts';
 import type { Contestant, Running } from '../contestants/contestant.ts';
 import { lingate } from '../contestants/lingate.ts';
@@ -9,7 +9,7 @@ import { sampleTarget } from '../run/measure.ts';
 import type { CurvePlan, PointPlan } from './curve-plan.ts';
 
 const CONNECTIONS = 64;
-/** Enough that work goes on while most requests wait. */
+/** Enough that work continues while most requests wait. */
 const MANY_CONNECTIONS = 512;
 
 const [redis, sqlite, nginx] = ['lingate-redis', 'lingate-sqlite', 'nginx'].map(byName) as [Contestant, Contestant, Contestant];
@@ -21,7 +21,7 @@ export const curvePlans: readonly CurvePlan[] = [
     'Texts per request',
     'texts',
     false,
-    'Grows with what is parsed, checked and written; the cost per text falls.',
+    'Grows with the text that is parsed, checked and written; the cost per text falls.',
     [1, 5, 10, 20, 35, 50],
     everyone,
     (texts) => ({
@@ -49,7 +49,7 @@ export const curvePlans: readonly CurvePlan[] = [
     'Teams',
     'teams',
     true,
-    'Should be nearly flat: more teams mean fewer requests of the same one in a call, and rows that lie further apart.',
+    'Should be nearly flat: more teams mean fewer requests of the same team per call, and more distant rows.',
     [1, 10, 100, 1000, 10_000, 100_000],
     [redis, sqlite],
     (teams, { name }) => ({
@@ -62,7 +62,7 @@ export const curvePlans: readonly CurvePlan[] = [
     'Connections, and with them requests per call',
     'connections',
     true,
-    'Falls: the more is under way, the more share a call of Redis or a transaction of SQLite.',
+    'Falls: the more requests are in flight, the more share a call of Redis or a transaction of SQLite.',
     [1, 4, 16, 64, 256],
     everyone,
     (connections) => ({ target: (running) => sampleTarget(running, connections) }),
@@ -72,7 +72,7 @@ export const curvePlans: readonly CurvePlan[] = [
     'Share of keys that the cache holds',
     '%',
     false,
-    'A key that is not in the cache costs one more question to the store.',
+    'A key that is not in the cache costs an additional look-up in the store.',
     [0, 50, 100],
     [redis],
     (percent) => ({
@@ -90,7 +90,7 @@ export const curvePlans: readonly CurvePlan[] = [
     'Idle connections',
     'connections',
     true,
-    'Should be flat: nobody looks at a connection that is silent.',
+    'Should be flat: silent connections cost nothing.',
     [10, 100, 1000, 10_000],
     [redis],
     (idle) => ({

@@ -1,4 +1,4 @@
-// A curve: the cost of a request against one thing that is turned up, for each of a few contestants.
+// A curve: the cost of a request by one parameter, for each of a few contestants.
 import type { Machine } from '../machine/description.ts';
 
 export interface CurvePoint {
@@ -12,9 +12,9 @@ export interface CurvePoint {
   readonly redisUsPerRequest: number | undefined;
   /** How many requests share a call of Redis. */
   readonly requestsPerCall: number | undefined;
-  /** Answers that were not as expected: the point is worth nothing then. */
+  /** Unexpected answers: they make the point worthless. */
   readonly faults: number;
-  /** Only where memory is what the curve is about. */
+  /** Only if the curve is about memory. */
   readonly bytesPerConnection?: number;
 }
 
@@ -25,10 +25,10 @@ export interface CurveLine {
 
 export interface Curve {
   readonly title: string;
-  /** What is turned up, with its unit. */
+  /** The parameter, with its unit. */
   readonly axis: string;
   readonly logarithmic: boolean;
-  /** What the curve should look like, and why it does where it is not flat. */
+  /** The expected shape, and the reason where it is not flat. */
   readonly note: string;
   readonly lines: readonly CurveLine[];
 }

@@ -47,7 +47,7 @@ async function measurePoint(
   const target = plan.target(place);
   const samples: ClosedFigures[] = [];
   let fault: string | undefined = undefined;
-  // Each team has to have come once: its key is looked up then.
+  // Each team must have sent a request: its key is looked up then.
   const forTeams = place.authorizations.length * ROUNDS_OF_TEAMS;
   const [wanted, warmMs] = forTeams > lengths.warmRequests ? [forTeams, WARM_TEAMS_MS_MAX] : [lengths.warmRequests, lengths.warmMsMax];
   const until = performance.now() + warmMs;
@@ -88,7 +88,7 @@ async function startPlace(arena: Arena, { contestant, ground, engineDelayMs }: P
   return started;
 }
 
-/** Resident memory that each of the silent connections brought with it. */
+/** Resident memory per silent connection. */
 async function openIdle({ load }: Arena, { port, gatewayPid }: Running, connections: number): Promise<number> {
   const before = memoryKib(gatewayPid, 'VmRSS');
   await load.idle(port, connections);

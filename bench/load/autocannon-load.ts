@@ -1,14 +1,14 @@
-// The same closed loop by autocannon: heavier than our own load, and so a check on it rather than the yardstick.
+// The same closed loop with autocannon: heavier than our own load, and so a check on it rather than the main measure.
 import autocannon from 'autocannon';
 import { NOTHING_MEASURED } from './load-job.ts';
 import type { LoadResult, LoadTarget } from './load-job.ts';
 
 export async function autocannonLoad(target: LoadTarget, durationMs: number): Promise<LoadResult> {
   const { port, path, connections, authorizations, body, expected, variety } = target;
-  if (variety !== undefined) throw new Error('autocannon sends the same text with every request: leave out what remembers texts');
+  if (variety !== undefined) throw new Error('autocannon sends the same text with every request: leave out contestants that cache texts');
   const fields = { 'content-type': 'application/json' };
   let mismatches = 0;
-  // Its own comparison of bodies cannot be had together with more than one request.
+  // Its own comparison of bodies does not work with more than one request.
   const onResponse = (_status: number, received: string): void => {
     if (received !== expected.body) mismatches++;
   };
@@ -26,7 +26,7 @@ export async function autocannonLoad(target: LoadTarget, durationMs: number): Pr
     requests,
   });
   const all = result['2xx'] + result.non2xx;
-  // It tells classes of status apart, no more.
+  // It only distinguishes classes of status.
   const right = expected.alsoStatus !== undefined ? all : expected.status < 300 ? result['2xx'] : result.non2xx;
   const faults = result.errors + mismatches + (all - right);
   return {

@@ -1,4 +1,4 @@
-// As many requests under way as there are connections: each answer brings the next request.
+// As many requests in flight as there are connections: each answer triggers the next request.
 import { Histogram } from './histogram.ts';
 import type { LoadConnection, OnAnswer } from './load-connection.ts';
 import type { LoadResult } from './load-job.ts';
@@ -20,7 +20,7 @@ export class ClosedLoad {
     this.#requests = requests;
   }
 
-  /** Resolves when the last answer has come: none is left behind half-way. */
+  /** Resolves when the last answer has arrived: none is abandoned. */
   run(durationMs: number): Promise<LoadResult> {
     this.#startedMs = performance.now();
     this.#untilMs = this.#startedMs + durationMs;

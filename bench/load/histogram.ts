@@ -1,11 +1,11 @@
-// Latencies in buckets less than one percent wide, so that tails of millions of values cost a few kilobytes.
+// Latencies in buckets less than one percent wide, so that tails of millions of values take a few kilobytes.
 
 /** Buckets per power of two. */
 const FINE_BITS = 7;
 const FINE = 1 << FINE_BITS;
 const SIZE = (31 - FINE_BITS) * FINE + FINE * 2;
 
-/** Pairs of bucket and count: what travels between processes. */
+/** Pairs of bucket and count, as sent between processes. */
 export type Packed = readonly (readonly [bucket: number, count: number])[];
 
 export interface Latency {

@@ -1,4 +1,4 @@
-// One keep-alive connection of the load: sends a request, reads its answer, compares it, tells. Leaner than an HTTP client can be.
+// One keep-alive connection of the load: sends a request, reads its answer, compares it, reports. Leaner than any HTTP client.
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Expected } from './load-job.ts';
@@ -8,15 +8,15 @@ import type { TextNumbers } from './text-variety.ts';
 const READ_BYTES = 65_536;
 const LENGTH = /\r\ncontent-length: *(\d+)/i;
 
-/** `fault` is undefined when the answer was as expected. */
+/** `fault` is undefined if the answer was as expected. */
 export type OnAnswer = (connection: LoadConnection, fault: string | undefined) => void;
 
 export class LoadConnection {
-  /** When the request under way was due; kept here for whoever measures. */
+  /** When the current request was due; kept here for the measurement. */
   dueMs = 0;
   readonly #expected: Expected;
   readonly #numbers: TextNumbers | undefined;
-  /** Of the request under way. */
+  /** Of the current request. */
   #body: string | undefined;
   readonly #statusText: string;
   readonly #onAnswer: OnAnswer;
@@ -24,7 +24,7 @@ export class LoadConnection {
   #socket: Socket;
   #busy = false;
   #left = false;
-  /** Of an answer that comes in pieces. */
+  /** Of an answer that arrives in pieces. */
   #parts = '';
 
   private constructor(port: number, expected: Expected, onAnswer: OnAnswer, numbers: TextNumbers | undefined) {

@@ -1,4 +1,4 @@
-// The load as the bench sees it: processes on the other cores that are told what to do, their results put together.
+// The load as the bench sees it: controls load processes on the other cores and merges their results.
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ import type { LoadCommand, LoadReply, LoadResult, LoadTarget } from './load-job.
 
 const PROCESS = fileURLToPath(new URL('load-process.ts', import.meta.url));
 
-/** What was measured, over all load processes. */
+/** The merged results of all load processes. */
 export interface Loaded {
   readonly answers: number;
   readonly faults: number;
@@ -67,7 +67,7 @@ export class LoadGenerator {
 async function ask(child: ChildProcess, command: LoadCommand): Promise<LoadResult | undefined> {
   if (!child.connected) throw new Error('a load process has ended');
   const ended = new AbortController();
-  const end = (): void => ended.abort(new Error('a load process ended while it worked'));
+  const end = (): void => ended.abort(new Error('a load process ended during its work'));
   child.once('exit', end);
   const answer = once(child, 'message', { signal: ended.signal });
   child.send(command);

@@ -1,8 +1,8 @@
-// What a load process is told, and what it tells: the messages between the bench and its load processes.
+// The messages between the bench and its load processes.
 import type { Packed } from './histogram.ts';
 import type { TextVariety } from './text-variety.ts';
 
-/** Where to and what. Every connection takes the next key for its next request. */
+/** The target and the requests. Every connection takes the next key for its next request. */
 export interface LoadTarget {
   readonly port: number;
   readonly path: string;
@@ -18,21 +18,21 @@ export interface LoadTarget {
 /** What every single answer is compared with. */
 export interface Expected {
   readonly status: number;
-  /** As right as the other, for loads that are refused but for a few. */
+  /** Equally right, for loads that are nearly always refused. */
   readonly alsoStatus?: number;
-  /** `undefined`: only the status counts, for answers that carry an id. */
+  /** `undefined`: only the status is checked, for answers that carry an id. */
   readonly body: string | undefined;
 }
 
 export type LoadCommand =
   | { readonly kind: 'connect'; readonly target: LoadTarget }
-  /** As fast as the connections turn around. */
+  /** As fast as answers arrive. */
   | { readonly kind: 'closed'; readonly durationMs: number }
-  /** Requests fall due at a steady rate, whether or not answers come. */
+  /** Requests fall due at a steady rate, regardless of answers. */
   | { readonly kind: 'open'; readonly durationMs: number; readonly perSecond: number }
-  /** The same as `closed`, by autocannon. */
+  /** The same as `closed`, with autocannon. */
   | { readonly kind: 'autocannon'; readonly durationMs: number; readonly target: LoadTarget }
-  /** Opens connections on top that stay silent. */
+  /** Opens additional connections that stay silent. */
   | { readonly kind: 'idle'; readonly port: number; readonly connections: number }
   | { readonly kind: 'leave'; readonly keepIdle: boolean };
 
@@ -41,11 +41,11 @@ export interface LoadResult {
   readonly answers: number;
   /** Other answers, and connections that broke. */
   readonly faults: number;
-  /** The first fault, for people. */
+  /** The first fault, for display. */
   readonly fault: string | undefined;
   readonly elapsedMs: number;
   readonly latencies: Packed;
-  /** How late requests were sent that had a free connection: the load's own share of the latencies. */
+  /** The delay of requests for which a connection was free: the load's own share of the latencies. */
   readonly lateness: Packed;
 }
 

@@ -1,4 +1,4 @@
-// The load's process: does what it is told over the channel to its parent, one command at a time.
+// The load process: runs the commands that arrive over the channel to its parent, one at a time.
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// Wakes the load in time for the next request. Node's own timers know whole milliseconds only; this one sleeps in a thread.
+// Wakes the load in time for the next request. Node's own timers have millisecond resolution; this one sleeps in a thread.
 import { readlinkSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
@@ -59,7 +59,7 @@ function beat({ shared, intervalMs }: Beat): void {
   }
 }
 
-/** The kernel lets sleepers oversleep by 50 µs to save power, unless told otherwise. */
+/** By default the kernel lets sleepers oversleep by 50 µs to save power. */
 function wakeOnTime(): void {
   try {
     writeFileSync(`/proc/${basename(readlinkSync('/proc/thread-self'))}/timerslack_ns`, '1000');

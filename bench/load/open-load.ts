@@ -1,11 +1,11 @@
-// Requests fall due at a steady rate; latency counts from then, so a gateway that stalls is charged for all who had to wait.
+// Requests fall due at a steady rate; latency counts from then, so a stall counts for every request that had to wait.
 import { Histogram } from './histogram.ts';
 import type { LoadConnection, OnAnswer } from './load-connection.ts';
 import type { LoadResult } from './load-job.ts';
 import { Metronome } from './metronome.ts';
 
 const BEAT_MS = 0.1;
-/** What has not been answered so long after the end never will be. */
+/** A request that is unanswered this long after the end never will be. */
 const PATIENCE_MS = 5000;
 
 export interface OpenLoad {

@@ -1,9 +1,9 @@
-// How quiet the machine was during a measurement: what a hypervisor took away, and what programs that are not ours used.
+// How quiet the machine was during a measurement: CPU time taken by the hypervisor, and by other programs.
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import { usageOf } from './process-tree.ts';
 
-/** In cores, on average over the time that was watched. */
+/** In cores, on average over the observed time. */
 export interface Conditions {
   /** Taken by the hypervisor for other machines. */
   readonly stolen: number;
@@ -21,7 +21,7 @@ interface Reading {
   readonly oursUs: number;
 }
 
-/** Watches from now on; the function that it returns tells how it was until then. */
+/** Observes from now on; the returned function returns the conditions so far. */
 export function watchConditions(): () => Conditions {
   const start = read();
   return () => {

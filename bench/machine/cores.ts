@@ -1,4 +1,4 @@
-// Which core is the gateway's and which are everybody else's, and how a program is started on its own.
+// Which core is the gateway's and which are for everything else, and how a program is pinned.
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import process from 'node:process';
@@ -11,10 +11,10 @@ export interface Cores {
   readonly others: string;
 }
 
-/** Throws when there is no core to spare: gateway and load on one core would measure each other. */
+/** Throws if there is no spare core: gateway and load on one core would measure each other. */
 export async function chooseCores(): Promise<Cores> {
   const count = availableParallelism();
-  if (count < 2) throw new Error(`the bench needs two cores or more; there is ${count}`);
+  if (count < 2) throw new Error(`the bench needs two cores or more; this machine has ${count}`);
   if ((await runProgram('taskset', ['-c', '0', 'true'], { uses: ['true'] })).status !== 0) {
     throw new Error('taskset cannot pin a program to core 0: run where core 0 is allowed');
   }
@@ -26,11 +26,11 @@ export interface PinnedOptions {
   readonly stdio: StdioOptions;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** The file that is run instead of the program's own. */
+  /** The file to run instead of the program's own. */
   readonly file?: string;
 }
 
-/** taskset becomes the program: the process id is the program's own. It is killed when we end. */
+/** taskset becomes the program: the process id is the program's own. It is killed when we exit. */
 export function startPinned(program: Startable, args: readonly string[], options: PinnedOptions): ChildProcess {
   const { cores, stdio, cwd, env, file = fileOf(program) } = options;
   return launch('taskset', ['-c', cores, file, ...args], {

@@ -1,4 +1,4 @@
-// What the numbers were measured on: machine, versions and commit, and how busy the machine was besides.
+// What the numbers were measured on: machine, versions and commit, and how busy the machine was.
 import { readFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem } from 'node:os';
 import process from 'node:process';
@@ -14,7 +14,7 @@ export interface Machine {
   readonly memoryGib: number;
   readonly kernel: string;
   readonly versions: Readonly<Record<string, string>>;
-  /** Of the last minute, before the first measurement. Above 0.5 somebody else was at work. */
+  /** Of the last minute, before the first measurement. Above 0.5 other programs were active. */
   readonly loadBefore: number;
 }
 

@@ -5,11 +5,11 @@ import { readFileSync, readdirSync } from 'node:fs';
 export interface Usage {
   /** On a core, user and kernel together. */
   readonly cpuUs: number;
-  /** Ready to run while somebody else had the core: the sign of a busy machine. */
+  /** Ready to run while another process had the core: the sign of a busy machine. */
   readonly waitedUs: number;
 }
 
-/** The process and all below it, as they are now. */
+/** The process and all its descendants, at this moment. */
 export function processTree(root: number): number[] {
   const tree = [root];
   for (let i = 0; i < tree.length; i++) {
@@ -37,13 +37,13 @@ export function usageOf(root: number): Usage {
 
 export type MemoryField = 'VmHWM' | 'VmRSS';
 
-/** `VmHWM` is the most it ever was, `VmRSS` what it is now. */
+/** `VmHWM` is the peak, `VmRSS` the current value. */
 export function memoryKib(root: number, field: MemoryField): number {
   const line = new RegExp(`^${field}:\\s+(\\d+) kB`, 'm');
   return processTree(root).reduce((sum, pid) => sum + Number(line.exec(text(`/proc/${pid}/status`))?.[1] ?? 0), 0);
 }
 
-/** A process that has ended in between has nothing more to tell. */
+/** A process that has ended meanwhile counts as nothing. */
 function text(file: string): string {
   try {
     return readFileSync(file, 'latin1').trim();

@@ -1,4 +1,4 @@
-// Waits until somebody listens on a port, or tells the one that it listens on.
+// Waits until a port is listened on, or reads from a file which one it is.
 import type { ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -6,12 +6,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const LISTENING_MS = 20_000;
 
-/** Rejects when the process ends first, or nothing listens in time. */
+/** Rejects if the process ends first, or nothing listens in time. */
 export async function untilListening(port: number, child: ChildProcess, what: string): Promise<void> {
   await until(async () => ((await accepts(port)) ? port : undefined), child, what);
 }
 
-/** The port that is the first group of `ready` in what the file has behind its first `skippedBytes`; rejects as above. */
+/** The port is the first group of `ready` in the file after its first `skippedBytes`; rejects as above. */
 export function portTold(ready: RegExp, file: string, skippedBytes: number, child: ChildProcess, what: string): Promise<number> {
   const told = async (): Promise<number | undefined> => {
     const written = (await readFile(file)).subarray(skippedBytes);

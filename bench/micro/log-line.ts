@@ -1,4 +1,4 @@
-// The access log's line, up to where the stream would take it.
+// The access log's line, up to where it is passed to the stream.
 import assert from 'node:assert/strict';
 import { openJsonLog } from '../../src/ops/json-log.ts';
 import type { AccessEntry } from '../../src/ports/access-entry.ts';

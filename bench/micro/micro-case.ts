@@ -1,4 +1,4 @@
-// One part of the request's way, timed alone: beside a floor that does the least one could get away with, and checked first.
+// One part of a request's path, timed alone: checked first, and compared with a floor that does the bare minimum.
 
 export interface MicroCase {
   readonly name: string;
@@ -6,7 +6,7 @@ export interface MicroCase {
   readonly floorDoes: string;
   readonly run: () => unknown;
   readonly floor: () => unknown;
-  /** Throws when the part does not do what it is timed for. */
+  /** Throws if the part does not do what it is timed for. */
   readonly check: () => void;
 }
 
@@ -21,10 +21,10 @@ const BATCH_MS = 40;
 const BATCHES = 15;
 const WARM_MS = 300;
 
-/** What is computed must look used, or the compiler leaves it out. */
+/** Results must look used, or the compiler removes the computation. */
 let sink: unknown = undefined;
 
-/** Part and floor take turns, batch by batch, so that a noisy moment hits both. */
+/** Part and floor take turns, batch by batch, so that noise affects both. */
 export function timeCase({ name, floorDoes, run, floor, check }: MicroCase): MicroFigures {
   check();
   const [times, floorTimes] = [countFor(run, WARM_MS), countFor(floor, WARM_MS)].map((count) =>

@@ -1,4 +1,4 @@
-// The machine alone: a whole exchange through a chain of eight steps that do nothing, settled in reverse and sent.
+// The pipeline alone: a whole exchange through a chain of eight steps that do nothing, settled in reverse and sent.
 import assert from 'node:assert/strict';
 import type { Handed } from '../../src/core/exchange.ts';
 import { Gateway } from '../../src/core/gateway.ts';

@@ -8,7 +8,7 @@ export interface Bar {
   readonly most: number;
   /** The single rounds. */
   readonly rounds: readonly number[];
-  /** A word behind the number, for example the ratio. */
+  /** A word after the number, for example the ratio. */
   readonly note: string;
   readonly ours: boolean;
 }

@@ -33,9 +33,9 @@ export function benchSection(result: BenchResult): string {
   const parts = [
     method(result),
     ...warnings(result, figures),
-    '<h2>What we aim at</h2>',
+    '<h2>Aims</h2>',
     htmlTable(['', 'at most', 'was', 'now', 'middle half', 'met', ''], aimsReached(result.contestants).map(aimRow)),
-    '<h2>CPU of the gateway per request, µs</h2><p class="soft">Median over rounds; the line is the middle half, each dot a round; behind it the ratio to nginx in the same round.</p>',
+    '<h2>CPU of the gateway per request, µs</h2><p class="soft">Median over rounds; the line is the middle half, each dot a round; the number after it is the ratio to nginx in the same round.</p>',
     barChart(
       'CPU per request',
       figures.map((each) => cpuBar(each, result)),
@@ -52,7 +52,7 @@ export function benchSection(result: BenchResult): string {
     ),
     latencySection(`Latency at ${settings.steadyPerSecond} requests a second`, figures, ({ steady }) => steady),
     latencySection('Latency at half of its own capacity', figures, ({ half }) => half?.through),
-    latencySection(`Latency with ${settings.connections} requests always under way`, figures, ({ closed }) => closed),
+    latencySection(`Latency with ${settings.connections} requests always in flight`, figures, ({ closed }) => closed),
     '<h2>Peak memory, MiB</h2>',
     barChart(
       'Peak memory',
@@ -81,7 +81,7 @@ function warnings({ machine }: BenchResult, figures: readonly Figures[]): string
   const wrong = figures.flatMap(({ name, faults }) => faults.map((fault) => `${name}: ${fault}`));
   const noisy = figures.filter(({ disturbed }) => disturbed > 0.5).map(({ name }) => name);
   const busy = machine.loadBefore > 0.5 ? [`The machine was not quiet before the run (load ${machine.loadBefore.toFixed(2)}).`] : [];
-  const disturbed = noisy.length > 0 ? [`Others were at work during most measurements of ${noisy.join(', ')}.`] : [];
+  const disturbed = noisy.length > 0 ? [`Other programs were active during most measurements of ${noisy.join(', ')}.`] : [];
   return [...wrong, ...busy, ...disturbed].map((warning) => `<p class="wrong">${escape(warning)}</p>`);
 }
 

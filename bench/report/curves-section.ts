@@ -1,4 +1,4 @@
-// The curves in the report: what a request costs when one thing is turned up.
+// The curves in the report: the cost of a request by one parameter each.
 import type { Curve, CurvesResult } from '../curves/curve.ts';
 import { lineChart } from './line-chart.ts';
 import type { Measure } from './line-chart.ts';
@@ -21,7 +21,7 @@ function curveFigure(curve: Curve): string {
   const wrong = curve.lines.flatMap(({ contestant, points }) =>
     points.filter(({ faults }) => faults > 0).map(({ x }) => `${contestant} at ${x}`),
   );
-  const warning = wrong.length === 0 ? '' : `<p class="wrong">Answers were wrong: ${escape(wrong.join(', '))}.</p>`;
+  const warning = wrong.length === 0 ? '' : `<p class="wrong">Wrong answers: ${escape(wrong.join(', '))}.</p>`;
   return `<figure>${about}${warning}${lineChart(curve, cpu)}${second}</figure>`;
 }
 

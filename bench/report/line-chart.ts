@@ -10,7 +10,7 @@ const RIGHT = 90;
 const TOP = 10;
 const BOTTOM = 36;
 
-/** What of a point stands on the vertical axis. */
+/** The value on the vertical axis. */
 export type Measure = (point: CurvePoint) => { readonly value: number; readonly least: number; readonly most: number };
 
 export function lineChart(curve: Curve, measure: Measure): string {

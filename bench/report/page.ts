@@ -1,4 +1,4 @@
-// The report as one HTML file that needs nothing else: no script, no picture, no font from anywhere.
+// The report as one self-contained HTML file: no external script, image or font.
 import type { CurvesResult } from '../curves/curve.ts';
 import type { Machine } from '../machine/description.ts';
 import { machineLine } from '../machine/description.ts';

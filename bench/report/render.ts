@@ -1,4 +1,4 @@
-// node bench/report/render.ts: draws bench/report.html anew from the committed example.
+// node bench/report/render.ts: regenerates bench/report.html from the committed example.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { CurvesResult } from '../curves/curve.ts';
 import type { BenchResult } from '../run/results.ts';

@@ -1,4 +1,4 @@
-// The report's looks, light and dark.
+// The report's styles, light and dark.
 
 export const STYLE = `
 :root { color-scheme: light dark; --ink: #1c2430; --soft: #667085; --rule: #dfe3ea; --paper: #fff; --bar: #aeb7c6; --ours: #1668c7; --second: #c2571a; }

@@ -1,11 +1,11 @@
-// Pieces of SVG and HTML text, and scales from numbers to places on the page.
+// Pieces of SVG and HTML text, and scales from numbers to positions on the page.
 
 export function escape(plain: string): string {
   return plain.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }
 
 export interface Scale {
-  /** Where a value stands. */
+  /** The position of a value. */
   readonly at: (value: number) => number;
   readonly ticks: readonly number[];
 }
@@ -16,7 +16,7 @@ export function linearScale(most: number, from: number, to: number): Scale {
   return { at: (value) => from + (value / end) * (to - from), ticks: ticksUntil(end, step) };
 }
 
-/** `least` and `most` above zero; zero is shown at the lower end. */
+/** `least` and `most` must be above zero; zero is shown at the lower end. */
 export function logScale(least: number, most: number, from: number, to: number): Scale {
   const low = Math.floor(Math.log10(least) + 1e-9);
   const high = Math.max(low + 1, Math.ceil(Math.log10(most) - 1e-9));

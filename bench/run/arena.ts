@@ -44,7 +44,7 @@ export class Arena {
     return new Arena(cores, engine, folder, teams);
   }
 
-  /** One more engine, slower than the first. */
+  /** Another engine, slower than the first. */
   async startEngine(delayMs: number): Promise<Program> {
     const folder = join(this.#folder, `engine-${delayMs}`);
     mkdirSync(folder, { recursive: true });
@@ -53,14 +53,14 @@ export class Arena {
     return engine;
   }
 
-  /** A folder of its own beside what all are given. */
+  /** A folder of its own, plus what all contestants get. */
   ground(name: string): Ground {
     const folder = join(this.#folder, `${this.#started++}-${name}`);
     mkdirSync(folder);
     return { cores: this.cores, enginePort: this.engine.port, folder, teams: this.#teams };
   }
 
-  /** A string says why there is no such contestant here. */
+  /** A string says why this contestant cannot run here. */
   async start(contestant: Contestant, changes: Partial<Ground> = {}): Promise<Running | string> {
     const ground = { ...this.ground(contestant.name), teams: contestant.teams ?? this.#teams, ...changes };
     try {

@@ -1,4 +1,4 @@
-// The bench itself: starts everybody, checks everybody, then measures them in turn, round after round.
+// The bench itself: starts and checks all contestants, then measures them in turn, round after round.
 import { unsettledNames } from '../aims/aims.ts';
 import { YARDSTICK } from '../contestants/all.ts';
 import type { Contestant } from '../contestants/contestant.ts';
@@ -19,20 +19,20 @@ export interface BenchPlan extends Omit<BenchSettings, 'bodyBytes'>, WarmUp {
   readonly steadyRounds: number;
   readonly latencyRounds: number;
   readonly singleMs: number;
-  /** How often one measurement may be made, and how long measuring again may take in all. */
+  /** How often one measurement may be made, and how long repeats may take in all. */
   readonly triesMax: number;
   readonly againMsMax: number;
-  /** More rounds for figures that lie apart. */
+  /** More rounds for figures that vary too much. */
   readonly extraRoundsMax: number;
   readonly extraMsMax: number;
-  /** Teams made to tell how much memory one takes; 0 leaves it out. */
+  /** Teams created to measure the memory that each takes; 0 skips this. */
   readonly memoryTeams: number;
 }
 
-/** Told what is going on, for whoever waits. */
+/** Reports progress. */
 export type Progress = (line: string) => void;
 
-/** Whose latency is compared with the engine's own. */
+/** Contestants whose latency is compared with the engine's own. */
 const TIMED: ReadonlySet<string> = new Set([YARDSTICK, 'lingate-redis', 'lingate-redis-batch', 'lingate-sqlite']);
 const TIMED_ALONE: ReadonlySet<string> = new Set([YARDSTICK, 'lingate-redis', 'lingate-sqlite']);
 

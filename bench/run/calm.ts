@@ -1,25 +1,25 @@
-// A measurement that was disturbed is made again: what is kept is the first calm one, or the calmest when time is up.
+// Repeats a disturbed measurement: keeps the first calm one, or the calmest when time is up.
 import { watchConditions } from '../machine/conditions.ts';
 import type { Conditions } from '../machine/conditions.ts';
 
-/** Above any of these a measurement says more about the machine than about what was measured. */
+/** Above any of these, a measurement says more about the machine than about the contestant. */
 const STOLEN_MAX = 0.03;
 const OTHERS_MAX = 0.1;
 const WAITED_MAX = 0.05;
 
 export interface Disturbance extends Conditions {
-  /** Share of the time in which the gateway could have run but somebody else had its core. */
+  /** Share of the time in which the gateway could have run but another process had its core. */
   readonly waited: number;
 }
 
-/** How often something was measured before it was kept, and how it was disturbed even then. */
+/** How often something was measured before it was kept, and how disturbed the kept one was. */
 export interface Calmness {
   readonly disturbance: Disturbance;
   readonly isCalm: boolean;
   readonly tries: number;
 }
 
-/** How much of a run may go into measuring again. */
+/** How much of a run may be spent on repeats. */
 export class Patience {
   readonly #triesMax: number;
   #leftMs: number;
@@ -29,7 +29,7 @@ export class Patience {
     this.#leftMs = msMax;
   }
 
-  /** `measure` tells its result and how long the gateway had to wait for its core. */
+  /** `measure` returns its result and how long the gateway had to wait for its core. */
   async calmest<T>(
     measure: () => Promise<{ readonly result: T; readonly waited: number }>,
   ): Promise<{ readonly result: T; readonly calmness: Calmness }> {
@@ -49,7 +49,7 @@ export class Patience {
   }
 }
 
-/** At most 1 when nothing is over its limit. */
+/** At most 1 if nothing is over its limit. */
 export function severity({ stolen, others, waited }: Disturbance): number {
   return Math.max(stolen / STOLEN_MAX, others / OTHERS_MAX, waited / WAITED_MAX);
 }

@@ -1,13 +1,13 @@
-// Before anything is timed: do a contestant's answers belong to their requests, and does it refuse what it should?
+// Checks before timing that a contestant's answers belong to their requests, and that it refuses what it should.
 import { countCharacters } from '../../src/domain/characters.ts';
 import type { Running } from '../contestants/contestant.ts';
 import { bodyOf } from '../contestants/sample.ts';
 
-/** Awkward ones among them: letters of two, three and four bytes, characters that JSON escapes. */
+/** Including awkward ones: letters of two, three and four bytes, characters that JSON escapes. */
 const WORDS = ['Hallo', 'Ünïcödé', '日本語', '🙂 𝒳', 'a "quoted" \\ line\nbreak'];
 const REQUESTS = 64;
 
-/** Sends different texts at the same time and compares every answer. Returns the characters of those answered 200. */
+/** Sends different texts concurrently and compares every answer. Returns the characters of those answered 200. */
 export async function checkAnswers(running: Running): Promise<number> {
   const characters = await Promise.all(Array.from({ length: REQUESTS }, (_, index) => checkOne(running, index)));
   await running.checkRefusals?.();

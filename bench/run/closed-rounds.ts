@@ -1,4 +1,4 @@
-// Rounds in which everybody is measured once, one behind the other, so that a noisy moment hits those that are compared.
+// Rounds in which every contestant is measured once, in sequence, so that noise affects all that are compared.
 import type { Arena } from './arena.ts';
 import type { Patience } from './calm.ts';
 import { note } from './entrant.ts';
@@ -35,11 +35,11 @@ export interface ExtraRounds {
   readonly first: number;
   readonly roundsMax: number;
   readonly msMax: number;
-  /** Names of those whose figures lie too far apart to be told. */
+  /** Names of those whose figures vary too much to be meaningful. */
   readonly unsettled: () => ReadonlySet<string>;
 }
 
-/** More rounds of those, until they lie closer together or time is up. */
+/** More rounds of those, until their figures agree or time is up. */
 export async function extraRounds(
   arena: Arena,
   entrants: readonly Entrant[],
@@ -53,6 +53,6 @@ export async function extraRounds(
     const names = unsettled();
     const again = entrants.filter(({ result }) => names.has(result.name));
     if (again.length === 0) return;
-    progress(`round ${round}, once more because their figures lie apart: ${await closedRound(arena, again, round, patience, lengths)}`);
+    progress(`round ${round}, repeated because their figures vary: ${await closedRound(arena, again, round, patience, lengths)}`);
   }
 }

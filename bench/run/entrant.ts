@@ -1,4 +1,4 @@
-// A contestant that takes part: running, checked, warm, and what has been measured of it so far.
+// A contestant that takes part: running, checked, warm, and its measurements so far.
 import type { Contestant, Running } from '../contestants/contestant.ts';
 import { SAMPLE_CHARACTERS } from '../contestants/sample.ts';
 import type { LoadTarget } from '../load/load-job.ts';
@@ -19,13 +19,13 @@ export interface Entrant {
 
 export interface WarmUp {
   readonly connections: number;
-  /** So many requests, or so long, before a contestant's first round: compilers work by counts. */
+  /** This many requests, or this long, before a contestant's first round: compilers work by counts. */
   readonly warmRequests: number;
   readonly warmMsMax: number;
 }
 
 const WARM_STEP_MS = 500;
-/** Each team has to have come once, as its key is looked up then; and how long that may take. */
+/** Each team must have sent a request, as its key is looked up then; and the time limit for that. */
 export const ROUNDS_OF_TEAMS = 1.2;
 export const WARM_TEAMS_MS_MAX = 40_000;
 
@@ -33,7 +33,7 @@ export async function enter(arena: Arena, { name, does }: Contestant, running: R
   const result: ContestantResult = { name, does, rounds: [], steady: [], half: [], single: [], peakMemoryKib: 0, faults: [] };
   const entrant: Entrant = { running, target: sampleTarget(running, warmUp.connections), result, delivered: 0 };
   entrant.delivered += await checkAnswers(running).catch((error: unknown) => {
-    throw new Error(`${name} answers wrongly: ${error instanceof Error ? error.message : 'no answer'}`, { cause: error });
+    throw new Error(`${name} gives wrong answers: ${error instanceof Error ? error.message : 'no answer'}`, { cause: error });
   });
   await warm(arena, entrant, warmUp);
   return entrant;
@@ -50,18 +50,18 @@ async function warm(arena: Arena, entrant: Entrant, { warmRequests, warmMsMax }:
   }
 }
 
-/** Whatever was answered right was delivered, also in a measurement that is thrown away. */
+/** Every right answer was delivered, even in a discarded measurement. */
 export function note(entrant: Entrant, { answers, fault }: Pick<Measured<unknown>, 'answers' | 'fault'>): void {
   entrant.delivered += answers * SAMPLE_CHARACTERS;
   if (fault !== undefined) entrant.result.faults.push(fault);
 }
 
-/** Peak memory, and the books against what was delivered. */
+/** Peak memory, and the accounts compared with what was delivered. */
 export async function conclude({ running, result, delivered }: Entrant, load: 'own' | 'autocannon'): Promise<void> {
   result.peakMemoryKib = memoryKib(running.gatewayPid, 'VmHWM');
-  // autocannon drops what is under way when its time is up: nobody knows then which of those were delivered.
+  // autocannon abandons requests in flight when its time is up: which of those were delivered is then unknown.
   if (load === 'autocannon') return;
   await running
     .audit?.(delivered)
-    .catch((error: unknown) => result.faults.push(error instanceof Error ? error.message : 'the books could not be read'));
+    .catch((error: unknown) => result.faults.push(error instanceof Error ? error.message : 'the accounts could not be read'));
 }

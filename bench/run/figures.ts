@@ -1,4 +1,4 @@
-// From raw numbers to the figures that people compare: medians over rounds, and ratios to the yardstick in the same round.
+// From raw numbers to the figures that people compare: medians over rounds, and ratios to the baseline in the same round.
 import { ratios } from '../aims/aims.ts';
 import { YARDSTICK } from '../contestants/all.ts';
 import type { Latency } from '../load/histogram.ts';
@@ -10,7 +10,7 @@ export interface Figures {
   readonly name: string;
   readonly does: string;
   readonly cpuUs: Spread;
-  /** To the yardstick's CPU in the same round; `undefined` when it did not take part. */
+  /** To the baseline's CPU in the same round; `undefined` if it did not take part. */
   readonly ratio: Spread | undefined;
   readonly redisUs: number | undefined;
   readonly perSecond: Spread;
@@ -19,7 +19,7 @@ export interface Figures {
   readonly half: Added | undefined;
   readonly single: Added | undefined;
   readonly busy: number;
-  /** Share of its measurements that were disturbed by others, however often they were made again. */
+  /** Share of its measurements that were disturbed by other programs, despite repeats. */
   readonly disturbed: number;
   /** How often it was measured for each that was kept. */
   readonly tries: number;

@@ -1,4 +1,4 @@
-// Where results go: raw numbers as JSON and the report page beside them; the committed example on request.
+// Writes results: raw numbers as JSON with the report page; the committed example on request.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { CurvesResult } from '../curves/curve.ts';
@@ -12,7 +12,7 @@ interface Kept {
 
 const BENCH = new URL('..', import.meta.url);
 
-/** Returns lines that say where to look. */
+/** Returns lines that say where they are. */
 export function keepResult<Kind extends keyof Kept>(kind: Kind, result: Kept[Kind], asExample: boolean): string[] {
   const results = new URL('results/', BENCH);
   mkdirSync(results, { recursive: true });

@@ -16,18 +16,18 @@ export interface ClosedOptions {
   readonly keepIdle?: boolean;
 }
 
-/** What one measurement of its own can tell of a round. */
+/** What one measurement contributes to a round. */
 export type ClosedFigures = Omit<ClosedSample, 'round' | 'calmness'>;
 
 export interface Measured<Sample> {
   readonly sample: Sample;
-  /** All right answers, those before the measurement included. */
+  /** All right answers, including those before the measurement. */
   readonly answers: number;
   readonly fault: string | undefined;
 }
 
 export interface MeasuredClosed extends Measured<ClosedFigures> {
-  /** Share of the time in which the gateway could have run but somebody else had its core. */
+  /** Share of the time in which the gateway could have run but another process had its core. */
   readonly waited: number;
 }
 
@@ -80,7 +80,7 @@ export async function measureOpen(
   return { sample: openSample(loaded, perSecond), answers: before.answers + loaded.answers, fault };
 }
 
-/** Requests one behind the other, as many as `target` has connections at a time. */
+/** Requests in sequence on each of `target`'s connections. */
 export async function measureSingle(load: LoadGenerator, target: LoadTarget, durationMs: number): Promise<Measured<Loaded>> {
   await load.connect(target);
   const before = await load.closed(SETTLE_MS);

@@ -1,4 +1,4 @@
-// The middle of a few numbers, and how far they lie apart.
+// The median of a few numbers, and their spread.
 
 export interface Spread {
   readonly median: number;
@@ -9,7 +9,7 @@ export interface Spread {
   readonly most: number;
 }
 
-/** NaN of nothing. */
+/** NaN if empty. */
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
@@ -29,7 +29,7 @@ export function width({ median: middle, low, high }: Spread): number {
   return (high - low) / middle;
 }
 
-/** Between two neighbours by their distance. */
+/** Interpolated between two neighbours. */
 function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const at = (sorted.length - 1) * share;

@@ -1,9 +1,9 @@
-// What a run leaves behind: raw numbers, as they are kept in a file and shown in table and report.
+// The results of a run: raw numbers, as they are kept in a file and shown in table and report.
 import type { Latency } from '../load/histogram.ts';
 import type { Machine } from '../machine/description.ts';
 import type { Calmness } from './calm.ts';
 
-/** One contestant in one round, with as many requests under way as there are connections. */
+/** One contestant in one round, with as many requests in flight as there are connections. */
 export interface ClosedSample {
   /** Samples of the same round were taken side by side: ratios are between them. */
   readonly round: number;
@@ -28,9 +28,9 @@ export interface OpenSample {
   readonly latenessP99Ms: number;
 }
 
-/** The same through a contestant and straight to the engine, one behind the other. */
+/** The same through a contestant and directly to the engine, one after the other. */
 export interface AddedSample {
-  /** Requests a second; with one connection whatever comes of it. */
+  /** Requests a second; with one connection as many as it achieves. */
   readonly perSecond: number;
   readonly through: Latency;
   readonly direct: Latency;
@@ -46,9 +46,9 @@ export interface ContestantResult {
   readonly half: AddedSample[];
   /** One request at a time. */
   readonly single: AddedSample[];
-  /** The most memory that its processes together ever had resident. */
+  /** The peak of resident memory, for all its processes together. */
   peakMemoryKib: number;
-  /** What an answer or the books were wrong about; its numbers are worth nothing then. */
+  /** Wrong answers or accounts; they make its numbers worthless. */
   readonly faults: string[];
 }
 
@@ -57,9 +57,9 @@ export interface StoreMemory {
   readonly store: string;
   /** For a team with one key. */
   readonly perTeam: number;
-  /** For an id that is remembered, charged once. */
+  /** For a remembered id that was charged once. */
   readonly perId: number;
-  /** For the same, when everything is forgotten again: what a team that was used keeps. */
+  /** For the same, once everything is forgotten: what a team that was used keeps. */
   readonly leftPerTeam: number;
 }
 

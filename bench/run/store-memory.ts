@@ -1,4 +1,4 @@
-// How much a store keeps for a team and for a remembered id: made, measured, forgotten, measured again.
+// How much memory a store takes for a team and for a remembered id: created, measured, forgotten, measured again.
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -20,7 +20,7 @@ import type { StoreMemory } from './results.ts';
 const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const IDS_PER_TEAM = 20;
 const AT_ONCE = 256;
-/** What a store clears away in the background has this long after the last id is due. */
+/** How long after the last id is due a store has for clearing up in the background. */
 const CLEARING_MS = 20_000;
 const LOOK_MS = 1000;
 
@@ -31,9 +31,9 @@ interface Measured {
   readonly stop: () => Promise<void>;
 }
 
-/** Both stores at the same time: most of it is waiting. */
+/** Both stores at the same time, because they mostly wait. */
 export async function storeMemory(arena: Arena, teams: number, progress: Progress): Promise<StoreMemory[]> {
-  progress(`memory of ${teams} teams and ${teams * IDS_PER_TEAM} ids on either store`);
+  progress(`memory of ${teams} teams and ${teams * IDS_PER_TEAM} ids in each store`);
   const measured = await Promise.all([onRedis(arena), onSqlite(arena)]);
   try {
     return await Promise.all(measured.map((store) => measure(store, teams)));
@@ -98,7 +98,7 @@ async function useTeams(store: Store, keys: readonly Used[]): Promise<void> {
     const admission = await ledger.admit(asked);
     const resolution = await ledger.resolve(teamId, requestId, 'commit');
     if (admission.kind !== 'admitted' || resolution.kind !== 'committed')
-      throw new Error(`an id was ${admission.kind} and ${resolution.kind}`);
+      throw new Error(`an id returned ${admission.kind} and ${resolution.kind}`);
   });
 }
 

@@ -1,4 +1,4 @@
-// Rows of text in columns; all columns but the first stand to the right.
+// Rows of text in columns; all columns but the first are right-aligned.
 
 export function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)));

@@ -1,7 +1,7 @@
-// The one form of argument that the bench's own servers take: --name NUMBER.
+// The only form of argument of the bench's own servers: --name NUMBER.
 import process from 'node:process';
 
-/** Throws where it is missing. */
+/** Throws if it is missing. */
 export function numberArgument(name: string): number {
   const at = process.argv.indexOf(`--${name}`);
   const value = Number(process.argv[at + 1]);

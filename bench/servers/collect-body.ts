@@ -1,4 +1,4 @@
-// A request's body as text, for the bench's own servers: most bodies come in one piece.
+// A request's body as text, for the bench's own servers: most bodies arrive in one piece.
 import type { HttpResponse } from 'uWebSockets.js';
 
 export function collectBody(res: HttpResponse, done: (body: string) => void): void {
@@ -8,7 +8,7 @@ export function collectBody(res: HttpResponse, done: (body: string) => void): vo
       done(Buffer.from(piece).toString());
       return;
     }
-    // A piece's memory is the library's again when this returns.
+    // The library reuses a piece's memory when this returns.
     pieces.push(Buffer.from(new Uint8Array(piece)));
     if (isLast) done(Buffer.concat(pieces).toString());
   });

@@ -1,4 +1,4 @@
-// Makes a Redis look far away: passes bytes on in both directions, answers --delay milliseconds late and in order.
+// Simulates a distant Redis: passes bytes on in both directions, replies --delay milliseconds late and in order.
 import { connect, createServer } from 'node:net';
 import { numberArgument } from './arguments.ts';
 

@@ -1,4 +1,4 @@
-// The engine that all contestants call: native protocol, answers at once (or after --delay), each text with its target language before it.
+// The engine that all contestants call: native protocol, answers at once (or after --delay), each text prefixed with its target language.
 import { numberArgument } from './arguments.ts';
 import type { HttpResponse } from 'uWebSockets.js';
 import { listen, uwsApp } from './listen.ts';

@@ -1,4 +1,4 @@
-// The usual Node stack: Fastify with bearer-auth, rate-limit on Redis and http-proxy, its log switched on.
+// The usual Node stack: Fastify with bearer-auth, rate-limit on Redis and http-proxy, with its log enabled.
 import bearerAuth from '@fastify/bearer-auth';
 import httpProxy from '@fastify/http-proxy';
 import rateLimit from '@fastify/rate-limit';
@@ -9,7 +9,7 @@ import { numberArgument } from './arguments.ts';
 
 const CONNECTIONS_MAX = 64;
 
-/** A map, not the plugin's list of keys: that one is compared with key by key. */
+/** A map instead of the plugin's list of keys, which is searched linearly. */
 const keys = new Set(benchKeys(numberArgument('keys')));
 const app = fastify({ logger: true, keepAliveTimeout: 0 });
 await app.register(bearerAuth, { keys: new Set<string>(), auth: (key: string) => keys.has(key) });

@@ -1,4 +1,4 @@
-// What the bench's own uWebSockets.js programs share: the build that the gateway would load, and listening where they are told.
+// Shared by the bench's own uWebSockets.js programs: the build that the gateway would load, and listening.
 import type { TemplatedApp } from 'uWebSockets.js';
 import { loadUws } from '../../src/server/uws-build.ts';
 

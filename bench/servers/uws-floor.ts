@@ -1,4 +1,4 @@
-// The floor: bare uWebSockets.js that parses the JSON and always says the same. No proxy can be cheaper in this process.
+// The floor: bare uWebSockets.js that parses the JSON and returns a constant. No proxy can be cheaper in this process.
 import { numberArgument } from './arguments.ts';
 import { collectBody } from './collect-body.ts';
 import { listen, uwsApp } from './listen.ts';

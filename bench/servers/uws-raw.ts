@@ -1,5 +1,5 @@
-// A plain proxy by hand: uWebSockets.js in front, HTTP/1.1 over bare sockets behind. As cheap as a hop in Node can be made:
-// it knows nothing but answers with a Content-Length that arrive in one piece, and is no client for any engine.
+// A minimal proxy: uWebSockets.js in front, HTTP/1.1 over bare sockets to the engine. As cheap as a hop in Node can be:
+// it only understands answers with a Content-Length that arrive in one piece, and is no client for real engines.
 import { Socket } from 'node:net';
 import type { HttpResponse } from 'uWebSockets.js';
 import { numberArgument } from './arguments.ts';
@@ -23,7 +23,7 @@ class Hop {
     const socket = new Socket({ onread: { buffer: Buffer.alloc(READ_BYTES), callback } });
     socket.setNoDelay(true).connect(port, '127.0.0.1');
     socket.on('error', () => undefined);
-    // The engine closes what is idle.
+    // The engine closes idle connections.
     socket.on('close', () => {
       this.#socket = this.#connect();
       if (this.#done !== undefined) this.#end(undefined);

@@ -1,4 +1,4 @@
-// A plain proxy by hand: uWebSockets.js in front, undici's dispatch behind, nothing in between.
+// A minimal proxy: uWebSockets.js in front, undici's dispatch to the engine, nothing in between.
 import { numberArgument } from './arguments.ts';
 import type { HttpResponse } from 'uWebSockets.js';
 import { Pool } from 'undici';
