@@ -1,4 +1,4 @@
-// The layout holds: who may import whom, one home per third-party package, no cycles, a first sentence in every file.
+// The rules of the layout: which room may import which, one home per third-party package, no cycles, a first sentence in every file.
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const source = join(root, 'src');
 
-/** Which rooms of `src` a room may import; those that are files stand at the top. */
+/** Which rooms of `src` a room may import; single files are at the top. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [],
   domain: ['core'],
@@ -43,7 +43,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'routes.ts',
   ],
   workers: ['core', 'ports', 'runtime', 'engines', 'server', 'ops', 'config', 'app'],
-  // Of the stores only the door: the commands on teams and keys must not load the whole gateway for it.
+  // Of the stores only what opens them: commands on teams and keys must not load the whole gateway.
   admin: ['core', 'domain', 'ports'],
   console: ['core', 'domain', 'ports', 'admin', 'docs/html.ts', 'ops/ops-request.ts'],
   cli: ['app', 'admin', 'workers', 'config', 'ports', 'domain', 'stores/open.ts'],
@@ -53,20 +53,20 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'release.ts': [],
   'manual.ts': ['config', 'docs', 'engines'],
   'testing.ts': ['testing'],
-  // Protocols are tried over the way that they take in the gateway.
+  // Protocols are tested along the path that they take in the gateway.
   testing: ['core', 'domain', 'ports', 'engines'],
   'index.ts': ['core', 'domain', 'ports'],
-  // What any author can: nothing of the inside.
+  // Only what any author can import: no internals.
   plugins: ['index.ts'],
 };
 
-/** Links of one chain never know each other, nor do the adapters of one port. */
+/** Links of one chain never import each other, nor do the adapters of one port. */
 const SIBLINGS_APART = ['steps', 'endpoints', 'stores/redis', 'stores/sqlite'];
 
 /** Each third-party package (and node:sqlite) has one home. */
 const HOMES: Readonly<Record<string, string | readonly string[]>> = {
   'uWebSockets.js': 'server/uws-build.ts',
-  // A plugin brings its packages along: what we ship has them from us, and shares neither connections nor caches with the inside.
+  // Plugins bring their own packages. Those that we ship use ours, without sharing connections or caches with the gateway.
   ioredis: ['stores/redis/', 'plugins/memory/'],
   'node:sqlite': 'stores/sqlite/',
   'lru-cache': ['runtime/', 'plugins/memory/'],
@@ -77,11 +77,11 @@ const HOMES: Readonly<Record<string, string | readonly string[]>> = {
   'http-proxy-3': 'forward/proxy-upstream.ts',
 };
 
-/** Rooms of rules, whose files are tested by themselves; elsewhere a file is often tested best with its neighbours, over a socket or a store. */
+/** Rooms whose files are tested one by one; elsewhere a file is often tested best together with its neighbours, over a socket or a store. */
 const TESTED_BY_FILE = ['core', 'domain', 'runtime', 'steps'];
-/** Whoever decides so often has a test at the mirrored path. */
+/** A file with at least this many decisions has a test at the mirrored path. */
 const DECISIONS = 3;
-/** Files without one, and what tests them instead. The list may only become shorter. */
+/** Files without one, and what tests them instead. This list may only become shorter. */
 const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'core/gateway.ts': 'core/pipeline.test.ts and the tests of the listeners drive every chain through it',
   'core/problem-writer.ts': 'docs/answers.test.ts compares real problem documents with their schemas',
@@ -181,14 +181,14 @@ describe('the architecture', () => {
     expect([...names].filter((name) => (dependencies[name] ?? optionalDependencies[name]) === undefined)).toEqual([]);
   });
 
-  test('every room has its line in src/README.md, and no line is of a room that is not there', () => {
+  test('every room has a line in src/README.md, and every line has a room', () => {
     const rows = [...readFileSync(join(source, 'README.md'), 'utf8').matchAll(/^\| `([\w-]+)\/` \| (.+) \|$/gm)].map((match) => match[1]!);
     const rooms = [...new Set(files.map((file) => roomOf(file)))].filter((room) => !room.endsWith('.ts'));
     expect(rows.toSorted()).toEqual(rooms.toSorted());
     expect(rooms.filter((room) => MAY_IMPORT[room] === undefined)).toEqual([]);
   });
 
-  test('rooms do not import each other in circles, whatever is imported', () => {
+  test('there are no import cycles between rooms, not even of types', () => {
     const between = own
       .filter(({ from, to }) => roomOf(from) !== roomOf(to))
       .map((edge) => ({ ...edge, from: roomOf(edge.from), to: roomOf(edge.to) }));
@@ -196,18 +196,18 @@ describe('the architecture', () => {
     expect(rooms.filter((room) => reaches(between, room, room))).toEqual([]);
   });
 
-  test('there are no cycles', () => {
+  test('there are no import cycles between files', () => {
     const values = own.filter((entry) => !entry.typeOnly);
     expect(files.filter((file) => reaches(values, file, file))).toEqual([]);
   });
 
-  test('a name finds one file: no two of src have the same', () => {
+  test('file names are unique in src', () => {
     const all = readdirSync(source, { recursive: true, encoding: 'utf8', withFileTypes: true }).filter((entry) => entry.isFile());
     const names = all.map(({ name }) => name);
     expect([...new Set(names.filter((name, index) => names.indexOf(name) !== index))]).toEqual([]);
   });
 
-  test('rules are tested at the mirrored path: whoever looks for the test of a file finds it by its name', () => {
+  test('files with decisions are tested at the mirrored path', () => {
     const mirrored = (file: string): boolean => existsSync(join(root, 'test/unit', file.replace(/\.ts$/, '.test.ts')));
     const without = files.filter((file) => {
       if (!TESTED_BY_FILE.includes(roomOf(file)) || mirrored(file)) return false;
@@ -216,7 +216,7 @@ describe('the architecture', () => {
     expect(without.toSorted()).toEqual(Object.keys(TESTED_ELSEWHERE));
   });
 
-  test('one word, one meaning: no file declares a type by the name of one that another file exports', () => {
+  test('no file declares a type with the name of one that another file exports', () => {
     const declared = files.flatMap((file) => {
       const text = readFileSync(join(source, file), 'utf8');
       const found = [...text.matchAll(/^(export )?(?:abstract )?(?:interface|type|class) (\w+)/gm)];
@@ -227,7 +227,7 @@ describe('the architecture', () => {
     expect([...shared].filter((all) => all.length > 1 && all.some(({ isExported }) => isExported))).toEqual([]);
   });
 
-  test('every file begins with a sentence on its job', () => {
+  test('every file begins with a sentence about its job', () => {
     const wrong = files.filter((file) => !/^(?:#![^\n]+\n)?\/\/ \S/.test(readFileSync(join(source, file), 'utf8')));
     expect(wrong).toEqual([]);
   });

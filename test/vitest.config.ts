@@ -1,4 +1,4 @@
-// How vitest runs the project's tests: what `npm test` runs in minutes.
+// vitest's configuration for `npm test`.
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import type { Command } from './support/programs.ts';
@@ -6,7 +6,7 @@ import { COMPILE_CACHE, COMPILE_CACHE_VARIABLE } from './support/compile-cache.t
 import { COMMAND_VARIABLE } from './support/start-program.ts';
 import { suiteLimit } from './support/suite-limit.ts';
 
-/** Attacks, faults and loads: `npm run test:evidence`, by the configuration beside this one. */
+/** Attacks, faults and load: `npm run test:evidence`, with its own configuration. */
 export const EVIDENCE = [
   'alerts',
   'browser',
@@ -26,28 +26,28 @@ export const EVIDENCE = [
 const SOURCES = fileURLToPath(new URL('../src/', import.meta.url));
 
 /**
- * Only programs that the table lists for this npm script may be started; every worker and every program of ours loads the
- * same thousand modules, and what V8 made of them is kept for the next.
+ * Only programs that the table lists for this npm script may be started. Every worker and every program of ours loads the
+ * same thousand modules, so the code that V8 compiled is cached for the next.
  */
 export const startsFor = (command: Command): Record<string, string> => ({
   [COMMAND_VARIABLE]: command,
   [COMPILE_CACHE_VARIABLE]: COMPILE_CACHE,
 });
 
-/** What all have in common. */
+/** Common to all test configurations. */
 export const COMMON = {
   // Two cores: more files at once would only make servers wait for each other.
   maxWorkers: 2,
-  // As the hooks of the plugin loader have it in a process of its own: `lingate` is the code under test.
+  // As with the plugin loader's hooks in a real process: `lingate` is the code under test.
   alias: [
     { find: /^lingate$/, replacement: SOURCES + 'index.ts' },
     { find: /^lingate\/(.+)$/, replacement: SOURCES + '$1.ts' },
   ],
-  // The one warning about node:sqlite; the product's own entry silences it by itself.
+  // The warning about node:sqlite, which the product's own entry suppresses.
   execArgv: ['--disable-warning=ExperimentalWarning'],
   testTimeout: 20_000,
   hookTimeout: 60_000,
-  // Conditions are waited for, never slept for; a busy machine may take its time.
+  // Tests wait for conditions and never sleep; a busy machine may be slow.
   expect: { poll: { timeout: 10_000, interval: 20 } },
   reporters: ['default'],
 };
@@ -57,7 +57,7 @@ export default defineConfig({
   test: {
     ...COMMON,
     env: startsFor('test'),
-    // Files share two workers: what they import takes a sixth of all the time when each loads it anew.
+    // Files share two workers: loading imports again for each file would take a sixth of the total time.
     isolate: false,
     include: ['test/**/*.test.ts'],
     exclude: ['test/package/**', ...EVIDENCE.map((folder) => `test/evidence/${folder}/**`)],

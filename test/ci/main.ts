@@ -1,4 +1,4 @@
-// What must hold for every submission, step by step, each under a limit; the last line counts what passed and what failed.
+// Checks every submission step by step, each under a time limit; the last line counts passed and failed tests.
 import { delimiter, dirname } from 'node:path';
 import process from 'node:process';
 import { stripVTControlCharacters } from 'node:util';
@@ -12,18 +12,18 @@ interface Step {
   readonly name: string;
   readonly command: readonly [Startable, ...string[]];
   readonly limitS: number;
-  /** On the Node of the machine, whatever that is, in place of the one of `npm ci`. */
+  /** On the machine's own Node instead of the one of `npm ci`. */
   readonly onItsNode?: true;
 }
 
-/** The machine's own Node, which may be one that is too old, and the newer ones; everything else here runs on Node 22. */
+/** The machine's own Node, which may be too old, and the newer ones; everything else here runs on Node 22. */
 const NODES = ['own', '24', '26'].flatMap((name) => ['--node', name]);
-/** npm, which is a script of whichever Node it finds first, hands this one on to what it runs. */
+/** npm, a script that any Node can run, passes this one on to what it starts. */
 const WITH_NODE_22 = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}` };
-/** All planted bugs take six minutes: a commit plants one of so many parts of them, and the next ones the others. */
+/** All planted bugs take six minutes: a commit tries one of this many parts of them, and the next commits the others. */
 const SHARES = 8;
 const MINUTE_MS = 60_000;
-/** A run takes less than 25 minutes; a machine that is busy otherwise may take its time. */
+/** A run takes less than 25 minutes; a busy machine may need longer. */
 const LIMIT_MS = 60 * MINUTE_MS;
 
 const npm = (limitS: number, script: string, ...args: readonly string[]): Step => ({
@@ -37,7 +37,7 @@ const task = (limitS: number, name: string, ...args: readonly string[]): Step =>
 const startedMs = performance.now();
 const steps = new StepCounts();
 let stopped: string | undefined;
-// What is under way is killed at a signal by what has started it; the steps that are left fail.
+// On a signal, whoever started the current programs kills them; the remaining steps fail.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => (stopped ??= `stopped by ${signal}`));
 setTimeout(() => {
   stopped = `stopped after its limit of ${LIMIT_MS / MINUTE_MS} minutes`;
@@ -47,7 +47,7 @@ setTimeout(() => {
 const why = await whyNoBareMachine();
 if (why !== undefined) say(`no root file system can be made here, so npm test runs on this machine itself and there is no image: ${why}`);
 const { output: head } = await run('git', ['rev-parse', 'HEAD'], { limitMs: 10_000 });
-// What runs side by side is judged by no clock, and waits for downloads and programs for a good part of its time; the evidence has
+// What runs in parallel is not judged by time, and mostly waits for downloads and programs; the evidence has
 // the machine to itself.
 await together(
   [why === undefined ? { ...task(3000, 'test:bare', '--debian', '13', ...NODES), onItsNode: true } : npm(900, 'test')],
@@ -64,12 +64,12 @@ await together([npm(1200, 'test:evidence')]);
 say(`${((performance.now() - startedMs) / MINUTE_MS).toFixed(1)} minutes`);
 process.exitCode = steps.close();
 
-/** By the commit's name, so that it is the same each time. */
+/** By the commit's hash, so that it is the same each time. */
 function shareOf(commit: string): string {
   return `${((Number.parseInt(commit.slice(0, 6), 16) || 0) % SHARES) + 1}/${SHARES}`;
 }
 
-/** Lanes side by side, the steps of a lane one after the other. */
+/** Lanes run in parallel, the steps of a lane in sequence. */
 async function together(...lanes: readonly (readonly Step[])[]): Promise<void> {
   await Promise.all(
     lanes.map(async (lane) => {
@@ -87,7 +87,7 @@ async function countsOfStep({ name, command: [program, ...args], limitS, onItsNo
   return countsOf(ran);
 }
 
-/** Shows whole lines, each with the name of its step: lines of several steps mix, and only our own last line is a count. */
+/** Prints whole lines, each with the name of its step: lines of several steps mix, and only our own last line is the count. */
 function linesWith(prefix: string): (text: string) => void {
   let rest = '';
   return (text) => {
@@ -97,7 +97,7 @@ function linesWith(prefix: string): (text: string) => void {
   };
 }
 
-/** Why the tests cannot run on a bare machine made here. */
+/** Why the tests cannot run on a bare machine created here. */
 async function whyNoBareMachine(): Promise<string | undefined> {
   const reason = await whyNoRoot();
   if (reason !== undefined) return reason;

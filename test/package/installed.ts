@@ -1,4 +1,4 @@
-// The package as strangers have it: packed here, installed with npm into an empty project elsewhere.
+// The package as users get it: packed here, installed with npm into an empty project elsewhere.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -18,7 +18,7 @@ declare module 'vitest' {
 
 export interface Project {
   readonly folder: string;
-  /** Paths inside the package, as the tarball has them. */
+  /** Paths inside the package, as in the tarball. */
   readonly packed: readonly string[];
   /** What `npx lingate` starts. */
   readonly lingate: string;
@@ -30,7 +30,7 @@ interface Packed {
   readonly files: readonly { readonly path: string }[];
 }
 
-/** Outside of this checkout, so that nothing of its own is ever found by chance. */
+/** Outside this checkout, so that nothing of it is ever found by accident. */
 export function emptyFolder(): string {
   return realpathSync(mkdtempSync(join(tmpdir(), 'lingate-package-')));
 }
@@ -42,7 +42,7 @@ export async function pack(folder: string): Promise<Pick<Project, 'packed'> & { 
   return { tarball: join(folder, packed!.filename), packed: packed!.files.map(({ path }) => path) };
 }
 
-/** Installs what was packed for all of these tests into a project of its own. */
+/** Installs the shared tarball into a project of its own. */
 export async function install(): Promise<Project> {
   const { tarball, packed } = inject('packed');
   const folder = emptyFolder();
@@ -56,7 +56,7 @@ export async function install(): Promise<Project> {
   };
 }
 
-/** With the Node of these tests in front, as in a project that has it; without what npm tells its own scripts. */
+/** With the Node of these tests first in the PATH, as in a project that has it; without the variables that npm sets for scripts. */
 export function npmEnv(): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^npm_(?:lifecycle|package|command|execpath|node_execpath)/.test(name));
   return { ...Object.fromEntries(own), PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}` };

@@ -1,4 +1,4 @@
-// The package as a stranger gets it: what is in it, what it says on another Node, and that it translates where it is installed.
+// The package as a user gets it: what it contains, what it says on another Node, and that it translates once installed.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => project.remove());
 
 describe('the tarball', () => {
-  test('holds JavaScript and declarations, what they read, configuration, README and licences, and nothing else', () => {
+  test('contains JavaScript and declarations, what they read, configuration, README and licences, and nothing else', () => {
     const strange = project.packed.filter(
       (path) =>
         !/^(?:dist\/.+\.(?:js|d\.ts|lua|css)|config\/(?:(?:manual|examples)\/)?[\w.-]+|(?:README|CHANGELOG)\.md|LICENSE|package\.json|src\/(?:lingate|supported-node)\.js)$/.test(
@@ -37,7 +37,7 @@ describe('the tarball', () => {
   test('has a declaration for every module', () => {
     const packed = new Set(project.packed);
     const modules = project.packed.filter((path) => path.startsWith('dist/') && path.endsWith('.js'));
-    // Scripts of pages run in browsers: nobody imports them.
+    // Scripts of pages run in browsers: nothing imports them.
     const scripts = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.js'));
     const bare = modules.filter((path) => !packed.has(path.replace(/\.js$/, '.d.ts')));
     expect(modules.length).toBeGreaterThan(200);
@@ -46,23 +46,23 @@ describe('the tarball', () => {
 });
 
 describe('installed in an empty project', () => {
-  test('npx lingate says its version', async () => {
+  test('npx lingate prints its version', async () => {
     expect((await outputOf('npx', ['lingate', '--version'], { cwd: project.folder, env: npmEnv() })).split('\n', 1)).toEqual([
       manifest.version,
     ]);
   });
 
-  test('npx lingate demo translates, and SIGINT ends it in good order', async () => {
+  test('npx lingate demo translates, and SIGINT ends it cleanly', async () => {
     const ready = /^curl .*?(http:\S+) -H 'Authorization: Bearer (\w+)'.*\n/m;
     const npx = await startProgram('npx', ['lingate', 'demo', ...FREE], { cwd: project.folder, env: npmEnv(), ready, readyMsMax: 30_000 });
-    const [, url = '', key = ''] = ready.exec(npx.said)!;
+    const [, url = '', key = ''] = ready.exec(npx.output)!;
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const answer = await fetch(url, { method: 'POST', headers, body: '{"text":["Hello, world!"],"target_lang":"DE"}' });
     expect(await answer.json()).toEqual({
       translations: [{ detected_source_language: 'EN', text: 'Hallo, Welt!' }],
       billed_characters: 13,
     });
-    // As from a terminal: to the whole group.
+    // As from a terminal: to the whole process group.
     process.kill(-npx.pid, 'SIGINT');
     await npx.ended;
     await expect(fetch(url)).rejects.toThrow('fetch failed');
@@ -76,7 +76,7 @@ describe('installed in an empty project', () => {
     expect(await gateway.end('SIGTERM')).toBe(0);
   });
 
-  test('its console brings along what it needs in the browser', async () => {
+  test('its console includes everything that the browser loads', async () => {
     const token = 'a'.repeat(32);
     writeFileSync(join(project.folder, 'console.yaml'), JSON.stringify({ admin: { token } }));
     const args = ['serve', '--config', 'console.yaml', ...FREE, '--store', 'sqlite:console.db'];
@@ -93,13 +93,16 @@ describe('installed in an empty project', () => {
     expect(await gateway.end('SIGTERM')).toBe(0);
   });
 
-  test.each(['20.20.2', '12.22.12', '22.9.0'])('on Node %s it says in one line what it needs, and how to have it', async (release) => {
-    const code = `Object.defineProperty(process,'versions',{value:{...process.versions,node:'${release}'}})`;
-    const claim = ['--import', `data:text/javascript,${encodeURIComponent(code)}`];
-    const { status, stderr } = await runProgram('node', [...claim, project.lingate, 'demo'], { cwd: project.folder });
-    expect(status).toBe(1);
-    expect(stderr).toBe(
-      `lingate: needs Node 22 (from 22.22.2), 24 (from 24.15.0), or 26 and newer, and this is ${release}; install one of these, or run "npm install node@24" here, and npx will use it.\n`,
-    );
-  });
+  test.each(['20.20.2', '12.22.12', '22.9.0'])(
+    'on Node %s it says in one line which versions it needs, and how to get one',
+    async (release) => {
+      const code = `Object.defineProperty(process,'versions',{value:{...process.versions,node:'${release}'}})`;
+      const claim = ['--import', `data:text/javascript,${encodeURIComponent(code)}`];
+      const { status, stderr } = await runProgram('node', [...claim, project.lingate, 'demo'], { cwd: project.folder });
+      expect(status).toBe(1);
+      expect(stderr).toBe(
+        `lingate: needs Node 22 (from 22.22.2), 24 (from 24.15.0), or 26 and newer, and this is ${release}; install one of these, or run "npm install node@24" here, and npx will use it.\n`,
+      );
+    },
+  );
 });

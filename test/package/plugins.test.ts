@@ -1,4 +1,4 @@
-// Plugins wherever they lie: beside the configuration, in packages of their own, in TypeScript and JavaScript, beside a checkout or an installed package.
+// Plugins load from everywhere: beside the configuration, in packages, in TypeScript and JavaScript, beside a checkout or an installed package.
 import { readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -21,7 +21,7 @@ const MARK = (name: string): string => `
 `;
 
 const PLUGINS: Readonly<Record<string, string>> = {
-  // TypeScript that keeps a part of itself in another folder.
+  // TypeScript that keeps part of itself in another folder.
   'beside/plugin.ts': `
 import Type from 'typebox';
 import { definePlugin } from 'lingate';
@@ -73,12 +73,12 @@ const CONFIGURATION = `plugins:
   - { module: "@scope/common", options: { word: four } }
 `;
 
-/** The guide's protocol and store, kept to the contracts with Node's test runner; and a store that is none. */
+/** The guide's protocol and store, tested against the contracts with Node's test runner; and a store that implements nothing. */
 const CONTRACTS = `
 import { after, test } from 'node:test';
 import { protocolContract, scriptedTranslation, storeContract } from 'lingate/testing';
 import { mine } from './example/own-protocol.ts';
-import { emptyBooks, referenceStore } from './example/reference-store.ts';
+import { emptyData, referenceStore } from './example/reference-store.ts';
 
 const outOf = ({ body }) => JSON.parse(body).in.map((text) => scriptedTranslation(text, 'DE'));
 const protocol = protocolContract({
@@ -88,8 +88,8 @@ const protocol = protocolContract({
   wrong: { 'one too few': (request) => JSON.stringify({ out: outOf(request).slice(1) }), 'no texts': () => '{"out":[1]}' },
 });
 for (const { name, run } of protocol.cases) test('protocol ' + name, run);
-const books = emptyBooks();
-const reference = storeContract(async (clock) => referenceStore(clock, books));
+const data = emptyData();
+const reference = storeContract(async (clock) => referenceStore(clock, data));
 for (const { name, run } of reference.cases) test('reference ' + name, run);
 after(() => reference.close());
 const store = storeContract(() => Promise.reject(new Error('no store at all')));
@@ -97,7 +97,7 @@ for (const { name, run } of store.cases) test('store ' + name, run);
 after(() => protocol.close());
 `;
 
-/** What an author puts beside a plugin, as the guide has it. */
+/** What an author adds to a plugin, according to the guide. */
 const TSCONFIG = JSON.stringify({
   compilerOptions: {
     target: 'es2024',
@@ -126,7 +126,7 @@ beforeAll(async () => {
 
 afterAll(() => project.remove());
 
-/** The marks on an answer of a gateway that runs by `config.yaml` in the folder. */
+/** The marks on an answer of a gateway that runs with `config.yaml` in the folder. */
 async function marksOf(main: string, folder: string, more: readonly string[] = []): Promise<string | null> {
   const args = ['serve', '--config', join(folder, 'config.yaml'), ...PLACE, ...more];
   const gateway = await startGatewayProcess({ args, cwd: folder, main });
@@ -169,7 +169,7 @@ describe.each([
     rmSync(folder, { recursive: true });
   });
 
-  test('the example of the README works as it stands, from an empty folder', async () => {
+  test("the README's example works unchanged, from an empty folder", async () => {
     const folder = emptyFolder();
     writeFiles(folder, exampleOf('README.md', 'maintenance.ts'));
     const args = ['serve', '--config', 'config.yaml', ...PLACE];
@@ -185,7 +185,7 @@ describe.each([
     rmSync(folder, { recursive: true });
   });
 
-  test("so does the route of the guide's example, where it lies, with a key", async () => {
+  test("so does the guide's example route, in its own folder, with a key", async () => {
     const folder = emptyFolder();
     const meter = join(dirname(realpathSync(mainOf())), '../config/examples/meter.ts');
     writeFiles(folder, { 'config.yaml': JSON.stringify({ plugins: [{ module: meter }] }) });
@@ -220,7 +220,7 @@ describe.each([
       'plugins.0.module: lingate/plugins/none is not one of the plugins that come with the gateway; they are lingate/plugins/azure-v3, ',
     ],
     ['./none.ts', 'plugins.0.module: '],
-  ])('%s, which is not there, is one line', async (module, line) => {
+  ])('%s, which does not exist, is reported in one line', async (module, line) => {
     const folder = emptyFolder();
     writeFiles(folder, { 'config.yaml': `plugins: [{ module: ${module} }]\n` });
     const { status, stderr } = await runProgram('node', [mainOf(), 'routes', '--config', 'config.yaml'], { cwd: folder });
@@ -230,7 +230,7 @@ describe.each([
   });
 });
 
-test('in a project that has the package, the plugins are type-checked as they stand, and a mistake is found', async () => {
+test('in a project that has the package, the plugins type-check unchanged, and a mistake is found', async () => {
   writeFiles(project.folder, {
     ...PLUGINS,
     'tsconfig.json': TSCONFIG,
@@ -246,18 +246,18 @@ test('in a project that has the package, the plugins are type-checked as they st
   expect(await check()).toMatch(/parts\/wrong\.ts\(2,19\): error TS2554/);
 });
 
-test('in a project that has the package, any test runner can hold a protocol and a store to their contracts', async () => {
+test('in a project that has the package, any test runner can check a protocol and a store against their contracts', async () => {
   writeFiles(project.folder, { ...EXAMPLES, 'contracts.test.js': CONTRACTS });
   const { stdout } = await runProgram('node', ['--test', '--test-reporter=tap', 'contracts.test.js'], { cwd: project.folder });
   const count = (what: string): number => Number(new RegExp(`^# ${what} (\\d+)$`, 'm').exec(stdout)?.[1]);
   expect(count('pass')).toBeGreaterThan(240);
-  // The store that is none keeps nothing of its contract, and every case says so.
+  // The empty store fulfils nothing of its contract, and every case says so.
   expect(count('fail')).toBeGreaterThan(100);
   const failed = [...stdout.matchAll(/^not ok \d+ - (.*)$/gm)].map((match) => match[1]!);
   expect(failed.filter((name) => !name.startsWith('store '))).toEqual([]);
 });
 
-/** The first plugin in a text, and the configuration behind it. */
+/** The first plugin in a text, and the configuration after it. */
 function exampleOf(text: string, name: string): Readonly<Record<string, string>> {
   const match = /```ts\n([^`]*definePlugin\((?:(?!```)[^])*)```\n+```yaml\n(plugins:\n(?:(?!```)[^])*)```/.exec(
     readFileSync(join(ROOT, text), 'utf8'),

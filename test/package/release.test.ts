@@ -1,4 +1,4 @@
-// A release is reproducible: copies of the same commit, made at other times under another umask and time zone, give the same bytes.
+// A release is reproducible: copies of the same commit, built at other times with another umask and time zone, give the same bytes.
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -12,7 +12,7 @@ const folders: string[] = [];
 
 afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
 
-/** A checkout in a folder of its own, with the packages of this one. */
+/** A checkout in a folder of its own, with this checkout's packages. */
 function copy(name: string): string {
   const folder = emptyFolder();
   folders.push(folder);
@@ -32,7 +32,7 @@ async function released(checkout: string, umask: string, zone: string): Promise<
   return Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))]));
 }
 
-test('the same commit gives the same bytes, and the checksums are theirs', { timeout: 600_000 }, async () => {
+test('the same commit gives the same bytes, and the checksums match them', { timeout: 600_000 }, async () => {
   const one = await released(copy('checkout'), '022', 'UTC');
   const other = await released(copy('another'), '077', 'Asia/Tokyo');
   expect(Object.keys(one).toSorted()).toEqual([
@@ -65,7 +65,7 @@ test('the same commit gives the same bytes, and the checksums are theirs', { tim
   expect(bill.components.filter(({ hashes }) => hashes === undefined)).toEqual([]);
 });
 
-test('a time that is none is one line', async () => {
+test('an invalid time is reported in one line', async () => {
   const env = { ...npmEnv(), SOURCE_DATE_EPOCH: 'today' };
   const { status, stderr } = await runProgram('node', ['src/release.ts'], { cwd: ROOT, env });
   expect([status, stderr]).toEqual([1, 'release: SOURCE_DATE_EPOCH: must be whole seconds since 1970\n']);

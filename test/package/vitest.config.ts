@@ -1,4 +1,4 @@
-// How vitest runs the tests of the package as strangers get it: packed, installed, started, extended. They take a minute, so `npm test` leaves them out.
+// vitest for the package as users get it: packed, installed, started, extended. This takes a minute, so it is not part of `npm test`.
 import { defineConfig } from 'vitest/config';
 import { COMMON } from '../vitest.config.ts';
 import { suiteLimit } from '../support/suite-limit.ts';

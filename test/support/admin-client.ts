@@ -1,4 +1,4 @@
-// The admin API as a program calls it, on a gateway under test: each answer held to the schema of its route.
+// Calls the admin API of a gateway under test as a program would, and checks each answer against its route's schema.
 import { Check } from 'typebox/value';
 import { expect } from 'vitest';
 import { ADMIN_ROUTES } from '../../src/admin/admin-routes.ts';
@@ -10,9 +10,9 @@ import type { HttpResponse } from './raw-http.ts';
 export type Json = Record<string, unknown>;
 
 export interface AdminCall {
-  /** A string is sent as it is, another value as JSON. */
+  /** A string is sent unchanged, other values as JSON. */
   readonly body?: unknown;
-  /** Another one than the right one; `null` for none. */
+  /** Replaces the right token; `null` sends none. */
   readonly token?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -20,9 +20,9 @@ export interface AdminCall {
 export interface AdminClient {
   /** `path` is below `/admin/v1`. */
   readonly call: (method: string, path: string, options?: AdminCall) => Promise<HttpResponse>;
-  /** The answer of a route that did what was asked. */
+  /** The body of a route's successful answer. */
   readonly answered: (id: AdminRouteId, response: Promise<HttpResponse>) => Promise<Json>;
-  /** Lines of the log that say what was changed. */
+  /** The audit lines of the log. */
   readonly audits: () => Json[];
 }
 

@@ -14,7 +14,7 @@ const MODES = '/usr/share/apertium/modes';
 const DICTIONARIES = '/usr/share/apertium/apertium-eng-spa';
 const NAMES = '/usr/share/apertium-apy/langNames.db';
 
-/** Resolves when it answers `/listPairs`. It can translate ENG<->SPA and tell the two apart. */
+/** Resolves when it answers `/listPairs`. It translates between English and Spanish and can detect either. */
 export async function startApertium(): Promise<Apertium> {
   const port = await freePort();
   const analysers = await analyserModes();
@@ -32,7 +32,7 @@ export async function startApertium(): Promise<Apertium> {
   }
 }
 
-/** The pairs come without analyser modes, without which APY cannot identify a language; their dictionaries are all it takes. */
+/** The pairs are packaged without analyser modes, which APY needs to detect a language; their dictionaries are enough to make them. */
 async function analyserModes(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'lingate-apertium-'));
   await mkdir(join(folder, 'modes'));

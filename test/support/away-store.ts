@@ -1,4 +1,4 @@
-// The ports of a store that is away: whatever they are asked, they answer so.
+// The ports of a store that is unavailable: every method returns that.
 import type { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import type { AuditLog } from '../../src/ports/audit-log.ts';
 import type { GlossaryStore } from '../../src/ports/glossary-store.ts';

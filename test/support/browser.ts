@@ -1,4 +1,4 @@
-// Debian's Chromium without a window and without any network but this machine, driven by puppeteer-core.
+// Debian's headless Chromium, limited to this machine's network and driven by puppeteer-core.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { Tab } from './tab.ts';
 import type { Look } from './tab.ts';
 
 export interface Browser {
-  /** An empty page with cookies and storage of its own, by default 1280 by 900 pixels and light. */
+  /** An empty page with its own cookies and storage, by default 1280 by 900 pixels and light. */
   newTab(look?: Look): Promise<Tab>;
   close(): Promise<void>;
 }
@@ -30,13 +30,13 @@ const FLAGS = [
   '--disable-sync',
   '--no-first-run',
   '--no-default-browser-check',
-  // There is no name that it could find: what it loads must come from here.
+  // No name can be resolved: everything it loads must come from here.
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
-  // As root Chromium starts without its sandbox only; it ever sees nothing but our own pages.
+  // As root, Chromium starts only without its sandbox; it loads nothing but our own pages.
   ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
 ];
 
-/** Resolves when it can be told what to do; rejects, by name, when it cannot be started. */
+/** Resolves when it accepts commands; rejects, with its name, if it cannot be started. */
 export async function startBrowser(): Promise<Browser> {
   const profile = await mkdtemp(join(tmpdir(), 'lingate-chromium-'));
   const remove = (): Promise<void> => rm(profile, { recursive: true, force: true, maxRetries: 5 });
@@ -45,7 +45,7 @@ export async function startBrowser(): Promise<Browser> {
     await remove();
     throw error;
   });
-  const browserWSEndpoint = READY.exec(program.said)![1]!;
+  const browserWSEndpoint = READY.exec(program.output)![1]!;
   const browser = await puppeteer.connect({ browserWSEndpoint, defaultViewport: null, protocolTimeout: ANSWER_MS_MAX });
   return {
     async newTab(look = {}) {

@@ -1,4 +1,4 @@
-// A self-signed certificate with its key, made by openssl: nothing secret lies in the repository, and none can expire there.
+// Creates a self-signed certificate and its key with openssl: the repository contains no key, and no certificate that could expire.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { outputOf } from './start-program.ts';
@@ -8,7 +8,7 @@ export interface CertificateFiles {
   readonly keyFile: string;
 }
 
-/** Writes `cert.pem` and `key.pem` in the folder, valid for a day. `altName` is such as `IP:127.0.0.1`. */
+/** Writes `cert.pem` and `key.pem` into the folder, valid for a day. `altName` is for example `IP:127.0.0.1`. */
 export async function makeCertificate(folder: string, commonName: string, altName?: string): Promise<CertificateFiles> {
   await mkdir(folder, { recursive: true });
   const [certFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];

@@ -1,10 +1,10 @@
-// What CloudEvents 1.0 asks of an event in JSON, as its specification's own schema has it.
+// Validates an event in JSON against the schema of the CloudEvents 1.0 specification.
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 
 const ABSENT_OR_TEXT = { type: ['string', 'null'], minLength: 1 };
 
-/** cloudevents.json of the specification, version 1.0; members beside these are extensions, in lower-case letters and digits. */
+/** cloudevents.json of the specification, version 1.0; further members are extensions, named in lower-case letters and digits. */
 const SCHEMA = {
   type: 'object',
   required: ['id', 'source', 'specversion', 'type'],
@@ -28,7 +28,7 @@ const ajv = new Ajv({ allErrors: true, strict: false });
 addFormats.default(ajv);
 const validate = ajv.compile(SCHEMA);
 
-/** What is wrong with it by the schema; empty when nothing is. */
+/** What violates the schema; empty if nothing does. */
 export function cloudEventFaults(event: unknown): readonly string[] {
   return validate(event) ? [] : (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
 }

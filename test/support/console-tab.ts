@@ -1,4 +1,4 @@
-// An operator at the console in a real browser: signs in, finds what is on the page by its words, and works with the keyboard alone.
+// An operator who uses the console in a real browser: signs in, finds elements by their text, and can work with the keyboard alone.
 import type { Look, Tab } from './tab.ts';
 import type { Browser } from './browser.ts';
 
@@ -11,7 +11,7 @@ export class ConsoleTab {
     this.#base = base;
   }
 
-  /** Opens the console, which leads to the sign-in, and signs in. */
+  /** Opens the console, which redirects to the sign-in, and signs in. */
   static async signedIn(browser: Browser, opsPort: number, token: string, look: Look = {}): Promise<ConsoleTab> {
     const operator = new ConsoleTab(await browser.newTab(look), `http://127.0.0.1:${opsPort}`);
     await operator.open('/console');
@@ -32,12 +32,12 @@ export class ConsoleTab {
     return this.tab.read('location.pathname');
   }
 
-  /** All that is to be read in the page's main part. */
+  /** The text of the page's main part. */
   text(): Promise<string> {
     return this.tab.read(`document.querySelector('main').innerText`);
   }
 
-  /** Types into the field of this label, in place of what is there. */
+  /** Types into the field with this label, replacing its value. */
   async fill(label: string, text: string): Promise<void> {
     const field = `::-p-xpath(//main//input[@id = //label[normalize-space() = ${quoted(label)}]/@for])`;
     await this.tab.page.click(field, { count: 3 });
@@ -51,29 +51,29 @@ export class ConsoleTab {
     await this.tab.page.select(`#${id}`, value);
   }
 
-  /** Presses the button of these words, which leads on. */
+  /** Presses the button with this text, which loads another page. */
   press(words: string): Promise<void> {
     return this.tab.follow(`::-p-xpath(//button[normalize-space() = ${quoted(words)}])`);
   }
 
-  /** Follows the link of these words. */
+  /** Follows the link with this text. */
   follow(words: string): Promise<void> {
     return this.tab.follow(`::-p-xpath(//a[normalize-space() = ${quoted(words)}])`);
   }
 
-  /** Goes on with the Tab key until what has the focus has these words, or a label or name of them. */
+  /** Presses Tab until the focused element has this text, or a label or name with it. */
   async tabTo(words: string): Promise<void> {
     for (let keys = 0; keys < 80; keys++) {
       await this.tab.page.keyboard.press('Tab');
       const focused = await this.tab.read<{ words: string; outline: string } | null>(FOCUSED);
       if (focused?.words !== words) continue;
-      if (focused.outline === 'none') throw new Error(`${words}: the focus is not to be seen`);
+      if (focused.outline === 'none') throw new Error(`${words}: the focus is not visible`);
       return;
     }
-    throw new Error(`${words}: not reached by the Tab key`);
+    throw new Error(`${words}: not reachable with the Tab key`);
   }
 
-  /** Presses Enter on what has the focus, which leads on. */
+  /** Presses Enter on the focused element, which loads another page. */
   async enter(): Promise<void> {
     await Promise.all([this.tab.page.waitForNavigation(), this.tab.page.keyboard.press('Enter')]);
   }

@@ -1,4 +1,4 @@
-// A browser's part of the console without a browser: keeps the cookie, fills in forms, and can leave out what a browser never would.
+// Visits the console without a browser: keeps the cookie, fills in forms, and can leave out what a browser never would.
 import { request } from './raw-http.ts';
 import type { HttpResponse } from './raw-http.ts';
 
@@ -6,25 +6,25 @@ export type Fields = Readonly<Record<string, string>>;
 
 export class ConsoleVisitor {
   readonly #port: number;
-  /** As a browser would send it; a test may put another in its place. */
+  /** As a browser would send it; a test may replace it. */
   cookie: string | undefined;
 
   constructor(port: number) {
     this.#port = port;
   }
 
-  /** `path` with `/console`. */
+  /** `path` includes `/console`. */
   get(path: string, headers: Fields = {}): Promise<HttpResponse> {
     return this.#send('GET', path, headers);
   }
 
-  /** Sends just these fields. */
+  /** Sends exactly these fields. */
   async post(path: string, fields: Fields | string, headers: Fields = {}): Promise<HttpResponse> {
     const body = typeof fields === 'string' ? fields : new URLSearchParams(fields).toString();
     return this.#send('POST', path, { 'content-type': 'application/x-www-form-urlencoded', ...headers }, body);
   }
 
-  /** Fills in the form of `page` that leads to `action`, hidden fields as they are. */
+  /** Fills in the form of `page` that is sent to `action`, and sends its hidden fields unchanged. */
   async submit(page: string, action: string, fields: Fields = {}, headers: Fields = {}): Promise<HttpResponse> {
     const shown = await this.get(page);
     return this.post(action, { ...hiddenFields(shown.body, action), ...fields }, headers);
@@ -54,7 +54,7 @@ export class ConsoleVisitor {
   }
 }
 
-/** The hidden fields of the form that leads to this action; throws when the page has no such form. */
+/** The hidden fields of the form that is sent to this action; throws if the page has no such form. */
 export function hiddenFields(body: string, action: string): Fields {
   const form = [...body.matchAll(/<form\b[^>]*>[\s\S]*?<\/form>/g)].find(([text]) => text.includes(`action="${action}"`))?.[0];
   if (form === undefined) throw new Error(`no form for ${action} in ${body.slice(0, 2000)}`);

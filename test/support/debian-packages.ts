@@ -1,15 +1,15 @@
-// Programs that Debian packages: looks whether they are there, installs what is missing where it may, otherwise says what to install.
+// Programs from Debian packages: checks whether they are there, installs what is missing if it may, otherwise says what to install.
 import { existsSync } from 'node:fs';
 import process from 'node:process';
 import type { Need } from './programs.ts';
 import { isThere, runProgram } from './start-program.ts';
 import type { Startable } from './start-program.ts';
 
-// Services are not to start by themselves: tests start their own, on free ports.
+// Services must not start automatically: tests start their own, on free ports.
 const INSTALL = ['-o', 'Dpkg::Options::=--force-confold', 'install', '-y', '--no-install-recommends'];
 const APT_MS_MAX = 600_000;
 
-/** Installs what is missing where it may; otherwise says what to install and ends the process. */
+/** Installs what is missing if it may; otherwise says what to install and exits. */
 export async function ensureInstalled(needs: readonly Need[]): Promise<void> {
   const missing = needs.filter((need) => !existsSync(need.file));
   if (missing.length > 0) await install(missing);
@@ -27,7 +27,7 @@ async function install(needs: readonly Need[]): Promise<void> {
 
 type Apt = readonly [program: Startable, ...args: string[]];
 
-/** `undefined` when this user may not install packages or there is no apt-get. */
+/** `undefined` if this user may not install packages or there is no apt-get. */
 async function aptCommand(): Promise<Apt | undefined> {
   if (!isThere('apt-get')) return undefined;
   if (process.getuid?.() === 0) return ['apt-get'];

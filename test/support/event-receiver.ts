@@ -1,4 +1,4 @@
-// Receivers of events: the manual's own, as it stands there, and one whose answers a test chooses.
+// Receivers of events: the manual's example, unchanged, and one with scripted answers.
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ import { freePort } from './free-port.ts';
 import { codeBlocks, manualSection } from './manual.ts';
 import { startProgram } from './start-program.ts';
 
-/** What events of tests are signed with. */
+/** The secret that signs the events of tests. */
 export const EVENTS_SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
 
 export interface ManualReceiver {
@@ -21,7 +21,7 @@ export interface ManualReceiver {
   end(): Promise<void>;
 }
 
-/** `port` is one that an earlier receiver had. */
+/** `port` is the port of an earlier receiver. */
 export async function startManualReceiver(port?: number): Promise<ManualReceiver> {
   const folder = mkdtempSync(join(tmpdir(), 'lingate-receiver-'));
   const [example] = codeBlocks(manualSection('events', 'Receiving'), 'js');
@@ -51,7 +51,7 @@ export async function startManualReceiver(port?: number): Promise<ManualReceiver
   };
 }
 
-/** An event as it came. */
+/** An event as it arrived. */
 export interface Received {
   readonly id: string;
   readonly type: string;
@@ -62,9 +62,9 @@ export interface Received {
 export interface ScriptedReceiver {
   readonly url: string;
   readonly port: number;
-  /** Every request, in the order in which they came. */
+  /** Every request, in order of arrival. */
   readonly received: readonly Received[];
-  /** Answers from now on; without an answer the request hangs. */
+  /** Sets the answer from now on; without one, requests hang. */
   answer(how: (received: Received, response: http.ServerResponse) => void): void;
   close(): Promise<void>;
 }

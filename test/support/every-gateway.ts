@@ -1,4 +1,4 @@
-// Runs the same tests against every combination of listener and store, each a gateway of its own with a scripted engine behind it.
+// Runs the same tests on every combination of listener and store, each with its own gateway and scripted engine.
 import type { TSchema } from 'typebox';
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
@@ -15,10 +15,12 @@ import type { StorePlace } from './store-place.ts';
 import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 
+export type StoreName = 'sqlite' | 'redis';
+
 /** Filled before the first test. */
 export interface Setting {
   readonly listener: ListenerName;
-  readonly store: 'sqlite' | 'redis';
+  readonly store: StoreName;
   /** The store's URL. */
   url: string;
   gateway: TestGateway;
@@ -26,26 +28,31 @@ export interface Setting {
 }
 
 export interface EveryGatewayOptions {
-  /** More members of the configuration file. */
+  /** Further members of the configuration file. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Where the listener makes no difference, one is enough: `[LISTENERS[0]]`. */
+  /** If the listener makes no difference, one is enough: `[LISTENERS[0]]`. */
   readonly listeners?: readonly ListenerName[];
+  /** If the store makes no difference, one is enough. */
+  readonly stores?: readonly StoreName[];
   /**
-   * Each listener and each store once, for what lies on one side of the chain: two gateways say of it what four say. That a
-   * listener goes with either store is proven over every combination by the table of laws (`fronts.test.ts`), the errors and
-   * the journeys of `/v1`.
+   * Each listener and each store once, for behaviour on one side of the chain: two gateways then prove as much as four. That
+   * every listener works with either store is proven on all combinations by the table of refusals (`fronts.test.ts`), the
+   * errors and the journeys of `/v1`.
    */
-  readonly once?: true;
+  readonly once?: boolean;
 }
 
 const STORES = ['sqlite', 'redis'] as const;
 
-export function onEveryGateway(options: EveryGatewayOptions, tests: (setting: Setting) => void): void {
-  const { listeners = LISTENERS, config = {}, once = false } = options;
-  const combinations = listeners.flatMap((listener, i) =>
-    STORES.filter((_store, j) => !once || listeners.length === 1 || i === j).map((store) => ({ listener, store })),
+/** The combinations of listener and store that the options ask for. */
+export function combinations({ listeners = LISTENERS, stores = STORES, once = false }: Omit<EveryGatewayOptions, 'config'>) {
+  return listeners.flatMap((listener, i) =>
+    stores.filter((_store, j) => !once || listeners.length === 1 || i === j).map((store) => ({ listener, store })),
   );
-  describe.each(combinations)('$listener listener, $store store', ({ listener, store }) => {
+}
+
+export function onEveryGateway({ config = {}, ...options }: EveryGatewayOptions, tests: (setting: Setting) => void): void {
+  describe.each(combinations(options))('$listener listener, $store store', ({ listener, store }) => {
     const setting = { listener, store } as Setting;
     let place: StorePlace;
 
@@ -71,7 +78,7 @@ export interface Ask {
   readonly path: string;
   readonly key?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A string is sent as it is, another value as JSON. */
+  /** A string is sent unchanged, other values as JSON. */
   readonly body?: unknown;
 }
 
@@ -90,7 +97,7 @@ export function ask({ gateway }: Setting, { method = 'GET', path, key, headers =
   });
 }
 
-/** The body of a successful answer, which has the schema's form. */
+/** The body of a successful answer, which matches the schema. */
 export function expectAnswer(response: HttpResponse, schema: TSchema, status = 200): Record<string, unknown> {
   expect([response.status, response.body]).toEqual([status, expect.any(String)]);
   const body = JSON.parse(response.body) as Record<string, unknown>;
@@ -101,7 +108,7 @@ export function expectAnswer(response: HttpResponse, schema: TSchema, status = 2
   return body;
 }
 
-/** A problem of this code, with these additional members and no others; its detail. */
+/** A problem with this code, these additional members and no others; returns its detail. */
 export function expectProblem(response: HttpResponse, code: ProblemCode, fields: Readonly<Record<string, unknown>> = {}): string {
   const { type, title, status, code: actual, detail, request_id: id, ...rest } = JSON.parse(response.body) as Record<string, unknown>;
   expect([actual, status, response.status, detail]).toEqual([code, problems[code].status, problems[code].status, detail]);

@@ -4,27 +4,27 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** What the proxy does to connections, old and new, from the moment it is told. Requests always get through unless said. */
+/** What the proxy does to connections, old and new, from the moment it is set. Requests always get through unless stated. */
 export type ProxyFault =
   | { readonly kind: 'none' }
-  /** Every reply comes so much later; their order is kept. */
+  /** Every reply is delayed by this long; their order is kept. */
   | { readonly kind: 'delay'; readonly delayMs: number }
-  /** Replies come in pieces of so many bytes, one every so often. */
+  /** Replies arrive in pieces of this many bytes, one per interval. */
   | { readonly kind: 'drip'; readonly bytes: number; readonly everyMs: number }
-  /** Nothing gets through in either direction, and nobody is told. */
+  /** Nothing gets through in either direction, and neither side is notified. */
   | { readonly kind: 'blackhole' }
-  /** A connection is reset behind so many bytes of replies, counted from now. */
+  /** A connection is reset after this many bytes of replies, counted from now. */
   | { readonly kind: 'cut_after'; readonly bytes: number }
-  /** The request has been run, its reply is dropped and the connection reset; `draw` decides for each piece of a reply. */
+  /** The request is run, its reply is dropped and the connection reset; `draw` decides for each piece of a reply. */
   | { readonly kind: 'cut_reply'; readonly draw: () => boolean }
-  /** Nobody listens, and what was connected is reset. */
+  /** Connections are refused, and existing ones are reset. */
   | { readonly kind: 'refuse' };
 
 export interface FaultProxy {
   readonly port: number;
-  /** Connections that were reset so far, by the fault or by `cut`. */
+  /** Connections reset so far, by the fault or by `cut`. */
   readonly cuts: number;
-  /** Bytes of requests that have gone into the black hole. */
+  /** Bytes of requests swallowed by the black hole. */
   readonly swallowed: number;
   set(fault: ProxyFault): Promise<void>;
   /** Resets every connection now. */
@@ -32,7 +32,7 @@ export interface FaultProxy {
   close(): Promise<void>;
 }
 
-/** `host` is where the server behind it is. */
+/** `host` is where the server behind it runs. */
 export async function startFaultProxy(targetPort: number, host = '127.0.0.1'): Promise<FaultProxy> {
   const proxy = new Proxy(targetPort, host);
   await proxy.listen();
@@ -101,12 +101,12 @@ class Proxy implements FaultProxy {
   }
 }
 
-/** One client's connection and its twin on the server's side. */
+/** A client's connection and its counterpart to the server. */
 class Link {
   readonly #client: Socket;
   readonly #server: Socket;
   readonly #ending = new AbortController();
-  /** Replies on their way, in order; each is sent when its time has come. */
+  /** Replies in transit, in order; each is sent when it is due. */
   #queue: Promise<void> = Promise.resolve();
   #fault: ProxyFault = NONE;
   #bytesLeft = Infinity;
@@ -170,7 +170,7 @@ class Link {
   #count(reply: Buffer): void {
     const passed = reply.subarray(0, this.#bytesLeft);
     this.#bytesLeft -= passed.length;
-    // What was let through is to arrive before the reset does.
+    // What was let through must arrive before the reset does.
     this.#client.write(passed, () => {
       if (this.#bytesLeft === 0) this.reset();
     });
@@ -185,7 +185,7 @@ class Link {
   }
 
   #then(act: () => Promise<void>): void {
-    // Rejected when the connection ends, and with it everything behind.
+    // Rejects when the connection ends, with everything queued behind it.
     this.#queue = this.#queue.then(act);
     this.#queue.catch(() => undefined);
   }

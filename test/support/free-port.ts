@@ -1,15 +1,15 @@
-// A port of this machine that nobody listens on now, for programs that cannot be told to take any.
+// Finds a free port of this machine, for programs that cannot choose one themselves.
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Below those that the system gives to whoever asks for any port, or connects: from 32768 on, unless it was told otherwise. So is
- * the bus of a Redis Cluster, 10,000 above its node's port.
+ * Below the system's ephemeral range, which by default starts at 32768. The bus of a Redis Cluster, 10,000 above its
+ * node's port, is below it too.
  */
 const [FIRST, BEHIND] = [10_000, 22_000];
 
-/** Somebody else may draw the same before it is used: whoever can, tries again with another. */
+/** Another process may take the port before it is used: where possible, try again with another. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(FIRST, BEHIND);

@@ -1,4 +1,4 @@
-// HAProxy or nginx as a front proxy, on a free port, by a configuration of the test's own.
+// HAProxy or nginx as a front proxy, on a free port, with a test's own configuration.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';

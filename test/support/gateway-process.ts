@@ -1,10 +1,9 @@
-// A gateway as a process of its own, started from the command line as an operator does.
+// A gateway in a process of its own, started from the command line as an operator does.
 import type { ChildProcess } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { bareEnvironment } from './compile-cache.ts';
+import { MAIN } from './lingate-command.ts';
 import { launch } from './start-program.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/lingate.js', import.meta.url));
 const READY = /(https?:\/\/[^ ",]+:(\d+)), ops on (http:\/\/[^ ",]+:(\d+))/;
 
 export interface GatewayProcess {
@@ -12,9 +11,9 @@ export interface GatewayProcess {
   readonly url: string;
   readonly port: number;
   readonly opsUrl: string;
-  /** What it has printed so far. */
+  /** Its output so far. */
   output(): string;
-  /** Sends the signal and waits for the end; the exit status, or the signal that ended it. */
+  /** Sends the signal and waits for the end; returns the exit status, or the signal that ended it. */
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>;
 }
 
@@ -22,11 +21,11 @@ export interface GatewayProcessOptions {
   readonly args: readonly string[];
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** What is run instead of this checkout's entry. */
+  /** The entry to run instead of this checkout's. */
   readonly main?: string;
 }
 
-/** Resolves when it is ready; rejects with what it printed when it ends before that. */
+/** Resolves when it is ready; rejects with its output if it ends before that. */
 export async function startGatewayProcess({ args, cwd, env = {}, main = MAIN }: GatewayProcessOptions): Promise<GatewayProcess> {
   const program = launch('node', [main, ...args], {
     ...(cwd === undefined ? {} : { cwd }),

@@ -1,4 +1,4 @@
-// Starts a whole gateway in this process, as an operator would: from a configuration file, with teams made through the store.
+// Starts a whole gateway in this process as an operator would: from a configuration file, with teams created through the store.
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -41,11 +41,11 @@ export const CREDIT_PLAN: CreditPlan = {
 const LANGUAGES = fileURLToPath(new URL('../../config/languages.yaml', import.meta.url));
 
 export interface GatewayOptions {
-  /** By default whichever `auto` is. */
+  /** By default the one that `auto` chooses. */
   readonly listener?: ListenerName;
   readonly store: string;
   readonly engineUrls: readonly string[];
-  /** More members of the configuration file, by its own names. */
+  /** Further members of the configuration file. */
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
@@ -59,9 +59,9 @@ export interface TestGateway {
   readonly app: App;
   readonly port: number;
   readonly opsPort: number;
-  /** A second connection to the same store: what the command line would use. */
+  /** A second connection to the same store, as the command line would open. */
   readonly store: Store;
-  /** Every line of the log so far. */
+  /** Every log line so far. */
   readonly logLines: readonly string[];
   /** A team with one key. */
   team(plan?: Plan, creditMinor?: number): Promise<TestTeam>;
@@ -78,17 +78,17 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     listener: options.listener ?? 'auto',
     store: options.store,
     languages: LANGUAGES,
-    // A test that has several engines says where they are.
+    // A test with several engines specifies them itself.
     ...('engines' in rest ? {} : { engine: { urls: options.engineUrls, timeout_ms: 500, ...(engine as object) } }),
-    // Callers share this process and its event loop: how late that is says nothing of the gateway. Nor does it end with the
-    // second of quiet that is left to callers who keep their connections.
+    // Callers share this process and its event loop, so its delay must not shed requests. Nor does closing wait for the
+    // quiet second that callers with kept connections otherwise get.
     limits: { shed_loop_delay_ms: 0, drain_seconds: 0, ...(limits as object) },
     ...rest,
   };
-  // JSON is YAML.
+  // JSON is valid YAML.
   await writeFile(file, JSON.stringify(config));
   const logLines: string[] = [];
-  // Lines that are written at the same moment come as one piece.
+  // Lines written at the same moment arrive as one piece.
   const write = (lines: string): void => void logLines.push(...lines.split(/(?<=\n)/));
   const app = await startApp(loadConfig({ file, env: {}, flags: {} }), { logDestination: { write } });
   const store = await openBeside(options.store);

@@ -1,4 +1,4 @@
-// Runs the command line as people do: a process of its own, in a folder of its own.
+// Runs the command line as users do: in a process and a folder of its own.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,10 +14,10 @@ export interface Ended {
   readonly stderr: string;
 }
 
-export interface Surroundings {
+export interface CommandOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** What is on standard input; without it there is none. */
+  /** Standard input; by default there is none. */
   readonly input?: string;
   /** Node's own flags. */
   readonly nodeArgs?: readonly string[];
@@ -25,17 +25,17 @@ export interface Surroundings {
 
 export const MAIN = fileURLToPath(new URL('../../src/lingate.js', import.meta.url));
 
-/** Started with a bare environment: no variable of the machine's reaches it. */
-export function start(args: readonly string[], surroundings: Surroundings = {}): Program {
-  return launch(...processOf(args, surroundings));
+/** Started with a bare environment: none of the machine's other variables reach it. */
+export function start(args: readonly string[], options: CommandOptions = {}): Program {
+  return launch(...processOf(args, options));
 }
 
-export async function lingate(args: readonly string[], surroundings: Surroundings = {}): Promise<Ended> {
-  const { status, stdout, stderr } = await runProgram(...processOf(args, surroundings));
+export async function lingate(args: readonly string[], options: CommandOptions = {}): Promise<Ended> {
+  const { status, stdout, stderr } = await runProgram(...processOf(args, options));
   return { status, stdout, stderr };
 }
 
-function processOf(args: readonly string[], { cwd, env = {}, input, nodeArgs = [] }: Surroundings) {
+function processOf(args: readonly string[], { cwd, env = {}, input, nodeArgs = [] }: CommandOptions) {
   const where = { ...(cwd === undefined ? {} : { cwd }), ...(input === undefined ? {} : { input }) };
   return [OWN_NODE, [...nodeArgs, MAIN, ...args], { ...where, env: { ...bareEnvironment(), ...env } }] as const;
 }
@@ -60,7 +60,7 @@ export async function inProcess(args: readonly string[], env: Readonly<Record<st
 
 const NEW_STORE = /^lingate [a-z ]+: made a new database, [^\n]+\n/;
 
-/** What a command printed with --json; fails the test when it did not succeed in silence, but for a database that it has made. */
+/** The output of a command with --json; fails the test unless it succeeded without messages, except that it created a database. */
 export function parsed({ status, stdout, stderr }: Ended): unknown {
   if (status !== 0 || stderr.replace(NEW_STORE, '') !== '') throw new Error(`status ${status}: ${stderr}`);
   return JSON.parse(stdout);

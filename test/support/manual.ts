@@ -1,4 +1,4 @@
-// The pages of the operator's manual, for tests that hold them to what the code does.
+// The pages of the operator's manual, for tests that check them against the code.
 import { readdirSync, readFileSync } from 'node:fs';
 
 const FOLDER = new URL('../../config/manual/', import.meta.url);
@@ -13,7 +13,7 @@ export function manualPage(name: string): string {
   return readFileSync(new URL(`${name}.md`, FOLDER), 'utf8');
 }
 
-/** What stands below a page's heading, up to the next one. Throws where there is none. */
+/** The text below a heading of a page, up to the next one. Throws if there is none. */
 export function manualSection(name: string, heading: string): string {
   const found = manualPage(name)
     .split(/^#{2,4} (?=.)/m)
@@ -22,7 +22,7 @@ export function manualSection(name: string, heading: string): string {
   return found;
 }
 
-/** The blocks of code in a text that are of this language. */
+/** The code blocks of this language in a text. */
 export function codeBlocks(text: string, language: string): string[] {
   return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map((match) => match[1]!);
 }

@@ -1,4 +1,4 @@
-// What is offered by one engine that can do everything, or what a test says, over a list of languages.
+// A scripted offer: one engine that can do everything, or what a test specifies, for a list of languages.
 import { EngineOffer, EngineRoute } from '../../src/domain/engine-offer.ts';
 import type { EngineOffers, OfferedCapabilities } from '../../src/domain/engine-offer.ts';
 import type { Languages } from '../../src/domain/languages.ts';

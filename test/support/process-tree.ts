@@ -1,4 +1,4 @@
-// Ends a process with everything that it has started, also what has a group of its own or has lost its parent.
+// Kills a process with everything that it started, including processes in other groups and those that lost their parent.
 import { readdirSync, readFileSync } from 'node:fs';
 import process from 'node:process';
 
@@ -8,15 +8,15 @@ interface Entry {
   readonly group: number;
 }
 
-/** SIGKILL to the process, everything below it, and the process groups of all these. Of our own process only to what is below it. */
+/** Sends SIGKILL to the process, all its descendants, and the process groups of all these. Spares our own process. */
 export function killTree(root: number): void {
   const tree = treeOf(root, processes());
-  // Where there is no /proc to look in, the group that every started program leads is all that can be named.
+  // Without /proc, only the process group that every started program leads is known.
   if (tree.length === 0 && root !== process.pid) tree.push(-root);
   for (const pid of tree) kill(pid);
 }
 
-/** Whether there is a process of this id. */
+/** Whether a process with this id exists. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -30,7 +30,7 @@ function treeOf(root: number, all: readonly Entry[]): number[] {
   const below = new Set<number>();
   const belongs = ({ pid, parent, group }: Entry): boolean =>
     pid === root || parent === root || below.has(parent) || below.has(group) || (group === root && root !== process.pid);
-  // A member may be listed before the one that it belongs to.
+  // A child may be listed before its parent.
   for (let sizeBefore = -1; sizeBefore < below.size;) {
     sizeBefore = below.size;
     for (const entry of all) if (entry.pid !== process.pid && belongs(entry)) below.add(entry.pid);
@@ -45,7 +45,7 @@ function processes(): Entry[] {
     .filter((entry) => entry !== undefined);
 }
 
-/** The name, which comes in parentheses, may hold anything. */
+/** The name, in parentheses, may contain anything. */
 function entryOf(pid: string): Entry | undefined {
   const stat = text(`/proc/${pid}/stat`);
   const [, parent, group] = stat
@@ -59,7 +59,7 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended in between.
+    // It ended in the meantime.
   }
 }
 

@@ -1,4 +1,4 @@
-// Nothing is started that the table of programs does not name: no other file starts processes, and every program is where it says.
+// Tests start only programs of the table: no other file starts processes, and every program is where the table says.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,19 +9,19 @@ import type { Need } from './programs.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Who may touch child_process, and why. Types may be named anywhere. */
+/** Which files may use child_process, and why. Types may be imported anywhere. */
 const STARTERS: Readonly<Record<string, string>> = {
-  'test/support/start-program.ts': 'the one way',
-  'src/build.ts': 'the compiler, by our own Node',
-  'src/release.ts': 'npm and git, by which a release is made',
-  'src/workers/worker-process.ts': "the gateway's workers: our own Node with our own entry, by fork",
+  'test/support/start-program.ts': 'the only way',
+  'src/build.ts': 'runs the compiler on our own Node',
+  'src/release.ts': 'runs npm and git to make a release',
+  'src/workers/worker-process.ts': "forks the gateway's workers, which run our own entry on our own Node",
 };
-/** npm scripts that start nothing but Node and what npm installs; `bench:micro` says of programs that are not there that they are missing. */
+/** npm scripts that start only Node and what npm installs; `bench:micro` reports missing programs as missing. */
 const WITHOUT_PROGRAMS =
   'lingate start build manual prepack test:package simulate fuzz bench:micro task prepare format format:check lint typecheck static check'.split(
     ' ',
   );
-/** Paths that are no programs that we start. */
+/** Paths that are not programs that we start. */
 const OTHER_PATHS: Readonly<Record<string, string>> = {
   '/usr/bin/env': 'the first line of an entry',
   '/usr/local/bin/lingate': 'in the image',
@@ -31,7 +31,7 @@ const OTHER_PATHS: Readonly<Record<string, string>> = {
   '/usr/sbin': 'a PATH',
   '/usr/local/bin': 'a PATH',
   '/sbin': 'a PATH',
-  '/bin/sh': 'what an attacker asks for',
+  '/bin/sh': 'what an attacker requests',
 };
 
 const files = ['src', 'test', 'bench'].flatMap((folder) =>
@@ -47,7 +47,7 @@ const found = (pattern: RegExp): { file: string; found: string }[] =>
   files.flatMap((file) => [...read(file).matchAll(pattern)].map((match) => ({ file, found: match[1]! })));
 
 describe('programs', () => {
-  test('are started in one place', () => {
+  test('are started in one place only', () => {
     const touching = found(/^(?!import type ).*(?:node:|['"`])(child_process|(?<=node:)cluster)\b/gm).map(({ file }) => file);
     expect([...new Set(touching)].toSorted()).toEqual(Object.keys(STARTERS).toSorted());
   });
@@ -58,7 +58,7 @@ describe('programs', () => {
     expect(started.filter(({ found: name }) => !['node', 'npm', 'npx'].includes(name) && !Object.hasOwn(PROGRAMS, name))).toEqual([]);
   });
 
-  test('have their paths from the table alone', () => {
+  test('get their paths only from the table', () => {
     const paths = found(/(?<![\w.{}$])((?:\/usr(?:\/local)?)?\/s?bin(?:\/[\w.-]+)?)/g).filter(
       ({ file }) => !file.startsWith('test/support/programs'),
     );
@@ -66,7 +66,7 @@ describe('programs', () => {
   });
 
   test.each(needs)('of the table exist: %s', (_name, { file, for: commands }) => {
-    // Programs of other commands need not be here.
+    // Programs of other commands may be missing here.
     if (commands.includes('test')) expect(existsSync(file)).toBe(true);
     expect(file).toMatch(/^\/usr\/(?:s?bin|lib|share)\//);
   });
@@ -77,7 +77,7 @@ describe('programs', () => {
     expect([...names].filter((name) => !known.includes(name))).toEqual([]);
   });
 
-  test.each(COMMANDS)('%s is a task, which installs first what it starts', (command) => {
+  test.each(COMMANDS)('%s is a task, which first installs what it starts', (command) => {
     expect(Object.keys(TASKS)).toContain(command);
     const script = packageJson.scripts[command];
     if (script !== undefined) expect(script).toBe(`${packageJson.scripts['task']!} ${command}`);

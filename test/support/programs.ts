@@ -1,12 +1,12 @@
-// THE table of external programs: what tests, benches and evidence start, of which Debian package, for what, and in which commands.
+// THE table of external programs: what tests, benches and evidence start, from which Debian package, why, and in which commands.
 
 /** The tasks that start programs (test/task.ts). */
 export type Command = (typeof COMMANDS)[number];
 
-/** What Debian packages, and which commands do not work without it. */
+/** A program from a Debian package, and the commands that need it. */
 export interface Need {
   readonly package: string;
-  /** The program, or a file that shows that the package is there; the same on Debian 12 and 13. */
+  /** The program, or a file that shows that the package is installed; the same on Debian 12 and 13. */
   readonly file: string;
   readonly for: readonly Command[];
   readonly why: string;
@@ -14,7 +14,7 @@ export interface Need {
 
 export type ProgramName = keyof typeof PROGRAMS;
 
-/** They run on this machine and need what they start installed. */
+/** These run on this machine and need what they start to be installed. */
 const EVERY = [
   'test',
   'test:evidence',
@@ -30,7 +30,7 @@ const EVERY = [
   'bench:teams',
   'bench:history',
 ] as const;
-/** They make root file systems and run things in these. */
+/** These create root file systems and run programs in them. */
 const ROOTS = ['test:bare', 'test:image'] as const;
 export const COMMANDS = [...EVERY, ...ROOTS, 'pictures', 'release'] as const;
 
@@ -41,77 +41,87 @@ const CARD = ['scorecard'] as const;
 const BENCH = ['bench', 'bench:curves'] as const;
 const FRONTS = [...EVIDENCE, ...BENCH] as const;
 
-/** What is started, by the name that it is started by. Node and what npm installs are not in it: they are there or nothing is. */
+/** Programs by the name that starts them. Node and what npm installs are not listed: nothing works without them. */
 export const PROGRAMS = {
-  'redis-server': { package: 'redis-server', file: '/usr/bin/redis-server', for: EVERY, why: 'the Redis store is tried on a real Redis' },
+  'redis-server': { package: 'redis-server', file: '/usr/bin/redis-server', for: EVERY, why: 'tests the Redis store on a real Redis' },
   'apertium-apy': { package: 'apertium-apy', file: '/usr/bin/apertium-apy', for: TEST, why: 'a real engine behind the adapter' },
   chromium: {
     package: 'chromium',
     file: '/usr/bin/chromium',
     for: ['test:evidence', 'test:long', 'pictures'],
-    why: 'pages in a real browser',
+    why: 'shows pages in a real browser',
   },
-  curl: { package: 'curl', file: '/usr/bin/curl', for: [...PAGES, ...ROOTS], why: 'the samples of docs and demo are run as they stand' },
+  curl: { package: 'curl', file: '/usr/bin/curl', for: [...PAGES, ...ROOTS], why: 'runs the samples of docs and demo as they are' },
   'systemd-analyze': {
     package: 'systemd',
     file: '/usr/bin/systemd-analyze',
     for: ['test:evidence'],
-    why: 'the unit is checked by what reads it',
+    why: 'checks the systemd unit',
   },
-  promtool: { package: 'prometheus', file: '/usr/bin/promtool', for: ['test:evidence'], why: 'the alerts are tried on real metrics' },
+  promtool: { package: 'prometheus', file: '/usr/bin/promtool', for: ['test:evidence'], why: 'evaluates the alerts on real metrics' },
   openssl: {
     package: 'openssl',
     file: '/usr/bin/openssl',
     for: [...PAGES, 'test:power'],
-    why: 'tests of TLS make their own certificates',
+    why: 'creates certificates for tests of TLS',
   },
-  python3: { package: 'python3', file: '/usr/bin/python3', for: TEST, why: "requests as DeepL's SDK for Python sends them" },
-  ruby: { package: 'ruby', file: '/usr/bin/ruby', for: TEST, why: "requests as DeepL's SDK for Ruby sends them" },
+  python3: { package: 'python3', file: '/usr/bin/python3', for: TEST, why: "sends requests as DeepL's SDK for Python does" },
+  ruby: { package: 'ruby', file: '/usr/bin/ruby', for: TEST, why: "sends requests as DeepL's SDK for Ruby does" },
   sh: {
     package: 'dash',
     file: '/usr/bin/sh',
     for: [...TEST, ...EVIDENCE, ...ROOTS, 'test:power'],
-    why: 'samples and image steps are pasted into a shell; a process with little disk',
+    why: "runs samples and image steps; limits a process's disk space",
   },
   true: {
     package: 'coreutils',
     file: '/usr/bin/true',
     for: [...EVIDENCE, ...BENCH, ...ROOTS],
-    why: 'whether taskset, setpriv and sudo may do their work',
+    why: 'shows whether taskset, setpriv and sudo work',
   },
-  sleep: { package: 'coreutils', file: '/usr/bin/sleep', for: TEST, why: 'something that would outlive its parent' },
-  cp: { package: 'coreutils', file: '/usr/bin/cp', for: TEST, why: 'a backup is restored as the manual says' },
-  mv: { package: 'coreutils', file: '/usr/bin/mv', for: TEST, why: 'what it takes the place of goes aside' },
-  rm: { package: 'coreutils', file: '/usr/bin/rm', for: TEST, why: 'and what belongs to that' },
-  find: { package: 'findutils', file: '/usr/bin/find', for: TEST, why: "the Dockerfile's steps are run" },
-  touch: { package: 'coreutils', file: '/usr/bin/touch', for: EVIDENCE, why: 'a file system that must not be writable is tried' },
-  setpriv: { package: 'util-linux', file: '/usr/bin/setpriv', for: [...EVIDENCE, ...ROOTS], why: 'no root; ends with its parent' },
-  unshare: { package: 'util-linux', file: '/usr/bin/unshare', for: [...EVIDENCE, ...ROOTS], why: 'a file system of its own' },
-  mount: { package: 'mount', file: '/usr/bin/mount', for: [...EVIDENCE, ...ROOTS], why: 'that file system is made read-only' },
+  sleep: { package: 'coreutils', file: '/usr/bin/sleep', for: TEST, why: 'would outlive its parent' },
+  cp: { package: 'coreutils', file: '/usr/bin/cp', for: TEST, why: 'restores a backup as the manual says' },
+  mv: { package: 'coreutils', file: '/usr/bin/mv', for: TEST, why: 'moves the replaced files aside' },
+  rm: { package: 'coreutils', file: '/usr/bin/rm', for: TEST, why: 'belongs to that' },
+  find: { package: 'findutils', file: '/usr/bin/find', for: TEST, why: "runs the Dockerfile's steps" },
+  touch: { package: 'coreutils', file: '/usr/bin/touch', for: EVIDENCE, why: 'tries a file system that must be read-only' },
+  setpriv: {
+    package: 'util-linux',
+    file: '/usr/bin/setpriv',
+    for: [...EVIDENCE, ...ROOTS],
+    why: 'runs without root; ends with its parent',
+  },
+  unshare: { package: 'util-linux', file: '/usr/bin/unshare', for: [...EVIDENCE, ...ROOTS], why: 'creates a file system' },
+  mount: { package: 'mount', file: '/usr/bin/mount', for: [...EVIDENCE, ...ROOTS], why: 'makes that file system read-only' },
   haproxy: { package: 'haproxy', file: '/usr/sbin/haproxy', for: FRONTS, why: 'request smuggling through a front proxy; a contestant' },
-  nginx: { package: 'nginx', file: '/usr/sbin/nginx', for: FRONTS, why: 'another one, which reads HTTP differently; the yardstick' },
-  strace: { package: 'strace', file: '/usr/bin/strace', for: CARD, why: "SQLite's system calls are watched and made to fail" },
+  nginx: {
+    package: 'nginx',
+    file: '/usr/sbin/nginx',
+    for: FRONTS,
+    why: 'another front proxy, which parses HTTP differently; the baseline',
+  },
+  strace: { package: 'strace', file: '/usr/bin/strace', for: CARD, why: "watches SQLite's system calls and makes them fail" },
   git: {
     package: 'git',
     file: '/usr/bin/git',
     for: [...CARD, ...BENCH, 'test:bare', 'release'],
-    why: 'results and releases name their commit',
+    why: 'names the commit in results and releases',
   },
-  debootstrap: { package: 'debootstrap', file: '/usr/sbin/debootstrap', for: ROOTS, why: 'fresh root file systems of Debian' },
-  buildah: { package: 'buildah', file: '/usr/bin/buildah', for: ['test:image'], why: 'the Dockerfile is built without Docker' },
-  tar: { package: 'tar', file: '/usr/bin/tar', for: ROOTS, why: 'a root file system is kept for the day' },
-  chroot: { package: 'coreutils', file: '/usr/sbin/chroot', for: ROOTS, why: 'a program is run in a root file system' },
-  mkdir: { package: 'coreutils', file: '/usr/bin/mkdir', for: ROOTS, why: 'places to mount on in it' },
+  debootstrap: { package: 'debootstrap', file: '/usr/sbin/debootstrap', for: ROOTS, why: 'creates root file systems of Debian' },
+  buildah: { package: 'buildah', file: '/usr/bin/buildah', for: ['test:image'], why: 'builds the Dockerfile without Docker' },
+  tar: { package: 'tar', file: '/usr/bin/tar', for: ROOTS, why: 'keeps a root file system for the day' },
+  chroot: { package: 'coreutils', file: '/usr/sbin/chroot', for: ROOTS, why: 'runs a program in a root file system' },
+  mkdir: { package: 'coreutils', file: '/usr/bin/mkdir', for: ROOTS, why: 'creates mount points in it' },
   ln: { package: 'coreutils', file: '/usr/bin/ln', for: ROOTS, why: 'its /dev' },
-  'apt-config': { package: 'apt', file: '/usr/bin/apt-config', for: ROOTS, why: "the machine's way to its mirrors" },
-  'apt-get': { package: 'apt', file: '/usr/bin/apt-get', for: ROOTS, why: 'mirrors; what is missing is installed' },
-  sudo: { package: 'sudo', file: '/usr/bin/sudo', for: [], why: 'for that, where we are not root' },
-  taskset: { package: 'util-linux', file: '/usr/bin/taskset', for: BENCH, why: 'programs are pinned to cores' },
+  'apt-config': { package: 'apt', file: '/usr/bin/apt-config', for: ROOTS, why: 'shows how the machine reaches its mirrors' },
+  'apt-get': { package: 'apt', file: '/usr/bin/apt-get', for: ROOTS, why: 'shows mirrors; installs what is missing' },
+  sudo: { package: 'sudo', file: '/usr/bin/sudo', for: [], why: 'does that where we are not root' },
+  taskset: { package: 'util-linux', file: '/usr/bin/taskset', for: BENCH, why: 'pins programs to cores' },
 } as const satisfies Readonly<Record<string, Need>>;
 
 const LUA = { for: BENCH, why: 'the OpenResty-style gateway' } as const;
 
-/** What those programs need beside them. */
+/** Packages that those programs need as well. */
 export const PARTS = {
   'eng-spa': { package: 'apertium-eng-spa', file: '/usr/share/apertium/modes/eng-spa.mode', for: TEST, why: 'a language pair' },
   'nginx-lua': { package: 'libnginx-mod-http-lua', file: '/usr/lib/nginx/modules/ngx_http_lua_module.so', ...LUA },
@@ -120,7 +130,7 @@ export const PARTS = {
   'lua-cjson': { package: 'lua-cjson', file: '/usr/share/lua/5.1/cjson/util.lua', ...LUA },
 } as const satisfies Readonly<Record<string, Need>>;
 
-/** What a command does not work without. */
+/** The packages that a command needs. */
 export function needsOf(command: Command): readonly Need[] {
   const needs: readonly Need[] = [...Object.values(PROGRAMS), ...Object.values(PARTS)];
   return needs.filter((need) => need.for.includes(command));

@@ -1,4 +1,4 @@
-// A store of ours in the form that plugins write theirs in: its ledger returns promises, which tests wait for.
+// Our own stores in the form in which plugins write theirs: the ledger returns promises, which tests can await.
 import type { Callbacks, Ledger } from '../../src/ports/ledger.ts';
 import type { PluginLedger, PluginStore } from '../../src/ports/plugin.ts';
 import type { Store } from '../../src/ports/store.ts';
@@ -18,7 +18,7 @@ export function promisedStore(store: Store): PluginStore {
   };
 }
 
-/** Each answer must come once, and not before the call that asked for it has returned. */
+/** Each answer must come once, and not before the call has returned. */
 export function promisedLedger(ledger: Ledger): PluginLedger {
   return {
     admit: (request) => promised((asked) => ledger.admit({ ...request, ...asked })),

@@ -1,4 +1,4 @@
-// A raw HTTP/1.1 client for tests: sends exactly the bytes it is told, reads complete responses, and sees how connections end.
+// A raw HTTP/1.1 client for tests: sends exactly the given bytes, reads complete responses, and reports how connections end.
 import { connect as connectTcp } from 'node:net';
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
@@ -11,16 +11,16 @@ export type { HttpResponse } from './raw-response.ts';
 export interface ConnectOptions {
   readonly port: number;
   readonly host?: string;
-  /** Speaks TLS and believes any certificate. */
+  /** Uses TLS and accepts any certificate. */
   readonly tls?: boolean;
-  /** Go on reading when the server has ended its side; default true. */
+  /** Keeps reading when the server has ended its side; default true. */
   readonly allowHalfOpen?: boolean;
 }
 
 export interface RawRequest extends ConnectOptions {
   readonly method?: string;
   readonly path?: string;
-  /** `Host` and, with a body, `Content-Length` are added where they are missing. */
+  /** `Host` and, with a body, `Content-Length` are added if missing. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
 }
@@ -41,7 +41,7 @@ export async function request(options: RawRequest): Promise<HttpResponse> {
   }
 }
 
-/** The bytes of a well-formed request; to be sent on a `RawConnection`, whole or in pieces. */
+/** The bytes of a well-formed request, for sending on a `RawConnection`, whole or in pieces. */
 export function requestBytes({ method = 'GET', path = '/', headers = {}, body }: Omit<RawRequest, 'port'>): Buffer {
   const names = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
   const content = typeof body === 'string' ? Buffer.from(body) : (body ?? new Uint8Array());
@@ -52,7 +52,7 @@ export function requestBytes({ method = 'GET', path = '/', headers = {}, body }:
   return Buffer.concat([Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1'), content]);
 }
 
-/** The `Transfer-Encoding: chunked` form of these pieces. */
+/** These pieces with `Transfer-Encoding: chunked`. */
 export function chunked(...pieces: readonly (string | Uint8Array)[]): Buffer {
   const chunks = pieces.flatMap((piece) => {
     const content = typeof piece === 'string' ? Buffer.from(piece) : piece;
@@ -69,7 +69,7 @@ export class RawConnection {
   #ending: Ending | undefined;
   #wake: (() => void) | undefined;
 
-  /** Rejects with the system's error (`ECONNREFUSED`) when nobody listens. */
+  /** Rejects with the system's error (`ECONNREFUSED`) if nothing listens. */
   static open(options: ConnectOptions): Promise<RawConnection> {
     const { port, host = '127.0.0.1', tls = false, allowHalfOpen = true } = options;
     const socket = tls ? connectTls({ port, host, rejectUnauthorized: false }) : connectTcp({ port, host, allowHalfOpen, noDelay: true });
@@ -100,7 +100,7 @@ export class RawConnection {
     });
   }
 
-  /** Bytes that belong to no answer that has been read yet. */
+  /** Bytes received after the last answer that was read. */
   get unread(): string {
     return this.#received.toString('latin1');
   }
@@ -111,21 +111,21 @@ export class RawConnection {
   }
 
   /**
-   * Sends each piece by itself: a server in this process has read one before the next is written. `gapMs` is for a server
-   * in another process, which can only be given time.
+   * Sends each piece separately: a server in this process reads one before the next is written. `gapMs` is for servers
+   * in other processes, which can only be given time.
    */
   async sendPieces(pieces: Iterable<string | Uint8Array>, { gapMs = 0 } = {}): Promise<void> {
     for (const piece of pieces) {
       await new Promise<void>((resolve) => {
         this.#socket.write(piece, () => resolve());
       });
-      // One turn of the event loop to get to its next poll, one to be sure that the poll has been.
+      // One turn of the event loop to reach its next poll, one to be sure that the poll is over.
       for (let turn = 0; turn < 3; turn++) await nextTurn();
       if (gapMs > 0) await delay(gapMs);
     }
   }
 
-  /** The next final response; those before it with 1xx are skipped. `head`: it answers a HEAD and has no body. */
+  /** The next final response; 1xx responses before it are skipped. `head`: it answers a HEAD and has no body. */
   async response({ head = false } = {}): Promise<HttpResponse> {
     for (;;) {
       const read = await this.#until('an answer', () => readResponse(this.#received, head, this.#ending !== undefined));
@@ -134,17 +134,17 @@ export class RawConnection {
     }
   }
 
-  /** Waits until the server has sent this text; for what is not a whole answer, such as `100 Continue`. */
+  /** Waits until the server has sent this text; for incomplete answers, such as `100 Continue`. */
   async seen(text: string): Promise<void> {
     await this.#until(JSON.stringify(text), () => (this.unread.includes(text) ? true : undefined));
   }
 
-  /** Half-closes: the client will send nothing more but goes on reading. */
+  /** Half-closes: the client sends nothing more but keeps reading. */
   finish(): void {
     this.#socket.end();
   }
 
-  /** Cuts the connection with a RST. */
+  /** Resets the connection (RST). */
   reset(): void {
     this.#socket.resetAndDestroy();
   }

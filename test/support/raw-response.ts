@@ -1,22 +1,22 @@
-// Parses one HTTP/1.1 response from the bytes of a connection, strictly: what no client could read is an error.
+// Parses one HTTP/1.1 response from a connection's bytes, strictly: what clients could not read is an error.
 
 export interface HttpResponse {
   readonly status: number;
   readonly statusText: string;
-  /** As they came. */
+  /** As they arrived. */
   readonly rawHeaders: readonly (readonly [name: string, value: string])[];
-  /** By lower-case name; a repeated one is joined by `, `. */
+  /** By lower-case name; repeated ones are joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
-  /** One field's value, whatever the case of its name. */
+  /** One field's value; the name's case does not matter. */
   header(name: string): string | undefined;
   readonly body: string;
-  /** The body as it came. */
+  /** The body as it arrived. */
   readonly bytes: Uint8Array;
-  /** The body as JSON; throws when it is none. */
+  /** The body as JSON; throws if it is not JSON. */
   json(): unknown;
 }
 
-/** `undefined` when more bytes are needed. `length` says how many belong to the response. */
+/** `undefined` if more bytes are needed. `length` is the number of bytes of the response. */
 export function readResponse(bytes: Buffer, head: boolean, ended: boolean): { response: HttpResponse; length: number } | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end === -1) return undefined;
@@ -69,7 +69,7 @@ function readChunks(rest: Buffer): Content | undefined {
     const size = Number.parseInt(rest.toString('latin1', at, lineEnd), 16);
     if (Number.isNaN(size)) throw new Error(`not a chunk size: ${JSON.stringify(rest.toString('latin1', at, lineEnd))}`);
     if (size === 0) {
-      // Fields of a trailer may stand in between.
+      // Trailer fields may precede it.
       const end = rest.indexOf('\r\n\r\n', lineEnd);
       return end === -1 ? undefined : { body: Buffer.concat(pieces), length: end + 4 };
     }

@@ -1,4 +1,4 @@
-// A real Redis Cluster for tests: masters with replicas on free ports, joined by hand, whole when it is handed over.
+// A real Redis Cluster for tests: masters with replicas on free ports, complete when it is returned.
 import { Redis } from 'ioredis';
 import { rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,19 +10,19 @@ import type { RedisServer } from './redis.ts';
 export interface ClusterNode {
   readonly server: RedisServer;
   readonly port: number;
-  /** Where its append-only file is, if its arguments ask for one. */
+  /** Its append-only file, if its arguments ask for one. */
   readonly directory: string;
-  /** What the cluster calls it. */
+  /** Its id in the cluster. */
   readonly id: string;
-  /** A client of the test's own, for commands to this node alone. */
+  /** A client for the test itself, for commands to this node alone. */
   readonly client: Redis;
 }
 
 export interface RedisCluster {
   readonly nodes: readonly ClusterNode[];
-  /** As a gateway is told: `redis+cluster://…`. */
+  /** As in a gateway's configuration: `redis+cluster://…`. */
   readonly url: string;
-  /** Looks once who is master of what; the answer throws for a slot that nobody serves. */
+  /** Finds out once which node is master of which slot; the returned function throws for a slot that no node serves. */
   masters(): Promise<(slot: number) => ClusterNode>;
   /** Resolves when the condition holds; rejects after half a minute. */
   until(what: string, condition: () => Promise<boolean>): Promise<void>;
@@ -30,12 +30,12 @@ export interface RedisCluster {
 }
 
 export interface RedisClusterOptions {
-  /** At least three, or nobody can be outvoted. */
+  /** At least three: fewer cannot form a majority. */
   readonly masters?: number;
   readonly replicasEach?: number;
-  /** After so long without a word a node counts as gone. */
+  /** A node counts as down after this long without a word. */
   readonly nodeTimeoutMs?: number;
-  /** More arguments for every server. */
+  /** Further arguments for every server. */
   readonly args?: readonly string[];
 }
 
@@ -62,7 +62,7 @@ export async function startRedisCluster(options: RedisClusterOptions = {}): Prom
 }
 
 async function startNode({ nodeTimeoutMs = 1000, args = [] }: RedisClusterOptions): Promise<ClusterNode> {
-  // A change of the cluster's order is synced to disk by every node before it goes on, and a busy disk would be the outage.
+  // Every node syncs a change of the cluster to disk before it goes on, and a busy disk would look like an outage.
   const directory = await memoryFolder('lingate-cluster-');
   let port = await freePort();
   while (port > PORT_MAX) port = await freePort();
@@ -73,7 +73,7 @@ async function startNode({ nodeTimeoutMs = 1000, args = [] }: RedisClusterOption
     '--repl-diskless-sync-delay 0',
   ];
   const server = await startRedis([...settings.flatMap((words) => words.split(' ')), ...args]);
-  // Of a node that is dead or frozen nothing is waited for.
+  // A dead or frozen node is not waited for.
   const impatient = { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: 300, retryStrategy: () => 50 };
   const client = new Redis(port, '127.0.0.1', { protocol: 2, lazyConnect: true, ...impatient });
   client.on('error', () => undefined);
@@ -81,7 +81,7 @@ async function startNode({ nodeTimeoutMs = 1000, args = [] }: RedisClusterOption
   return { server, port, directory, client, id: await client.cluster('MYID') };
 }
 
-/** The first `masters` nodes share the slots; the others follow them in turn. */
+/** The first `masters` nodes share the slots; the others become their replicas, in turn. */
 async function joinNodes(cluster: Cluster, masters: number): Promise<void> {
   const { nodes } = cluster;
   const [first] = nodes;
@@ -142,10 +142,10 @@ class Cluster implements RedisCluster {
     const views = await Promise.all(this.nodes.map(({ client }) => nodeLines(client).catch(() => [])));
     const claims = views.flat().filter((line) => line.includes('myself,master'));
     return (slot) => {
-      // A node that was away may still believe the old order: the highest epoch is the newest claim.
+      // A node that was away may still have the old assignment: the highest epoch is the newest claim.
       const newest = claims.filter((line) => serves(line, slot)).toSorted((a, b) => epoch(b) - epoch(a))[0];
       const node = this.nodes.find(({ id }) => newest?.startsWith(id) === true);
-      if (node === undefined) throw new Error(`nobody serves slot ${slot}`);
+      if (node === undefined) throw new Error(`no node serves slot ${slot}`);
       return node;
     };
   }
@@ -153,7 +153,7 @@ class Cluster implements RedisCluster {
   async until(what: string, condition: () => Promise<boolean>): Promise<void> {
     const endMs = performance.now() + WAIT_MS_MAX;
     while (!(await condition().catch(() => false))) {
-      if (performance.now() > endMs) throw new Error(`waited in vain for this: ${what}`);
+      if (performance.now() > endMs) throw new Error(`timed out waiting until ${what}`);
       await delay(LOOK_EVERY_MS);
     }
   }

@@ -1,4 +1,4 @@
-// Redis for the tests of one file: servers, clients and stores that are gone behind them, also when a test fails half-way.
+// Redis for the tests of one file: servers, clients and stores that are closed after it, even if a test fails half-way.
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, vi } from 'vitest';
 import type { PluginStore } from '../../src/ports/plugin.ts';
@@ -10,15 +10,15 @@ import type { RedisServer } from './redis.ts';
 import { SILENT } from './silent-log.ts';
 
 export interface RedisOfFile {
-  /** A server with these arguments of redis-server's, which come last, or with this configuration file. */
+  /** A server with these arguments for redis-server, which come last, or with this configuration file. */
   readonly redisServer: (args?: readonly string[], file?: string) => Promise<RedisServer>;
-  /** A client of the test's own, with the library's defaults. */
+  /** A client for the test itself, with the library's defaults. */
   readonly plainClient: (port: number) => Redis;
-  /** A server that is a cluster by itself, and a client of the test's own; `url` is `redis+cluster://…`. */
+  /** A server that is a whole cluster, and a client for the test itself; `url` is `redis+cluster://…`. */
   readonly clusterOfOne: () => Promise<{ readonly server: RedisServer; readonly url: string; readonly client: Redis }>;
 }
 
-/** Called in a file or a group, behind whose tests all that was started this way is gone. */
+/** Call it in a file or a group; everything started this way is closed after its tests. */
 export function redisOfFile(): RedisOfFile {
   const servers: RedisServer[] = [];
   const clients: Redis[] = [];
@@ -35,7 +35,7 @@ export function redisOfFile(): RedisOfFile {
   };
   const plainClient = (port: number): Redis => {
     const client = new Redis(port, '127.0.0.1', { protocol: 2 });
-    // A server that is stopped before its client is no news.
+    // A server that is stopped before its client is expected.
     client.on('error', () => undefined);
     clients.push(client);
     return client;
@@ -52,7 +52,7 @@ export function redisOfFile(): RedisOfFile {
   };
 }
 
-/** Makes a server that was started for a cluster the whole of it. */
+/** Assigns all slots to a server that was started in cluster mode. */
 export async function ownAllSlots(client: Redis): Promise<void> {
   await client.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
   await vi.waitUntil(async () => String(await client.call('CLUSTER', 'INFO')).includes('cluster_state:ok'), 10_000);
@@ -60,13 +60,13 @@ export async function ownAllSlots(client: Redis): Promise<void> {
 
 export interface EmptyRedis {
   readonly server: RedisServer;
-  /** The test's own. */
+  /** A client for the test itself. */
   readonly client: Redis;
-  /** A store on this server that says nothing, closed after the test. */
+  /** A silent store on this server, closed after the test. */
   open(options?: Partial<RedisStoreOptions>): Promise<PluginStore>;
 }
 
-/** One server for the tests of a file or a group, empty before each of them. */
+/** One server for the tests of a file or a group, emptied before each of them. */
 export function emptyRedis(): EmptyRedis {
   const { redisServer, plainClient } = redisOfFile();
   let server: RedisServer;

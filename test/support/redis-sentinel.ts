@@ -1,4 +1,4 @@
-// A real Redis with a replica and a sentinel that promotes it, for tests; and how to cut replication without anybody noticing.
+// A real Redis with a replica and a sentinel that promotes it, for tests; and a way to stop replication unnoticed.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { startRedis } from './redis.ts';
 import type { RedisServer } from './redis.ts';
 
 export interface SentinelSet {
-  /** As a gateway is told: `redis+sentinel://…/main`. */
+  /** As in a gateway's configuration: `redis+sentinel://…/main`. */
   readonly url: string;
   readonly master: ReplicatedServer;
   readonly replica: ReplicatedServer;
@@ -17,17 +17,17 @@ export interface SentinelSet {
 
 export interface ReplicatedServer {
   readonly server: RedisServer;
-  /** A client of the test's own. */
+  /** A client for the test itself. */
   readonly client: Redis;
 }
 
 const WAIT_MS_MAX = 30_000;
 /** Long enough for a busy machine: a replica that seems to be down is not promoted. */
 const DOWN_AFTER_MS = 1000;
-/** A failover that found no replica fit to be promoted is tried again after twice as long. */
+/** A failover that finds no suitable replica is retried after twice as long. */
 const FAILOVER_MS = 1000;
 
-/** Resolves when the sentinel knows the replica, and that has the master's data. */
+/** Resolves when the sentinel knows the replica, and the replica has the primary's data. */
 export async function startSentinelSet(): Promise<SentinelSet> {
   const folder = await mkdtemp(join(tmpdir(), 'lingate-sentinel-'));
   const master = await startReplicated();
@@ -70,9 +70,9 @@ function clientOf(port: number): Redis {
   return client;
 }
 
-/** From when this resolves on, the replica gets nothing more, and believes that its master is about to come back. */
+/** Once this resolves, the replica receives nothing more, and believes that its primary is about to return. */
 export async function cutReplication(master: Redis, replica: Redis): Promise<void> {
-  // With a password where none is asked for it cannot log in any more.
+  // With a password that the primary does not require, it cannot log in again.
   await replica.config('SET', 'masterauth', 'wrong');
   await master.call('CLIENT', 'KILL', 'TYPE', 'replica');
   await until('the replica is cut off', async () => (await replica.info('replication')).includes('master_link_status:down'));
@@ -81,7 +81,7 @@ export async function cutReplication(master: Redis, replica: Redis): Promise<voi
 export async function until(what: string, condition: () => Promise<boolean>): Promise<void> {
   const endMs = performance.now() + WAIT_MS_MAX;
   while (!(await condition().catch(() => false))) {
-    if (performance.now() > endMs) throw new Error(`waited in vain for this: ${what}`);
+    if (performance.now() > endMs) throw new Error(`timed out waiting until ${what}`);
     await delay(20);
   }
 }

@@ -1,4 +1,4 @@
-// A real redis-server for tests: on a free loopback port, in a directory of its own, gone when stopped.
+// A real redis-server for tests: on a free loopback port, in a directory of its own, which is removed when it stops.
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,8 +17,8 @@ const START_ATTEMPTS = 3;
 const READY = /Ready to accept connections|Sentinel ID is/;
 
 /**
- * Persists nothing unless `args` say so; they are redis-server's and come last. `--port N` among them is honoured.
- * `file` is a configuration file, without which there is no sentinel.
+ * Persists nothing unless `args` say so; they are redis-server's arguments and come last. `--port N` among them is honoured.
+ * `file` is a configuration file; a sentinel needs one.
  */
 export async function startRedis(args: readonly string[] = [], file?: string): Promise<RedisServer> {
   const portAt = args.indexOf('--port');
@@ -27,7 +27,7 @@ export async function startRedis(args: readonly string[] = [], file?: string): P
     try {
       return await start(port, file === undefined ? [] : [file], args);
     } catch (error) {
-      // Someone else may have taken the port between its being found free and used.
+      // Another process may have taken the port since it was found free.
       if (attempt === START_ATTEMPTS) throw error;
     }
   }

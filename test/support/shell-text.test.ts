@@ -1,4 +1,4 @@
-// Which programs a shell text starts is seen, whatever stands around their names.
+// Finds which programs a shell text starts, whatever surrounds their names.
 import { expect, test } from 'vitest';
 import { programsIn } from './shell-text.ts';
 

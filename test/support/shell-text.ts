@@ -1,12 +1,12 @@
-// Which programs a shell text starts, so that none is started that nobody knows of.
+// Finds which programs a shell text starts, so that none is started that was not declared.
 
 const BUILT_IN =
   'break case cd command continue do done echo elif else esac eval exec exit export false fi for if printf pwd read return set shift test then trap true ulimit umask unset until wait while [ : ! { }';
 const NO_PROGRAM = new Set(BUILT_IN.split(' '));
-/** After these comes a command. */
+/** A command follows these. */
 const GO_ON = new Set('command do elif else exec if then until while ! {'.split(' '));
 
-/** Names in the order of their first use. Quoted names and those out of variables are not seen: they are for `"$@"`. */
+/** Names in order of first use. Quoted names and those from variables are not found: those are for `"$@"`. */
 export function programsIn(text: string): string[] {
   const bare = text
     .replaceAll(/\\\n/g, ' ')

@@ -1,4 +1,4 @@
-// A log for tests in which nobody reads it.
+// A log that writes nothing, for tests that do not read it.
 import type { Log } from '../../src/ports/log.ts';
 
 export const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -1,4 +1,4 @@
-// The place that a gateway process is run in: a folder with a configuration, a store with a team, and an engine.
+// What a gateway process needs: a folder with a configuration, a store with a team, and an engine.
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,13 +17,13 @@ import { openBeside } from './store-place.ts';
 export interface Site {
   readonly folder: string;
   readonly engine: ScriptedEngine;
-  /** What the command line would use, besides the gateway. */
+  /** Another connection to the store, as the command line would open. */
   readonly store: Store;
   readonly storeUrl: string;
   readonly team: TestTeam;
-  /** Writes the configuration file; JSON is YAML. */
+  /** Writes the configuration file; JSON is valid YAML. */
   configure(config: Readonly<Record<string, unknown>>): Promise<void>;
-  /** Arguments of `serve` on free ports with everything of this place, then `more`. */
+  /** Arguments of `serve` on free ports with everything of this site, then `more`. */
   args(...more: readonly string[]): string[];
   serve(...more: readonly string[]): Promise<GatewayProcess>;
   close(): Promise<void>;
@@ -81,7 +81,7 @@ export async function opsPage(gateway: GatewayProcess, path: string): Promise<st
   return `${status} ${body}`;
 }
 
-/** The lines of the log that say this. */
+/** The log lines with this message. */
 export function logged(gateway: GatewayProcess, message: string): Record<string, unknown>[] {
   const lines = gateway
     .output()

@@ -1,4 +1,4 @@
-// A program that cannot be started, or ends too early, or takes too long, is told at once and by name; none outlives its end.
+// A program that cannot start, ends early, or takes too long is reported at once and by name; none outlives the test.
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** As on a machine where the program's file is another one. */
+/** As on a machine where the program is installed elsewhere. */
 async function withFile<T>(file: string, run: () => Promise<T>): Promise<T> {
   const row = PROGRAMS.openssl as { file: string };
   const usual = row.file;
@@ -28,7 +28,7 @@ async function withFile<T>(file: string, run: () => Promise<T>): Promise<T> {
 }
 
 describe('a program', () => {
-  test('that is not there is told by name and package, in every way of starting it', async () => {
+  test('that does not exist is reported by name and package, in every way of starting it', async () => {
     await withFile('/nowhere/openssl', async () => {
       const told = 'openssl cannot be started: there is no /nowhere/openssl; install the Debian package openssl';
       await expect(startProgram('openssl', [], { ready: /x/ })).rejects.toThrow(told);
@@ -39,7 +39,7 @@ describe('a program', () => {
     });
   });
 
-  test('that is there and is no program is told', async () => {
+  test('that exists but is no program is reported', async () => {
     const file = join(folder, 'broken');
     await writeFile(file, '#!/nowhere/interpreter\n');
     await chmod(file, 0o755);
@@ -51,29 +51,29 @@ describe('a program', () => {
     });
   });
 
-  test('that ends before it is ready is told at once, with what it said', async () => {
+  test('that ends before it is ready is reported at once, with its output', async () => {
     const started = startProgram('node', ['-e', 'console.error("no port"); process.exit(3)'], { ready: /ready/ });
     await expect(started).rejects.toThrow('a program of our own ended with 3 before it was ready; it said: no port');
     const asked = startProgram('redis-server', ['--no-such-setting', '1'], { ready: () => new Promise(() => undefined) });
     await expect(asked).rejects.toThrow(/^redis-server \(Debian package redis-server\) ended with 1 before it was ready; it said: /);
   });
 
-  test('that is not ready in time is told, and ended with what it has started', async () => {
+  test('that is not ready in time is reported, and killed with everything that it started', async () => {
     const args = ['-c', 'sleep 600 & echo child $!; wait'];
     const program = launch('sh', args, { uses: ['sleep'] });
     await expect(program.until(/ready/, 300)).rejects.toThrow(/^sh \(Debian package dash\) was not ready within 0.3 s; it said: child \d+/);
-    const sleeper = Number(/child (\d+)/.exec(program.said)![1]);
+    const sleeper = Number(/child (\d+)/.exec(program.output)![1]);
     expect(isRunning(sleeper)).toBe(true);
     expect(await program.end()).toEqual({ status: null, signal: 'SIGKILL' });
     await expect.poll(() => isRunning(sleeper)).toBe(false);
   });
 
-  test('that does not end in time is told, and ended', async () => {
+  test('that does not end in time is reported, and killed', async () => {
     const run = runProgram('node', ['-e', 'console.log("busy"); setInterval(() => {}, 1000)'], { msMax: 500 });
     await expect(run).rejects.toThrow('a program of our own did not end within 0.5 s; it said: busy');
   });
 
-  test('that fails says why, to whoever wants its output', async () => {
+  test('that fails is reported with its errors when only its output was wanted', async () => {
     await expect(outputOf('node', ['-e', 'console.error("why"); process.exit(4)'])).rejects.toThrow(
       'a program of our own ended with 4; it said: why',
     );
@@ -87,11 +87,11 @@ describe('a program', () => {
     vi.unstubAllEnvs();
   });
 
-  test('is not started by a shell that was not told so', () => {
-    expect(() => launch('sh', ['-c', 'sleep 1; curl x'], { uses: ['curl'] })).toThrow('a shell is to start sleep');
+  test('is not started by a shell unless it was declared', () => {
+    expect(() => launch('sh', ['-c', 'sleep 1; curl x'], { uses: ['curl'] })).toThrow('a shell would start sleep');
   });
 
-  test('ends when we end, however that is', async () => {
+  test('ends when we end, however that happens', async () => {
     const start = `
       const { launch } = await import('${new URL('start-program.ts', import.meta.url).href}');
       const sleeper = launch('sleep', ['600']);
@@ -104,8 +104,8 @@ describe('a program', () => {
     ] as const;
     const ends = async ([end, expected]: (typeof endings)[number]): Promise<void> => {
       const program = launch('node', ['--input-type=module', '-e', `${start} setTimeout(() => { ${end} }, 50);`]);
-      expect(await program.ended, program.said).toEqual(expected);
-      const sleeper = Number(/sleeper (\d+)/.exec(program.said)![1]);
+      expect(await program.ended, program.output).toEqual(expected);
+      const sleeper = Number(/sleeper (\d+)/.exec(program.output)![1]);
       await expect.poll(() => isRunning(sleeper)).toBe(false);
     };
     await Promise.all(endings.map(ends));

@@ -1,4 +1,4 @@
-// The one place where tests, benches and evidence start programs: by their names in the table, with limits, and gone when we are.
+// The one place where tests, benches and evidence start programs: by their names in the table, with time limits, and killed when we exit.
 import { spawn } from 'node:child_process';
 import type { StdioOptions } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
@@ -12,7 +12,7 @@ import type { Ending, Readiness } from './started-program.ts';
 
 /** The Node that runs us. */
 export const OWN_NODE = 'node';
-/** What needs no row in the table: without it nobody comes as far as here. npm and npx are found by the PATH. */
+/** Programs without a row in the table: nobody gets this far without them. npm and npx are found by the PATH. */
 const OWN = [OWN_NODE, 'npm', 'npx'] as const;
 type Own = (typeof OWN)[number];
 export type Startable = ProgramName | Own;
@@ -23,9 +23,9 @@ export interface StartOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** By default output and errors come through pipes, and there is no input. */
   readonly stdio?: StdioOptions;
-  /** What it finds on its standard input. */
+  /** Its standard input. */
   readonly input?: string;
-  /** What this program starts in its turn: a shell, taskset, strace. */
+  /** What this program starts in turn: a shell, taskset, strace. */
   readonly uses?: readonly Startable[];
 }
 
@@ -40,7 +40,7 @@ export const COMMAND_VARIABLE = 'LINGATE_TEST_COMMAND';
 const SHOWN_MAX = 1000;
 const RUN_MS_MAX = 60_000;
 
-/** Resolves when it is ready. Rejects, by name, at once when it cannot be started or ends before, and when it takes too long. */
+/** Resolves when it is ready. Rejects, with its name, as soon as it cannot be started or ends early, and if it takes too long. */
 export async function startProgram(
   name: Startable,
   args: readonly string[],
@@ -56,7 +56,7 @@ export async function startProgram(
   return program;
 }
 
-/** Runs it to its end, whatever its status. Rejects, by name, when it cannot be started or takes too long: then it is killed. */
+/** Runs it to its end, whatever its status. Rejects, with its name, if it cannot be started or takes too long: then it is killed. */
 export async function runProgram(
   name: Startable,
   args: readonly string[],
@@ -77,7 +77,7 @@ export async function runProgram(
   return { ...ending, stdout: stdout(), stderr: stderr() };
 }
 
-/** What it prints on standard output. Rejects, by name and with its errors, unless it ends with status 0. */
+/** Its standard output. Rejects, with its name and errors, unless it ends with status 0. */
 export async function outputOf(
   name: Startable,
   args: readonly string[],
@@ -88,12 +88,12 @@ export async function outputOf(
   throw new Error(`${titleOf(name)} ended with ${status ?? signal}; it said: ${(stdout + stderr).slice(-SHOWN_MAX).trim()}`);
 }
 
-/** Starts it and waits for nothing. Throws, by name, when it is not there. */
+/** Starts it without waiting. Throws, with its name, if it is not installed. */
 export function launch(name: Startable, args: readonly string[], options: StartOptions = {}): Program {
   const { cwd, env = process.env, input, stdio = [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'], uses = [] } = options;
   for (const each of [name, ...uses]) expectThere(each);
-  if ([name, ...uses].includes('sh')) expectTold(args, uses);
-  // A group of its own, which is ended as a whole.
+  if ([name, ...uses].includes('sh')) expectDeclared(args, uses);
+  // A process group of its own, which can be killed as a whole.
   const program = new Program(
     titleOf(name),
     spawn(fileOf(name), args, { ...(cwd === undefined ? {} : { cwd }), env, stdio, detached: true }),
@@ -102,13 +102,13 @@ export function launch(name: Startable, args: readonly string[], options: StartO
   return program;
 }
 
-/** Where it is. */
+/** The path of a program. */
 export function fileOf(name: Startable): string {
   if (name === OWN_NODE) return process.execPath;
   return isOwn(name) ? name : PROGRAMS[name].file;
 }
 
-/** Whether it could be started, for what may do without it. */
+/** Whether it could be started, for callers that can do without it. */
 export function isThere(name: ProgramName): boolean {
   try {
     accessSync(fileOf(name), constants.X_OK);
@@ -137,10 +137,10 @@ function expectThere(name: Startable): void {
   if (!isThere(name)) throw new Error(`${name} cannot be started: there is no ${need.file}; install the Debian package ${need.package}`);
 }
 
-function expectTold(args: readonly string[], uses: readonly string[]): void {
+function expectDeclared(args: readonly string[], uses: readonly string[]): void {
   const text = args[args.findIndex((arg) => /^-\w*c$/.test(arg)) + 1] ?? '';
-  const untold = programsIn(text).filter((name) => !uses.includes(name));
-  if (untold.length > 0) throw new Error(`a shell is to start ${untold.join(', ')}, which its starter does not name in 'uses'`);
+  const undeclared = programsIn(text).filter((name) => !uses.includes(name));
+  if (undeclared.length > 0) throw new Error(`a shell would start ${undeclared.join(', ')}, which are not declared in 'uses'`);
 }
 
 function gather(stream: Readable | null): () => string {

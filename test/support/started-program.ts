@@ -1,4 +1,4 @@
-// A program that was started: what it says, whether it is ready, how it ended; it is gone when we are.
+// A program that was started: its output, whether it is ready, how it ended; it is killed when we exit.
 import type { ChildProcess } from 'node:child_process';
 import process from 'node:process';
 import type { Readable } from 'node:stream';
@@ -9,7 +9,7 @@ export interface Ending {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A pattern for what it prints, or a question that is asked until it is answered with yes. */
+/** A pattern in its output, or a check that is repeated until it returns true. */
 export type Readiness = RegExp | (() => Promise<boolean>);
 
 const SAID_MAX = 64 * 1024;
@@ -19,14 +19,14 @@ const ASK_EVERY_MS = 20;
 
 /** A program that was started. */
 export class Program {
-  /** Its name and package, as faults name it. */
+  /** Its name and package, as errors name it. */
   readonly title: string;
   readonly child: ChildProcess;
-  /** Resolves when it has ended and all that it printed was read, also when it could not be started; never rejects. */
+  /** Resolves when it has ended and all its output was read, even if it could not be started; never rejects. */
   readonly ended: Promise<Ending>;
   /** Why it could not be started. */
   failure: Error | undefined;
-  #said = '';
+  #output = '';
   #over = false;
   #wake: () => void = () => undefined;
 
@@ -35,7 +35,7 @@ export class Program {
     this.child = child;
     running.add(this);
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer | string) => this.#hear(chunk.toString()));
-    // Whoever writes to a program that has ended learns it from its end.
+    // Writing to a program that has ended fails; its end is reported elsewhere.
     child.stdin?.on('error', () => undefined);
     this.ended = new Promise((resolve) => {
       const end = (status: number | null, signal: NodeJS.Signals | null): void => {
@@ -58,18 +58,18 @@ export class Program {
     return this.child.pid;
   }
 
-  /** Standard output, where it comes through a pipe. */
+  /** Standard output, if it comes through a pipe. */
   get stdout(): Readable {
-    if (this.child.stdout === null) throw this.fault('has no output that could be read');
+    if (this.child.stdout === null) throw this.fault('has no output to read');
     return this.child.stdout;
   }
 
-  /** The last of what it has printed. */
-  get said(): string {
-    return this.#said;
+  /** The last part of its output. */
+  get output(): string {
+    return this.#output;
   }
 
-  /** Resolves when it is ready; rejects when it ends before or takes too long. */
+  /** Resolves when it is ready; rejects if it ends first or takes too long. */
   async until(ready: Readiness, msMax = READY_MS_MAX): Promise<void> {
     let late = false;
     const timeout = Promise.withResolvers<undefined>();
@@ -80,7 +80,7 @@ export class Program {
     }, msMax);
     try {
       for (;;) {
-        const met = ready instanceof RegExp ? ready.test(this.#said) : await Promise.race([ready(), this.ended, timeout.promise]);
+        const met = ready instanceof RegExp ? ready.test(this.#output) : await Promise.race([ready(), this.ended, timeout.promise]);
         if (met === true) return;
         if (this.failure !== undefined) throw this.fault(`could not be started: ${this.failure.message}`);
         if (this.#over) throw this.fault(`ended with ${this.child.exitCode ?? this.child.signalCode} before it was ready`);
@@ -92,7 +92,7 @@ export class Program {
     }
   }
 
-  /** Kills it and everything that it has started; resolves when it is gone. */
+  /** Kills it and everything that it started; resolves when it is gone. */
   async end(): Promise<Ending> {
     this.kill();
     return this.ended;
@@ -102,18 +102,18 @@ export class Program {
     if (this.child.pid !== undefined && !this.#over) killTree(this.child.pid);
   }
 
-  /** Kills what it has left behind in its group. */
+  /** Kills what it left behind in its process group. */
   sweep(): void {
     if (this.child.pid !== undefined) killTree(this.child.pid);
   }
 
-  /** An error that names it, its package and what it said. */
+  /** An error with its name, its package and its output. */
   fault(what: string): Error {
-    return new Error(`${this.title} ${what}; it said: ${this.#said.slice(-SHOWN_MAX).trim() || 'nothing'}`);
+    return new Error(`${this.title} ${what}; it said: ${this.#output.slice(-SHOWN_MAX).trim() || 'nothing'}`);
   }
 
   #hear(text: string): void {
-    this.#said = (this.#said + text).slice(-SAID_MAX);
+    this.#output = (this.#output + text).slice(-SAID_MAX);
     this.#wake();
   }
 
@@ -135,7 +135,7 @@ process.once('exit', killAll);
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.once(signal, () => {
     killAll();
-    // Whoever else listens decides what becomes of us; otherwise it is what the signal says.
+    // If others listen for the signal, they decide what happens; otherwise it has its default effect.
     if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
   });
 }

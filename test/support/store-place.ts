@@ -1,4 +1,4 @@
-// Where a store of either kind lies in a test, and the connection to it that is the test's own.
+// The location of a test's store of either kind, and the test's own connection to it.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,11 +11,11 @@ import { SILENT } from './silent-log.ts';
 
 export interface StorePlace {
   readonly url: string;
-  /** Of the test's own, for more than the store. */
+  /** The test's own client, for more than the store. */
   readonly folder: string;
-  /** Where the store is in Redis. */
+  /** The store's address in Redis. */
   readonly redis: RedisServer | undefined;
-  /** Comes after everything that is open on it is closed. */
+  /** Call it after everything that is open on the store is closed. */
   remove(): Promise<void>;
 }
 
@@ -35,10 +35,10 @@ export async function storePlace(kind: 'sqlite' | 'redis'): Promise<StorePlace> 
 }
 
 const WALL_CLOCK: Clock = { nowMs: () => Date.now() };
-/** What a test prepares or looks at waits for a busy disk; only what the gateway does itself is under its deadline. */
+/** The test's own operations may wait for a busy disk; only the gateway's are under its deadline. */
 const PATIENCE_MS = 5000;
 
-/** What the command line would use, besides the gateway. */
+/** Another connection, as the command line would open. */
 export function openBeside(url: string, clock = WALL_CLOCK): Promise<Store> {
   return openStore(url, { log: SILENT, clock, commandTimeoutMs: PATIENCE_MS });
 }

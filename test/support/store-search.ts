@@ -1,15 +1,15 @@
-// Looks through everything that a store keeps, whatever it is called: for tests of what must not be in it any more.
+// Searches everything that a store keeps, whatever its name: for tests of what must no longer be in it.
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { Redis } from 'ioredis';
 
-/** Where something stands, and what stands there. */
+/** A place in the store, and the text there. */
 export interface StoredText {
   readonly where: string;
   readonly text: string;
 }
 
-/** The places that hold one of `words`, in whatever case, each with the word. */
+/** The places that contain one of `words`, in any case, each with the word. */
 export async function placesOf(url: string, words: readonly string[]): Promise<string[]> {
   const all = await everything(url);
   const found = words.flatMap((word) => {
@@ -19,7 +19,7 @@ export async function placesOf(url: string, words: readonly string[]): Promise<s
   return [...new Set(found)];
 }
 
-/** Bytes are read as Latin-1, and once more as UTF-8. */
+/** Bytes are read as Latin-1, and again as UTF-8. */
 export function everything(url: string): Promise<readonly StoredText[]> {
   return url.startsWith('sqlite:') ? Promise.resolve(rowsAndBytes(url.slice('sqlite:'.length))) : keysAndValues(url);
 }

@@ -1,4 +1,4 @@
-// A run of vitest that takes too long is cut: it fails, says which tests were running, and leaves nothing behind.
+// A run of vitest that takes too long is stopped: it fails, reports which tests were running, and leaves nothing behind.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,27 +13,27 @@ vi.setConfig({ testTimeout: 60_000 });
 const VITEST = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url));
 const href = (file: string): string => JSON.stringify(new URL(file, import.meta.url).href);
 
-/** Vitest tells in batches, a tenth of a second apart at most, what has begun: what is printed after this comes behind it. */
-const TOLD = 'new Promise((resolve) => setTimeout(resolve, 400))';
+/** Vitest reports what has begun in batches, at most a tenth of a second apart: what is printed after this comes later. */
+const REPORTED = 'new Promise((resolve) => setTimeout(resolve, 400))';
 
-/** One test waits for ever, with a program that it has started; one blocks its process; one is done; one hangs before its first test. */
+/** One test waits for ever with a program that it started; one blocks its process; one has finished; one hangs before its first test. */
 const FILES: Readonly<Record<string, string>> = {
   'waits.test.js': `
     import { launch } from ${href('start-program.ts')};
     test('is done', () => {});
     test('waits for ever', async () => {
-      await ${TOLD};
+      await ${REPORTED};
       console.log('sleeper', launch('sleep', ['600']).pid);
       await new Promise(() => {});
     });`,
   'blocks.test.js': `
     test('blocks', async () => {
-      await ${TOLD};
+      await ${REPORTED};
       console.log('is about to block');
-      await ${TOLD};
+      await ${REPORTED};
       for (;;);
     });`,
-  'hook.test.js': `beforeAll(async () => { await ${TOLD}; console.log('is in its hook'); await new Promise(() => {}); }); test('never begins', () => {});`,
+  'hook.test.js': `beforeAll(async () => { await ${REPORTED}; console.log('is in its hook'); await new Promise(() => {}); }); test('never begins', () => {});`,
 };
 
 const folders: string[] = [];
@@ -55,24 +55,24 @@ async function start(minutes: number): Promise<Program> {
   return launch('node', args, { env: { ...process.env, NO_COLOR: '1', CI: '1' } });
 }
 
-// Both at once: they wait most of the time.
-test.concurrent('by its limit', async ({ expect }) => {
+// Both at once, because they mostly wait.
+test.concurrent('at its time limit', async ({ expect }) => {
   const run = await start(0.1);
   expect(await run.ended).toEqual({ status: 1, signal: null });
-  expect(run.said).toContain('The suite was cut after 0.1 minutes. These were running:\n');
-  expect(run.said).toContain('  waits.test.js (for ');
+  expect(run.output).toContain('The suite was cut after 0.1 minutes. These were running:\n');
+  expect(run.output).toContain('  waits.test.js (for ');
 });
 
-test.concurrent('by a signal, as when CI cuts it', async ({ expect }) => {
+test.concurrent('on a signal, as when CI stops it', async ({ expect }) => {
   const run = await start(10);
   for (const begun of [/sleeper \d+/, /is about to block/, /is in its hook/]) await run.until(begun, 30_000);
   run.child.kill('SIGTERM');
   expect(await run.ended).toEqual({ status: 1, signal: null });
-  const said = run.said.slice(run.said.indexOf('The suite was cut'));
-  expect(said).toContain('The suite was cut by SIGTERM. These were running:\n');
+  const output = run.output.slice(run.output.indexOf('The suite was cut'));
+  expect(output).toContain('The suite was cut by SIGTERM. These were running:\n');
   const names = ['waits.test.js > waits for ever', 'blocks.test.js > blocks', 'hook.test.js > beforeAll'];
-  for (const name of names) expect(said).toContain(`  ${name} (for `);
-  expect(said).not.toContain('is done');
-  const sleeper = Number(/sleeper (\d+)/.exec(run.said)![1]);
+  for (const name of names) expect(output).toContain(`  ${name} (for `);
+  expect(output).not.toContain('is done');
+  const sleeper = Number(/sleeper (\d+)/.exec(run.output)![1]);
   await expect.poll(() => isRunning(sleeper)).toBe(false);
 });

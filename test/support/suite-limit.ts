@@ -1,10 +1,10 @@
-// Cuts a run of vitest that takes too long: says which tests were running, and ends them with everything that they have started.
+// Stops a run of vitest that takes too long: reports which tests were running, and kills them with everything that they started.
 import process from 'node:process';
 import type { Plugin } from 'vitest/config';
 import type { ReportedHookContext, Reporter, TestCase, TestModule } from 'vitest/node';
 import { killTree } from './process-tree.ts';
 
-/** For the configuration's `plugins`: so it holds with whatever reporters the command line names. */
+/** For the configuration's `plugins`, so that it applies whatever reporters the command line names. */
 export function suiteLimit(minutes: number): Plugin {
   return {
     name: 'suite-limit',
@@ -14,10 +14,10 @@ export function suiteLimit(minutes: number): Plugin {
   };
 }
 
-/** A test's own limit does not hold while it blocks its process, and none holds what hangs between tests. */
+/** A test's own limit does not fire while the test blocks its process, and nothing limits what hangs between tests. */
 class SuiteLimit implements Reporter {
   readonly #minutes: number;
-  /** By id: files, hooks and tests that have begun, with their beginnings. */
+  /** By id: files, hooks and tests that are running, with their start times. */
   readonly #running = new Map<string, { readonly name: string; readonly sinceMs: number }>();
   #timer: NodeJS.Timeout | undefined = undefined;
 

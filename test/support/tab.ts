@@ -1,4 +1,4 @@
-// One page in the browser, of puppeteer's, and what it did and said: its requests, and everything that was complained about.
+// One browser page of puppeteer's, which records its requests and all errors.
 import type { Page } from 'puppeteer-core';
 
 export interface Look {
@@ -12,11 +12,11 @@ export interface Look {
 const WAIT_MS_MAX = 15_000;
 
 export class Tab {
-  /** For all that is not here: typing, keys, selectors, cookies. */
+  /** For everything that this class lacks: typing, keys, selectors, cookies. */
   readonly page: Page;
   /** URLs of every request since the tab was opened. */
   readonly requests: string[] = [];
-  /** What the console shows (of the page, its scripts and the browser), and errors that nobody caught. */
+  /** Messages in the browser's console (from the page, its scripts and the browser), and uncaught errors. */
   readonly complaints: string[] = [];
 
   private constructor(page: Page) {
@@ -39,22 +39,22 @@ export class Tab {
     await this.page.setJavaScriptEnabled(scripts);
   }
 
-  /** Resolves when everything has been loaded, with the status. */
+  /** Resolves with the status when everything has been loaded. */
   async goto(url: string): Promise<number | undefined> {
     return (await this.page.goto(url))?.status();
   }
 
-  /** Clicks what the selector finds, which is to lead to another page; resolves when that has been loaded. */
+  /** Clicks what the selector finds, which must lead to another page; resolves when that has been loaded. */
   async follow(selector: string): Promise<void> {
     await Promise.all([this.page.waitForNavigation(), this.page.click(selector)]);
   }
 
-  /** What an expression comes to in the page, as JSON has it; also where the page's own scripts are switched off. */
+  /** The value of an expression in the page, as JSON; works even if the page's own scripts are disabled. */
   async read<T>(expression: string): Promise<T> {
     return (await this.page.evaluate(expression)) as T;
   }
 
-  /** Requests to anywhere but this origin; what lies in the page itself (`data:`) is none. */
+  /** Requests to other origins; data in the page itself (`data:`) does not count. */
   requestsBeyond(origin: string): string[] {
     return this.requests.filter((url) => !url.startsWith('data:') && new URL(url).origin !== origin);
   }

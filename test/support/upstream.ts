@@ -1,4 +1,4 @@
-// A server for forward routes to go to: does what the path says, and keeps every request that it saw.
+// An upstream for forward routes: does what the path says, and records every request.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -7,21 +7,21 @@ import type { AddressInfo, Socket } from 'node:net';
 export interface SeenRequest {
   readonly method: string;
   readonly target: string;
-  /** Names and values as they came, in order. */
+  /** Names and values as they arrived, in order. */
   readonly fields: readonly (readonly [name: string, value: string])[];
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Length and SHA-256 of a body that came whole. */
+  /** Length and SHA-256 of a body that arrived completely. */
   body?: { readonly bytes: number; readonly sha256: string };
 }
 
 export interface TestUpstream {
   readonly url: string;
   readonly seen: SeenRequest[];
-  /** What could not be read as a request. */
+  /** Errors of requests that could not be parsed. */
   readonly broken: string[];
-  /** Connections that are open. */
+  /** Open connections. */
   readonly connections: number;
-  /** The answer to `/…/held` goes on. */
+  /** Lets the answer to `/…/held` continue. */
   letGo(): void;
   close(): Promise<void>;
 }
@@ -29,7 +29,7 @@ export interface TestUpstream {
 /** What every download repeats. */
 const PATTERN = Buffer.from(Uint8Array.from({ length: 131_072 }, (_, i) => (i * 31 + (i >> 9)) & 0xff));
 
-/** The bytes of any download from a place on. */
+/** The bytes of any download from this offset. */
 export function downloadPiece(from: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length);
   for (let at = 0; at < length;) at += PATTERN.copy(bytes, at, (from + at) % PATTERN.length);
@@ -43,10 +43,10 @@ export function sha256(bytes: Uint8Array): string {
 const PIECE_BYTES = 65_536;
 
 /**
- * The last words of a path, behind any others: `voices`, `sink` (reads the body and tells its length and hash),
- * `bytes/N`, `chunked/N`, `status/N`, `dies/N` (in the middle of an answer of 4000 bytes, chunked without a length with
- * `dies-chunked/N`), `silent`, `stalls/N`, `held`, `gzip`, `no-length`, `empty`, `fields`, `early/N` (answers that status
- * before it has read anything), `flaky` (dies once, then answers).
+ * The last segments of a path, after any others: `voices`, `sink` (reads the body and returns its length and hash),
+ * `bytes/N`, `chunked/N`, `status/N`, `dies/N` (in the middle of an answer of 4000 bytes; `dies-chunked/N` without a
+ * length), `silent`, `stalls/N`, `held`, `gzip`, `no-length`, `empty`, `fields`, `early/N` (answers with that status
+ * before it has read anything), `flaky` (fails once, then answers).
  */
 export async function startUpstream(): Promise<TestUpstream> {
   const seen: SeenRequest[] = [];
@@ -170,7 +170,7 @@ function json(response: ServerResponse, value: unknown): void {
   response.end(body);
 }
 
-/** As fast as it is taken. */
+/** As fast as it is read. */
 function send(response: ServerResponse, bytes: number, sized: boolean): void {
   response.writeHead(200, { 'content-type': 'application/octet-stream', ...(sized ? { 'content-length': bytes } : {}) });
   let at = 0;

@@ -1,4 +1,4 @@
-// Configuration files for tests: each in a folder of its own, gone with the test.
+// Configuration files for tests: each in a folder of its own, removed after the test.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ export function loaded(text: string, sources: Partial<ConfigSources> = {}): Conf
   return loadConfig({ file: written(text), env: {}, ...sources });
 }
 
-/** The lines by which a configuration is refused, without the file's own name; none when it is accepted. */
+/** The error lines for a configuration, without the file's name; none if it is accepted. */
 export function refusals(text: string, sources: Partial<ConfigSources> = {}): string[] {
   return linesOf(written(text), sources);
 }

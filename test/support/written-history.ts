@@ -1,4 +1,4 @@
-// A history of usage that a test has written: what stores answer, from memory.
+// A usage history that a test specifies: returns what stores would, from memory.
 import { dayOfDate } from '../../src/domain/usage-days.ts';
 import { limitsOf } from '../../src/domain/plan.ts';
 import type { KeyRecord, Team } from '../../src/ports/team-registry.ts';
@@ -7,7 +7,7 @@ import { QUOTA_PLAN } from './gateway.ts';
 
 export interface WrittenTeam {
   readonly name: string;
-  /** By date: characters and requests of each key, by the key's label; keys are made in the order of their first use here. */
+  /** By date: characters and requests of each key, by the key's label; keys are created in the order of first use. */
   readonly days: Readonly<Record<string, Readonly<Record<string, readonly [characters: number, requests: number]>>>>;
 }
 
@@ -40,7 +40,7 @@ export function writtenTeam({ name, days }: WrittenTeam, number: number): TeamDa
   return { team, keys, days: rows.toSorted((a, b) => a.day - b.day) };
 }
 
-/** `teams` may be changed while it is read, as a store's are. */
+/** `teams` may change between reads, as in a store. */
 export function writtenHistory(teams: readonly TeamDays[], periods: readonly PeriodUse[] = []): UsageHistory {
   const within = (one: TeamDays, { from, to }: DayRange): TeamDays => {
     const days = one.days.filter(({ day }) => day >= from && day <= to);

@@ -15,7 +15,7 @@ const READY = /^port (\d+)$/m;
 
 export async function startEngineProcess(port = 0): Promise<EngineProcess> {
   const program = await startProgram('node', [MAIN, String(port)], { stdio: ['ignore', 'pipe', 'inherit'], ready: READY });
-  const taken = Number(READY.exec(program.said)![1]);
+  const taken = Number(READY.exec(program.output)![1]);
   return {
     url: `http://127.0.0.1:${taken}`,
     port: taken,

@@ -138,7 +138,7 @@ async function onSmallDisk(place: Place): Promise<Broken> {
   let output = '';
   gateway.child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   await gateway.until(READY);
-  const [, url, opsUrl] = READY.exec(gateway.said)!;
+  const [, url, opsUrl] = READY.exec(gateway.output)!;
   // By the gateway itself: SQLite would follow the way into its file system back into ours.
   const { team_id: teamId } = await create<{ team_id: string }>(`${opsUrl}/admin/v1/teams`, { name: 'Test', plan: 'pro' });
   const made = await create<{ key_id: string; key: string }>(`${opsUrl}/admin/v1/teams/${teamId}/keys`, { mode: 'live' });

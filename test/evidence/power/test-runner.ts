@@ -55,5 +55,5 @@ async function runVitest(folder: string, { env, file, names }: TestRun): Promise
   const timer = setTimeout(() => program.kill(), RUN_TIMEOUT_MS);
   await program.ended;
   clearTimeout(timer);
-  return program.said.slice(-OUTPUT_SHOWN);
+  return program.output.slice(-OUTPUT_SHOWN);
 }

@@ -76,7 +76,7 @@ test('a gateway needs no root, no capability and nothing to write but its data, 
   const { gateway, store: url } = start();
   try {
     await gateway.until(READY);
-    const port = Number(READY.exec(gateway.said)![1]);
+    const port = Number(READY.exec(gateway.output)![1]);
 
     const status = await readFile(`/proc/${gateway.pid}/status`, 'utf8');
     const own = process.getuid!();

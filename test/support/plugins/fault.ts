@@ -1,4 +1,4 @@
-// An example plugin: a step behind the admission that fails on command, and one that marks a request for it.
+// A test plugin: a step after the admission that fails on command, and one that marks a request for it.
 import Type from 'typebox';
 import { definePlugin } from 'lingate';
 

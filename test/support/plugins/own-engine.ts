@@ -1,4 +1,4 @@
-// A plugin with an engine protocol of its own: it needs a key, and says what its engine can do.
+// A plugin with its own engine protocol: it needs a key, and describes what its engine can do.
 import Type from 'typebox';
 import { definePlugin, secret } from 'lingate';
 import type { EngineProtocol } from 'lingate';

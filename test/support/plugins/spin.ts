@@ -1,4 +1,4 @@
-// A plugin whose step keeps the processor busy: what an event loop that cannot keep up is made of.
+// A plugin whose step keeps the CPU busy, so that the event loop falls behind.
 import Type from 'typebox';
 import { definePlugin } from 'lingate';
 

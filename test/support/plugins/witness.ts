@@ -1,4 +1,4 @@
-// A plugin that remembers every request whose chain was started, by the mark that the request carries.
+// A plugin that records every request whose chain was started, with the mark that the request carries.
 import Type from 'typebox';
 import { definePlugin } from 'lingate';
 
@@ -7,7 +7,7 @@ export interface Witnessed {
   readonly mark: string;
   readonly method: string;
   readonly path: string;
-  /** The value of `X-Front`: what a front proxy made of the request that it passed on. */
+  /** The value of `X-Front`: what a front proxy made of the request that it forwarded. */
   readonly front: string | undefined;
 }
 

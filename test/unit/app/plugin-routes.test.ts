@@ -1,4 +1,4 @@
-// Which routes a plugin may add: nothing of ours is shadowed, and what cannot be is one clear line each.
+// Which routes a plugin may add: none of ours is shadowed, and each refusal is one clear line.
 import { describe, expect, test } from 'vitest';
 import { buildChains } from '../../../src/app/chain.ts';
 import type { ChainParts } from '../../../src/app/chain.ts';
@@ -11,6 +11,7 @@ import { pathsOverlap } from '../../../src/core/route.ts';
 import type { Step } from '../../../src/core/step.ts';
 import type { LoadedRoute } from '../../../src/ports/plugin.ts';
 import { ROUTES } from '../../../src/routes.ts';
+import { openMetrics } from '../../../src/ops/metrics/metrics.ts';
 
 function route(parts: Partial<LoadedRoute> = {}): LoadedRoute {
   return { plugin: 'other', method: 'GET', path: '/other', takesBody: false, steps: ['access-log', 'other-answer'], ...parts };
@@ -39,7 +40,7 @@ describe('a route of a plugin is refused', () => {
     ['/v1/glossaries/{id}/{part}', 'GET /v1/glossaries/{id}/entries'],
   ])('at %s, which would answer for %s', (path, ours) => {
     const [line = '', ...more] = refusals(route({ path }));
-    // A path with two parameters is no path at all.
+    // A path with two parameters is not valid.
     if (path.split('{').length > 2) expect(line).toContain('the path must be like');
     else
       expect(line).toBe(
@@ -65,18 +66,18 @@ describe('a route of a plugin is refused', () => {
     expect(refusals(route(parts))[0]).toContain(reason);
   });
 
-  test('at a path with a slash at its end it may be: that is another path', () => {
+  test('unless only a trailing slash tells its path from another', () => {
     expect(refusals(route({ path: '/other' }), route({ path: '/other/' }))).toEqual([]);
   });
 
-  test('when another plugin has its path already, whatever the method; its own paths it may divide as it likes', () => {
+  test('when another plugin has its path already, whatever the method; its own paths may overlap', () => {
     const own = [route({ path: '/a/{id}' }), route({ path: '/a/b' }), route({ path: '/a/b', method: 'PUT' })];
     expect(refusals(...own)).toEqual([]);
     expect(refusals(...own, route({ path: '/a/b' }))[0]).toContain('"GET /a/b" of plugin "other" already has this path');
     expect(refusals(...own, route({ path: '/a/c', plugin: 'third', method: 'POST' }))[0]).toContain('"GET /a/{id}" of plugin "other"');
   });
 
-  test('with the option that leaves the path to the other, if one of the two has it', () => {
+  test('with a hint at the option that gives up the path, if one of the two plugins has it', () => {
     const words = '"GET /a/b" of plugin "other" already has this path; with root: false of plugin "third" both can be used';
     const third = route({ path: '/a/b', plugin: 'third', whenTaken: 'root: false' });
     expect(refusals(route({ path: '/a/b' }), third)[0]).toContain(words);
@@ -85,7 +86,7 @@ describe('a route of a plugin is refused', () => {
     );
   });
 
-  test('each with a line of its own', () => {
+  test('with a line for each', () => {
     expect(refusals(route({ path: '/health' }), route(), route({ path: '/v1/usage' }))).toHaveLength(2);
   });
 });
@@ -99,9 +100,10 @@ describe('the chains', () => {
     routeSteps: () => new Map([['other', steps]]),
     ...parts,
   });
-  const build = (loaded: LoadedPlugins) => buildChains(config, loaded, { store: { ledger: {} }, can: {} } as ChainParts);
+  const build = (loaded: LoadedPlugins) =>
+    buildChains(config, loaded, { store: { ledger: {} }, can: {}, metrics: openMetrics() } as ChainParts);
 
-  test('hold the routes of plugins behind ours, with the steps that other plugins place', () => {
+  test('have the routes of plugins after ours, with the steps that other plugins place', () => {
     const placed = { after: 'access-log', step: { kind: 'head', name: 'third-mark', run: () => undefined } } as const;
     const { routes } = build(plugins([answer('other-answer')], { placements: [placed] }));
     expect(routes).toHaveLength(ROUTES.length + 1);
@@ -119,13 +121,13 @@ describe('the chains', () => {
     expect(linesOf(() => build(plugins(steps)))).toEqual([line]);
   });
 
-  test('are refused where a head step stands behind a body step', () => {
+  test('are refused where a head step comes after a body step', () => {
     const steps = ['access-log', 'other-answer', 'shed'];
     expect(linesOf(() => build(plugins([answer('other-answer')], { routes: [route({ steps })] })))[0]).toContain('head steps come first');
   });
 });
 
-test('paths overlap when some path is of both forms', () => {
+test('paths overlap when some request path matches both', () => {
   expect(pathsOverlap('/a/{id}', '/a/b')).toBe(true);
   expect(pathsOverlap('/a/b', '/a/{id}')).toBe(true);
   expect(pathsOverlap('/a/{id}', '/{id}/b')).toBe(true);

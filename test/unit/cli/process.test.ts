@@ -1,16 +1,17 @@
-// The process around the commands: its Node, its warnings, its pipes, its status; and the commands that need no store.
-import { chmodSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
+// The process around the commands: its Node version, warnings, pipes and exit status; and the commands that need no store.
+import { chmodSync, closeSync, cpSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
 import { describeUwsBuild } from '../../../src/app/http-library.ts';
-import { inProcess, lingate, parsed, start, temporaryFolder } from '../../support/lingate-command.ts';
+import { bareEnvironment } from '../../support/compile-cache.ts';
+import { MAIN, inProcess, lingate, parsed, start, temporaryFolder } from '../../support/lingate-command.ts';
 import type { Folder } from '../../support/lingate-command.ts';
-import { outputOf } from '../../support/start-program.ts';
+import { outputOf, OWN_NODE, runProgram } from '../../support/start-program.ts';
 
-/** The older build of uWebSockets.js was made for Node 22 and those before it. */
+/** The older build of uWebSockets.js was made for Node 22 and older ones. */
 const OLDER_LOADS = process.versions.modules === '127';
 
 let folder: Folder;
@@ -21,14 +22,14 @@ beforeAll(() => {
 
 afterAll(() => folder.remove());
 
-/** A flag that makes Node claim to be another release. */
+/** The flag that makes Node claim to be another release. */
 function claiming(release: string): string[] {
   const code = `Object.defineProperty(process,'versions',{value:{...process.versions,node:'${release}'}})`;
   return ['--import', `data:text/javascript,${encodeURIComponent(code)}`];
 }
 
 describe('the process', () => {
-  test('says its version', async () => {
+  test('prints its version', async () => {
     const { status, stdout, stderr } = await lingate(['--version']);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout.split('\n')).toEqual([manifest.version, await describeUwsBuild(), `Node ${process.versions.node}`, '']);
@@ -52,7 +53,7 @@ describe('the process', () => {
   test.each([
     ['24.15.0', "this machine's own"],
     ['20.20.2', 'what npm ci has installed'],
-  ])('is started by npm scripts on this machine\u2019s own Node where that will do: %s is %s', async (release, chosen) => {
+  ])('is started by npm scripts on the machine\u2019s own Node if that is supported: for %s on %s', async (release, chosen) => {
     const checkout = join(folder.path, `scripts-${release}`);
     for (const path of ['package.json', 'src/with-node.sh', 'src/supported-node.js']) {
       cpSync(fileURLToPath(new URL(`../../../${path}`, import.meta.url)), join(checkout, path), { recursive: true });
@@ -70,7 +71,7 @@ describe('the process', () => {
     expect(printed).toBe(`${chosen}\n${path}:/usr/bin:/bin\n`);
   });
 
-  test('is silent about node:sqlite, and about nothing else', async () => {
+  test('suppresses the warning about node:sqlite, and no other', async () => {
     const warn = `process.nextTick(()=>process.emitWarning('a feature','ExperimentalWarning'))`;
     const nodeArgs = ['--import', `data:text/javascript,${encodeURIComponent(warn)}`];
     const words = ['team', 'create', '--name', 'Quiet', '--plan', 'free', '--store', 'sqlite:quiet.db'];
@@ -80,16 +81,24 @@ describe('the process', () => {
     expect(stderr).not.toContain('SQLite');
   });
 
-  test('a reader that leaves early is no failure', async () => {
+  test('a reader that closes the pipe early is no failure', async () => {
     const started = start(['--help']);
     started.stdout.destroy();
     expect(await started.ended).toEqual({ status: 0, signal: null });
-    expect(started.said).toBe('');
+    expect(started.output).toBe('');
+  });
+
+  test('a full disk under its output fails a command, in one line', async () => {
+    const disk = openSync('/dev/full', 'w');
+    const { status, stderr } = await runProgram(OWN_NODE, [MAIN, '--help'], { env: bareEnvironment(), stdio: ['ignore', disk, 'pipe'] });
+    closeSync(disk);
+    const said = 'lingate: standard output cannot be written: ENOSPC: no space left on device, write\n';
+    expect({ status, stderr }).toEqual({ status: 1, stderr: said });
   });
 });
 
 describe('config check', () => {
-  test('shows what a sound configuration comes to', async () => {
+  test('shows the values of a valid configuration', async () => {
     const file = join(folder.path, 'sound.yaml');
     writeFileSync(file, 'store: redis://user:geheim@db:6379\n');
     const shape = {
@@ -116,12 +125,12 @@ describe('config check', () => {
     expect(people.stdout).not.toContain('geheim');
   });
 
-  test('tells of an idle time that the loaded HTTP library cannot keep', async () => {
+  test('refuses an idle time that the loaded HTTP library does not support', async () => {
     const file = join(folder.path, 'idle.yaml');
     writeFileSync(file, 'limits: { idle_seconds: 60 }\n');
     const env = { LINGATE_UWS_BUILD: 'uws-pack' };
     const { status, stderr } = await lingate(['config', 'check', '--config', file], { env });
-    // Only Node 22 loads that build; elsewhere `auto` is node:http, which keeps any time.
+    // Only Node 22 loads that build; elsewhere `auto` is node:http, which supports any time.
     expect(status).toBe(OLDER_LOADS ? 1 : 0);
     expect(stderr).toBe(
       !OLDER_LOADS
@@ -133,7 +142,7 @@ describe('config check', () => {
     expect((await inProcess(['config', 'check', '--config', file], env)).status).toBe(0);
   });
 
-  test('names every fault of a wrong one by the file as it was given, with status 1', async () => {
+  test('lists every fault with the file’s path as it was given, with status 1', async () => {
     writeFileSync(join(folder.path, 'wrong.yaml'), 'listen: x\nplans: { free: { billing: quota } }\n');
     const { status, stdout, stderr } = await lingate(['config', 'check', '--config', 'wrong.yaml'], { cwd: folder.path });
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
@@ -148,7 +157,7 @@ describe('config check', () => {
     ]);
   });
 
-  test('finds plugins whose options are wrong, and those whose routes do not fit', async () => {
+  test('finds plugins with wrong options, and those with routes that conflict', async () => {
     const routes = "routes: [{ method: 'GET', path: '/v1/usage', takesBody: false, steps: ['access-log'] }]";
     const options = 'Type.Object({ word: Type.String() })';
     const plugin = `import Type from 'typebox';\nexport default { name: 'shadow', options: ${options}, setup: () => ({ ${routes} }) };\n`;
@@ -169,7 +178,7 @@ describe('config check', () => {
     );
   });
 
-  test('finds files that a gateway would miss', async () => {
+  test('finds missing files that a gateway would need', async () => {
     const file = join(folder.path, 'files.yaml');
     writeFileSync(file, 'tls: { cert_file: c.pem, key_file: k.pem }\nplugins: [{ module: ./p.ts }]\n');
     const { status, stderr } = await inProcess(['config', 'check', '--config', file]);

@@ -1,4 +1,4 @@
-// lingate usage export and usage periods: what is written in each form, by what it is refused, and how it ends when nobody reads on.
+// lingate usage export and usage periods: what each format contains, what is refused, and how it ends when the reader leaves.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,12 +13,12 @@ import type { Ended, Folder } from '../../support/lingate-command.ts';
 import { useStore } from '../../support/used-store.ts';
 import type { UsedTeam } from '../../support/used-store.ts';
 
-/** Two months, both within the days that are kept. */
+/** Two months, both within the retained days. */
 const TODAY = dayOf(Date.now());
 const [FROM, TO] = [dateOf(TODAY - 70), dateOf(TODAY)];
 const [EARLY, LATE, LAST] = [dateOf(TODAY - 60), dateOf(TODAY - 3), dateOf(TODAY - 1)];
 const RANGE = ['--from', FROM, '--to', TO];
-/** So many teams without use that reading them all takes several pages. */
+/** Enough teams without usage that reading all teams takes several pages. */
 const IDLE = 260;
 
 let folder: Folder;
@@ -46,7 +46,7 @@ beforeAll(async () => {
 afterAll(() => folder.remove());
 
 describe('usage export', () => {
-  test('in CSV', async () => {
+  test('writes CSV', async () => {
     expect(await run('export', ...RANGE, '--csv')).toEqual({
       status: 0,
       stderr: '',
@@ -61,7 +61,7 @@ describe('usage export', () => {
     });
   });
 
-  test('in CSV, of keys, in all', async () => {
+  test('writes CSV for keys, in total', async () => {
     const { stdout } = await run('export', ...RANGE, '--csv', '--keys', '--by', 'total', '--team', acme.teamId.toLowerCase());
     const lines = stdout.split('\r\n').map((line) => line.split(/,(?! )/));
     expect(lines[0]).toEqual('team_id,name,plan,date,character_count,request_count,key_id,display,label,mode'.split(','));
@@ -71,7 +71,7 @@ describe('usage export', () => {
     ]);
   });
 
-  test('in JSON, a row on each line', async () => {
+  test('writes JSON with a row on each line', async () => {
     const ended = await run('export', ...RANGE, '--json', '--by', 'month');
     const { usage } = parsed(ended) as { usage: Record<string, unknown>[] };
     expect(usage.map(({ team_id, date, character_count, request_count }) => [team_id, date, character_count, request_count])).toEqual([
@@ -87,7 +87,7 @@ describe('usage export', () => {
     expect(ended.stdout.split('\n')).toHaveLength(usage.length + 3);
   });
 
-  test('for people, with columns that do not move', async () => {
+  test('writes aligned columns for people', async () => {
     const { stdout, status } = await run('export', ...RANGE, '--keys');
     const [head, ...lines] = stdout.trimEnd().split('\n') as [string, ...string[]];
     expect([status, lines.length]).toEqual([0, 5]);
@@ -102,7 +102,7 @@ describe('usage export', () => {
     expect(inAll.stdout).toMatch(/^ {5}CHARACTERS {5}REQUESTS {2}TEAM .*\n {12}137 {12}6 {2}\w{26} {2}pro {11}=Acme, "Ltd"\n/);
   });
 
-  test('of days without use says so to people, and is empty for programs', async () => {
+  test('for days without usage says so to people, and is empty for programs', async () => {
     const nothing = ['--from', FROM, '--to', FROM];
     expect((await run('export', ...nothing)).stdout).toMatch(/\nNothing was used\.\n$/);
     expect((await run('export', ...nothing, '--csv')).stdout).toBe('team_id,name,plan,date,character_count,request_count\r\n');
@@ -113,15 +113,15 @@ describe('usage export', () => {
     ['no days', [], 2, /: --from D is missing\. /],
     ['no end', ['--from', FROM], 2, /: --to D is missing\. /],
     ['the 30th of February', ['--from', '2026-02-30', '--to', TO], 2, /: --from "2026-02-30" must be a calendar date as YYYY-MM-DD/],
-    ['short digits', ['--from', FROM, '--to', '26-1-1'], 2, /: --to "26-1-1" must be a calendar date/],
+    ['a date with short numbers', ['--from', FROM, '--to', '26-1-1'], 2, /: --to "26-1-1" must be a calendar date/],
     ['days the wrong way round', ['--from', TO, '--to', FROM], 2, /: --to "[\d-]+" must not be before the first day\. /],
     ['401 days', ['--from', dateOf(TODAY - 400), '--to', TO], 2, /: --to "[\d-]+" ends a range of 401 days; the maximum is 400/],
     ['another span', [...RANGE, '--by', 'week'], 2, /: --by "week" must be one of day, month, total\. /],
     ['two forms', [...RANGE, '--csv', '--json'], 2, /: --csv and --json exclude each other/],
     ['an operand', [...RANGE, 'x'], 2, /: "x" is one argument too many; this command takes only flags\. /],
-    ['a team that is none', [...RANGE, '--team', 'acme'], 1, /: "acme" is not a team's id; /],
+    ['an invalid team id', [...RANGE, '--team', 'acme'], 1, /: "acme" is not a team's id; /],
     ['an unknown team', [...RANGE, '--team', '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC', '--csv'], 1, /: there is no team 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC; /],
-  ])('%s is one line, and nothing is written', async (_what, words, status, line) => {
+  ])('refuses %s in one line, and writes nothing', async (_what, words, status, line) => {
     const ended = await run('export', ...words);
     expect(ended).toEqual({ status, stdout: '', stderr: expect.stringMatching(/^lingate usage export[^\n]+\n$/) as string });
     expect(ended.stderr).toMatch(line);
@@ -129,7 +129,7 @@ describe('usage export', () => {
 });
 
 describe('usage periods', () => {
-  test('are listed newest first', async () => {
+  test('lists them newest first', async () => {
     const { periods } = parsed(await run('periods', acme.teamId, '--json')) as { periods: Record<string, unknown>[] };
     const starts = periods.map((period) => String(period['period_start']));
     expect(starts).toEqual(starts.toSorted().toReversed());
@@ -140,20 +140,20 @@ describe('usage periods', () => {
     expect(stdout.split('\n')[0]).toMatch(/^FROM +TO +STATE +PLAN +BILLING +CHARACTERS +INCLUDED +OVERAGE$/);
   });
 
-  test('of an unknown team are one line', async () => {
+  test('refuses an unknown team in one line', async () => {
     expect(await run('periods', '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC')).toMatchObject({ status: 1, stdout: '' });
     expect((await run('periods')).stderr).toBe('lingate usage periods: TEAM is missing. Run "lingate usage periods --help".\n');
   });
 });
 
 describe('usage TEAM', () => {
-  test('is as before', async () => {
+  test('still prints the current usage', async () => {
     expect(parsed(await run(acme.teamId, '--json'))).toMatchObject({ team_id: acme.teamId });
     expect((await run()).stderr).toBe('lingate usage: TEAM is missing. Run "lingate usage --help".\n');
     expect((await run('acme')).stderr).toMatch(/^lingate usage: "acme" is not a team's id; /);
   });
 
-  test('and its help lead to the others', async () => {
+  test('and its help mention the subcommands', async () => {
     expect((await run('exprot')).stderr).toBe(
       'lingate usage: unknown command "exprot"; did you mean export? Run "lingate usage --help".\n',
     );
@@ -162,13 +162,13 @@ describe('usage TEAM', () => {
   });
 });
 
-/** A terminal or a log at the other end, whose clock goes on by a second at each look. */
-function ioOf(more: Partial<Io>): Io & { readonly written: string[]; readonly told: string[] } {
-  const [written, told]: [string[], string[]] = [[], []];
+/** A terminal or a log as output, with a clock that advances by a second at each reading. */
+function ioOf(more: Partial<Io>): Io & { readonly written: string[]; readonly errors: string[] } {
+  const [written, errors]: [string[], string[]] = [[], []];
   let nowMs = Date.now();
   return {
     out: (text) => void written.push(text),
-    err: (text) => void told.push(text),
+    err: (text) => void errors.push(text),
     env,
     watched: false,
     shown: false,
@@ -178,7 +178,7 @@ function ioOf(more: Partial<Io>): Io & { readonly written: string[]; readonly to
     nowMs: () => (nowMs += 1000),
     ...more,
     written,
-    told,
+    errors,
   };
 }
 
@@ -192,28 +192,28 @@ async function runOn(io: Io): Promise<void> {
 }
 
 describe('while it runs', () => {
-  test('a terminal that shows nothing else sees how many teams were read, and nothing stays of it', async () => {
+  test('a terminal that does not show the rows shows how many teams were read, and clears that at the end', async () => {
     const io = ioOf({ watched: true });
     await runOn(io);
-    expect(io.told.length).toBeGreaterThan(2);
-    expect(io.told.slice(0, -1).every((text) => /^\r\d+ teams$/.test(text))).toBe(true);
-    expect(io.told.at(-1)).toMatch(/^\r +\r$/);
+    expect(io.errors.length).toBeGreaterThan(2);
+    expect(io.errors.slice(0, -1).every((text) => /^\r\d+ teams$/.test(text))).toBe(true);
+    expect(io.errors.at(-1)).toMatch(/^\r +\r$/);
   });
 
-  test('a terminal that shows the lines, and a log of so few teams, see nothing', async () => {
+  test('a terminal that shows the rows, and a log with so few teams, show no progress', async () => {
     for (const io of [ioOf({ watched: true, shown: true }), ioOf({})]) {
       await runOn(io);
-      expect(io.told).toEqual([]);
+      expect(io.errors).toEqual([]);
     }
   });
 
-  test('every piece ends with the end of a line', async () => {
+  test('every chunk ends with a line end', async () => {
     const io = ioOf({});
     await runOn(io);
     expect(io.written.filter((text) => text !== '').every((text) => text.endsWith('\r\n'))).toBe(true);
   });
 
-  test('whoever leaves is not written to any more, nor are teams read for them', async () => {
+  test('after the reader has left, nothing more is written, and no more teams are read', async () => {
     let asked = 0;
     await runOn(ioOf({ abandoned: () => ++asked === 0 }));
     expect(asked).toBeGreaterThan(5);
@@ -222,15 +222,15 @@ describe('while it runs', () => {
     expect(asked).toBe(1);
   });
 
-  test('as a process whose reader leaves it ends quietly with 0', async () => {
+  test('the process ends silently with status 0 when its reader leaves', async () => {
     const started = start(['usage', 'export', ...RANGE, '--csv'], { env });
     started.stdout.destroy();
     expect(await started.ended).toEqual({ status: 0, signal: null });
-    expect(started.said).toBe('');
+    expect(started.output).toBe('');
   });
 });
 
-test('a store that keeps no history is one line for each of them, and usage TEAM still answers', async () => {
+test('with a store without a history each of them fails in one line, and usage TEAM still answers', async () => {
   const module = fileURLToPath(new URL('../../support/plugins/no-history-store.ts', import.meta.url));
   const file = join(folder.path, 'plugin.yaml');
   writeFileSync(file, JSON.stringify({ store: 'bare:here', plugins: [{ module }] }));

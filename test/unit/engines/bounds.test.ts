@@ -137,7 +137,7 @@ async function unaccepting(): Promise<{ readonly url: string; close(): Promise<v
     process.stdout.write(String(this.address().port), () => process.kill(process.pid, 'SIGSTOP'));
   });`;
   const program = await startProgram('node', ['-e', listen], { ready: /^\d+$/ });
-  const port = Number(program.said);
+  const port = Number(program.output);
   // The kernel takes one more than the backlog says.
   const fillers = Array.from({ length: 4 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
   await Promise.all(fillers.slice(0, 2).map((filler) => once(filler, 'connect')));
