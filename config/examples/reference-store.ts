@@ -62,28 +62,28 @@ import type {
 } from 'lingate';
 
 /** The store's data; two stores over the same data are two instances of one store. */
-export interface ReferenceBooks {
+export interface ReferenceData {
   readonly accounts: ReferenceAccount[];
-  /** Teams in order of creation, including deleted ones whose usage is kept. */
+  /** Teams in order of creation, including deleted ones if their usage is kept. */
   readonly used: UsedAccount[];
   readonly owners: { readonly digest: string; readonly owner: KeyOwner }[];
 }
 
-export function emptyBooks(): ReferenceBooks {
+export function emptyData(): ReferenceData {
   return { accounts: [], used: [], owners: [] };
 }
 
-export function referenceStore(clock: Clock, books: ReferenceBooks = emptyBooks()): PluginStore {
-  const account = (teamId: string) => books.accounts.find((one) => one.team.teamId === teamId);
-  const used = (teamId: string) => books.used.find((one) => one.team.teamId === teamId);
+export function referenceStore(clock: Clock, data: ReferenceData = emptyData()): PluginStore {
+  const account = (teamId: string) => data.accounts.find((one) => one.team.teamId === teamId);
+  const used = (teamId: string) => data.used.find((one) => one.team.teamId === teamId);
   return {
-    keys: { find: (digest) => books.owners.find((one) => one.digest === digest)?.owner },
+    keys: { find: (digest) => data.owners.find((one) => one.digest === digest)?.owner },
     ledger: ledgerOf(account, clock),
-    teams: registryOf(books, account, clock),
+    teams: registryOf(data, account, clock),
     glossaries: referenceGlossaries(account, clock),
     history: {
       days: async (teamId, range) => used(teamId)?.days(range, clock.nowMs()),
-      pageDays: async (page, range) => pageOf(books.used, page).map((one) => one.days(range, clock.nowMs())),
+      pageDays: async (page, range) => pageOf(data.used, page).map((one) => one.days(range, clock.nowMs())),
       periods: async (teamId) => used(teamId)?.periods(clock.nowMs()),
     },
     ping: () => Promise.resolve(undefined),
@@ -103,58 +103,55 @@ function ledgerOf(account: FindAccount, clock: Clock): PluginLedger {
   };
 }
 
-function registryOf(books: ReferenceBooks, account: FindAccount, clock: Clock): TeamRegistry {
+function registryOf(data: ReferenceData, account: FindAccount, clock: Clock): TeamRegistry {
   return {
     async createTeam(team) {
       const known = account(team.teamId);
       if (known !== undefined) return { ...known.team };
       const created = new ReferenceAccount(team, clock.nowMs());
-      books.accounts.push(created);
-      books.used.push(created);
+      data.accounts.push(created);
+      data.used.push(created);
       return { ...created.team };
     },
-    listTeams: async () => books.accounts.map((one) => ({ ...one.team })),
-    pageTeams: async (page) => pageOf(books.accounts, page).map((one) => ({ ...one.team })),
-    pageSummaries: async (page) => pageOf(books.accounts, page).map((one) => summaryOf(one, clock.nowMs())),
+    listTeams: async () => data.accounts.map((one) => ({ ...one.team })),
+    pageTeams: async (page) => pageOf(data.accounts, page).map((one) => ({ ...one.team })),
+    pageSummaries: async (page) => pageOf(data.accounts, page).map((one) => summaryOf(one, clock.nowMs())),
     async findTeam(teamId) {
       const found = account(teamId);
       return found === undefined ? undefined : { ...found.team };
     },
     updateTeam: async (teamId, change) => account(teamId)?.update(change, clock.nowMs()),
     async deleteTeam(teamId, { keepUsage }) {
-      const [at, usedAt] = [books.accounts, books.used].map((all) => all.findIndex(({ team }) => team.teamId === teamId)) as [
-        number,
-        number,
-      ];
+      const [at, usedAt] = [data.accounts, data.used].map((all) => all.findIndex(({ team }) => team.teamId === teamId)) as [number, number];
       if (usedAt === -1 || (keepUsage && at === -1)) return false;
-      const left = keepUsage ? leftBy(books.accounts[at]!, clock.nowMs()) : undefined;
-      books.used.splice(usedAt, 1, ...(left === undefined ? [] : [left]));
+      const left = keepUsage ? leftBy(data.accounts[at]!, clock.nowMs()) : undefined;
+      data.used.splice(usedAt, 1, ...(left === undefined ? [] : [left]));
       if (at === -1) return true;
-      books.accounts.splice(at, 1);
-      books.owners.splice(0, Infinity, ...books.owners.filter(({ owner }) => owner.teamId !== teamId));
+      data.accounts.splice(at, 1);
+      data.owners.splice(0, Infinity, ...data.owners.filter(({ owner }) => owner.teamId !== teamId));
       return true;
     },
     async createKey(key) {
       const record = account(key.teamId)?.addKey(key, clock.nowMs());
       const { keyId, teamId, mode } = key;
-      if (record !== undefined) books.owners.push({ digest: key.digest, owner: { keyId, teamId, mode } });
+      if (record !== undefined) data.owners.push({ digest: key.digest, owner: { keyId, teamId, mode } });
       return record;
     },
     listKeys: async (teamId) => account(teamId)?.keys(clock.nowMs()),
     async updateKey(keyId, change) {
-      const owner = books.accounts.find((one) => one.keys(clock.nowMs()).some((key) => key.keyId === keyId));
+      const owner = data.accounts.find((one) => one.keys(clock.nowMs()).some((key) => key.keyId === keyId));
       return owner?.change(keyId, change, clock.nowMs());
     },
     async revokeKey(keyId) {
-      const owner = books.accounts.find((one) => one.keys(clock.nowMs()).some((key) => key.keyId === keyId));
+      const owner = data.accounts.find((one) => one.keys(clock.nowMs()).some((key) => key.keyId === keyId));
       owner?.revoke(keyId);
       return owner?.keys(clock.nowMs()).find((key) => key.keyId === keyId);
     },
     findKeys: async (search) => {
       const ids =
-        'digest' in search ? books.owners.filter(({ digest }) => digest === search.digest).map(({ owner }) => owner.keyId) : undefined;
+        'digest' in search ? data.owners.filter(({ digest }) => digest === search.digest).map(({ owner }) => owner.keyId) : undefined;
       const wanted = (key: KeyRecord): boolean => ('display' in search ? key.display === search.display : ids!.includes(key.keyId));
-      return books.accounts.flatMap((one) =>
+      return data.accounts.flatMap((one) =>
         one
           .keys(clock.nowMs())
           .filter(wanted)
@@ -330,7 +327,7 @@ export class ReferenceAccount {
     const known = change.once && this.#changes.get(change.once.id);
     if (known !== undefined) return known === change.once?.request ? { ...this.team } : { kind: 'other_request' };
     const balanceMicro = this.team.balanceMicro + (change.addMicro ?? 0);
-    const { heldMicro } = this.#books();
+    const { heldMicro } = this.#standing();
     if (!Number.isSafeInteger(balanceMicro)) return { kind: 'balance_out_of_bounds' };
     if (balanceMicro < heldMicro) return { kind: 'credit_not_free', freeMicro: this.team.balanceMicro - heldMicro };
     this.team.name = change.name ?? this.team.name;
@@ -387,7 +384,7 @@ export class ReferenceAccount {
       team: { ...this.team },
       periodStartMs: this.#period.startMs,
       periodEndMs: this.#period.endMs,
-      characters: this.#books().usedCharacters,
+      characters: this.#standing().usedCharacters,
       keys: this.#shown(nowMs),
     };
   }
@@ -408,7 +405,7 @@ export class ReferenceAccount {
 
   standing(nowMs: number): Standing {
     this.#catchUp(nowMs);
-    return this.#books();
+    return this.#standing();
   }
 
   /** Applies what time has done: expired leases, forgotten ids, an ended period. */
@@ -446,7 +443,7 @@ export class ReferenceAccount {
     if (!reserve || characters === undefined) return { kind: 'admitted', reservation: undefined };
     const dictionary = glossary === undefined ? undefined : this.#dictionary(glossary);
     if (dictionary !== undefined && 'kind' in dictionary) return dictionary;
-    const refusal = this.#keyRefusal(keyId, characters) ?? priceRefusal(limits, this.#books(), this.#period, characters);
+    const refusal = this.#keyRefusal(keyId, characters) ?? priceRefusal(limits, this.#standing(), this.#period, characters);
     if (refusal !== undefined) return refusal;
     return { kind: 'admitted', reservation: { requestId, teamId, characters, leaseUntilMs: nowMs + leaseMs }, ...dictionary };
   }
@@ -487,7 +484,7 @@ export class ReferenceAccount {
     return this.#entries.find((entry) => entry.requestId === requestId);
   }
 
-  #books(): Standing {
+  #standing(): Standing {
     const open = this.#entries.filter((entry) => entry.kind === 'open');
     return {
       usedCharacters: sum(this.#keys.map((key) => key.characters)),
@@ -533,16 +530,16 @@ function priceMicroOf(limits: TeamLimits, characters: number): Micro {
 
 function priceRefusal(
   limits: TeamLimits,
-  books: Standing,
+  standing: Standing,
   period: Period,
   characters: number,
 ): QuotaExceeded | CreditExhausted | undefined {
   if (limits.billing === 'quota') {
     const { characterLimit, overageCharacters, overageCapMinor } = limits;
-    if (books.usedCharacters + books.heldCharacters + characters <= characterLimit + overageCharacters) return undefined;
+    if (standing.usedCharacters + standing.heldCharacters + characters <= characterLimit + overageCharacters) return undefined;
     return { kind: 'quota_exceeded', characterLimit, overageCapMinor, periodEndMs: period.endMs };
   }
-  const freeMicro = books.balanceMicro - books.heldMicro;
+  const freeMicro = standing.balanceMicro - standing.heldMicro;
   const requiredMicro = priceMicroOf(limits, characters);
   if (requiredMicro <= freeMicro) return undefined;
   const [balanceMinor, requiredMinor] = [minorRoundedDown(freeMicro), minorRoundedUp(requiredMicro)];
@@ -671,10 +668,10 @@ function total(charges: readonly Charge[]): number {
   return charges.reduce((all, { characters }) => all + characters, 0);
 }
 
-const books = emptyBooks();
+const data = emptyData();
 
 export default definePlugin({
   name: 'reference-store',
   options: Type.Object({}, { additionalProperties: false }),
-  setup: () => ({ stores: { memory: async (_url, { clock }) => referenceStore(clock, books) } }),
+  setup: () => ({ stores: { memory: async (_url, { clock }) => referenceStore(clock, data) } }),
 });

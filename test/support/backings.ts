@@ -1,30 +1,30 @@
-// What the project's own stores are opened on in tests: nothing, a file in a directory of its own, a redis-server of its own.
+// What the project's own stores are opened on in tests: memory, a file in a directory of its own, a redis-server of its own.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
 import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
-import { emptyBooks, referenceStore } from '../../config/examples/reference-store.ts';
+import { emptyData, referenceStore } from '../../config/examples/reference-store.ts';
 import { promisedStore } from './promised-store.ts';
 import { startRedis } from './redis.ts';
 import { SILENT } from './silent-log.ts';
 import type { OpenStore } from '../../src/testing/store-contract.ts';
 
-/** Every call of `open` gives another instance on the same backing; `remove` comes after all of them are closed. */
+/** Every call of `open` returns another instance on the same backing; call `remove` after all of them are closed. */
 export interface Backing {
   readonly open: OpenStore;
   remove(): Promise<void>;
 }
 
-// Generous: the two cores may be busy with other tests, and a late answer is not what is tested here.
+// Generous: other tests may use both cores, and late answers are not tested here.
 const TIMEOUT_MS = 5000;
 
 export async function modelBacking(): Promise<Backing> {
-  const books = emptyBooks();
-  return { open: async (clock) => referenceStore(clock, books), remove: async () => {} };
+  const data = emptyData();
+  return { open: async (clock) => referenceStore(clock, data), remove: async () => {} };
 }
 
-/** `normal` spares an fsync per operation, where power cuts are not what is tested. */
+/** `normal` saves an fsync per operation, if power cuts are not tested. */
 export async function sqliteBacking(durability: 'full' | 'normal' = 'full'): Promise<Backing> {
   const directory = mkdtempSync(join(tmpdir(), 'lingate-sqlite-'));
   const path = join(directory, 'lingate.db');

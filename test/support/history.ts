@@ -1,34 +1,34 @@
-// The history checker: what callers saw and what the store's own journal says, held against each other id by id.
+// The history checker: compares what callers saw with the store's own journal, id by id.
 import type { TeamLimits } from '../../src/domain/plan.ts';
 import type { KeyUsage, Standing } from '../../src/ports/team-registry.ts';
 import type { KeyDay, PeriodUse } from '../../src/ports/usage-history.ts';
-import { booksFindings } from '../evidence/faults/laws/books.ts';
-import { dayFindings } from '../evidence/faults/laws/days.ts';
-import { chargeFindings } from '../evidence/faults/laws/charges.ts';
-import { keyFindings } from '../evidence/faults/laws/keys.ts';
-import { lifeFindings } from '../evidence/faults/laws/lives.ts';
-import { windowFindings } from '../evidence/faults/laws/window.ts';
+import { accountFindings } from '../evidence/faults/invariants/accounts.ts';
+import { dayFindings } from '../evidence/faults/invariants/days.ts';
+import { chargeFindings } from '../evidence/faults/invariants/charges.ts';
+import { keyFindings } from '../evidence/faults/invariants/keys.ts';
+import { lifeFindings } from '../evidence/faults/invariants/lives.ts';
+import { windowFindings } from '../evidence/faults/invariants/window.ts';
 
-/** How a request ended for its caller. `unknown`: the connection broke, or the caller broke it off. */
+/** How a request ended for its caller. `unknown`: the connection broke, or the caller aborted it. */
 export type SeenResult =
   | { readonly kind: 'ok'; readonly requestId: string; readonly billed: number }
   | { readonly kind: 'fail'; readonly requestId: string; readonly status: number; readonly code: string }
   | { readonly kind: 'unknown' };
 
-/** One request as its caller saw it. Times are whole milliseconds of this machine's wall clock, which is the store's too. */
+/** One request as its caller saw it. Times are whole milliseconds of this machine's wall clock, which the store uses too. */
 export interface Seen {
   readonly teamId: string;
   readonly keyId: string;
   /**
-   * Code points sent, or what a forward route charges; 0 for a route without either. No two texts of a team are equally long,
-   * and none is as long as a forward route charges: that tells whose a reservation is when no answer, and so no id, came back.
+   * Code points sent, or what a forward route charges; 0 for a route without either. No two texts of a team have the same
+   * length, and none equals what a forward route charges: that identifies a reservation if no answer, and so no id, came back.
    */
   readonly characters: number;
-  /** The process that was asked. */
+  /** The process that handled it. */
   readonly via: string;
   readonly startedAtMs: number;
   readonly endedAtMs: number;
-  /** The reply to the revocation of its key had come before it was sent. */
+  /** It was sent after the reply to the revocation of its key. */
   readonly afterRevocation: boolean;
   readonly result: SeenResult;
 }
@@ -44,22 +44,22 @@ export interface Reserved {
 export interface Ended {
   readonly requestId: string;
   readonly as: 'committed' | 'released' | 'expired';
-  /** By the store's clock; of `expired`, the end of the lease. */
+  /** By the store's clock; for `expired`, the end of the lease. */
   readonly atMs: number;
 }
 
-/** What one store operation wrote. Operations of a team stand in the order in which the store ran them. */
+/** What one store operation wrote. A team's operations are in the order in which the store ran them. */
 export interface Operation {
   readonly teamId: string;
   readonly reserved: readonly Reserved[];
   readonly ended: readonly Ended[];
-  /** It took a place in the rate window. */
+  /** When it took a slot of the rate window. */
   readonly placedAtMs?: number;
-  /** It was turned away by the rate. */
+  /** When the rate limit refused it. */
   readonly throttledAtMs?: number;
   readonly lastUse?: { readonly keyId: string; readonly atMs: number };
   readonly revokedKeyId?: string;
-  /** The store's counters as it left them; a team has one period in a history. */
+  /** The store's counters after it; a team has one period in a history. */
   readonly counters: Counters;
 }
 
@@ -71,52 +71,52 @@ export interface Counters {
 }
 
 /** A team before and after. */
-export interface TeamBooks {
+export interface TeamAccount {
   readonly teamId: string;
   readonly limits: TeamLimits;
   readonly startMicro: number;
-  /** At the end, as the store tells. */
+  /** At the end, as the store reports it. */
   readonly standing: Standing;
   readonly keys: readonly KeyUsage[];
   readonly days: readonly KeyDay[];
   readonly periods: readonly PeriodUse[];
-  /** Records of reservations that lie in the store at the end, whatever the standing says. */
+  /** Reservations that are still stored at the end, whatever the standing says. */
   readonly recordsLeft: number;
 }
 
-/** An instant at which what was under way may have been delivered uncharged. */
+/** A moment at which requests in flight may have been delivered uncharged. */
 export interface Crash {
-  /** The process that died; `store` when it was the store. */
+  /** The process that died; `store` if it was the store. */
   readonly via: string;
   readonly atMs: number;
   /**
-   * A commit is on its way before the answer is. For so long before the crash it may not have been written down yet: a
-   * moment, and more when the machine keeps processes waiting.
+   * A commit is sent before the answer is. This long before the crash it may not have been written yet: a moment, and
+   * longer if the machine keeps processes waiting.
    */
   readonly underWayMs: number;
 }
 
 export interface History {
-  readonly teams: readonly TeamBooks[];
+  readonly teams: readonly TeamAccount[];
   readonly seen: readonly Seen[];
   readonly operations: readonly Operation[];
   readonly crashes: readonly Crash[];
-  /** Ids that the access logs say were answered with 200. Left out where a gateway died, and its log with it. */
+  /** Ids that were answered with 200 according to the access logs. Absent if a gateway died, and its log with it. */
   readonly handed?: ReadonlySet<string>;
 }
 
-/** A broken law. `L0` is the journal's own: what was acknowledged is in it, and nothing else. */
+/** A violated invariant. `L0` is about the journal itself: it contains exactly what was acknowledged. */
 export interface Finding {
-  readonly law: 'L0' | 'L1' | 'L2' | 'L3' | 'L4' | 'L5' | 'L6' | 'L7' | 'L8' | 'L9';
+  readonly invariant: 'L0' | 'L1' | 'L2' | 'L3' | 'L4' | 'L5' | 'L6' | 'L7' | 'L8' | 'L9';
   readonly what: string;
 }
 
-/** All that is wrong; empty when every law holds. To be asked when a lease has passed since the last fault. */
+/** Everything that is wrong; empty if every invariant holds. Call it one lease after the last fault. */
 export function findings(history: History): Finding[] {
   return [
     ...lifeFindings(history),
     ...chargeFindings(history),
-    ...booksFindings(history),
+    ...accountFindings(history),
     ...windowFindings(history),
     ...keyFindings(history),
     ...dayFindings(history),
@@ -129,7 +129,7 @@ export interface Figures {
   readonly unknown: number;
   readonly okCharacters: number;
   readonly chargedCharacters: number;
-  /** Charged, though the caller's connection broke before it had the whole answer: it was handed over and got lost. */
+  /** Charged, though the caller's connection broke before it had the whole answer: it was delivered and got lost. */
   readonly chargedUnknownCharacters: number;
   /** Delivered and not charged. */
   readonly uncharged: number;

@@ -1,4 +1,4 @@
-// A store with something of everything that a store can hold: for what is copied, checked and backed up.
+// A store that contains everything a store can hold: for tests of copies, checks and backups.
 import type { Audited } from '../../src/domain/audit-entry.ts';
 import { eventRules } from '../../src/domain/event-rules.ts';
 import { isUnavailable } from '../../src/domain/store-unavailable.ts';
@@ -15,7 +15,7 @@ export const RICH = {
   otherKey: '01JKEY0000000000000000000B',
   revokedKey: '01JKEY0000000000000000000C',
   creditKey: '01JKEY0000000000000000000D',
-  /** With every limit. The others are disabled, have expired, or are revoked with a limit. */
+  /** With every limit. The others are disabled, expired, or revoked and have a limit. */
   limitedKey: '01JKEY0000000000000000000E',
   disabledKey: '01JKEY0000000000000000000F',
   expiredKey: '01JKEY0000000000000000000G',
@@ -51,9 +51,9 @@ const CREDIT: TeamLimits = {
   minorPerMillion: 2500,
 };
 const BY: Audited = { actor: 'cli:ada@host', action: 'createTeam' };
-/** From where `limitedKey` is allowed. */
+/** The address from which `limitedKey` is allowed. */
 export const RICH_ADDRESS = '2001:db8::7';
-/** With these, operations keep events of every kind. */
+/** Settings with which operations store events of every kind. */
 export const RICH_EVENTS = eventRules([1, 80], [4, 5]);
 const DAY_MS = 86_400_000;
 const LEASE_MS = 60_000;
@@ -63,7 +63,7 @@ function largeEntries(): Record<string, string> {
   return Object.fromEntries(Array.from({ length: 4000 }, (_, i) => [`term "${i}" \\ ü`, `Übersetzung, die ${i}. {ganz} lang ist`]));
 }
 
-/** Made by the store's own operations over some months; ends with open reservations and places in the rate window. */
+/** Made by the store's own operations over some months; ends with open reservations and used slots of the rate window. */
 export async function fillRich(store: PluginStore, clock: MovableClock): Promise<void> {
   const { teams, glossaries } = store;
   let ids = 0;
@@ -91,7 +91,7 @@ export async function fillRich(store: PluginStore, clock: MovableClock): Promise
     await use(RICH.credit, RICH.creditKey, 11);
   }
   done(await teams.revokeKey(RICH.revokedKey, { ...BY, action: 'revokeKey', reason: 'it leaked' }));
-  // A plan with another length of periods closes one, and gives the next ones another anchor; the change is remembered.
+  // A plan with another period length closes the period and anchors the next ones differently; the change is remembered.
   clock.step(35 * DAY_MS + 5 * 3_600_000);
   await use(RICH.quota, RICH.otherKey, 13);
   // Reserved in a period that ends before it is settled.
@@ -116,7 +116,7 @@ export async function fillRich(store: PluginStore, clock: MovableClock): Promise
   done(await glossaries.change({ ...created, teamId: RICH.quota, name: 'More terms', dictionaries: [...created.dictionaries, added] }));
   const large = { dictionaryId: RICH.largeGlossary, sourceLang: 'DE', targetLang: 'EN-GB', entries: largeEntries() };
   done(await glossaries.create({ glossaryId: RICH.largeGlossary, teamId: RICH.credit, name: 'Large', dictionaries: [large] }));
-  // Closes what can be closed.
+  // Closes everything that is due.
   for (const teamId of [RICH.quota, RICH.credit]) await store.history?.periods(teamId);
   clock.step(1100);
   await limitKeys(store, clock);
@@ -150,10 +150,9 @@ async function admit({ ledger }: PluginStore, teamId: string, keyId: string, req
   done(await ledger.admit({ ...request, address: RICH_ADDRESS }));
 }
 
-/** Whatever a store answers when it has done what was asked. */
+/** What a store returns on success. */
 function done(answer: unknown): void {
   const kind = typeof answer === 'object' && answer !== null && 'kind' in answer ? answer.kind : undefined;
   const good = [undefined, 'admitted', 'committed', 'created', 'changed'];
-  if (answer === undefined || !good.includes(kind as string | undefined))
-    throw new Error(`the store has answered ${JSON.stringify(answer)}`);
+  if (answer === undefined || !good.includes(kind as string | undefined)) throw new Error(`the store returned ${JSON.stringify(answer)}`);
 }

@@ -1,4 +1,4 @@
-// Real metrics as series that promtool evaluates rules on: one scrape a minute, whatever time really passed.
+// Real metrics as series on which promtool evaluates rules: one scrape a minute, however much time really passes.
 import { rm, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,23 +8,23 @@ import { runProgram } from './start-program.ts';
 const SCRAPED = 'job="lingate",instance="gateway:9090"';
 const SAMPLE = /^(\w+)(?:\{(.*)\})? (\S+)$/;
 
-/** What is expected of all alerts together at a minute: their names, with the labels that tell them apart. */
+/** The alerts expected to fire at a minute: their names, with the labels that distinguish them. */
 export interface Moment {
   readonly minute: number;
   readonly firing: readonly Readonly<Record<string, string>>[];
 }
 
-/** What `/metrics` said, minute by minute. */
+/** The texts of `/metrics`, minute by minute. */
 export class Timeline {
   readonly #series = new Map<string, (string | undefined)[]>();
   #minutes = 0;
 
-  /** The next minute's. */
+  /** The scrape of the next minute. */
   get minute(): number {
     return this.#minutes;
   }
 
-  /** `text` is what was scraped, `undefined` when nobody answered. */
+  /** `text` is what was scraped, `undefined` if nothing answered. */
   add(text: string | undefined): void {
     for (const line of (text ?? '').split('\n')) {
       const [, name, labels, value] = SAMPLE.exec(line) ?? [];
@@ -37,22 +37,22 @@ export class Timeline {
     this.#minutes++;
   }
 
-  /** In promtool's notation; only metrics whose names `rules` holds. */
+  /** In promtool's notation; only metrics whose names `rules` contains. */
   inputs(rules: string): { series: string; values: string }[] {
     return [...this.#series]
       .filter(([series]) => rules.includes(series.slice(0, series.indexOf('{'))))
       .map(([series, values]) => ({ series, values: this.#notation(values) }));
   }
 
-  /** A series that is in no scrape any more is stale from then on, as Prometheus has it. */
+  /** A series that is missing from a scrape is stale from then on, as in Prometheus. */
   #notation(values: readonly (string | undefined)[]): string {
     const minutes = Array.from({ length: this.#minutes }, (_, minute) => values[minute]);
     return minutes.map((value, minute) => value ?? (minutes[minute - 1] === undefined ? '_' : 'stale')).join(' ');
   }
 }
 
-/** Whether exactly these alerts fire at these minutes, by the rules in this file; what promtool says where they do not. */
-export async function judgeAlerts(rulesFile: string, rules: string, timeline: Timeline, moments: readonly Moment[]): Promise<string> {
+/** Checks that exactly these alerts fire at these minutes, by the rules in this file; returns promtool's report if they do not. */
+export async function checkAlerts(rulesFile: string, rules: string, timeline: Timeline, moments: readonly Moment[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'lingate-rules-'));
   const expectations = moments.map(({ minute, firing }) => ({
     expr: 'count by (alertname, engine, team_id, key_id) (ALERTS{alertstate="firing"})',
@@ -66,7 +66,7 @@ export async function judgeAlerts(rulesFile: string, rules: string, timeline: Ti
   }));
   const tests = [{ interval: '1m', input_series: timeline.inputs(rules), promql_expr_test: expectations }];
   const file = join(folder, 'tests.yaml');
-  // JSON is YAML.
+  // JSON is valid YAML.
   await writeFile(file, JSON.stringify({ rule_files: [rulesFile], evaluation_interval: '1m', tests }));
   const { status, stdout, stderr } = await runProgram('promtool', ['test', 'rules', file]);
   await rm(folder, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-// A SQLite store in which teams have used what a test has written, on the days that it names: by a clock that is moved.
+// A SQLite store with the usage that a test specifies, on the days that it names, made with a movable clock.
 import { randomBytes } from 'node:crypto';
 import { ulid } from 'ulid';
 import { digestOf, displayOf, newKey } from '../../src/domain/api-key.ts';
@@ -19,12 +19,12 @@ export interface UsedTeam {
 }
 
 export interface UsedTeamDraft extends WrittenTeam {
-  /** By name; `pro` without it. */
+  /** By name; `pro` if absent. */
   readonly plan?: string;
   readonly creditMinor?: number;
 }
 
-/** Teams are made at the beginning of `since`, a date. Nothing is left open. */
+/** Teams are created at the start of `since`, a date. Nothing is left open. */
 export async function useStore(
   url: string,
   since: string,
@@ -44,7 +44,7 @@ export async function useStore(
     for (const [index, { days }] of drafts.entries()) {
       const { teamId, keyIds } = teams[index]!;
       for (const [label, [characters, requests]] of Object.entries(days[date] ?? {})) {
-        // The first has what the others leave.
+        // The first key gets what the others leave.
         for (let i = 0; i < requests; i++) {
           nowMs += 20;
           await use(store, teamId, keyIds[label]!, i === 0 ? characters - (requests - 1) : 1);
@@ -74,6 +74,6 @@ async function use(store: Store, teamId: string, keyId: string, characters: numb
   const requestId = ulid();
   const ledger = promisedLedger(store.ledger);
   const admitted = await ledger.admit({ requestId, teamId, keyId, characters, reserve: true, leaseMs: 60_000, glossary: undefined });
-  if (admitted.kind !== 'admitted') throw new Error(`a use of ${characters} characters was ${admitted.kind}`);
+  if (admitted.kind !== 'admitted') throw new Error(`a use of ${characters} characters returned ${admitted.kind}`);
   await ledger.resolve(teamId, requestId, 'commit');
 }

@@ -1,4 +1,4 @@
-// Every alert fires when its fault is there and not when it is not: faults on running gateways, their metrics, Prometheus's own judgement.
+// Every alert fires exactly while its fault exists: faults on running gateways, their metrics, evaluated by Prometheus's own rules engine.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import type { TestGateway, TestTeam } from '../../support/gateway.ts';
 import { EVENTS_SECRET, startScriptedReceiver } from '../../support/event-receiver.ts';
 import { startRedis } from '../../support/redis.ts';
 import { SILENT } from '../../support/silent-log.ts';
-import { judgeAlerts, Timeline } from '../../support/rule-series.ts';
+import { checkAlerts, Timeline } from '../../support/rule-series.ts';
 import type { Moment } from '../../support/rule-series.ts';
 import { runProgram } from '../../support/start-program.ts';
 import { openBeside } from '../../support/store-place.ts';
@@ -35,7 +35,7 @@ interface Rule {
 }
 
 const RULES_FILE = fileURLToPath(new URL('../../../config/alerts.yaml', import.meta.url));
-/** Longer than any alert waits (the key's hour aside), and than any looks back. */
+/** Longer than any alert waits (except an hour for the unused key), and than any looks back. */
 const MINUTES = 17;
 const KEY_MINUTES = 62;
 const DAY_MS = 86_400_000;
@@ -86,7 +86,7 @@ class Scene {
     return (await fetch(`http://127.0.0.1:${this.gateway.opsPort}/metrics`)).text();
   }
 
-  /** Waits until the metrics say so. */
+  /** Waits until the metrics show it. */
   async until(said: RegExp | ((metrics: string) => boolean)): Promise<void> {
     const holds = typeof said === 'function' ? said : (metrics: string) => said.test(metrics);
     await expect.poll(async () => holds(await this.metrics()), { timeout: 20_000 }).toBe(true);
@@ -101,7 +101,7 @@ class Scene {
     return response.status;
   }
 
-  /** Minutes that pass, something done in each; at the end of them exactly these alerts fire. */
+  /** Lets minutes pass, with an action in each; at their end exactly these alerts fire. */
   async pass(minutes: number, firing: Moment['firing'], each: () => Promise<unknown> = () => Promise.resolve()): Promise<void> {
     for (let i = 0; i < minutes; i++) {
       await each();
@@ -115,17 +115,17 @@ class Scene {
   }
 
   judge(): Promise<string> {
-    return judgeAlerts(RULES_FILE, rules, this.timeline, this.#moments);
+    return checkAlerts(RULES_FILE, rules, this.timeline, this.#moments);
   }
 }
 
-/** The label of alerts on engines, where there is one. */
+/** The label of alerts on engines, if there is one. */
 const ONE = { engine: ONLY_ENGINE };
 
 const alert = (alertname: string, more: Readonly<Record<string, string>> = {}) => [{ alertname, ...more }];
 
 describe('the alerts', () => {
-  test('are sound rules, each with a severity and words for whoever is woken', async () => {
+  test('are valid rules, each with a severity and a text for whoever is on call', async () => {
     expect(await runProgram('promtool', ['check', 'rules', RULES_FILE])).toMatchObject({ status: 0 });
     const { groups } = parse(rules) as { groups: { rules: Rule[] }[] };
     for (const { alert: name, expr, labels, annotations } of groups.flatMap((group) => group.rules)) {
@@ -141,7 +141,7 @@ describe('the alerts', () => {
     }
   });
 
-  test('an engine that fails, and one that is well again', async () => {
+  test('an engine that fails and recovers', async () => {
     const scene = await Scene.open();
     const team = await scene.gateway.team();
     await scene.pass(MINUTES, [], () => scene.translate(team));
@@ -171,7 +171,7 @@ describe('the alerts', () => {
     expect(await scene.judge()).toBe('');
   });
 
-  test('a replica of the engine that is gone, until it is back', async () => {
+  test('a replica of the engine that is down, until it is back', async () => {
     const scene = await Scene.open();
     const gone = await startScriptedEngine();
     const { port, url } = gone;
@@ -182,7 +182,7 @@ describe('the alerts', () => {
     closing.push(() => gateway.stop());
     const two = new Scene(scene.engine, gateway);
     const team = await gateway.team();
-    // Many, so that the few trials are no share to speak of.
+    // Many, so that the few trials are a negligible share.
     const many = async (): Promise<void> => {
       for (let i = 0; i < 20; i++) expect(await two.translate(team)).toBe(200);
     };
@@ -198,7 +198,7 @@ describe('the alerts', () => {
     expect(await two.judge()).toBe('');
   });
 
-  test("the operator's own quota at the engine", async () => {
+  test('the operator’s own quota at the engine', async () => {
     const right = { right: () => JSON.stringify({ translations: [{ detected_source_language: 'EN', text: 'vier' }] }) };
     const engine = { protocol: 'deepl', options: { api_key: 'operator' } };
     const scene = await Scene.open({ engine }, undefined, right);
@@ -215,7 +215,7 @@ describe('the alerts', () => {
     expect(await scene.judge()).toBe('');
   });
 
-  test('a store that is away, and comes back', async () => {
+  test('a store that is unavailable and recovers', async () => {
     const redis = await startRedis();
     const scene = await Scene.open({}, redis.url);
     const team = await scene.gateway.team();
@@ -231,7 +231,7 @@ describe('the alerts', () => {
     expect(await scene.judge()).toBe('');
   });
 
-  test('a store that takes no writes, until it does, whether or not anybody asks for anything', async () => {
+  test('a store that rejects writes, until it accepts them, with or without requests', async () => {
     const redis = await startRedis();
     closing.push(() => redis.stop());
     const scene = await Scene.open({}, redis.url);
@@ -250,7 +250,7 @@ describe('the alerts', () => {
     expect(await scene.judge()).toBe('');
   });
 
-  test('a charge that the store did not take in time', async () => {
+  test('a charge that the store did not accept in time', async () => {
     const redis = await startRedis();
     closing.push(() => redis.stop());
     const scene = await Scene.open({ limits: { reservation_seconds: 2 }, store_options: { command_timeout_ms: 200 } }, redis.url);
@@ -269,7 +269,7 @@ describe('the alerts', () => {
     expect(await scene.judge()).toBe('');
   });
 
-  test('a team whose quota is nearly used, among others, until it is given more', async () => {
+  test('a team whose quota is nearly used, among others, until it gets more', async () => {
     const scene = await Scene.open({ team_metrics: TEAM_METRICS });
     const [full, half] = [
       await scene.gateway.team({ ...QUOTA_PLAN, characters: 100 }),
@@ -287,7 +287,7 @@ describe('the alerts', () => {
     expect(await scene.judge()).toBe('');
   });
 
-  test('a team whose credit ends, until it is given more', async () => {
+  test('a team whose credit ends, until it gets more', async () => {
     const scene = await Scene.open({ team_metrics: TEAM_METRICS });
     const team = await scene.gateway.team(CREDIT_PLAN, 3);
     await scene.until(/^lingate_teams\{condition="all"\} 1$/m);
@@ -301,7 +301,7 @@ describe('the alerts', () => {
     expect(await scene.judge()).toBe('');
   });
 
-  test('a key that nobody uses, until it is used', async () => {
+  test('a key that is unused, until it is used', async () => {
     const url = `sqlite:${folder}/lingate.db`;
     const longAgo = await openBeside(url, { nowMs: () => Date.now() - 40 * DAY_MS });
     const teamId = ulid();
@@ -328,7 +328,7 @@ describe('the alerts', () => {
     expect(await scene.judge()).toBe('');
   });
 
-  test('a receiver of events that takes none, until it does', async () => {
+  test('a receiver of events that accepts none, until it does', async () => {
     const receiver = await startScriptedReceiver();
     closing.push(() => receiver.close());
     const scene = await Scene.open({ events: { url: receiver.url, secret: EVENTS_SECRET } });
@@ -350,7 +350,7 @@ describe('the alerts', () => {
     expect(await scene.judge()).toBe('');
   });
 
-  test('a gateway that nobody can look at', async () => {
+  test('a gateway whose metrics cannot be scraped', async () => {
     const scene = await Scene.open();
     await scene.pass(MINUTES, []);
     for (let i = 0; i < MINUTES; i++) scene.timeline.add(undefined);

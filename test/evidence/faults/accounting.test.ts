@@ -1,4 +1,4 @@
-// Row 1: four processes, failing engines and upstreams, callers who leave: what is charged equals what was delivered, to the character.
+// Row 1: four processes, failing engines and upstreams, callers who leave: charges equal what was delivered, to the character.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ import { RUN_MS_MAX, sized } from '../scorecard/size.ts';
 import { FORWARD, FORWARD_CHARACTERS, documentsOf } from './documents.ts';
 import { seeded } from './seeded.ts';
 import type { Seeded } from './seeded.ts';
-import { closedCharacters, expectLawful, openWitness, untilQuiet, watchedTeam } from './witness.ts';
+import { closedCharacters, expectInvariants, openWitness, untilQuiet, watchedTeam } from './witness.ts';
 import type { Evidence, WatchedTeam } from './witness.ts';
 
 const PROCESSES = 4;
@@ -48,7 +48,7 @@ describe.each(['redis', 'sqlite'] as const)('four processes on %s', (kind) => {
     store = await openWitness(url);
     if (redis === undefined) keepSqliteJournal(`${folder}/lingate.db`);
     const forward = [{ ...FORWARD, target: upstream.url }];
-    // On the one store engine calls are shared, on the other they are not.
+    // With one store engine calls are shared, with the other they are not.
     const shared = kind === 'redis' ? { batch: { texts_max: 8, characters_max: 2000, wait_ms: 5 } } : {};
     fleet = await startFleet({ store: url, engineUrl: engine.url, size: PROCESSES, forward, ...shared });
   });
@@ -82,8 +82,8 @@ describe.each(['redis', 'sqlite'] as const)('four processes on %s', (kind) => {
     await untilQuiet(store, teams, 10_000);
     const handed = await fleet.stop();
     const evidence: Evidence = { store, teams, seen: callers.seen, journal, recordsLeft, handed };
-    const figures = await expectLawful(evidence);
-    // The run has tried what it is about.
+    const figures = await expectInvariants(evidence);
+    // The run exercised what it is about.
     const codes = new Set(callers.seen.map(({ result }) => (result.kind === 'fail' ? result.code : result.kind)));
     expect([...codes].toSorted()).toEqual([
       'credit_exhausted',
@@ -97,7 +97,7 @@ describe.each(['redis', 'sqlite'] as const)('four processes on %s', (kind) => {
     expect(new Set(forwarded.map(({ result }) => result.kind))).toEqual(new Set(['ok', 'fail', 'unknown']));
     const difference = figures.chargedCharacters - figures.chargedUnknownCharacters - figures.okCharacters;
     expect(difference).toBe(0);
-    // What invoices are made of.
+    // The basis of invoices.
     expect(await closedCharacters(store, teams)).toBe(figures.chargedCharacters);
     report({
       row: 1,

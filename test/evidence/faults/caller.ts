@@ -1,11 +1,11 @@
-// A caller: sends one request to a gateway, reads the answer to its last byte, and remembers what it saw.
+// A caller: sends one request to a gateway, reads the answer to its last byte, and records what it saw.
 import { Agent, request } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Seen, SeenResult } from '../../support/history.ts';
 import { marked, translationOf } from './marked-engine.ts';
 import type { Mark } from './marked-engine.ts';
 
-/** A gateway, and what it is called in the history. */
+/** A gateway, and its name in the history. */
 export interface Target {
   readonly via: string;
   readonly port: number;
@@ -18,14 +18,14 @@ export interface KeyInUse {
 }
 
 export interface Translation {
-  /** Code points; no two requests of a team may send as many. At least `CHARACTERS_MIN`. */
+  /** Code points; no two requests of a team may send the same number. At least `CHARACTERS_MIN`. */
   readonly characters: number;
   readonly marks: readonly [first: Mark, second: Mark];
-  /** The caller leaves after so long, whatever has come by then. */
+  /** The caller leaves after this long, whatever has arrived by then. */
   readonly leavesAfterMs?: number;
 }
 
-/** A document for a forward route, and what is to come back of it. */
+/** A document for a forward route, and its expected answer. */
 export interface Forwarding {
   readonly path: string;
   /** What the route charges. */
@@ -36,7 +36,7 @@ export interface Forwarding {
   readonly leavesAfterMs?: number;
 }
 
-/** What was seen, and what a test may want to look at besides. */
+/** What was seen, and what a test may want to check besides. */
 export interface Answered {
   readonly seen: Seen;
   readonly headers: IncomingHttpHeaders;
@@ -49,13 +49,13 @@ export const CHARACTERS_MIN = 48;
 const ANSWER_MS_MAX = 30_000;
 
 export class Callers {
-  // Only with a timeout of its own does the agent heed how long the server keeps an idle connection; without, it would at times
-  // send a request into one that is just being closed.
+  // Only with a timeout of its own does the agent respect how long the server keeps an idle connection; without it, it would
+  // sometimes send a request on a connection that is just being closed.
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 64, timeout: ANSWER_MS_MAX });
   readonly #revoked = new Set<string>();
   readonly seen: Seen[] = [];
 
-  /** To be told when the reply to a revocation has come: whatever is sent from now on must be refused. */
+  /** Call it when the reply to a revocation has arrived: whatever is sent from then on must be refused. */
   revoked(keyId: string): void {
     this.#revoked.add(keyId);
   }
@@ -66,14 +66,14 @@ export class Callers {
     return this.#ask(target, key, { method: 'POST', path: '/v1/translate', body, ...work }, ({ body: answer }) => billedFor(answer, text));
   }
 
-  /** A request that takes a place in the rate window and nothing else. */
+  /** A request that takes a slot of the rate window and nothing else. */
   languages(target: Target, key: KeyInUse): Promise<Answered> {
     return this.#ask(target, key, { method: 'GET', path: '/v1/languages?type=source', characters: 0 }, ({ body }) =>
       body.startsWith('[') ? 0 : undefined,
     );
   }
 
-  /** An answer that is passed on tells nothing of its price: whole, it costs what the route costs. */
+  /** A forwarded answer has no price: if complete, it costs what the route costs. */
   forward(target: Target, key: KeyInUse, { path, document, whole, ...cost }: Forwarding): Promise<Answered> {
     return this.#ask(target, key, { method: 'POST', path, body: document, ...cost }, ({ raw }) =>
       raw.equals(whole) ? cost.characters : undefined,
@@ -113,10 +113,10 @@ interface Response {
   readonly body: string;
 }
 
-/** What an answer with status 200 was billed; `undefined` when it is not what was asked for. */
+/** What an answer with status 200 was billed; `undefined` if it is not the expected one. */
 type BilledOf = (response: Response) => number | undefined;
 
-/** Every third character is one that UTF-16 needs two units for. */
+/** Every third character takes two UTF-16 units. */
 function textOf({ characters, marks }: Translation): string {
   const mark = marked(...marks);
   return mark + Array.from({ length: characters - mark.length }, (_, index) => (index % 3 === 0 ? '\u{1f30d}' : 'x')).join('');
@@ -128,7 +128,7 @@ function billedFor(body: string, text: string): number | undefined {
   return others.length === 0 && translation?.text === translationOf(text) ? (answer.billed_characters ?? 0) : undefined;
 }
 
-/** Rejects when the connection breaks before the answer's last byte, or the caller leaves. */
+/** Rejects if the connection breaks before the answer's last byte, or the caller leaves. */
 function send(agent: Agent, target: Target, key: string, { method, path, body = '', leavesAfterMs }: Call): Promise<Response> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
@@ -148,7 +148,7 @@ function send(agent: Agent, target: Target, key: string, { method, path, body = 
   });
 }
 
-/** Throws when an answer is not what the contract says: no history could make up for that. */
+/** Throws if an answer violates the contract: a history could not correct that. */
 function resultOf(response: Response, billedOf: BilledOf): SeenResult {
   const { status, headers, body } = response;
   const requestId = headers['x-request-id'];

@@ -1,4 +1,4 @@
-// Documents for a charged forward route, in front of an upstream that answers, says no, is silent, or dies in the middle of its answer.
+// Documents for a charged forward route, whose upstream answers, refuses, is silent, or dies in the middle of its answer.
 import { downloadPiece } from '../../support/upstream.ts';
 import { CHARACTERS_MIN } from './caller.ts';
 import type { Forwarding } from './caller.ts';
@@ -19,7 +19,7 @@ export const FORWARD = {
 const BYTES_MAX = 200_000;
 const DYING_BYTES = 4000;
 
-/** The next document each time: every kind of answer in turn, at a byte by chance. */
+/** The next document: every kind of answer in turn, cut at a random byte. */
 export function documentsOf(random: Seeded): () => Forwarding {
   const bytes = () => random.between(1, BYTES_MAX);
   const dying = () => random.between(0, DYING_BYTES - 1);

@@ -1,4 +1,4 @@
-// Row 20: whatever the engine does, at the first attempt or at both: two attempts, one code, nothing of it shows, nothing is charged.
+// Row 20: whatever the engine does, at the first attempt or at both: two attempts, one code, nothing of it is shown, nothing is charged.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../../src/ports/store.ts';
 import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
@@ -15,12 +15,12 @@ import { closedLoop, times } from './pace.ts';
 import { report } from '../scorecard/report.ts';
 import { RUN_MS_MAX, TIMES_JUDGED, sized } from '../scorecard/size.ts';
 import { watchStalls } from './stall.ts';
-import { expectLawful, openWitness, untilQuiet, watchedTeam } from './witness.ts';
+import { expectInvariants, openWitness, untilQuiet, watchedTeam } from './witness.ts';
 import type { WatchedTeam } from './witness.ts';
 import { LISTENERS } from '../../support/listeners.ts';
 
 const ENGINE_MS = 200;
-/** Of two attempts; the engine's time, not that of the store, the sockets and timers of whole milliseconds. */
+/** Of two attempts; the engine's time, without the store, the sockets and timers of whole milliseconds. */
 const BUDGET_MS = 2 * ENGINE_MS;
 /** What those may add. */
 const SLACK_MS = 50;
@@ -64,7 +64,7 @@ describe('the whole gateway', () => {
       listener,
       store: redis.url,
       engineUrls: [url],
-      // The store is not what is tested: busy cores must not look like one that is away.
+      // The store is not tested here: busy cores must not look like a store that is down.
       config: { engine: { timeout_ms: ENGINE_MS, response_bytes_max: 65_536 }, store_options: { command_timeout_ms: 5000 } },
     });
 
@@ -100,7 +100,7 @@ describe('the whole gateway', () => {
     const usedUp = tookAllMs.filter((ms) => ms >= BUDGET_MS).toSorted((a, b) => a - b);
     if (TIMES_JUDGED) expect(slowestMs).toBeLessThanOrEqual(BUDGET_MS + SLACK_MS + 3 * stalls.longestMs());
     await untilQuiet(store, [team], 5000);
-    const figures = await expectLawful({
+    const figures = await expectInvariants({
       store,
       teams: [team],
       seen: callers.seen,
@@ -134,13 +134,13 @@ describe('the whole gateway', () => {
       await own.kill();
       expect(await ask()).toEqual(refused);
       own = await startEngineProcess(port);
-      // A connection kept from before the death may cost the first attempt, never the request.
+      // A connection kept from before the death may fail the first attempt, never the request.
       expect(await ask()).toMatchObject({ kind: 'ok' });
     } finally {
       await gateway.stop();
       await own.kill();
     }
     await untilQuiet(store, [team], 5000);
-    await expectLawful({ store, teams: [team], seen: callers.seen, journal: redis.journal, recordsLeft: redis.recordsLeft });
+    await expectInvariants({ store, teams: [team], seen: callers.seen, journal: redis.journal, recordsLeft: redis.recordsLeft });
   });
 });

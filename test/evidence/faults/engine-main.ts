@@ -1,4 +1,4 @@
-// The marked engine as a program of its own, to be killed and frozen: prints its port, and serves until it is ended.
+// The marked engine as a program, which can be killed and frozen: prints its port, and serves until it is stopped.
 import process from 'node:process';
 import { startMarkedEngine } from './marked-engine.ts';
 

@@ -1,4 +1,4 @@
-// An engine that runs as a process of its own, so that it can be killed, frozen and started again where it was.
+// An engine in its own process, so that it can be killed, frozen and restarted on the same port.
 import { fileURLToPath } from 'node:url';
 import { startProgram } from '../../support/start-program.ts';
 

@@ -1,5 +1,5 @@
-// Engines and rules that are swapped by SIGHUP again and again under load, over every front: no request fails, each is asked of one
-// engine once, each is charged once; and the last rules hold for all that come after them, in what the console shows as well.
+// Engines and rules are swapped by SIGHUP again and again under load, over every front: no request fails, each calls one engine
+// once, each is charged once; and the last rules apply to everything after them, in the console as well.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { limitsOf } from '../../../src/domain/plan.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
@@ -23,7 +23,7 @@ const HELLO = 'Hello';
 const TOKEN = 'o'.repeat(32);
 
 let site: Site;
-/** Two places of the engine `small`, and the engine `large`. */
+/** Two addresses of the engine `small`, and the engine `large`. */
 let engines: readonly [ScriptedEngine, ScriptedEngine, ScriptedEngine];
 beforeEach(async () => {
   site = await openSite();
@@ -75,7 +75,7 @@ async function teamOf(plan: string): Promise<TestTeam> {
   return team;
 }
 
-/** Calls by the request that they were made for. */
+/** Calls by the request that caused them. */
 function callsByRequest(): Map<string, number> {
   const calls = new Map<string, number>();
   for (const { headers } of engines.flatMap((engine) => engine.requests)) {
@@ -94,7 +94,7 @@ test.each(['1', '2'])('with %s worker(s)', { timeout: 120_000 }, async (workers)
   const over = new AbortController();
   const ask = async (front: Front, team: TestTeam, target: string): Promise<void> => {
     const asked = front.translation(team.key, [HELLO], target);
-    // A plain option that both engines have.
+    // An option that both engines have.
     const body = front === DEEPL ? `${asked.body}&formality=prefer_more` : asked.body;
     const told = await request({ port: gateway.port, ...asked, body });
     expect([front.name, target, told.status, told.body]).toEqual([front.name, target, 200, expect.stringContaining(HELLO)]);
@@ -129,7 +129,7 @@ test.each(['1', '2'])('with %s worker(s)', { timeout: 120_000 }, async (workers)
     await overAll();
     return first.requests.length + second.requests.length - before;
   };
-  // Each worker hears of it by itself.
+  // Each worker reloads on its own.
   await expect.poll(atSmall).toBe(0);
   const before = large.requests.length;
   expect([await atSmall(), large.requests.length - before]).toEqual([0, teams.length * FRONTS.length]);

@@ -1,4 +1,4 @@
-// Events over deaths: the gateway that sends is killed, the receiver goes away, fails and hangs, and each threshold is told, under one id.
+// Events across failures: the sending gateway is killed, the receiver is down, fails and hangs, and each threshold is sent, with one id.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -39,7 +39,7 @@ test.each(['sqlite', 'redis'] as const)('%s', async (kind) => {
     closing.push(() => gateway.end('SIGKILL'));
     return gateway;
   };
-  // Its sender has the lease: the other came later.
+  // Its sender has the lease, because the other started later.
   const sender = await serve();
   await expect.poll(() => sender.output().includes('lingate is ready'), { timeout: 20_000 }).toBe(true);
   const store = await openStore(place.url, {
@@ -62,7 +62,7 @@ test.each(['sqlite', 'redis'] as const)('%s', async (kind) => {
   const percents = (): unknown[] => [...new Set(receiver.received.map(({ data }) => data['percent']))].filter((one) => one !== undefined);
   await charge(250, sender, other);
   await expect.poll(() => percents().length, { timeout: 20_000 }).toBeGreaterThanOrEqual(1);
-  // Away, then failing, then hanging.
+  // Down, then failing, then hanging.
   const { port, received } = receiver;
   const before = [...received];
   await receiver.close();
@@ -77,7 +77,7 @@ test.each(['sqlite', 'redis'] as const)('%s', async (kind) => {
   const all = () => [...before, ...receiver.received];
   const told = () => new Set(all().flatMap(({ data }) => (typeof data['percent'] === 'number' ? [data['percent']] : [])));
   await expect.poll(() => [...told()].toSorted((a, b) => a - b), { timeout: 120_000, interval: 500 }).toEqual(PERCENTS);
-  // One id for each percent, whatever was sent again.
+  // One id for each percentage, however often it was sent.
   const ids = new Map(all().map(({ id, data }) => [id, data['percent']] as const));
   expect([...ids.values()].filter((percent) => percent !== undefined)).toHaveLength(PERCENTS.length);
   expect(all().flatMap((event) => cloudEventFaults(event))).toEqual([]);

@@ -1,4 +1,4 @@
-// Failovers that lose writes: replication is cut, the master killed, the replica promoted. Revocations hold; what else is lost is what the manual says.
+// Failovers that lose writes: replication is cut, the master killed, the replica promoted. Revocations hold; the other losses are those in the manual.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ import type { RedisServer } from '../../support/redis.ts';
 const TOKEN = 'a-token-of-the-operator-for-this-test';
 vi.setConfig({ testTimeout: 120_000 });
 
-/** Servers that are started and elected on a busy machine answer late now and then. */
+/** Servers that are started and elected on a busy machine sometimes answer late. */
 const PATIENT = { store_options: { command_timeout_ms: 2000 } };
 
 const LANGUAGES = fileURLToPath(new URL('../../../config/languages.yaml', import.meta.url));
@@ -31,7 +31,7 @@ const STEADY_MS = 1000;
 /** A store whose master can be lost. */
 interface Setting {
   readonly url: string;
-  /** Those that hold the team. */
+  /** Those that store the team. */
   readonly serversOf: (teamId: string) => Promise<{ readonly master: Server; readonly replica: Server }>;
 }
 
@@ -111,8 +111,8 @@ describe('a failover that loses writes', () => {
       expect(credit).toMatchObject({ balance_minor: 1499, replicated: false });
 
       master.server.process.kill(end === 'killed' ? 'SIGKILL' : 'SIGSTOP');
-      // From the first answer of the new master on: the dead keys are tried all the time, and the good one says when it is there. A
-      // gateway that finds it before the sentinel announces it connects once more, so what counts is a second without a failure.
+      // From the first answer of the new master on: the revoked keys are tried all the time, and the good one shows when it is up.
+      // A gateway that finds it before the sentinel announces it reconnects once more, so a second without failures is required.
       const seen = new Set<number>();
       const endMs = performance.now() + BACK_MS_MAX;
       let sinceMs = Infinity;
@@ -128,7 +128,7 @@ describe('a failover that loses writes', () => {
       expect(await metric(gateway, 'lingate_revocations_restored_total')).toBe(2);
       expect(gateway.logLines.filter((line) => line.includes('applied again') && line.includes('"restored":2'))).toHaveLength(1);
 
-      // What the manual says is lost: a revocation that no gateway knows of, and money that was moved.
+      // What is lost according to the manual: a revocation that no gateway knows of, and money that was moved.
       expect(await translate(gateway, unmet)).toBe(200);
       expect((await admin(gateway, 'GET', `/teams/${team.teamId}`))['balance_minor']).toBeLessThan(1000);
     },

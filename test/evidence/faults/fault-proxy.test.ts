@@ -1,4 +1,4 @@
-// The fault proxy does to a connection what it is told, and nothing else.
+// The fault proxy does to connections exactly what it is set to do.
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
@@ -14,7 +14,7 @@ let clients: Socket[];
 beforeEach(async () => {
   received = '';
   clients = [];
-  // Answers every request with itself in capitals; `bye` closes behind the answer.
+  // Answers every request with its text in capitals; `bye` closes after the answer.
   server = createServer((socket) => {
     socket.on('error', () => undefined);
     socket.on('data', (chunk) => {
@@ -38,7 +38,7 @@ afterEach(async () => {
 interface Line {
   readonly socket: Socket;
   text(): string;
-  /** Pieces in which it came. */
+  /** The pieces in which it arrived. */
   readonly pieces: readonly string[];
   readonly ended: Promise<string>;
 }
@@ -63,7 +63,7 @@ async function exchange(line: Line, text: string): Promise<void> {
 }
 
 describe('the fault proxy', () => {
-  test('passes everything on at first, and a close behind it', async () => {
+  test('passes everything on at first, including a close', async () => {
     const line = await dial();
     await exchange(line, 'hello');
     line.socket.write('bye');
@@ -91,7 +91,7 @@ describe('the fault proxy', () => {
     expect(line.pieces).toEqual(['HE', 'LL', 'O']);
   });
 
-  test('lets nothing through when it is a black hole, and what was said into it is lost', async () => {
+  test('lets nothing through when it is a black hole, and what was sent into it is lost', async () => {
     const line = await dial();
     await exchange(line, 'before');
     await proxy.set({ kind: 'blackhole' });
@@ -104,17 +104,17 @@ describe('the fault proxy', () => {
     expect(received).toBe('beforeafter');
   });
 
-  test('resets behind so many bytes', async () => {
+  test('resets after this many bytes', async () => {
     const line = await dial();
     await proxy.set({ kind: 'cut_after', bytes: 4 });
     line.socket.write('hello');
-    // Node tells a reset that it finds together with the last bytes as an end.
+    // Node reports a reset that it finds together with the last bytes as an end.
     expect(await line.ended).toMatch(/^(?:ECONNRESET|end)$/);
     expect(line.text()).toBe('HELL');
     expect(proxy.cuts).toBe(1);
   });
 
-  test('cuts exactly the replies that are drawn, when their requests have gone through', async () => {
+  test('cuts exactly the replies that are drawn, after their requests have gone through', async () => {
     const draws = [false, true, false];
     await proxy.set({ kind: 'cut_reply', draw: () => draws.shift() ?? false });
     const line = await dial();
@@ -126,7 +126,7 @@ describe('the fault proxy', () => {
     expect(line.text()).toBe('ONE');
   });
 
-  test('refuses, and is back where it was', async () => {
+  test('refuses connections, and recovers', async () => {
     const line = await dial();
     await proxy.set({ kind: 'refuse' });
     expect(await line.ended).toBe('ECONNRESET');
@@ -135,7 +135,7 @@ describe('the fault proxy', () => {
     await exchange(await dial(), 'again');
   });
 
-  test('cuts whatever is connected when it is told', async () => {
+  test('cuts every connection on command', async () => {
     const line = await dial();
     await exchange(line, 'hello');
     proxy.cut();

@@ -1,4 +1,4 @@
-// Gateways as processes of their own in front of one store: started, killed, frozen and replaced one by one.
+// Gateways in their own processes that share one store: started, killed, frozen and replaced one by one.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,27 +13,27 @@ export interface FleetOptions {
   readonly store: string;
   readonly engineUrl: string;
   readonly size: number;
-  /** How long the engine may take for an attempt; generous, so that busy cores do not look like an engine that fails. */
+  /** The engine's time for an attempt; generous, so that busy cores do not look like a failing engine. */
   readonly engineMs?: number;
-  /** How long a reservation is held: two attempts and a second at least. */
+  /** How long a reservation is held: at least two attempts and a second. */
   readonly leaseSeconds?: number;
   /** Entries of `forward` in the configuration. */
   readonly forward?: readonly object[];
-  /** What requests may share an engine call, as `engine.batch`. */
+  /** Which requests may share an engine call, as `engine.batch`. */
   readonly batch?: object;
-  /** How long the store may take; generous for the same reason. */
+  /** The store's time; generous for the same reason. */
   readonly storeMs?: number;
 }
 
 export interface Fleet {
-  /** Those that are alive now. */
+  /** Those that are running now. */
   living(): readonly Target[];
-  /** Ends one as a crash would. */
+  /** Kills one as a crash would. */
   kill(index: number): Promise<Omit<Crash, 'underWayMs'>>;
   /** Starts another in its place. */
   replace(index: number): Promise<void>;
   signal(index: number, signal: 'SIGSTOP' | 'SIGCONT'): void;
-  /** Ends all of them in order; resolves with the ids that their access logs say were answered with 200. */
+  /** Stops all of them cleanly; resolves with the ids that were answered with 200 according to their access logs. */
   stop(): Promise<ReadonlySet<string>>;
   /** Log lines with these words, of all gateways so far. */
   logged(words: string): readonly string[];
@@ -55,7 +55,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     forward,
     limits: { reservation_seconds: leaseSeconds },
   };
-  // JSON is YAML.
+  // JSON is valid YAML.
   await writeFile(file, JSON.stringify(config));
   const started = new ProcessFleet(folder, file);
   await Promise.all(Array.from({ length: size }, (_, index) => started.replace(index)));
@@ -66,7 +66,7 @@ class ProcessFleet implements Fleet {
   readonly #folder: string;
   readonly #file: string;
   readonly #gateways: GatewayProcess[] = [];
-  /** All that were ever started, in no order of importance. */
+  /** All that were ever started, in any order. */
   readonly #started: GatewayProcess[] = [];
   /** Nothing is left running when a test ends without `stop`. */
   readonly #killAll = (): void => {

@@ -1,4 +1,4 @@
-// Row 2: gateways are killed in the middle of their work: no failure is charged, and a lease later nothing is held.
+// Row 2: gateways are killed at work: no failure is charged, and one lease later nothing is held.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../../src/ports/store.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
@@ -16,16 +16,16 @@ import { RUN_MS_MAX, sized } from '../scorecard/size.ts';
 import { seeded } from './seeded.ts';
 import { watchStalls } from './stall.ts';
 import type { Seeded } from './seeded.ts';
-import { closedCharacters, expectLawful, openWitness, untilQuiet, watchedTeam } from './witness.ts';
+import { closedCharacters, expectInvariants, openWitness, untilQuiet, watchedTeam } from './witness.ts';
 import type { WatchedTeam } from './witness.ts';
 
 const LEASE_SECONDS = 2;
 const ENGINE_MS = 400;
 const KILLS = sized(4, 20, 300);
 const PER_SECOND = sized(150, 300);
-/** By quota and by credit. No two texts of a team are equally long: with few teams they would be long before the last kill. */
+/** With quota and with credit. No two texts of a team have the same length: with few teams they would become long before the last kill. */
 const TEAMS_EACH = 8;
-/** A process comes up, works for a while, and dies at some instant. */
+/** A process starts, works for a while, and is killed at a random moment. */
 const KILL_EVERY_MS = 600;
 
 describe('gateways that are killed under load', () => {
@@ -50,7 +50,7 @@ describe('gateways that are killed under load', () => {
     await redis.stop();
   });
 
-  test('charge no failure, and strand nothing for longer than a lease', { timeout: RUN_MS_MAX }, async () => {
+  test('charge no failure, and leave nothing held for longer than a lease', { timeout: RUN_MS_MAX }, async () => {
     const random = seeded();
     const plan = { max_characters_per_request: 100_000, requests_per_second: 10_000 };
     const teams: WatchedTeam[] = [];
@@ -70,7 +70,7 @@ describe('gateways that are killed under load', () => {
     const goesOn = () => killed.length < KILLS;
     const load = openLoop(PER_SECOND, goesOn, (index) =>
       callers.translate(random.oneOf(fleet.living()), teams[index % teams.length]!, {
-        // No two of a team are equally long.
+        // No two of a team have the same length.
         characters: CHARACTERS_MIN + Math.floor(index / teams.length),
         marks: marksOf(random),
       }),
@@ -82,7 +82,7 @@ describe('gateways that are killed under load', () => {
     await untilQuiet(store, teams, LEASE_SECONDS * 1000 + 500);
     const strandedMs = Date.now() - quietFrom;
 
-    const figures = await expectLawful({
+    const figures = await expectInvariants({
       store,
       teams,
       seen: callers.seen,

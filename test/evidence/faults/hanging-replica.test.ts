@@ -1,4 +1,4 @@
-// One of two engine replicas hangs: of requests one after another three wait for it, then one at each trial. Each used to meet it first.
+// One of two engine replicas hangs: of sequential requests three wait for it, then one at each trial, instead of all.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ test('few requests wait for it, and all are answered', async () => {
   process.stdout.write(
     `requests by time: ${REQUESTS - waited} under ${TIMEOUT_MS} ms, ${waited} over; ${attempts} met the one that hangs\n`,
   );
-  // Trials end after 1, 3, 7, … seconds and the time that each of them hangs: a slow machine has time for more of them.
+  // Trials end after 1, 3, 7, … seconds plus their time limits: a slow machine has time for more of them.
   const trials = Math.floor(Math.log2(tookMs / 1000 + 1)) + 1;
   expect(attempts).toBeGreaterThanOrEqual(3);
   expect(attempts).toBeLessThanOrEqual(3 + trials);

@@ -1,4 +1,4 @@
-// Limits of keys and of their team together, in bursts of which nobody knows the order: exact over two instances of each store, and over two gateways on one Redis.
+// Limits of keys and of their team together, in bursts of unknown order: exact over two instances of each store, and over two gateways on one Redis.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { Admission } from '../../../src/ports/ledger.ts';
@@ -37,7 +37,7 @@ interface Reserved {
   readonly characters: number;
 }
 
-/** One team with three limited keys, and what it must come to whatever the order was in which a burst was judged. */
+/** One team with three limited keys, and the required result, whatever the order of a burst. */
 class Burst {
   readonly violations: string[] = [];
   asked = 0;
@@ -97,7 +97,7 @@ class Burst {
     await this.#judgeBooks();
   }
 
-  /** A busy file may be too late on a busy machine; whether it ran then is for the id to say. */
+  /** A busy file may answer too late on a busy machine; the id then tells whether the operation ran. */
   async #admit(request: { readonly requestId: string; readonly keyId: string; readonly characters: number }): Promise<Admission> {
     for (;;) {
       const answer = await this.#team.admit(request, this.#anyStore());
@@ -117,7 +117,7 @@ class Burst {
     this.#open.push({ requestId: answer.reservation.requestId, key, characters });
   }
 
-  /** Whoever was refused would not have fitted in when all was over either: nothing of what is refused takes what it was refused. */
+  /** Refused requests would not have fitted at the end either: a refused request takes nothing. */
   #judge(answer: Admission, { key, characters }: Omit<Reserved, 'requestId'>): void {
     if (answer.kind === 'rate_limited') {
       const [{ places }, rate] = answer.of === 'key' ? [key, key.rate] : [this.#whole, this.#rate];
@@ -169,7 +169,7 @@ describe.each([
   ['redis', () => redisBacking()],
   ['sqlite', () => sqliteBacking('normal')],
 ] as const)('two instances on %s', (_name, make) => {
-  test(`${REQUESTS} requests of limited keys: no limit is passed, and nothing that fits is refused`, { timeout: 600_000 }, async () => {
+  test(`${REQUESTS} requests of limited keys: no limit is exceeded, and nothing that fits is refused`, { timeout: 600_000 }, async () => {
     const [clock, random, backing] = [new MovableClock(), seeded(), await make()];
     const stores = [await backing.open(clock), await backing.open(clock)];
     let asked = 0;
@@ -212,7 +212,7 @@ describe('two gateways on one Redis', () => {
     return response.status;
   };
 
-  test('a key’s characters are exact, whoever is asked, and a disabled one is refused by both at once', async () => {
+  test('a key’s characters are exact, whichever gateway is called, and both refuse a disabled one at once', async () => {
     const [gateway] = gateways;
     const team = await gateway!.team({ ...QUOTA_PLAN, requests_per_second: 1000 });
     answered(await gateway!.store.teams.updateKey!(team.keyId, { limits: { characters: 105 } }));

@@ -17,12 +17,12 @@ import { closedLoop, forMs, lasting, openLoop, times } from './pace.ts';
 import { report } from '../scorecard/report.ts';
 import { RUN_MS_MAX, sized } from '../scorecard/size.ts';
 import { seeded } from './seeded.ts';
-import { expectLawful, openWitness, watchedTeam } from './witness.ts';
+import { expectInvariants, openWitness, watchedTeam } from './witness.ts';
 import type { WatchedTeam } from './witness.ts';
 
 const PROCESSES = 4;
 const LIMITS = [1, 5, 50, 500];
-/** How much more is sent than may pass. */
+/** How much more is sent than is allowed. */
 const PRESSURE = 3;
 
 describe('four processes on redis', () => {
@@ -58,14 +58,14 @@ describe('four processes on redis', () => {
     const goesOn = forMs(sized(2500, 30_000, 300_000));
     await Promise.all(teams.map((team, i) => openLoop(LIMITS[i]! * PRESSURE, goesOn, (index) => callers.languages(target(index), team))));
 
-    await expectLawful({ store, teams, seen: callers.seen, journal: redis.journal, recordsLeft: redis.recordsLeft });
+    await expectInvariants({ store, teams, seen: callers.seen, journal: redis.journal, recordsLeft: redis.recordsLeft });
     const operations = redis.journal();
     for (const { teamId } of teams) {
       const own = operations.filter((operation) => operation.teamId === teamId);
       const answers = callers.seen
         .filter((seen) => seen.teamId === teamId)
         .map(({ result }) => (result.kind === 'fail' ? result.code : result.kind));
-      // Callers were told exactly what the store decided, and both was tried.
+      // Callers were told exactly what the store decided, and both outcomes occurred.
       expect(new Set(answers)).toEqual(new Set(['ok', 'rate_limited']));
       expect(own.filter(({ placedAtMs }) => placedAtMs !== undefined)).toHaveLength(answers.filter((code) => code === 'ok').length);
     }
@@ -87,7 +87,7 @@ describe('four processes on redis', () => {
       const [old, next] = [await freshKey(store, team), await freshKey(store, team)];
       const state = { revoking: false, overMs: Infinity };
       const use = async (index: number): Promise<void> => {
-        // Goes on for a moment after the reply, when nothing may pass any more.
+        // Continues for a moment after the reply, when nothing may be accepted any more.
         while (performance.now() < state.overMs) {
           const before = !state.revoking;
           const [withOld, withNext] = await Promise.all([old, next].map((key) => callers.languages(target(index), key)));
@@ -106,7 +106,7 @@ describe('four processes on redis', () => {
       for (let index = 0; index < PROCESSES; index++) await callers.languages(target(index), old);
     });
 
-    await expectLawful({ store, teams: [team], seen: callers.seen, journal: redis.journal, recordsLeft: redis.recordsLeft });
+    await expectInvariants({ store, teams: [team], seen: callers.seen, journal: redis.journal, recordsLeft: redis.recordsLeft });
     expect(premature).toEqual([]);
     expect(redis.journal().filter(({ revokedKeyId }) => revokedKeyId !== undefined)).toHaveLength(rounds);
     const after = callers.seen.filter(({ afterRevocation }) => afterRevocation);

@@ -1,4 +1,4 @@
-// Row 5: Redis has run what it was sent, and the reply is lost: every operation counts at most once, and nothing stays held.
+// Row 5: Redis has run an operation, and the reply is lost: every operation counts at most once, and nothing stays held.
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../../src/ports/store.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
@@ -14,19 +14,19 @@ import { closedLoop, lasting } from './pace.ts';
 import { report } from '../scorecard/report.ts';
 import { RUN_MS_MAX, sized } from '../scorecard/size.ts';
 import { seeded } from './seeded.ts';
-import { expectLawful, openWitness, untilQuiet, watchedTeam } from './witness.ts';
+import { expectInvariants, openWitness, untilQuiet, watchedTeam } from './witness.ts';
 import type { Evidence, WatchedTeam } from './witness.ts';
 
 const CUT_SHARE = 0.05;
 const CALLS_MIN = sized(200, 5000, 50_000);
 const LOST_MIN = sized(12, 250, 2500);
 const PARALLEL = 8;
-/** How long a caller who was told to come back later waits: about as long as a gateway takes to reconnect. */
+/** How long a caller who was told to retry waits: about as long as a gateway takes to reconnect. */
 const BACK_OFF_MS = 30;
 const QUIET_MS = 10_000;
 
 interface Setting {
-  /** Through the proxies, as the gateways are told. */
+  /** Through the proxies, as in the gateways' configuration. */
   readonly url: string;
   readonly proxies: readonly FaultProxy[];
   readonly evidence: (teams: readonly WatchedTeam[]) => Promise<Pick<Evidence, 'journal' | 'recordsLeft'>>;
@@ -46,7 +46,7 @@ async function single(): Promise<Setting> {
   return { url: `redis://127.0.0.1:${proxy.port}`, proxies: [proxy], evidence: () => Promise.resolve(redis) };
 }
 
-/** The nodes tell their clients to come through the proxies. */
+/** The nodes tell their clients to connect through the proxies. */
 async function clustered(): Promise<Setting> {
   const { cluster, journalOf, recordsLeft } = await startJournalledCluster({ masters: 3, replicasEach: 0 });
   closing.push(() => cluster.stop());
@@ -100,7 +100,7 @@ describe.each([
     await set({ kind: 'none' });
     await untilQuiet(store, teams, QUIET_MS);
 
-    const figures = await expectLawful({ store, teams, seen: callers.seen, ...(await evidence(teams)) });
+    const figures = await expectInvariants({ store, teams, seen: callers.seen, ...(await evidence(teams)) });
     expect(new Set(callers.seen.map(({ result }) => (result.kind === 'fail' ? result.code : result.kind)))).toEqual(
       new Set(['ok', 'service_unavailable']),
     );

@@ -1,24 +1,24 @@
-// An engine that does to each request what the request's own text asks for, attempt by attempt, so that loads can run side by side.
+// An engine that does to each request what the request's own text says, attempt by attempt, so that several loads can run in parallel.
 import { scriptedTranslation, slow, startScriptedEngine, status } from '../../../src/testing/scripted-engine.ts';
 import { act } from '../../../src/testing/scripted-behaviours.ts';
 import type { Act } from '../../../src/testing/scripted-behaviours.ts';
 import type { Behaviour, NamedBehaviour, ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 
-/** What the engine is to do: a behaviour by name, an answer with a status, or to translate after so many milliseconds. */
+/** What the engine does: a named behaviour, an answer with a status, or a translation after this many milliseconds. */
 export type Mark = NamedBehaviour | `status${number}` | number;
 
-/** Of the first attempt and the second, at the beginning of a text. */
+/** For the first attempt and the second, at the beginning of a text. */
 export function marked(first: Mark, second: Mark): string {
   return `${first}/${second}|`;
 }
 
-/** It remembers attempts, not requests: runs are long, and so are texts. */
+/** It stores attempts, not requests: runs are long, and so are texts. */
 export interface MarkedEngine extends Omit<ScriptedEngine, 'requests'> {
   /** How often a request has been tried. */
   attempts(requestId: string): number;
 }
 
-/** `port` is for an engine that comes back where it was. */
+/** `port` is for an engine that restarts on the same port. */
 export async function startMarkedEngine(options: { readonly port?: number } = {}): Promise<MarkedEngine> {
   const attempts = new Map<string, number>();
   const engine = await startScriptedEngine({ ...options, remembers: false });
@@ -41,7 +41,7 @@ function behaviourOf(body: string, attempt: number): Behaviour {
   return /^\d+$/.test(mark) ? slow(Number(mark)) : (mark as NamedBehaviour);
 }
 
-/** What a right answer holds for this text. */
+/** What a right answer contains for this text. */
 export function translationOf(text: string): string {
   return scriptedTranslation(text, 'DE');
 }

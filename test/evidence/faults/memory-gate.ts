@@ -1,4 +1,4 @@
-// For tests of the memory: a way to its Redis with a gate in it, requests, and what they cost.
+// For tests of the memory: a path to its Redis with a gate in it, requests, and what they cost.
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import { expect } from 'vitest';
@@ -14,10 +14,10 @@ export const CREDIT = 10_000;
 /** One minor unit for each character. */
 export const DEAR_PLAN = { ...CREDIT_PLAN, credit_minor_per_million: 1_000_000 };
 
-/** A way to the shared Redis on which a test may do something between a look-up and its answer. */
+/** A path to the shared Redis on which a test may act between a look-up and its answer. */
 export interface MemoryGate {
   readonly url: string;
-  /** For the next look-up, which waits for it. */
+  /** Called at the next look-up, which waits for it. */
   onLookUp: (() => unknown) | undefined;
   close(): void;
 }
@@ -60,7 +60,7 @@ export async function ask(
 
 export const translated = (text: string): string => `[DE] ${text}`;
 
-/** What was charged, when nothing is held any more, by count and by balance. */
+/** What was charged once nothing is held any more, by count and by balance. */
 export async function charged(store: Store, { teamId }: TestTeam): Promise<number | undefined> {
   const standing = answered(await store.teams.standing(teamId));
   if (standing?.openReservations !== 0) return undefined;

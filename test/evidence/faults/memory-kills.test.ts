@@ -1,4 +1,4 @@
-// Gateways are killed with a memory's answer that is not settled: nothing is charged that should not be, and nothing stays held.
+// Gateways are killed with an unsettled answer from the memory: nothing is charged wrongly, and nothing stays held.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -37,7 +37,7 @@ describe.each([
   let team: TestTeam;
   let gateway: GatewayProcess;
   let file: string;
-  /** From now on no settlement gets to the store; what it gives ends that. */
+  /** From now on no settlement reaches the store; the returned function ends that. */
   let hold: () => () => Promise<void>;
   const closing: (() => unknown)[] = [];
   let release: (() => Promise<void>) | undefined;
@@ -94,12 +94,12 @@ describe.each([
 
   const start = (): Promise<GatewayProcess> => startGatewayProcess({ args: ['serve', '--config', file] });
   const sent = (): readonly string[] => engine.requests.flatMap(({ body }) => (JSON.parse(body) as { text: string[] }).text);
-  /** Of texts that are remembered. */
+  /** For remembered texts. */
   const ofHits = (...texts: readonly string[]): number => (charge === 'full' ? texts.join('').length : 0);
   const expectCharged = (characters: number): Promise<void> =>
     expect.poll(() => charged(store, team), { timeout: PATIENCE_MS }).toBe(characters);
 
-  /** Nobody has said goodbye; another takes its place. */
+  /** It did not shut down; another takes its place. */
   async function kill(): Promise<void> {
     await gateway.end('SIGKILL');
     kills++;
@@ -109,7 +109,7 @@ describe.each([
     gateway = await start();
   }
 
-  test('charge nothing that is not settled, and what was remembered before is charged as ever', { timeout: 4 * PATIENCE_MS }, async () => {
+  test('charge nothing that is not settled, and remembered texts are charged as before', { timeout: 4 * PATIENCE_MS }, async () => {
     await untilConnected();
     await ask(gateway.port, team, 'known');
     let before = await settled();
@@ -150,7 +150,7 @@ describe.each([
     expect({ status, stdout, stderr }).toMatchObject({ status: 0 });
   });
 
-  /** A new gateway has no connection to Redis at first. Gives what is charged when it has one. */
+  /** A new gateway has no connection to Redis at first. Returns the charge once it has one. */
   async function untilConnected(): Promise<number> {
     let n = 0;
     const connected = async (): Promise<boolean> => {

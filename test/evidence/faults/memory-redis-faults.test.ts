@@ -1,4 +1,4 @@
-// The Redis that gateways share as their memory fails in the middle of requests: they get and pay what they would without it.
+// The Redis that gateways share as their memory fails in the middle of requests: they get and pay the same as without it.
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { act } from '../../../src/testing/scripted-behaviours.ts';
@@ -19,12 +19,12 @@ describe('a shared Redis that fails in the middle of requests', () => {
   let client: Redis;
   let gate: MemoryGate;
   let engine: ScriptedEngine;
-  /** What one of them has learnt the other has from Redis. */
+  /** What one of them learns, the other gets from Redis. */
   let gateway: TestGateway;
   let other: TestGateway;
   let team: TestTeam;
   let texts = 0;
-  /** What answers said of their price. */
+  /** The prices in the answers. */
   let billed = 0;
 
   beforeAll(async () => {
@@ -60,7 +60,7 @@ describe('a shared Redis that fails in the middle of requests', () => {
 
   const newText = (): string => `text ${++texts}`;
 
-  /** A text that Redis has and this gateway's process has not. */
+  /** A text that Redis has, but this gateway's process has not. */
   async function learnt(): Promise<string> {
     let text: string;
     await expect
@@ -77,7 +77,7 @@ describe('a shared Redis that fails in the middle of requests', () => {
     return text!;
   }
 
-  /** What was learnt through one is found through the other: a pause is over. */
+  /** A text learnt through one is found through the other: a pause is over. */
   const works = (): Promise<void> =>
     expect.poll(async () => (await told(gateway, await learnt())).billed, { timeout: PATIENCE_MS }).toBe(0);
 

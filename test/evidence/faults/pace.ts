@@ -1,16 +1,16 @@
-// How loads are paced: at a rate that does not wait for answers, or so many at a time.
+// Paces loads: at a fixed rate that does not wait for answers, or with a fixed concurrency.
 import { setTimeout as delay } from 'node:timers/promises';
 
 const TICK_MS = 2;
 
 /**
- * Sends at a steady rate whatever becomes of what was sent before, for as long as it `goesOn`; resolves when all of it has
- * ended, with how much that was.
+ * Sends at a steady rate, without waiting for earlier ones to end, as long as it `goesOn`; resolves with their number when
+ * all have ended.
  */
 export async function openLoop(perSecond: number, goesOn: () => boolean, send: (index: number) => Promise<unknown>): Promise<number> {
   const startedAtMs = performance.now();
   let sent = 0;
-  // What has ended is let go of: answers are as long as their texts, and runs are long on a busy machine.
+  // Ended ones are dropped: answers are as long as their texts, and runs are long on a busy machine.
   const underWay = new Set<Promise<unknown>>();
   const failures: unknown[] = [];
   const start = (): void => {
@@ -32,18 +32,18 @@ export async function openLoop(perSecond: number, goesOn: () => boolean, send: (
   return sent;
 }
 
-/** For a loop that goes on so many times. */
+/** For a loop of this many iterations. */
 export function times(count: number): (index: number) => boolean {
   return (index) => index < count;
 }
 
-/** For a loop that goes on for so long. */
+/** For a loop of this duration. */
 export function forMs(durationMs: number): () => boolean {
   const endsAtMs = performance.now() + durationMs;
   return () => performance.now() < endsAtMs;
 }
 
-/** Does one thing after another, at most `parallel` at a time, for as long as it `goesOn`. */
+/** Runs one after another, at most `parallel` at a time, as long as it `goesOn`. */
 export async function closedLoop(
   goesOn: (index: number) => boolean,
   parallel: number,
@@ -56,7 +56,7 @@ export async function closedLoop(
   await Promise.all(Array.from({ length: parallel }, work));
 }
 
-/** For a fault that lasts a given time by its nature, not for waiting until something has happened. */
+/** For a fault that lasts a fixed time by its nature, not for waiting until something has happened. */
 export function lasting(durationMs: number): Promise<void> {
   return delay(durationMs);
 }

@@ -1,11 +1,11 @@
-// Randomness that can be had again: faults and loads are drawn from a seed, which a failed run prints.
+// Reproducible randomness: faults and loads are drawn from a seed, which a failed run prints.
 import { randomInt } from 'node:crypto';
 
 export interface Seeded {
   readonly seed: number;
   /** From 0 to below 1. */
   fraction(): number;
-  /** A whole number from `first` to `last`, both included. */
+  /** An integer from `first` to `last`, both included. */
   between(first: number, last: number): number;
   chance(share: number): boolean;
   oneOf<T>(choices: readonly T[]): T;

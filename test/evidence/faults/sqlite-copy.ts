@@ -1,4 +1,4 @@
-// Copies of a SQLite store as a crash or a power cut leaves them: opened as a gateway would, and held against the journal.
+// Copies of a SQLite store as a crash or a power cut leaves them: opened as a gateway would, and compared with the journal.
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,15 +6,15 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Operation } from '../../support/history.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
 import { keepSqliteJournal, sqliteJournal } from './journal/sqlite-journal.ts';
-import { booksFindings } from './laws/books.ts';
-import { dayFindings } from './laws/days.ts';
-import { booksOf, openWitness, watchedTeam } from './witness.ts';
+import { accountFindings } from './invariants/accounts.ts';
+import { dayFindings } from './invariants/days.ts';
+import { accountOf, openWitness, watchedTeam } from './witness.ts';
 import type { WatchedTeam } from './witness.ts';
 
 const WAL_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
-/** Where the frames of a WAL end, and which of them are commits: a transaction's last frame says how big it left the database. */
+/** Where the frames of a WAL end, and which of them are commits: a transaction's last frame has the database's new size. */
 export function framesOf(wal: Buffer): { readonly endsAt: number; readonly commits: boolean }[] {
   const frameBytes = FRAME_HEADER_BYTES + wal.readUInt32BE(8);
   const count = Math.floor((wal.length - WAL_HEADER_BYTES) / frameBytes);
@@ -24,7 +24,7 @@ export function framesOf(wal: Buffer): { readonly endsAt: number; readonly commi
   });
 }
 
-/** A new store at this path with a team of each billing, and a journal of all that is to come. */
+/** A new store at this path with a team of each billing, and a journal of everything that follows. */
 export async function journalledTeams(path: string): Promise<[quota: WatchedTeam, credit: WatchedTeam]> {
   const store = await openWitness(`sqlite:${path}`);
   keepSqliteJournal(path);
@@ -37,11 +37,11 @@ export async function journalledTeams(path: string): Promise<[quota: WatchedTeam
 
 export interface Opened {
   readonly operations: readonly Operation[];
-  /** What is wrong with it; empty when it is whole and its books are the sums of its journal. */
+  /** What is wrong with it; empty if it is intact and its accounts are the sums of its journal. */
   readonly faults: readonly string[];
 }
 
-/** Opens the database with this much of its WAL. The shared memory beside them does not outlive a power cut. */
+/** Opens the database with this much of its WAL. The shared memory file does not survive a power cut. */
 export async function openCut(database: string, wal: Uint8Array, teams: readonly WatchedTeam[]): Promise<Opened> {
   const folder = mkdtempSync(join(tmpdir(), 'lingate-cut-'));
   const path = join(folder, 'lingate.db');
@@ -61,9 +61,9 @@ async function open(path: string, teams: readonly WatchedTeam[]): Promise<Opened
     const faults = integrityFaults(path);
     for (const team of teams) {
       const own = operations.filter(({ teamId }) => teamId === team.teamId);
-      const history = { teams: [await booksOf(store, team, () => Promise.resolve(0))], seen: [], operations: own, crashes: [] };
-      // What is held at such an instant is held by right.
-      const broken = [...booksFindings(history).filter(({ law }) => law === 'L3'), ...dayFindings(history)];
+      const history = { teams: [await accountOf(store, team, () => Promise.resolve(0))], seen: [], operations: own, crashes: [] };
+      // What is held at such a moment is held legitimately.
+      const broken = [...accountFindings(history).filter(({ invariant }) => invariant === 'L3'), ...dayFindings(history)];
       faults.push(...broken.map(({ what }) => what));
     }
     return { operations, faults };
@@ -89,7 +89,7 @@ function integrityFaults(path: string): string[] {
   }
 }
 
-/** What an acknowledgement says of the journal: that it holds this id, reserved or ended so. */
+/** What an acknowledgement implies for the journal: that it has this id, reserved or with this end. */
 export function acknowledgedIn(operations: readonly Operation[]): ReadonlySet<string> {
   return new Set(
     operations.flatMap(({ reserved, ended }) => [

@@ -1,4 +1,4 @@
-// Row 25: the SQLite file as a power cut leaves it, at any byte: a prefix of the commits, whole, with all that was acknowledged.
+// Row 25: the SQLite file after a power cut at any byte: an intact prefix of the commits, with everything that was acknowledged.
 import { copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,11 +35,11 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 describe('a store whose WAL is cut', () => {
   interface Acknowledged {
     readonly what: string;
-    /** How long the WAL was when it was acknowledged. */
+    /** The WAL's length when it was acknowledged. */
     readonly walBytes: number;
   }
 
-  /** Some turns of admissions, commits and releases side by side, as a gateway makes them. */
+  /** Some batches of concurrent admissions, commits and releases, as a gateway makes them. */
   async function load(store: Store): Promise<Acknowledged[]> {
     const ledger = promisedLedger(store.ledger);
     const random = seeded();
@@ -74,7 +74,7 @@ describe('a store whose WAL is cut', () => {
   }
 
   test(
-    'at every frame and at random bytes is a prefix of the commits with all that was acknowledged by then',
+    'at every frame and at random bytes is a prefix of the commits with everything acknowledged by then',
     { timeout: RUN_MS_MAX },
     async () => {
       const store = await openWitness(`sqlite:${path}`);
@@ -89,13 +89,13 @@ describe('a store whose WAL is cut', () => {
       expect(commits.length).toBeGreaterThanOrEqual(TURNS);
       const random = seeded();
       const cuts = [0, ...frames.map(({ endsAt }) => endsAt), ...Array.from({ length: RANDOM_CUTS }, () => random.between(0, wal.length))];
-      /** How much of the journal each number of commits holds. */
+      /** How much of the journal each number of commits contains. */
       const lengths = new Map<number, number>();
       for (const cut of cuts) {
         const { operations, faults } = await openCut(`${path}.cut`, wal.subarray(0, cut), teams);
         expect([cut, faults]).toEqual([cut, []]);
         expect(operations).toEqual(whole.slice(0, operations.length));
-        // Nothing between two commits: a cut gives exactly what the last commit before it left.
+        // Nothing between two commits: a cut gives exactly the state of the last commit before it.
         const done = commits.filter(({ endsAt }) => endsAt <= cut).length;
         expect([cut, operations.length]).toEqual([cut, lengths.get(done) ?? operations.length]);
         lengths.set(done, operations.length);
@@ -106,7 +106,7 @@ describe('a store whose WAL is cut', () => {
       report({
         row: 25,
         figure: `SQLite WAL cut at each of ${frames.length} frames and ${RANDOM_CUTS} random bytes`,
-        measured: `${cuts.length} of ${cuts.length} reopened whole, each a prefix of the ${commits.length} commits, its books the sum of its ids; 0 of ${acknowledged.length} acknowledged lost`,
+        measured: `${cuts.length} of ${cuts.length} reopened intact, each a prefix of the ${commits.length} commits, its accounts the sums of its ids; 0 of ${acknowledged.length} acknowledged lost`,
         counts: { faults: cuts.length },
       });
     },
@@ -118,41 +118,37 @@ describe('a store that is copied while it is written', () => {
   const isStopped = (pid: number) =>
     readdirSync(`/proc/${pid}/task`).every((thread) => /\) [Tt] /.test(readFileSync(`/proc/${pid}/task/${thread}/stat`, 'latin1')));
 
-  test(
-    'at random instants, checkpoints among them, is a prefix with all that was acknowledged by then',
-    { timeout: RUN_MS_MAX },
-    async () => {
-      const random = seeded();
-      const { child, said, ended } = await startWriter(path, teams[0]!);
-      const copies: { readonly at: string; readonly said: readonly string[] }[] = [];
-      for (let i = 0; i < SNAPSHOTS; i++) {
-        await lasting(random.between(20, 120));
-        const saidBefore = [...said];
-        child.kill('SIGSTOP');
-        await expect.poll(() => isStopped(child.pid!), { interval: 1 }).toBe(true);
-        const at = join(folder, `copy-${i}`);
-        copyFileSync(path, at);
-        copyFileSync(`${path}-wal`, `${at}-wal`);
-        copies.push({ at, said: saidBefore });
-        child.kill('SIGCONT');
-      }
-      child.kill('SIGKILL');
-      await ended;
+  test('at random moments, checkpoints among them, is a prefix with everything acknowledged by then', { timeout: RUN_MS_MAX }, async () => {
+    const random = seeded();
+    const { child, output, ended } = await startWriter(path, teams[0]!);
+    const copies: { readonly at: string; readonly output: readonly string[] }[] = [];
+    for (let i = 0; i < SNAPSHOTS; i++) {
+      await lasting(random.between(20, 120));
+      const outputBefore = [...output];
+      child.kill('SIGSTOP');
+      await expect.poll(() => isStopped(child.pid!), { interval: 1 }).toBe(true);
+      const at = join(folder, `copy-${i}`);
+      copyFileSync(path, at);
+      copyFileSync(`${path}-wal`, `${at}-wal`);
+      copies.push({ at, output: outputBefore });
+      child.kill('SIGCONT');
+    }
+    child.kill('SIGKILL');
+    await ended;
 
-      const whole = sqliteJournal(path);
-      expect(missing(whole, said)).toEqual([]);
-      for (const copy of copies) {
-        const { operations, faults } = await openCut(copy.at, readFileSync(`${copy.at}-wal`), teams);
-        expect(faults).toEqual([]);
-        expect(operations).toEqual(whole.slice(0, operations.length));
-        expect(missing(operations, copy.said)).toEqual([]);
-      }
-      report({
-        row: 25,
-        figure: `SQLite copied ${SNAPSHOTS} times while a process writes, which is killed in the end`,
-        measured: `${SNAPSHOTS} of ${SNAPSHOTS} copies whole, each a prefix of the journal; 0 of ${acknowledgements(said).length} acknowledged steps lost`,
-        counts: { faults: SNAPSHOTS },
-      });
-    },
-  );
+    const whole = sqliteJournal(path);
+    expect(missing(whole, output)).toEqual([]);
+    for (const copy of copies) {
+      const { operations, faults } = await openCut(copy.at, readFileSync(`${copy.at}-wal`), teams);
+      expect(faults).toEqual([]);
+      expect(operations).toEqual(whole.slice(0, operations.length));
+      expect(missing(operations, copy.output)).toEqual([]);
+    }
+    report({
+      row: 25,
+      figure: `SQLite copied ${SNAPSHOTS} times while a process writes, which is killed in the end`,
+      measured: `${SNAPSHOTS} of ${SNAPSHOTS} copies whole, each a prefix of the journal; 0 of ${acknowledgements(output).length} acknowledged steps lost`,
+      counts: { faults: SNAPSHOTS },
+    });
+  });
 });

@@ -1,4 +1,4 @@
-// Row 25, what a copy of files cannot show: that what is acknowledged was on the disk, and that a failing disk never makes books wrong.
+// Row 25, what a copy of files cannot show: what is acknowledged was on the disk, and a failing disk never makes a balance wrong.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,10 +26,10 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 describe('a store whose system calls are watched', () => {
   const calls = 'trace=pwrite64,fsync,fdatasync,write';
 
-  test('has synced all that it wrote to the WAL before it acknowledges anything', { timeout: RUN_MS_MAX }, async () => {
+  test('has synced everything that it wrote to the WAL before it acknowledges anything', { timeout: RUN_MS_MAX }, async () => {
     const log = join(folder, 'calls');
-    const { child, said, ended } = await startWriter(path, team, ['-f', '-y', '-e', calls, '-o', log]);
-    await expect.poll(() => said.length, { timeout: 30_000 }).toBeGreaterThan(500);
+    const { child, output, ended } = await startWriter(path, team, ['-f', '-y', '-e', calls, '-o', log]);
+    await expect.poll(() => output.length, { timeout: 30_000 }).toBeGreaterThan(500);
     const traced = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim().split(' ');
     for (const pid of traced) process.kill(Number(pid), 'SIGKILL');
     await ended;
@@ -56,17 +56,17 @@ describe('a store whose system calls are watched', () => {
     { timeout: RUN_MS_MAX },
     async (error) => {
       const inject = `inject=pwrite64:error=${error}:when=400+`;
-      const { said, ended } = await startWriter(path, team, ['-f', '-o', '/dev/null', '-e', 'trace=pwrite64', '-e', inject]);
+      const { output, ended } = await startWriter(path, team, ['-f', '-o', '/dev/null', '-e', 'trace=pwrite64', '-e', inject]);
       await ended;
-      expect(said.filter((line) => line.startsWith('end ')).length).toBeGreaterThan(0);
-      expect(said.filter((line) => line.startsWith('end ') && !/^end (?:io|full)$/.test(line))).toEqual([]);
+      expect(output.filter((line) => line.startsWith('end ')).length).toBeGreaterThan(0);
+      expect(output.filter((line) => line.startsWith('end ') && !/^end (?:io|full)$/.test(line))).toEqual([]);
       const { operations, faults } = await openCut(path, readFileSync(`${path}-wal`), [team]);
       expect(faults).toEqual([]);
-      expect(missing(operations, said)).toEqual([]);
+      expect(missing(operations, output)).toEqual([]);
       report({
         row: 25,
         figure: `SQLite whose writes fail with ${error}`,
-        measured: `answered unavailable; 0 of ${acknowledgements(said).length} acknowledged steps lost, books whole`,
+        measured: `answered unavailable; 0 of ${acknowledgements(output).length} acknowledged steps lost, accounts intact`,
         counts: { faults: 1 },
       });
     },

@@ -1,4 +1,4 @@
-// Starts the program that writes to a SQLite store as fast as it can, and listens to what it says is done.
+// Starts the program that writes to a SQLite store as fast as it can, and reads which steps it reports as done.
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
@@ -13,7 +13,7 @@ const WRITER = fileURLToPath(new URL('sqlite-writer.ts', import.meta.url));
 export interface Writer {
   readonly child: ChildProcess;
   /** Lines so far. */
-  readonly said: readonly string[];
+  readonly output: readonly string[];
   readonly ended: Promise<unknown>;
 }
 
@@ -23,24 +23,24 @@ export async function startWriter(path: string, team: WatchedTeam, straced?: rea
   const options: StartOptions = { stdio: ['ignore', 'pipe', 'ignore'], uses: ['node'] };
   const program =
     straced === undefined ? launch('node', args, options) : launch('strace', [...straced, process.execPath, ...args], options);
-  const said: string[] = [];
+  const output: string[] = [];
   let rest = '';
   program.stdout.on('data', (chunk: Buffer) => {
     const lines = (rest + chunk.toString()).split('\n');
     rest = lines.pop()!;
-    said.push(...lines);
+    output.push(...lines);
   });
-  await expect.poll(() => said.length).toBeGreaterThan(10);
-  return { child: program.child, said, ended: program.ended };
+  await expect.poll(() => output.length).toBeGreaterThan(10);
+  return { child: program.child, output, ended: program.ended };
 }
 
-/** Of what it said, the steps that it was told are done. */
-export function acknowledgements(said: readonly string[]): string[] {
-  return said.filter((line) => /^(?:reserved|committed) /.test(line));
+/** The steps that were acknowledged, from its output. */
+export function acknowledgements(output: readonly string[]): string[] {
+  return output.filter((line) => /^(?:reserved|committed) /.test(line));
 }
 
-/** Acknowledged steps that a journal does not hold. */
-export function missing(operations: readonly Operation[], said: readonly string[]): string[] {
+/** Acknowledged steps that are missing from a journal. */
+export function missing(operations: readonly Operation[], output: readonly string[]): string[] {
   const held = acknowledgedIn(operations);
-  return acknowledgements(said).filter((line) => !held.has(line));
+  return acknowledgements(output).filter((line) => !held.has(line));
 }

@@ -14,7 +14,7 @@ say('ready');
 await Promise.all(Array.from({ length: PARALLEL }, work));
 process.exit();
 
-/** Until something else than an acknowledgement is answered, which is printed. */
+/** Until anything but an acknowledgement is returned, which is printed. */
 async function work(): Promise<void> {
   for (;;) {
     const requestId = ulid();
@@ -27,7 +27,7 @@ async function work(): Promise<void> {
   }
 }
 
-/** Pipes are written to synchronously: what was said survives a kill. */
+/** Pipes are written synchronously: output survives a kill. */
 function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }

@@ -1,13 +1,13 @@
-// How long this process was kept from running: on busy cores, the part of a delay that is the machine's.
+// Measures how long this process was kept from running: on busy cores, the part of a delay that is the machine's.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-/** What a step that takes a millisecond or few may take when nothing else is in its way. */
+/** What a step of a few milliseconds may take if nothing else is in its way. */
 export const MOMENT_MS = 100;
 
 export interface Stalls {
   /** The longest so far, in whole milliseconds. */
   longestMs(): number;
-  /** How long a step that is over in a moment may have taken here: it meets several processes that are kept waiting. */
+  /** How long a short step may have taken here: it passes several processes that are kept waiting. */
   momentMs(): number;
   stop(): void;
 }

@@ -1,4 +1,4 @@
-// The table of store faults in test/README.md, row by row: what readiness, metrics, log and callers see of each, and that it passes.
+// The table of store faults in test/README.md, row by row: readiness, metrics, log and callers during each, and the recovery.
 import { mkdir, mkdtemp, rename, rm, rmdir, chmod, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,11 +23,11 @@ import { watchStalls } from './stall.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const SEEN_MS_MAX = 2000;
-/** What a state has to hold before it is logged again, and some. */
+/** Slightly longer than a state must last before it is logged again. */
 const SETTLE_MS = 1600;
 const READY = /ready on (http:\/\/[^ ]+:\d+), ops on (http:\/\/[^ ",]+:\d+)/;
 
-/** A gateway as it is seen from outside. */
+/** A gateway as seen from outside. */
 interface Scene {
   readonly url: string;
   readonly opsUrl: string;
@@ -48,7 +48,7 @@ interface Row {
   readonly make: (place: Place) => Promise<Broken>;
 }
 
-/** What one test has to itself; they run side by side. */
+/** Everything that one test starts; tests run concurrently. */
 class Place {
   readonly folder: string;
   readonly engineUrl: string;
@@ -70,7 +70,7 @@ class Place {
     return new Place(folder, engine.url, closing);
   }
 
-  /** Closed when the test is over, the newest first. */
+  /** Closed after the test, the newest first. */
   closes<T>(thing: T, close: (thing: T) => unknown): T {
     this.#closing.push(async () => close(thing));
     return thing;
@@ -99,7 +99,7 @@ interface Broken {
   readonly fault: Fault;
 }
 
-/** A Redis of its own; `fault` is given a client of the test's own. */
+/** A Redis of its own; `fault` gets the test's own client. */
 async function onRedis(place: Place, fault: (client: Redis) => Fault | Promise<Fault>): Promise<Broken> {
   const server = await place.redis();
   const client = place.closes(new Redis(server.port, '127.0.0.1', { protocol: 2 }), (one) => one.disconnect());
@@ -117,14 +117,14 @@ const LANGUAGES = join(ROOT, 'config/languages.yaml');
 const MOUNTS = ['-c', 'mount -t tmpfs -o size=2m none "$DISK" && exec "$@"', 'sh'];
 const CAN_MOUNT = (await runProgram('unshare', ['--mount', 'mount', '--make-rprivate', '/'], { uses: ['mount'] })).status === 0;
 
-/** A gateway whose file lies on a small disk of its own, which only it has mounted. */
+/** A gateway whose file is on a small disk of its own, which only it has mounted. */
 async function onSmallDisk(place: Place): Promise<Broken> {
   const disk = join(place.folder, 'disk');
   await mkdir(disk);
   const config = join(place.folder, 'lingate.yaml');
   const members = { listen: '127.0.0.1:0', ops: '127.0.0.1:0', listener: 'node', admin: { token: ADMIN_TOKEN }, languages: LANGUAGES };
   const store = `sqlite:${disk}/lingate.db`;
-  // JSON is YAML.
+  // JSON is valid YAML.
   await writeFile(config, JSON.stringify({ ...members, store, engine: { urls: [place.engineUrl] } }));
   const gateway = launch(
     'unshare',
@@ -139,7 +139,7 @@ async function onSmallDisk(place: Place): Promise<Broken> {
   gateway.child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   await gateway.until(READY);
   const [, url, opsUrl] = READY.exec(gateway.output)!;
-  // By the gateway itself: SQLite would follow the way into its file system back into ours.
+  // Through the gateway's process: SQLite would otherwise resolve the path into our own file system.
   const { team_id: teamId } = await create<{ team_id: string }>(`${opsUrl}/admin/v1/teams`, { name: 'Test', plan: 'pro' });
   const made = await create<{ key_id: string; key: string }>(`${opsUrl}/admin/v1/teams/${teamId}/keys`, { mode: 'live' });
   const team = { teamId, keyId: made.key_id, key: made.key };
@@ -196,7 +196,7 @@ const ROWS: readonly Row[] = [
     make: (place) =>
       onRedis(place, async (client) => {
         const [, directory] = (await client.config('GET', 'dir')) as [string, string];
-        // A directory in the snapshot's place: it can be written, and not be put there.
+        // A directory in the snapshot's place: the snapshot can be written, but not renamed to it.
         const obstacle = join(directory, 'dump.rdb');
         return {
           async begin() {
@@ -272,14 +272,14 @@ const ROWS: readonly Row[] = [
         };
       }),
   },
-  // Where the tests may not mount, the disk cannot be made small: `unit/stores/sqlite/group-commit` has a full file instead.
+  // Where tests may not mount, the disk cannot be made small: `unit/stores/sqlite/group-commit` has a full file instead.
   ...(CAN_MOUNT ? [{ name: 'SQLite on a full disk', cause: 'full', up: 1, make: onSmallDisk } as const] : []),
 ];
 
-// Side by side: most of the time they wait for lines that must not come.
+// Concurrently, because they mostly wait for lines that must not appear.
 describe.concurrent('a store', () => {
   test.for(ROWS)(
-    '$name: not ready within two seconds, one line, and well again by itself',
+    '$name: not ready within two seconds, one line, and a recovery by itself',
     async ({ cause, up, make }, { onTestFinished }) => {
       const stalls = watchStalls();
       const { scene, fault } = await make(await Place.make(onTestFinished));
@@ -293,7 +293,7 @@ describe.concurrent('a store', () => {
       const tookMs = performance.now() - brokeAtMs;
       if (TIMES_JUDGED) expect(tookMs).toBeLessThan(SEEN_MS_MAX + 3 * stalls.longestMs());
       expect(await translate(scene)).toBe(503);
-      // With callers that go on asking, and long enough for a second line to come.
+      // With callers that keep calling, and long enough for a second line to appear.
       for (const atMs = performance.now(); performance.now() - atMs < SETTLE_MS; await delay(100)) await translate(scene);
       expect(storeLines(scene)).toEqual([expect.objectContaining({ level: 'error', cause })]);
       await seen(scene, { ready: 503, writable: 0, up });
@@ -308,7 +308,7 @@ describe.concurrent('a store', () => {
     },
   );
 
-  test('that is a cluster with one full master: ready, for the teams of the others, and told', async ({ onTestFinished }) => {
+  test('that is a cluster with one full master: ready, for the teams of the others, and reported', async ({ onTestFinished }) => {
     const place = await Place.make(onTestFinished);
     const cluster = place.closes(await startRedisCluster({ replicasEach: 0 }), (one) => one.stop());
     const gateway = await place.gateway(cluster.url);
@@ -358,7 +358,7 @@ async function translate({ url, team }: Scene): Promise<number> {
   return response.status;
 }
 
-/** What the log says of the store, besides the requests. */
+/** Log lines about the store, without the requests. */
 function storeLines({ lines }: Scene): unknown[] {
   return lines()
     .filter((line) => /"msg":"(?:the store|a part of the store|the SQLite store) /.test(line))

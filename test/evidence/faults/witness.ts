@@ -1,4 +1,4 @@
-// Watches teams through a run: makes them, waits until their books are quiet, and puts the history together.
+// Observes teams during a run: creates them, waits until their accounts are settled, and assembles the history.
 import { expect } from 'vitest';
 import { limitsOf } from '../../../src/domain/plan.ts';
 import type { Plan, TeamLimits } from '../../../src/domain/plan.ts';
@@ -9,7 +9,7 @@ import { openStore } from '../../../src/stores/open.ts';
 import { makeTeam } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 import { figuresOf, findings } from '../../support/history.ts';
-import type { Crash, Figures, History, Operation, Seen, TeamBooks } from '../../support/history.ts';
+import type { Crash, Figures, History, Operation, Seen, TeamAccount } from '../../support/history.ts';
 import { SILENT } from '../../support/silent-log.ts';
 
 const ALL_DAYS = { from: 0, to: 100_000 };
@@ -19,7 +19,7 @@ export interface WatchedTeam extends TestTeam {
   readonly startMicro: number;
 }
 
-/** The operator's own connection, patient: cores may be busy. */
+/** The operator's own connection, with a long timeout: cores may be busy. */
 export function openWitness(url: string): Promise<Store> {
   return openStore(url, { log: SILENT, clock: { nowMs: () => Date.now() }, commandTimeoutMs: 5000 });
 }
@@ -28,17 +28,17 @@ export async function watchedTeam(store: Store, plan: Plan, creditMinor = 0): Pr
   return { ...(await makeTeam(store, plan, creditMinor)), limits: limitsOf(plan), startMicro: toMicro(creditMinor) };
 }
 
-/** Resolves when nothing is held any more; fails when that takes longer than `withinMs`. */
+/** Resolves when nothing is held any more; fails if that takes longer than `withinMs`. */
 export async function untilQuiet(store: Store, teams: readonly WatchedTeam[], withinMs: number): Promise<void> {
   const open = async (): Promise<number> => {
     const standings = await Promise.all(teams.map(({ teamId }) => store.teams.standing(teamId)));
     return standings.reduce((sum, standing) => sum + (answered(standing)?.openReservations ?? 0), 0);
   };
-  // While the store is away there is nothing to read.
+  // While the store is down there is nothing to read.
   await expect.poll(() => open().catch(() => -1), { timeout: withinMs, interval: 50 }).toBe(0);
 }
 
-/** Ends each team's period, and returns what the closed ones came to. Once a run is over: a history has one period of each team. */
+/** Ends each team's period, and returns the sums of the closed ones. Call it after a run: a history has one period of each team. */
 export async function closedCharacters(store: Store, teams: readonly WatchedTeam[]): Promise<number> {
   let total = 0;
   for (const { teamId, limits } of teams) {
@@ -59,28 +59,28 @@ export interface Evidence {
   readonly journal: () => readonly Operation[];
   readonly recordsLeft: (teamId: string) => Promise<number>;
   readonly crashes?: readonly Crash[];
-  /** Of the access logs, where all of them were kept. */
+  /** From the access logs, if all of them were kept. */
   readonly handed?: ReadonlySet<string>;
 }
 
-/** Holds a run against every law, and says what came of it. Fails with the first broken ones. */
-export async function expectLawful(evidence: Evidence): Promise<Figures> {
+/** Checks a run against every invariant, and returns the figures. Fails with the first violations. */
+export async function expectInvariants(evidence: Evidence): Promise<Figures> {
   const history = await historyOf(evidence);
-  const broken = findings(history).map(({ law, what }) => `${law}: ${what}`);
+  const broken = findings(history).map(({ invariant, what }) => `${invariant}: ${what}`);
   expect(broken.slice(0, 20)).toEqual([]);
   return figuresOf(history);
 }
 
 export async function historyOf({ store, teams, seen, journal, recordsLeft, crashes = [], handed }: Evidence): Promise<History> {
-  const books = await Promise.all(teams.map((team) => booksOf(store, team, recordsLeft)));
-  // The books are read first: that writes down leases which have ended.
+  const accounts = await Promise.all(teams.map((team) => accountOf(store, team, recordsLeft)));
+  // The accounts are read first: that writes down leases which have ended.
   const watched = new Set(teams.map(({ teamId }) => teamId));
   const operations = journal().filter(({ teamId }) => watched.has(teamId));
-  return { teams: books, seen, operations, crashes, ...(handed === undefined ? {} : { handed }) };
+  return { teams: accounts, seen, operations, crashes, ...(handed === undefined ? {} : { handed }) };
 }
 
-/** As the store tells. */
-export async function booksOf(store: Store, team: WatchedTeam, recordsLeft: Evidence['recordsLeft']): Promise<TeamBooks> {
+/** As the store reports it. */
+export async function accountOf(store: Store, team: WatchedTeam, recordsLeft: Evidence['recordsLeft']): Promise<TeamAccount> {
   const { teamId, limits, startMicro } = team;
   const standing = answered(await store.teams.standing(teamId));
   const usage = answered(await store.teams.usage(teamId));

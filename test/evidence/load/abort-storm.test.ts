@@ -16,7 +16,7 @@ import { report } from '../scorecard/report.ts';
 import { RUN_MS_MAX, sized } from '../scorecard/size.ts';
 import { seeded } from '../faults/seeded.ts';
 import type { Seeded } from '../faults/seeded.ts';
-import { expectLawful, openWitness, untilQuiet, watchedTeam } from '../faults/witness.ts';
+import { expectInvariants, openWitness, untilQuiet, watchedTeam } from '../faults/witness.ts';
 import type { WatchedTeam } from '../faults/witness.ts';
 import type { Seen } from '../../support/history.ts';
 import { atOnce } from './at-once.ts';
@@ -63,7 +63,7 @@ async function abortAt(target: Target, { team, characters, stage }: Abort, rando
 }
 
 describe.each(['redis', 'sqlite'] as const)('a storm of aborts on %s', (kind) => {
-  test('ends no process, leaves no reservation open, and charges exactly what was handed over', { timeout: RUN_MS_MAX }, async () => {
+  test('ends no process, leaves no reservation open, and charges exactly what was delivered', { timeout: RUN_MS_MAX }, async () => {
     const random = seeded();
     const folder = await mkdtemp(join(tmpdir(), 'lingate-storm-'));
     const redis = kind === 'redis' ? await startJournalledRedis() : undefined;
@@ -105,7 +105,7 @@ describe.each(['redis', 'sqlite'] as const)('a storm of aborts on %s', (kind) =>
       const handed = await fleet.stop();
       const journal = () => redis?.journal() ?? sqliteJournal(path);
       const recordsLeft = (teamId: string): Promise<number> => redis?.recordsLeft(teamId) ?? Promise.resolve(openRows(path, teamId));
-      const figures = await expectLawful({ store, teams, seen: [...callers.seen, ...aborted], journal, recordsLeft, handed });
+      const figures = await expectInvariants({ store, teams, seen: [...callers.seen, ...aborted], journal, recordsLeft, handed });
       expect(fleet.logged('"a bug"')).toEqual([]);
       expect(figures.failed).toBe(0);
       expect(Math.min(...stages.values())).toBeGreaterThan(count / 40);
@@ -117,7 +117,7 @@ describe.each(['redis', 'sqlite'] as const)('a storm of aborts on %s', (kind) =>
       });
     } finally {
       callers.close();
-      // Once more, if it was not reached: nothing is left running.
+      // Once more, in case it was not reached: nothing is left running.
       await fleet.stop().catch(() => undefined);
       await store.close();
       await engine.close();

@@ -1,14 +1,14 @@
-// Puts virtual time in the place of Node's timers and clocks while a run lasts, for our code and libraries alike.
+// Replaces Node's timers and clocks with virtual time during a run, for our code and libraries alike.
 import type { Event } from './event-queue.ts';
 import type { Random } from './random.ts';
 import type { Process, VirtualTime } from './virtual-time.ts';
 
-/** How long every process has been up when a run begins: no real one's monotonic clock stands at 0. */
+/** How long every process has been up when a run begins: no real monotonic clock starts at 0. */
 const STARTED_MS = 1000;
 
 /**
  * The product takes no parameter for this: it calls what every Node program calls, and so do the libraries below it.
- * Whatever asks for time or chance while a run lasts is answered by the run.
+ * Everything that asks for time or randomness during a run gets it from the run.
  */
 export function borrowGlobals(time: VirtualTime, random: Random): () => void {
   const kept = Object.entries(replacements(time)).map(([name, value]) => replace(globalThis, name, value));
@@ -50,7 +50,7 @@ class VirtualTimer {
   readonly #delayMs: number;
   readonly #repeats: boolean;
   #event: Event;
-  /** Counted among those that keep the process from ending. */
+  /** Counted among those that keep the process running. */
   #holds = true;
 
   constructor(time: VirtualTime, run: () => void, delayMs: number, repeats: boolean) {
@@ -68,7 +68,7 @@ class VirtualTimer {
     return this.unref();
   }
 
-  /** Begins anew, one that has run too. */
+  /** Restarts it, even if it has fired. */
   refresh(): this {
     this.#time.cancel(this.#event);
     if (!this.#holds) this.#process.timers++;

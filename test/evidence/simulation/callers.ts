@@ -1,4 +1,4 @@
-// The callers: send requests with keys that are good, revoked, unknown or still to be made, and sometimes leave early.
+// The callers: send requests with keys that are good, revoked, unknown or not created yet, and sometimes leave early.
 import type { Exchange } from '../../../src/core/exchange.ts';
 import { refuse } from '../../../src/core/problem.ts';
 import { BEFORE_CREATION_SHARE } from './keys.ts';
@@ -93,7 +93,7 @@ export class Callers {
     const { history, time } = this.#world;
     time.after(gateway.process, patienceMs, () => {
       const record = history.need(x.id);
-      // Whoever has the answer already, or what there was of it, is done: a listener tells of nobody then.
+      // A caller who has the answer already, or what there was of it, is done: a listener no longer reports that they left.
       if (endedAtMs(record) !== undefined) return;
       record.leftAtMs = time.nowMs;
       this.#world.note('caller', `${x.id} leaves`);

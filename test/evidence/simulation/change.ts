@@ -1,8 +1,8 @@
-// What operators change: carried out on a store, and put down for the checker.
+// Operators' changes: made in a store, and recorded for the checker.
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../src/ports/store.ts';
-import type { Deed } from './entries.ts';
+import type { Action } from './entries.ts';
 import type { Change } from './world.ts';
 
 export async function perform(store: Pick<Store, 'teams'>, change: Change): Promise<void> {
@@ -24,8 +24,8 @@ export async function perform(store: Pick<Store, 'teams'>, change: Change): Prom
   }
 }
 
-/** The team that is changed, and how. `limitsBefore` are what an update leaves as they are. */
-export function deedOf(change: Change, limitsBefore: TeamLimits | undefined): [teamId: string, deed: Deed] {
+/** The changed team, and how. An update leaves `limitsBefore` unchanged where it says nothing. */
+export function actionOf(change: Change, limitsBefore: TeamLimits | undefined): [teamId: string, action: Action] {
   switch (change.kind) {
     case 'create_team':
       return [change.team.teamId, { kind: 'team', limits: change.team.limits, addMicro: change.team.balanceMicro }];

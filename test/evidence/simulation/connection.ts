@@ -1,4 +1,4 @@
-// A gateway's connection to the simulated Redis: what the driver uses of the client library, over a network that misbehaves.
+// A gateway's connection to the simulated Redis: the part of the client library that the driver uses, over a network that misbehaves.
 import { EventEmitter } from 'node:events';
 import type { NoiseFault } from './faults.ts';
 import { readLedgerCall } from './ledger-protocol.ts';
@@ -33,7 +33,7 @@ export class Connection extends EventEmitter {
   readonly #server: ModelServer;
   readonly #gateway: Process;
   readonly #waiting = new Map<number, Waiting>();
-  /** Whether a command's outcome is unknown, by what was asked: it must not be sent again. */
+  /** Whether the command's outcome is unknown: it must not be sent again. */
   readonly #unknown = new Set<string>();
   #sent = 0;
   #generation: number;
@@ -54,7 +54,7 @@ export class Connection extends EventEmitter {
     }
   }
 
-  /** Only functions are called so; they are answered in bytes. */
+  /** Only functions are called this way; they are answered in bytes. */
   callBuffer(_command: 'FCALL', called: string, count: number, ...words: (string | Buffer)[]): Promise<unknown> {
     const name = called.replace(/^lingate_[0-9a-f]+_/, '');
     return this.#send({ kind: 'function', name, keys: words.slice(0, count).map(String), args: words.slice(count) });
@@ -74,7 +74,7 @@ export class Connection extends EventEmitter {
     for (const number of this.#waiting.keys()) this.#fail(number, 'Connection is closed.');
   }
 
-  /** Breaks now. What is on its way to the server may still arrive there. */
+  /** Breaks now. What is in transit to the server may still arrive there. */
   cut(downMs: number): void {
     this.#blockedUntilMs = Math.max(this.#blockedUntilMs, this.#world.time.nowMs + downMs);
     this.#world.time.after(this.#gateway, 0, () => this.#closed());

@@ -1,13 +1,13 @@
 // The SQLite store itself, in memory: its group commit, its statements and its checks, without a network in between.
 import { isDeepStrictEqual } from 'node:util';
-import { emptyBooks, referenceStore } from '../../../config/examples/reference-store.ts';
+import { emptyData, referenceStore } from '../../../config/examples/reference-store.ts';
 import type { Admission, Resolution } from '../../../src/ports/ledger.ts';
 import type { PluginStore } from '../../../src/ports/plugin.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { withCallbacks } from '../../../src/stores/plugin-store.ts';
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
-import { deedOf, perform } from './change.ts';
-import type { Deed } from './entries.ts';
+import { actionOf, perform } from './change.ts';
+import type { Action } from './entries.ts';
 import { COMMAND_TIMEOUT_MS } from './scenario.ts';
 import { promisedLedger } from '../../support/promised-store.ts';
 import { SILENT } from '../../support/silent-log.ts';
@@ -21,25 +21,25 @@ interface Place {
   readonly teamId: string;
   /** Does the same to another store. */
   readonly again: (store: PluginStore) => unknown;
-  deed: Deed | undefined;
-  /** What the store's clock said when it was done. */
+  action: Action | undefined;
+  /** The store's clock when it was done. */
   storeMs: number;
 }
 
 interface Done<T> {
   readonly answer: T;
-  readonly deed: Deed;
+  readonly action: Action;
 }
 
-/** What a gateway asks is run by the store's process, so that the gateway may die while it is being written. */
+/** A gateway's operation is run by the store's process, so that the gateway may die while it is being written. */
 export class EmbeddedWiring implements SimulatedStore {
   readonly process: Process = newProcess('store');
   readonly #world: World;
   readonly #limits = new Map<string, TeamLimits>();
   readonly #modelClock = { ms: 0, nowMs: () => this.#modelClock.ms };
-  /** Is asked the same in the same order, and must answer the same. */
-  readonly #model = referenceStore(this.#modelClock, emptyBooks());
-  /** Operations that the store has been asked for and that are not put down yet. */
+  /** Gets the same operations in the same order, and must answer the same. */
+  readonly #model = referenceStore(this.#modelClock, emptyData());
+  /** Operations that the store was asked to run and that are not recorded yet. */
   readonly #places: Place[] = [];
   #store: Store | undefined;
 
@@ -68,7 +68,7 @@ export class EmbeddedWiring implements SimulatedStore {
     const store = this.#need();
     const ledger = promisedLedger(store.ledger);
     return {
-      // Readers of a WAL wait for nobody.
+      // Readers of a WAL never wait.
       keys: { find: (digest) => store.keys.find(digest) },
       // Through the boundary at which a plugin's promises become callbacks.
       ledger: withCallbacks({
@@ -78,7 +78,7 @@ export class EmbeddedWiring implements SimulatedStore {
             request.teamId,
             async () => {
               const answer = await ledger.admit(request);
-              return { answer, deed: { kind: 'admit', request, answer } };
+              return { answer, action: { kind: 'admit', request, answer } };
             },
             (model) => model.ledger.admit(request),
           ),
@@ -88,7 +88,7 @@ export class EmbeddedWiring implements SimulatedStore {
             teamId,
             async () => {
               const answer = await ledger.resolve(teamId, requestId, verdict, characters);
-              return { answer, deed: { kind: 'resolve', requestId, verdict, characters, answer } };
+              return { answer, action: { kind: 'resolve', requestId, verdict, characters, answer } };
             },
             (model) => model.ledger.resolve(teamId, requestId, verdict, characters),
           ),
@@ -101,14 +101,14 @@ export class EmbeddedWiring implements SimulatedStore {
 
   async change(change: Change): Promise<boolean> {
     const teamId = change.kind === 'create_team' ? change.team.teamId : change.kind === 'create_key' ? change.key.teamId : change.teamId;
-    const [, deed] = deedOf(change, this.#limits.get(teamId));
-    if (deed.kind === 'team') this.#limits.set(teamId, deed.limits);
+    const [, action] = actionOf(change, this.#limits.get(teamId));
+    if (action.kind === 'team') this.#limits.set(teamId, action.limits);
     await this.#as(this.process, () =>
       this.#inOrder(
         teamId,
         async () => {
           await perform(this.#need(), change);
-          return { answer: undefined, deed };
+          return { answer: undefined, action };
         },
         (model) => void perform(model, change),
       ),
@@ -149,27 +149,27 @@ export class EmbeddedWiring implements SimulatedStore {
     return this.#store;
   }
 
-  /** The store runs operations in the order in which they come; their answers take different numbers of turns. */
+  /** The store runs operations in order of arrival; their answers take different numbers of turns. */
   async #inOrder<T>(teamId: string, run: () => Promise<Done<T>>, again: Place['again']): Promise<T> {
-    const place: Place = { teamId, again, deed: undefined, storeMs: 0 };
+    const place: Place = { teamId, again, action: undefined, storeMs: 0 };
     this.#places.push(place);
-    const { answer, deed } = await run();
-    place.deed = deed;
+    const { answer, action } = await run();
+    place.action = action;
     place.storeMs = this.#world.time.wallMs(this.process);
-    while (this.#places[0]?.deed !== undefined) this.#enter(this.#places.shift()!);
+    while (this.#places[0]?.action !== undefined) this.#enter(this.#places.shift()!);
     return answer;
   }
 
-  #enter({ teamId, again, deed, storeMs }: Place): void {
+  #enter({ teamId, again, action, storeMs }: Place): void {
     const { journal, time } = this.#world;
-    if (deed === undefined || ('answer' in deed && deed.answer.kind === 'unavailable')) return;
+    if (action === undefined || ('answer' in action && action.answer.kind === 'unavailable')) return;
     this.#modelClock.ms = storeMs;
     const expected = again(this.#model);
-    if ('answer' in deed && !isDeepStrictEqual(deed.answer, expected)) {
-      this.#world.violate('model', `${JSON.stringify(deed)} is answered ${JSON.stringify(expected)} by the model`);
+    if ('answer' in action && !isDeepStrictEqual(action.answer, expected)) {
+      this.#world.violate('model', `${JSON.stringify(action)} is answered ${JSON.stringify(expected)} by the model`);
     }
-    journal.add(time.nowMs, storeMs, teamId, deed);
-    this.#world.note(this.process, JSON.stringify(deed));
+    journal.add(time.nowMs, storeMs, teamId, action);
+    this.#world.note(this.process, JSON.stringify(action));
   }
 
   /** The answer reaches the gateway in a turn of its own. */

@@ -1,4 +1,4 @@
-// An engine that answers at once, late, never, after it was called off, or with nothing usable, but keeps to its deadlines.
+// An engine that answers at once, late, never, after it was aborted, or with nothing usable, but keeps to its deadlines.
 import type { Cancellation } from '../../../src/core/exchange.ts';
 import { ONLY_ENGINE } from '../../../src/domain/engine-routing.ts';
 import { BatchingEngine } from '../../../src/engines/batching-engine.ts';
@@ -11,7 +11,7 @@ import type { World } from './world.ts';
 const TEXTS_MAX = 6;
 const CHARACTERS_MAX = 60;
 const FAILURES = ['connect', 'reset', 'timeout', 'status', 'wrong_shape'] as const;
-/** Nobody but a balancer looks into it. */
+/** Only a balancer would read it. */
 const REPLICA = {} as Replica;
 
 export function simulatedEngine(world: World): Engine {
@@ -76,7 +76,7 @@ function attemptOf(world: World, work: EngineWork, cancellation: Cancellation): 
     const late = result.kind === 'unusable' && result.failure === 'timeout';
     const takesMs = late ? scenario.engineTimeoutMs : Math.min(random.latencyMs(scenario.engineLatencyMs), scenario.engineTimeoutMs);
     time.after(process, takesMs, () => end(result));
-    // A result may still come after the call was called off.
+    // A result may still arrive after the call was aborted.
     cancellation.onCancel(() => {
       const called: Attempt = random.chance(0.3) ? usable(work) : { kind: 'unusable', failure: 'cancelled' };
       time.after(process, random.pick([0, 0.5, 100]), () => end(called));

@@ -4,13 +4,13 @@ import type { KeyLimits } from '../../../src/domain/key-limits.ts';
 import type { KeyChange } from '../../../src/ports/team-registry.ts';
 import type { Admission, AdmissionRequest, Resolution, Verdict } from '../../../src/ports/ledger.ts';
 
-export type Deed =
+export type Action =
   | { readonly kind: 'admit'; readonly request: AdmissionRequest; readonly answer: Admission }
   | {
       readonly kind: 'resolve';
       readonly requestId: string;
       readonly verdict: Verdict;
-      /** How many characters a commit charges; all without it. */
+      /** How many characters a commit charges; all if undefined. */
       readonly characters: number | undefined;
       readonly answer: Resolution;
     }
@@ -22,11 +22,11 @@ export type Deed =
 export interface Entry {
   /** True time. */
   readonly atMs: number;
-  /** What the store's clock said. */
+  /** The store's clock. */
   readonly storeMs: number;
   readonly teamId: string;
-  readonly deed: Deed;
+  readonly action: Action;
 }
 
-/** Reports a broken guarantee: its name, and what was seen. */
+/** Reports a violated guarantee: its name, and what was seen. */
 export type Violate = (rule: string, seen: string) => void;

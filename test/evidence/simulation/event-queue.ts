@@ -1,4 +1,4 @@
-// Events to come, the earliest first; of those at the same moment the one that was added first.
+// Future events, the earliest first; those at the same moment in the order in which they were added.
 import type { Process } from './virtual-time.ts';
 
 export interface Event {
@@ -24,7 +24,7 @@ export class EventQueue {
     this.addAgain(event);
   }
 
-  /** Keeps its place among those that were added before and after it. */
+  /** Its position among those added at the same moment. */
   addAgain(event: Event): void {
     const heap = this.#heap;
     let at = heap.length;

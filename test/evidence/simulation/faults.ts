@@ -1,4 +1,4 @@
-// What may go wrong in a run, and when it does.
+// What may go wrong in a run, and when.
 import type { Random } from './random.ts';
 import type { Wiring } from './scenario.ts';
 
@@ -6,7 +6,7 @@ export type Fault = { readonly atMs: number } & (
   | NoiseFault
   /** Killed; another one takes its place after a while. */
   | { readonly kind: 'gateway_crash'; readonly gateway: number; readonly downMs: number }
-  /** Stopped in order, as by SIGTERM, and started again. */
+  /** Stopped cleanly, as by SIGTERM, and restarted. */
   | { readonly kind: 'gateway_restart'; readonly gateway: number }
   | { readonly kind: 'gateway_freeze'; readonly gateway: number; readonly forMs: number }
   | { readonly kind: 'gateway_clock'; readonly gateway: number; readonly byMs: number }
@@ -19,7 +19,7 @@ export type Fault = { readonly atMs: number } & (
   | { readonly kind: 'store_clock'; readonly byMs: number }
 );
 
-/** For a while messages to and from the store get lost, come twice, late or as refusals; each with its probability. */
+/** For a while messages to and from the store are lost, duplicated, late or refused; each with its probability. */
 export interface NoiseFault {
   readonly kind: 'noise';
   readonly forMs: number;
@@ -76,7 +76,7 @@ export function drawFaults(random: Random, { wiring, gateways, loadMs }: FaultTe
   const draws = wiring === 'redis' ? [...ANYWHERE, ...ON_A_NETWORK, ...ON_A_NETWORK] : ANYWHERE;
   let lastAtMs = FIRST_AT_MS;
   const faults = Array.from({ length: random.int(1, 6) }, () => {
-    // Often close together: what one leaves behind is what the next one meets.
+    // Often close together: the next one meets the consequences of the previous one.
     const atMs = random.chance(0.5) ? lastAtMs + random.int(0, 1500) : random.int(FIRST_AT_MS, loadMs + 500);
     lastAtMs = atMs;
     return { ...random.pick(draws)(random, gateways), atMs };
@@ -85,7 +85,7 @@ export function drawFaults(random: Random, { wiring, gateways, loadMs }: FaultTe
   return faults.toSorted((one, other) => one.atMs - other.atMs);
 }
 
-/** Two faults that are seldom met together, and that some mistakes need both of. */
+/** Two faults that rarely coincide, and that some bugs need both of. */
 function drawTogether(random: Random, gateways: number, loadMs: number): Fault[] {
   const atMs = random.int(FIRST_AT_MS, loadMs);
   const gateway = random.int(0, gateways - 1);

@@ -1,6 +1,6 @@
-// What must hold when a run is over: each caller's story against the gateway's log and the store's books.
+// What must hold when a run is over: each caller's record against the gateway's log and the store's accounts.
 import { dayOf } from '../../../src/domain/period.ts';
-import { sameLimits } from '../../../src/domain/key-limits.ts';
+import type { KeyLimits } from '../../../src/domain/key-limits.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import { chargeOf, delivered, endedAtMs } from './history.ts';
 import type { RequestRecord } from './history.ts';
@@ -10,14 +10,14 @@ import type { IdState } from './team-check.ts';
 import { EPOCH_MS } from './virtual-time.ts';
 import type { SimulatedStore, World } from './world.ts';
 
-/** A deadline is looked after this often, and answers take a moment. */
+/** Deadlines are checked this often, and answers take a moment. */
 const DEADLINE_SLACK_MS = 251;
 /** Long enough for a retry of the queue, its answer and a second round; and for a verdict that needs no retry. */
 const QUIET_FOR_RETRY_MS = 2300;
 const QUIET_FOR_FIRST_MS = 450;
-/** How long a step goes on that was called off while it waited. */
+/** How long a step continues that was aborted while it waited. */
 const STEP_MS_MAX = 700;
-/** How long a key that was tried before it existed may be taken for unknown: remembered for a second after a late look-up. */
+/** How long a key that was tried before it existed may count as unknown: remembered for a second after a late look-up. */
 const UNKNOWN_MS_MAX = 1700;
 
 /** Of every run: clocks are off by hours at most. */
@@ -32,7 +32,7 @@ export class FinalChecks {
     this.#keys = keys;
   }
 
-  /** Before the longest leases end: only what was in the hands of something that died may have been left to its lease. */
+  /** Before the longest leases end: only what a dead process had in flight may be left to its lease. */
   whileLeasesRun(): void {
     const { history, journal, violate } = this.#world;
     for (const team of journal.teams.values()) {
@@ -40,7 +40,7 @@ export class FinalChecks {
         const record = history.need(id);
         const overAtMs = endedAtMs(record);
         if (state !== 'open' || overAtMs === undefined || record.excuse !== undefined) continue;
-        // The ports say so: a 429 leaves no trace of its id, and a copy of it that comes later is judged anew.
+        // The ports say so: a 429 leaves no trace of its id, and a later copy of it is judged again.
         if (record.answers[0]?.code === 'rate_limited') continue;
         // A step that is waiting when the answer is given returns a little later, and settles then.
         if (this.#due(record, overAtMs + STEP_MS_MAX)) violate('L5', `${id} is still held although nothing of it was in flight`);
@@ -60,7 +60,7 @@ export class FinalChecks {
   }
 
   /** Once every lease has ended. */
-  async books(store: SimulatedStore): Promise<void> {
+  async balances(store: SimulatedStore): Promise<void> {
     const { journal, violate } = this.#world;
     for (const [teamId, team] of journal.teams) {
       const standing = await store.standing(teamId);
@@ -70,13 +70,14 @@ export class FinalChecks {
       if (heldCharacters + heldMicro + openReservations !== 0) violate('L5', `team ${teamId} still holds ${JSON.stringify(standing)}`);
       const first = usage.periodStartMs === usage.team.createdAtMs;
       const { characters } = team.charged(first ? undefined : usage.periodStartMs);
-      // A clock that goes back leaves a period where it is: reservations in it may seem to come from before it.
+      // If the clock steps back, the period stays: reservations in it may seem to come from before it.
       const certain = first || journal.clockChangedAtMs < 0;
       if (certain && usage.characters !== characters) violate('L3', `team ${teamId} used ${usage.characters}, charged were ${characters}`);
       if (balanceMicro !== team.balanceMicro) violate('L3', `team ${teamId} has ${balanceMicro} left of ${team.balanceMicro}`);
       for (const { keyId, lastUsedAtMs, limits } of usage.keys) {
         const expected = team.key(keyId).limits;
-        if (!sameLimits(limits, expected)) violate('L10', `key ${keyId} has ${JSON.stringify(limits)}, not ${JSON.stringify(expected)}`);
+        if (limitsText(limits) !== limitsText(expected))
+          violate('L10', `key ${keyId} has ${JSON.stringify(limits)}, not ${JSON.stringify(expected)}`);
         const usedAtMs = team.lastUseMs.get(keyId);
         if (usedAtMs !== lastUsedAtMs) violate('L8', `key ${keyId} was last used at ${lastUsedAtMs} instead of ${usedAtMs}`);
       }
@@ -113,7 +114,7 @@ export class FinalChecks {
     return undefined;
   }
 
-  /** Every caller gets one answer in time, unless the caller or the gateway went first. */
+  /** Every caller gets one answer in time, unless the caller or the gateway left first. */
   #answer({ id, answers, brokenAtMs, gateway, intent, leftAtMs, sentAtMs, excuse }: RequestRecord): void {
     const { scenario, violate } = this.#world;
     const [answer] = answers;
@@ -125,7 +126,7 @@ export class FinalChecks {
     if (brokenAtMs !== undefined) violate('answer', `${id} was answered although its answer broke off`);
     if (leftAtMs !== undefined) violate('answer', `${id} was answered after its caller had left`);
     const tookMs = answer.atMs - sentAtMs;
-    // What is forwarded has deadlines of its own once it was admitted.
+    // Forwarded requests have deadlines of their own once admitted.
     const forwarded = intent.route === 'documents' || intent.route === 'voices';
     const inMs = scenario.requestMs + (forwarded ? scenario.leaseMs : 0);
     if (excuse === undefined && tookMs > inMs + DEADLINE_SLACK_MS) violate('deadline', `${id} was answered after ${tookMs} ms`);
@@ -148,7 +149,7 @@ export class FinalChecks {
     this.#world.violate('log', `${id}, which ended in ${code} for ${characters}, was logged as ${JSON.stringify(logged)}`);
   }
 
-  /** L1 without exception; L2 unless what the request was in the hands of died, or the store was away for too long. */
+  /** L1 without exception; L2 unless the process or the store that had the request died, or the store was down for too long. */
   #charge(record: RequestRecord, state: IdState | undefined): void {
     const { violate } = this.#world;
     const { id, excuse, intent } = record;
@@ -163,7 +164,7 @@ export class FinalChecks {
     if (excuse === undefined && this.#due(record, answer.atMs)) violate('L2', `${id} was delivered and is ${state?.state ?? 'not known'}`);
   }
 
-  /** Whether the store could be reached for long enough to settle what was decided at a moment, before the lease ended. */
+  /** Whether the store was reachable for long enough to settle what was decided at a moment, before the lease ended. */
   #due({ sentAtMs }: RequestRecord, atMs: number): boolean {
     const { history, scenario } = this.#world;
     const leaseEndMs = sentAtMs + scenario.leaseMs;
@@ -177,7 +178,7 @@ export class FinalChecks {
     const code = answers[0]?.code;
     if (key === undefined || code === undefined) return;
     const lost = (kind: 'create_key' | 'update_key' | 'revoke_key') =>
-      journal.lost.some(({ deed }) => deed.kind === kind && deed.keyId === key.record.keyId);
+      journal.lost.some(({ action }) => action.kind === kind && action.keyId === key.record.keyId);
     const { createdAtMs, revokedAtMs } = key;
     if (revokedAtMs !== undefined && sentAtMs > revokedAtMs && code === 'ok' && !lost('revoke_key')) {
       violate('L7', `${id}, sent ${sentAtMs - revokedAtMs} ms after its key was revoked, was answered`);
@@ -195,4 +196,9 @@ export class FinalChecks {
 function unansweredCode({ brokenAtMs, leftAtMs }: RequestRecord): string {
   if (brokenAtMs !== undefined) return 'engine_unavailable';
   return leftAtMs === undefined ? 'none' : 'client_closed';
+}
+
+/** Equal for equal limits, regardless of member order. */
+function limitsText({ expiresAtMs, requestsPerSecond, characters, allowedAddresses }: KeyLimits): string {
+  return JSON.stringify([expiresAtMs, requestsPerSecond, characters, allowedAddresses]);
 }

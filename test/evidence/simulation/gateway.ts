@@ -1,4 +1,4 @@
-// One gateway process: the chains, the key cache and the settlement queue as they are, on a simulated store, engine and upstream.
+// One gateway process: the real chains, key cache and settlement queue, on a simulated store, engine and upstream.
 import type { Exchange } from '../../../src/core/exchange.ts';
 import { Gateway } from '../../../src/core/gateway.ts';
 import { Router } from '../../../src/core/router.ts';
@@ -16,10 +16,10 @@ import { SILENT } from '../../support/silent-log.ts';
 import type { Process } from './virtual-time.ts';
 import type { SimulatedStore, StoreClient, World } from './world.ts';
 
-/** How long an orderly stop waits for verdicts that the store has not acknowledged: as the application does. */
+/** How long a clean stop waits for verdicts that the store has not acknowledged: as the application does. */
 const SETTLE_WAIT_MS = 5000;
 
-/** A request under way, and its caller's end of it. */
+/** A request in flight, and its caller's side. */
 export interface Begun {
   readonly x: Exchange;
   readonly end: CallerEnd;
@@ -33,10 +33,10 @@ export class SimulatedGateway {
   readonly #world: World;
   readonly #settlements: SettlementQueue;
   readonly #engine: Engine;
-  /** Of the request that is being begun. */
+  /** Of the request that is being started. */
   #intent: Intent | undefined;
 
-  /** To be run as its own process: what it starts has to die with it. */
+  /** Run it as its own process: what it starts must die with it. */
   constructor(world: World, store: SimulatedStore, process: Process) {
     this.#world = world;
     this.process = process;
@@ -76,7 +76,7 @@ export class SimulatedGateway {
     return { x: end.begun(this.gateway.begin(head, end)), end };
   }
 
-  /** As at SIGTERM: what is under way ends, verdicts are seen through, everything is closed. */
+  /** As at SIGTERM: requests in flight end, verdicts are delivered, everything is closed. */
   async stop(): Promise<void> {
     await this.gateway.idle();
     this.gateway.close();
@@ -115,7 +115,7 @@ export class SimulatedGateway {
     this.#world.history.need(requestId).logged.push({ code, characters });
   }
 
-  /** A request is on record from the moment it has an id: it may be answered before `begin` returns. */
+  /** A request is recorded from the moment it has an id: it may be answered before `begin` returns. */
   #newRequest(): string {
     const { history, random, time } = this.#world;
     const id = ulidOf(random);

@@ -1,19 +1,19 @@
-// What callers and gateways saw of each request: the outside of a run, which the store's entries are held against.
+// What callers and gateways saw of each request: a run from outside, which is compared with the store's entries.
 import type { Process } from './virtual-time.ts';
 
 export interface Intent {
   readonly route: 'translate' | 'languages' | 'documents' | 'voices';
-  /** Code points of a body that keeps every rule, or what a forwarded request costs; `undefined` for all else. */
+  /** Code points of a valid body, or what a forwarded request costs; `undefined` for everything else. */
   readonly characters: number | undefined;
-  /** What is to be translated, where the body keeps every rule. */
+  /** The texts to translate, if the body is valid. */
   readonly text?: readonly string[];
-  /** Where the caller calls from. */
+  /** The caller's address. */
   readonly address: string;
-  /** The key that was sent, if it is one that exists at some time. */
+  /** The key that was sent, if it exists at some time. */
   readonly keyId: string | undefined;
 }
 
-/** Every fourth translation has half of its characters spared, as by a memory: not drawn, so that seeds stay what they were. */
+/** In every fourth translation half of the characters are saved, as by a memory: not random, so that seeds keep their runs. */
 export function sparedOf({ route, characters = 0 }: Intent): number {
   return route === 'translate' && characters % 4 === 1 ? Math.ceil(characters / 2) : 0;
 }
@@ -39,9 +39,9 @@ export interface RequestRecord {
   readonly gateway: Process;
   readonly sentAtMs: number;
   readonly answers: Answer[];
-  /** The caller closed the connection before an answer came. */
+  /** The caller closed the connection before an answer arrived. */
   leftAtMs: number | undefined;
-  /** An answer was begun that is written as it comes. */
+  /** A streamed answer was begun. */
   streamBegan: boolean;
   /** Such an answer broke off. */
   brokenAtMs: number | undefined;
@@ -49,7 +49,7 @@ export interface RequestRecord {
   wholeBytes: number | undefined;
   /** The access log's lines. */
   readonly logged: { readonly code: string; readonly characters: number }[];
-  /** When the gateway learnt that the commit has been made. */
+  /** When the gateway learnt that the commit was made. */
   committedAtMs: number | undefined;
   /** Why this one may be delivered uncharged, or held until its lease ends: it was in flight when something died. */
   excuse: string | undefined;
@@ -57,7 +57,7 @@ export interface RequestRecord {
 
 export class History {
   readonly requests = new Map<string, RequestRecord>();
-  /** Spans in which the store could not be reached as on a quiet day, by anybody. */
+  /** Spans in which the store could not be reached as usual by anybody. */
   readonly #unquiet: { readonly fromMs: number; readonly toMs: number }[] = [];
   readonly bugs: string[] = [];
 
@@ -99,18 +99,18 @@ export class History {
   }
 }
 
-/** A 200 for a translation, or a forwarded answer to its last byte, on a route that costs: what must be charged. */
+/** A 200 for a translation, or a complete forwarded answer, on a route that costs: what must be charged. */
 export function delivered({ answers, intent }: RequestRecord): Answer | undefined {
   const [answer] = answers;
   return (intent.route === 'translate' || intent.route === 'documents') && answer?.status === 200 ? answer : undefined;
 }
 
-/** Has nobody to be told anything any more: the answer was handed over or broke off, or the caller left. */
+/** Nobody is waiting for it any more: the answer was delivered or broke off, or the caller left. */
 export function endedAtMs({ answers, brokenAtMs, leftAtMs }: RequestRecord): number | undefined {
   return answers[0]?.atMs ?? brokenAtMs ?? leftAtMs;
 }
 
-/** How a request ended: `ok` or a problem's code, and what becomes of answers that are written as they come. */
+/** How a request ended: `ok` or a problem's code, and the end of streamed answers. */
 export function endingOf({ answers, brokenAtMs, leftAtMs, streamBegan }: RequestRecord): string {
   const code = answers[0]?.code;
   if (code !== undefined) return streamBegan && code === 'ok' ? 'forwarded' : code;

@@ -1,7 +1,7 @@
-// The store's entries and the checks that follow them: what was done, and what a failover has undone.
+// The store's entries and the checks on them: what was done, and what a failover has undone.
 import type { Admission, AdmissionRequest } from '../../../src/ports/ledger.ts';
 import { TeamCheck } from './team-check.ts';
-import type { Deed, Entry, Violate } from './entries.ts';
+import type { Action, Entry, Violate } from './entries.ts';
 import { delivered, endingOf } from './history.ts';
 import type { History } from './history.ts';
 
@@ -12,9 +12,9 @@ export class Journal {
   #teams = new Map<string, TeamCheck>();
   clockChangedAtMs = -Infinity;
   readonly lost: Entry[] = [];
-  /** Ids that were told that their address is not allowed. */
+  /** Ids that were refused because of their address. */
   readonly addressRefused = new Set<string>();
-  /** How often keys were told what of their own limits. */
+  /** How often each limit of keys refused something. */
   readonly ofKeys = new Map<string, number>();
 
   constructor(history: History, violate: Violate) {
@@ -22,11 +22,11 @@ export class Journal {
     this.#violate = violate;
   }
 
-  add(atMs: number, storeMs: number, teamId: string, deed: Deed): void {
-    const entry = { atMs, storeMs, teamId, deed };
+  add(atMs: number, storeMs: number, teamId: string, action: Action): void {
+    const entry = { atMs, storeMs, teamId, action };
     this.#entries.push(entry);
     this.#checkCharge(entry);
-    if (deed.kind === 'admit') this.#noteKeys(deed.request, deed.answer);
+    if (action.kind === 'admit') this.#noteKeys(action.request, action.answer);
     this.team(teamId).take(entry, this.#violate);
   }
 
@@ -52,25 +52,25 @@ export class Journal {
     return this.#teams;
   }
 
-  /** A failover to a replica that had not heard of anything after `lastMs`. */
+  /** A failover to a replica that has nothing after `lastMs`. */
   loseAfter(lastMs: number): void {
     const kept = this.#entries.filter((entry) => entry.atMs <= lastMs);
     this.lost.push(...this.#entries.slice(kept.length));
-    for (const { deed } of this.#entries.slice(kept.length)) {
-      const id = deed.kind === 'admit' ? deed.request.requestId : deed.kind === 'resolve' ? deed.requestId : undefined;
+    for (const { action } of this.#entries.slice(kept.length)) {
+      const id = action.kind === 'admit' ? action.request.requestId : action.kind === 'resolve' ? action.requestId : undefined;
       const record = id === undefined ? undefined : this.#history.requests.get(id);
       if (record !== undefined) record.excuse ??= 'a write of it was lost in a failover';
     }
     this.#entries = kept;
     this.#teams = new Map();
-    // They have been checked when they came.
+    // They were checked when they arrived.
     for (const entry of kept) this.team(entry.teamId).take(entry, () => undefined);
   }
 
-  /** L1, at the moment of the charge: it is for an answer that has been handed over. */
-  #checkCharge({ deed }: Entry): void {
-    if (deed.kind !== 'resolve' || deed.answer.kind !== 'committed') return;
-    const record = this.#history.need(deed.requestId);
+  /** L1, at the moment of the charge: it is for an answer that has been delivered. */
+  #checkCharge({ action }: Entry): void {
+    if (action.kind !== 'resolve' || action.answer.kind !== 'committed') return;
+    const record = this.#history.need(action.requestId);
     if (delivered(record) !== undefined) return;
     this.#violate('L1', `${record.id} was charged, and so far it is: ${endingOf(record)}`);
   }

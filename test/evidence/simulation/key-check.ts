@@ -1,4 +1,4 @@
-// One key as a checker keeps it, from the store's answers alone: what bars it, its own window, and how its limits stand.
+// One key as a checker tracks it, from the store's answers alone: what bars it, its own window, and its limits.
 import { changedLimits } from '../../../src/domain/key-limits.ts';
 import type { KeyLimits } from '../../../src/domain/key-limits.ts';
 import type { Admission } from '../../../src/ports/ledger.ts';
@@ -8,7 +8,7 @@ import type { Place } from './rate-check.ts';
 
 export class KeyCheck {
   limits: KeyLimits = {};
-  /** Places taken while the key had a rate. */
+  /** Slots taken while the key had a rate. */
   places: Place[] = [];
   #disabled = false;
   #revoked = false;
@@ -30,7 +30,7 @@ export class KeyCheck {
     return this.limits.expiresAtMs !== undefined && storeMs >= this.limits.expiresAtMs ? 'expired' : 'active';
   }
 
-  /** The answer that must be given before any rate is checked, if any: one that changes nothing. */
+  /** The answer required before any rate is checked, if any: one that changes nothing. */
   barred(address: string | undefined, storeMs: number): Admission | undefined {
     const status = this.status(storeMs);
     if (status === 'revoked') return { kind: 'key_revoked' };

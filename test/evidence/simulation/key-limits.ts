@@ -1,11 +1,11 @@
-// Limits of keys in a run: what operators give and change, where callers call from, and which ranges hold that address.
+// Limits of keys in a run: what operators set and change, the callers' addresses, and which ranges contain them.
 import type { KeyLimitChange, KeyLimits } from '../../../src/domain/key-limits.ts';
 import type { KeyChange } from '../../../src/ports/team-registry.ts';
 import type { Random } from './random.ts';
 
-/** Where callers call from. One listener knows no address. */
+/** The callers' addresses. One listener has none. */
 const ADDRESSES = ['10.1.2.3', '10.1.2.3', '::ffff:10.1.2.3', '192.0.2.7', '192.0.2.8', '2001:db8::1', '2001:db8:8000::1', ''];
-/** Which of these each range holds, listed by hand: the judge must not compare addresses as the gateway does. */
+/** Which of these each range contains, listed by hand: the checker must not compare addresses as the gateway does. */
 const HELD: Readonly<Record<string, readonly string[]>> = {
   '10.0.0.0/8': ['10.1.2.3', '::ffff:10.1.2.3'],
   '192.0.2.7/32': ['192.0.2.7'],
@@ -32,7 +32,7 @@ export function drawKeyLimits(random: Random, nowMs: number): KeyLimits {
   };
 }
 
-/** Mostly one that leaves the key of use: enabled, and with more time if any. */
+/** Mostly one that keeps the key useful: enabled, and with more time if any. */
 export function drawKeyChange(random: Random, nowMs: number): KeyChange {
   const given = drawKeyLimits(random, nowMs);
   const removed = (['expiresAtMs', 'requestsPerSecond', 'characters', 'allowedAddresses'] as const).filter(() => random.chance(0.2));

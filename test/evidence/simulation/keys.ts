@@ -1,4 +1,4 @@
-// The keys of a run: what operators have made or are about to make, and when they were made and revoked.
+// The keys of a run: created or planned by operators, and when they were created and revoked.
 import { digestOf, displayOf, newKey } from '../../../src/domain/api-key.ts';
 import type { KeyLimits } from '../../../src/domain/key-limits.ts';
 import type { NewKey } from '../../../src/ports/team-registry.ts';
@@ -7,7 +7,7 @@ import type { Random } from './random.ts';
 export interface SimulatedKey {
   readonly value: string;
   readonly record: NewKey;
-  /** When the operator was told that it exists, that it is revoked; in true time. */
+  /** When the operator was told that it exists, or that it is revoked; in true time. */
   createdAtMs: number | undefined;
   revokedAtMs: number | undefined;
   /** From when the operator was told that it is disabled until it was to be enabled; in true time. */
@@ -18,7 +18,7 @@ export interface SimulatedKey {
   uncertain: boolean;
 }
 
-/** How often a key is tried that is not there yet. */
+/** How often a key is tried that does not exist yet. */
 export const BEFORE_CREATION_SHARE = 0.05;
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 

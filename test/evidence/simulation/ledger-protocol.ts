@@ -1,4 +1,4 @@
-// The bytes in which the Redis driver and its ledger script speak with each other, read and written independently of both.
+// The byte protocol between the Redis driver and its ledger functions, read and written independently of both.
 import { SocketAddress } from 'node:net';
 import type { Admission, AdmissionRequest, RateStanding, Resolution, Verdict } from '../../../src/ports/ledger.ts';
 
@@ -6,7 +6,7 @@ export type LedgerOperation =
   | { readonly kind: 'admit'; readonly requestId: string; readonly request: AdmissionRequest }
   | { readonly kind: 'resolve'; readonly requestId: string; readonly verdict: Verdict; characters?: number };
 
-/** And the length and team's creation that they were computed from. */
+/** And the length and team's creation from which they were computed. */
 export interface LedgerOffer {
   readonly startMs: number;
   readonly endMs: number;
@@ -14,7 +14,7 @@ export interface LedgerOffer {
   readonly length: string;
 }
 
-/** What one team is asked in a call. */
+/** A team's operations in a call. */
 export interface LedgerGroup {
   readonly teamId: string;
   /** Bounds of a period. */
@@ -29,7 +29,7 @@ export interface LedgerCall {
   readonly groups: readonly LedgerGroup[];
 }
 
-/** What a byte of an operation says. */
+/** The meaning of a byte of an operation. */
 const [REPORTS_PLAN, COMMIT, ADMISSION, RESERVES, REPORTS_RATE, HAS_GLOSSARY, HAS_CHARACTERS, BY_BASE] = [1, 1, 2, 4, 8, 16, 32, 64];
 const HAS_PARTS = 2;
 const OTHER_ID = 0xff;
@@ -66,7 +66,7 @@ class Bytes {
     return this.#some().toString();
   }
 
-  /** As people write it; '' for none. */
+  /** In text form; '' for none. */
   address(): string {
     const some = this.#some();
     if (some.length < IPV6_BYTES) return some.join('.');
@@ -125,7 +125,7 @@ function readOperation(teamId: string, bytes: Bytes): LedgerOperation {
   const what = bytes.byte();
   if (what < ADMISSION) return { kind: 'resolve', requestId, verdict: what === COMMIT ? 'commit' : 'release' };
   const [keyId, characters, leaseMs] = [bytes.text(), bytes.number(), bytes.number()];
-  // Below zero where an address follows.
+  // Below zero if an address follows.
   const hasAddress = leaseMs < 0;
   const glossary = (what & HAS_GLOSSARY) === 0 ? undefined : readGlossary(bytes, (what & BY_BASE) > 0);
   const request = {
@@ -149,7 +149,7 @@ function readGlossary(bytes: Bytes, byBase: boolean): AdmissionRequest['glossary
   return { glossaryId, sourceLang, targetLang, byBase };
 }
 
-/** The store's time, and what each operation is told. */
+/** The store's time, and the reply to each operation. */
 export function writeReply(nowMs: number, answers: readonly Buffer[]): Buffer {
   return Buffer.concat([numbers(nowMs), ...answers]);
 }
@@ -160,7 +160,7 @@ export function periodQuestion(anchorMs: number, length: string): Buffer {
   return Buffer.concat([Buffer.from('P'), numbers(anchorMs), text(length)]);
 }
 
-/** As the script says it; amounts of money in millionths. */
+/** In the functions' format; amounts of money in millionths. */
 export function bytesOf(answer: Admission | Resolution): Buffer {
   const rate = 'rate' in answer && answer.rate !== undefined ? rateParts(answer.rate) : [];
   const plan = 'plan' in answer && answer.plan !== undefined ? [Buffer.from('W'), text(answer.plan)] : [];

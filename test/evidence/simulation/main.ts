@@ -1,4 +1,4 @@
-// npm run simulate: runs many seeds, or one with all that happens in it.
+// npm run simulate: runs many seeds, or one with a trace of everything that happens in it.
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { runSeed } from './run.ts';

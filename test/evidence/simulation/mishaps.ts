@@ -1,4 +1,4 @@
-// Makes the faults of a scenario happen, and puts down what they excuse.
+// Applies the faults of a scenario, and records what they excuse.
 import type { Fault } from './faults.ts';
 import { SimulatedGateway } from './gateway.ts';
 import { newProcess } from './virtual-time.ts';
@@ -6,10 +6,10 @@ import type { SimulatedStore, World } from './world.ts';
 
 /** How long it may take after a fault until everything is connected and quiet again. */
 const RECOVERY_MS = 700;
-/** What went wrong so long before an orderly stop may still have verdicts waiting. */
+/** After something went wrong this long before a clean stop, verdicts may still be waiting. */
 const JUST_BEFORE_MS = 3000;
 
-/** Between two looks whether anything is under way; and how many of them. */
+/** Between two checks whether anything is in flight; and their number. */
 const WAIT_MS = 2;
 const WAITS_MAX = 100;
 
@@ -25,7 +25,7 @@ export class Mishaps {
     this.#gateways = Array.from({ length: world.scenario.gateways }, () => this.#startGateway());
   }
 
-  /** By place; another process takes the place of one that ends. */
+  /** By position; another process replaces one that ends. */
   get gateways(): readonly SimulatedGateway[] {
     return this.#gateways;
   }
@@ -35,7 +35,7 @@ export class Mishaps {
     for (const fault of scenario.faults) time.after(time.world, fault.atMs, () => this.#strikeWhenBusy(fault, WAITS_MAX));
   }
 
-  /** A fault finds more while something is under way. Waits a little for that, and not for ever. */
+  /** A fault has more effect while something is in flight. Waits a little for that, but not for ever. */
   #strikeWhenBusy(fault: Fault, waits: number): void {
     const { random, time } = this.#world;
     const busy = 'gateway' in fault ? this.#gateway(fault.gateway).busy : Math.max(...this.#gateways.map((gateway) => gateway.busy));
@@ -56,7 +56,7 @@ export class Mishaps {
   #happen(fault: Fault): void {
     const { history, time } = this.#world;
     this.#world.note('fault', JSON.stringify(fault));
-    // One that has been killed, or is stopping already, is not hit again.
+    // One that has been killed, or is already stopping, is not hit again.
     if (!('gateway' in fault) || this.#gateway(fault.gateway).serving) this.#count(fault.kind);
     switch (fault.kind) {
       case 'noise':
@@ -129,7 +129,7 @@ export class Mishaps {
     const startedAtMs = time.nowMs;
     await new Promise<void>((resolve) => time.after(gateway.process, 0, () => void gateway.stop().then(resolve)));
     this.#world.note(gateway.process, 'has stopped');
-    // It waits a while for a store that is away, then leaves verdicts to their leases.
+    // It waits a while for a store that is down, then leaves verdicts to their leases.
     const spanMs = time.nowMs - startedAtMs + JUST_BEFORE_MS;
     if (!history.quiet(time.nowMs - spanMs, time.nowMs, spanMs)) history.excuse('its gateway was stopped', gateway.process);
     time.after(time.world, 0, () => {

@@ -1,12 +1,12 @@
-// A Redis server as the gateways' driver sees it: speaks the scripts' protocol, keeps its books in the reference model.
+// A Redis server as the gateways' driver sees it: speaks the functions' protocol, keeps its accounts in the reference model.
 import type { Admission, Resolution } from '../../../src/ports/ledger.ts';
 import type { PluginStore } from '../../../src/ports/plugin.ts';
 import type { ReferenceAccount } from '../../../config/examples/reference-store.ts';
-import { emptyBooks, referenceStore } from '../../../config/examples/reference-store.ts';
-import type { ReferenceBooks } from '../../../config/examples/reference-store.ts';
+import { emptyData, referenceStore } from '../../../config/examples/reference-store.ts';
+import type { ReferenceData } from '../../../config/examples/reference-store.ts';
 import { unsound } from '../../support/model/invariants.ts';
-import type { Deed } from './entries.ts';
-import { deedOf, perform } from './change.ts';
+import type { Action } from './entries.ts';
+import { actionOf, perform } from './change.ts';
 import { TOO_LATE, bytesOf, periodQuestion, readLedgerCall, writeReply } from './ledger-protocol.ts';
 import type { LedgerGroup, LedgerOperation } from './ledger-protocol.ts';
 import { newProcess } from './virtual-time.ts';
@@ -28,14 +28,14 @@ interface Write {
 
 export class ModelServer {
   readonly process: Process = newProcess('store');
-  /** Counts up with every start: a connection to an earlier one is broken. */
+  /** Increases with every start: a connection to an earlier one is broken. */
   generation = 1;
   up = true;
   readonly #world: World;
   readonly #clock = { ms: 0, nowMs: () => this.#clock.ms };
-  #books: ReferenceBooks = emptyBooks();
-  #store: PluginStore = referenceStore(this.#clock, this.#books);
-  /** All that was ever written, so that a replica can be made that has not heard of the last of it. */
+  #data: ReferenceData = emptyData();
+  #store: PluginStore = referenceStore(this.#clock, this.#data);
+  /** Everything that was ever written, so that a replica can be made that lacks the last of it. */
   #writes: Write[] = [];
   readonly #periodEnds = new Map<string, number>();
 
@@ -55,19 +55,19 @@ export class ModelServer {
   change(change: Change): void {
     this.#write((store) => void perform(store, change));
     const limits = change.kind === 'update_team' ? this.#account(change.teamId)?.team.limits : undefined;
-    const [teamId, deed] = deedOf(change, limits);
-    this.#enter(teamId, deed, this.storeMs);
+    const [teamId, action] = actionOf(change, limits);
+    this.#enter(teamId, action, this.storeMs);
   }
 
-  /** Down: whatever comes is lost. `lostMs`: what was done in the last so many milliseconds is as if it had never been. */
+  /** Down: everything that arrives is lost. `lostMs`: what was done in this many last milliseconds never happened. */
   stop(lostMs: number): void {
     this.up = false;
     this.generation++;
     if (lostMs === 0) return;
     const lastMs = this.#world.time.nowMs - lostMs;
     this.#writes = this.#writes.filter((write) => write.atMs <= lastMs);
-    this.#books = emptyBooks();
-    this.#store = referenceStore(this.#clock, this.#books);
+    this.#data = emptyData();
+    this.#store = referenceStore(this.#clock, this.#data);
     for (const { storeMs, run } of this.#writes) {
       this.#clock.ms = storeMs;
       run(this.#store);
@@ -87,10 +87,10 @@ export class ModelServer {
     this.#world.journal.clockChangedAtMs = this.#world.time.nowMs;
   }
 
-  /** The reply to a message. `givenUpAtMs` is when whoever sent it will have stopped waiting, in true time. */
+  /** The reply to a message. `givenUpAtMs` is when its sender will have stopped waiting, in true time. */
   answer(message: Message, givenUpAtMs: number): unknown {
     if (message.kind === 'get') {
-      const owner = this.#books.owners.find(({ digest }) => message.key.endsWith(`:${digest}`))?.owner;
+      const owner = this.#data.owners.find(({ digest }) => message.key.endsWith(`:${digest}`))?.owner;
       return owner === undefined ? null : JSON.stringify(owner);
     }
     if (!LEDGER_FUNCTIONS.includes(message.name)) throw new Error(`function ${message.name} is not simulated`);
@@ -117,7 +117,7 @@ export class ModelServer {
     });
   }
 
-  /** Calendars are the driver's: it is asked for the bounds of a period that has begun. */
+  /** Calendars are computed by the driver: it is asked for the bounds of a period that has begun. */
   #periodQuestion({ offer, teamId }: LedgerGroup, nowMs: number): Buffer | undefined {
     const account = this.#account(teamId);
     if (account === undefined || nowMs < (this.#periodEnds.get(teamId) ?? 0)) return undefined;
@@ -147,10 +147,10 @@ export class ModelServer {
     return run(this.#store);
   }
 
-  #enter(teamId: string, deed: Deed, storeMs: number): void {
+  #enter(teamId: string, action: Action, storeMs: number): void {
     const { journal, time } = this.#world;
-    journal.add(time.nowMs, storeMs, teamId, deed);
-    this.#world.note(this.process, JSON.stringify(deed));
+    journal.add(time.nowMs, storeMs, teamId, action);
+    this.#world.note(this.process, JSON.stringify(action));
     const account = this.#account(teamId);
     if (account === undefined) return;
     this.#periodEnds.set(teamId, account.usage(storeMs).periodEndMs);
@@ -159,6 +159,6 @@ export class ModelServer {
   }
 
   #account(teamId: string): ReferenceAccount | undefined {
-    return this.#books.accounts.find(({ team }) => team.teamId === teamId);
+    return this.#data.accounts.find(({ team }) => team.teamId === teamId);
   }
 }

@@ -23,7 +23,7 @@ export class Operators {
     this.#keys = keys;
   }
 
-  /** Makes the teams and their first keys. */
+  /** Creates the teams and their first keys. */
   async found(): Promise<void> {
     const { random, scenario } = this.#world;
     for (const { limits, balanceMicro, keys } of scenario.teams) {
@@ -46,7 +46,7 @@ export class Operators {
       time.after(time.world, this.#world.keyRandom.between(0, scenario.loadMs), () => void this.#changeKey());
     }
     for (let i = random.int(0, 2); i > 0; i--) {
-      // Callers try it before it is there.
+      // Callers try it before it exists.
       const key = this.#keys.forge(random, random.pick(this.#teams).teamId, this.#drawLimits());
       time.after(time.world, random.between(0, scenario.loadMs), () => void this.#create(key));
     }

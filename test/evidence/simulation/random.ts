@@ -1,10 +1,10 @@
-// The only source of chance in a simulated run: everything is drawn from the seed, in the order of events.
+// The only source of randomness in a simulated run: everything is drawn from the seed, in the order of events.
 
 export class Random {
   #state: number;
 
   constructor(seed: number) {
-    // Neighbouring seeds must not give neighbouring runs.
+    // Neighbouring seeds must not give similar runs.
     this.#state = scramble(scramble(seed | 0) ^ 0x5bd1e995);
   }
 
@@ -14,7 +14,7 @@ export class Random {
     return (scramble(this.#state) >>> 0) / 2 ** 32;
   }
 
-  /** Whole, both ends included. */
+  /** An integer, both ends included. */
   int(least: number, most: number): number {
     return least + Math.floor(this.next() * (most - least + 1));
   }
@@ -33,7 +33,7 @@ export class Random {
     return picked;
   }
 
-  /** Mostly short, sometimes many times as long: how long things on a network take. */
+  /** Mostly short, sometimes many times as long, like delays on a network. */
   latencyMs(typicalMs: number): number {
     const tail = this.chance(0.05) ? 4 : 1;
     return -Math.log(1 - this.next()) * typicalMs * tail + 0.01;

@@ -1,4 +1,4 @@
-// A rate as a checker judges it: by the places that were taken, each with the store's time.
+// Checks a rate limit by the slots that were taken, each with the store's time.
 import { RATE_WINDOW_MS } from '../../../src/domain/reservation.ts';
 import type { Entry } from './entries.ts';
 
@@ -8,7 +8,7 @@ export interface Place {
   readonly storeMs: number;
 }
 
-/** What is wrong with having been refused or not, if anything: exact in both directions. Places before a jump of the clock say nothing. */
+/** What is wrong with a refusal or an admission, if anything: exact in both directions. Slots before a jump of the clock are ignored. */
 export function rateFault(
   places: readonly Place[],
   limit: number,

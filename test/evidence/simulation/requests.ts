@@ -13,17 +13,17 @@ export const LANGUAGES = new Languages({
 const CHARACTERS = Array.from('aZ 9é߀中語𝄞😀🏳');
 const ENCODER = new TextEncoder();
 
-/** What a charged forward route costs, and takes. */
+/** What a charged forward route costs, and accepts. */
 export const DOCUMENT_CHARACTERS = 17;
 export const DOCUMENT_BYTES_MAX = 200;
 
 export type SentBody = Uint8Array | PiecewiseBody | 'none' | 'too_large' | 'broken' | 'never';
 
-/** One that a route reads as it comes. */
+/** A body that a route streams. */
 export interface PiecewiseBody {
   readonly announcedBytes: number | undefined;
   readonly pieces: readonly Uint8Array[];
-  /** Its end never comes: it breaks off. */
+  /** Its end never arrives: it breaks off. */
   readonly broken: boolean;
 }
 
@@ -67,7 +67,7 @@ export function drawRequest(random: Random, key: string, keyId: string | undefin
   return { head, body, intent: broken };
 }
 
-/** Short enough but for some; told beforehand how long it is, or not. */
+/** Mostly short enough; with or without an announced length. */
 function drawDocument(random: Random): SentBody {
   if (random.chance(0.1)) return 'none';
   const pieces = Array.from({ length: random.int(1, 3) }, () => new Uint8Array(random.pick([1, 20, 60, 60, 110])));

@@ -1,4 +1,4 @@
-// Runs one seed: draws a scenario, lets it happen, checks what must hold, and says what it saw.
+// Runs one seed: draws a scenario, runs it, checks what must hold, and reports what it saw.
 import { borrowGlobals } from './borrowed-globals.ts';
 import { Callers } from './callers.ts';
 import { EmbeddedWiring } from './embedded-wiring.ts';
@@ -19,18 +19,18 @@ export interface RunResult {
   readonly seed: number;
   readonly scenario: Scenario;
   readonly requests: number;
-  /** How often requests ended in what. */
+  /** How often requests ended in each way. */
   readonly outcomes: ReadonlyMap<string, number>;
-  /** How often which fault found something to harm. */
+  /** How often each fault had an effect. */
   readonly struck: ReadonlyMap<string, number>;
-  /** Calls of the engine that more than one request shared. */
+  /** Calls of the engine that several requests shared. */
   readonly batches: number;
-  /** How often keys were refused for what of their own limits; and how often an address was asked for. */
+  /** How often each limit of keys refused one; and how often an address was needed. */
   readonly ofKeys: ReadonlyMap<string, number>;
-  /** Two runs of one seed have the same. */
+  /** Equal for two runs of one seed. */
   readonly fingerprint: string;
   readonly violations: readonly string[];
-  /** Every line, where it was asked for. */
+  /** Every line, if requested. */
   readonly trace: string;
 }
 
@@ -94,12 +94,12 @@ async function play(world: World): Promise<void> {
   const clockMs = scenario.faults.reduce((total, fault) => total + clockBackMs(fault), 0);
   await until(time.nowMs + scenario.leaseMs + clockMs);
   checks.requests();
-  await during(world, () => checks.books(store));
+  await during(world, () => checks.balances(store));
   await during(world, () => checks.history(store));
   await during(world, () => store.close());
 }
 
-/** Lets time go on until something outside of the run has been done. */
+/** Lets time pass until something outside the run has finished. */
 async function during(world: World, work: () => Promise<void>): Promise<void> {
   let done = false;
   let failure: unknown;
@@ -116,7 +116,7 @@ async function during(world: World, work: () => Promise<void>): Promise<void> {
   if (failure !== undefined) throw failure;
 }
 
-/** Leases end later by as much as the store's clock goes back. */
+/** Leases end later by as much as the store's clock steps back. */
 function clockBackMs(fault: Scenario['faults'][number]): number {
   if (fault.kind === 'store_clock') return Math.max(0, -fault.byMs);
   return fault.kind === 'store_failover' ? Math.max(0, -fault.clockByMs) : 0;

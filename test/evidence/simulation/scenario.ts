@@ -1,11 +1,11 @@
-// What a run is about, drawn from its seed: teams, gateways, load, and what goes wrong when.
+// A run's scenario, drawn from its seed: teams, gateways, load, and what goes wrong when.
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import { drawFaults } from './faults.ts';
 import type { Fault } from './faults.ts';
 import type { Random } from './random.ts';
 
 /**
- * `redis`: the Redis store's driver over a network to a server that keeps its books as the reference model does.
+ * `redis`: the Redis store's driver over a network to a server that keeps its accounts as the reference model does.
  * `embedded`: the SQLite store itself, in memory.
  */
 export type Wiring = 'redis' | 'embedded';
@@ -14,7 +14,7 @@ export interface Scenario {
   readonly wiring: Wiring;
   readonly gateways: number;
   readonly teams: readonly TeamPlan[];
-  /** Requests come within `loadMs`. */
+  /** Requests arrive within `loadMs`. */
   readonly requests: number;
   readonly loadMs: number;
   readonly engineTimeoutMs: number;
@@ -25,11 +25,11 @@ export interface Scenario {
   readonly engineLatencyMs: number;
   /** How long an engine call waits for others to share it; `undefined` is never. */
   readonly batchWaitMs: number | undefined;
-  /** Whether some answers cannot be written, which is a bug of a plugin's. */
+  /** Whether some answers cannot be written, which is a bug of a plugin. */
   readonly brokenAnswers: boolean;
   /** How often operators change something, per second. */
   readonly changesPerSecond: number;
-  /** The same for limits of keys; `undefined` where keys have none. */
+  /** The same for limits of keys; `undefined` if keys have none. */
   readonly keyChangesPerSecond: number | undefined;
   readonly faults: readonly Fault[];
 }

@@ -1,4 +1,4 @@
-// Writes a streamed answer to a caller who reads it in virtual time: at once, after a while, and the end of it last.
+// Writes a streamed answer to a caller who reads it in virtual time: at once or after a while, and its end last.
 import type { StreamWriter, WriterEvents } from '../../../src/server/streamed-answer.ts';
 import type { Process } from './virtual-time.ts';
 import type { World } from './world.ts';
@@ -7,7 +7,7 @@ import type { World } from './world.ts';
 const PAUSE_MS_MAX = 200;
 
 export class SimulatedWriter implements StreamWriter {
-  /** Put so far. */
+  /** Written so far. */
   bytes = 0;
   readonly #world: World;
   readonly #process: Process;

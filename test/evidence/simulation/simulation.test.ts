@@ -1,34 +1,34 @@
-// Simulated runs of the whole chain, with everything going wrong: no guarantee breaks, and every run can be had again.
+// Simulated runs of the whole chain, with everything going wrong: no guarantee breaks, and every run is reproducible.
 import process from 'node:process';
 import { describe, expect, test } from 'vitest';
 import { report } from '../scorecard/report.ts';
 import { runSeed } from './run.ts';
 import type { RunResult } from './run.ts';
 
-/** Exactly so many, instead of as many as the time allows. */
+/** Exactly this many, instead of as many as the time allows. */
 const SEEDS = wholeNumber('LINGATE_SIMULATION_SEEDS');
 const FROM = wholeNumber('LINGATE_SIMULATION_FROM') ?? 1;
 const BUDGET_MS = 15_000;
 /** On a machine that is busy with other things. */
 const SEEDS_MIN = 300;
-/** Every kind of fault and of ending is met at least so often in these. */
+/** Every kind of fault and of ending occurs at least this often. */
 const SEEN_MIN = 20;
 const TIMEOUT_MS = 300_000 + (SEEDS ?? 0) * 50;
 
 /**
- * All that may end a request here. `none`: its gateway died. `forwarded`: an answer that was written as it came, to its end;
+ * All the ways a request may end here. `none`: its gateway died. `forwarded`: a streamed answer, complete;
  * `broken_midway`, `left_midway`: it broke off in the middle, or its caller left there.
  */
 const OUTCOMES =
   `ok forwarded broken_midway left left_midway none unauthorized key_revoked rate_limited validation_error invalid_target_lang text_too_long
   quota_exceeded credit_exhausted engine_unavailable service_unavailable internal_error`.split(/\s+/);
-/** What keys may be told of their own limits. */
+/** Refusals due to keys' own limits. */
 const OF_KEYS = ['disabled', 'expired', 'address_wanted', 'address_refused', 'rate_limited', 'quota_exceeded'];
 const FAULTS = `noise gateway_crash gateway_restart gateway_freeze gateway_clock connection_break
   store_freeze store_restart store_failover store_clock`.split(/\s+/);
 
 describe('simulated runs', () => {
-  test('one seed gives one run, to the byte', async () => {
+  test('one seed gives one run, identical to the byte', async () => {
     for (const seed of [1, 2, 3, 4, 5, 40, 41, 42, 43, 44]) {
       const first = await runSeed(seed, { keepsTrace: true });
       const second = await runSeed(seed, { keepsTrace: true });

@@ -1,9 +1,9 @@
-// One team's books as a checker keeps them, from the store's answers alone: says where an answer cannot be right.
+// One team's account as a checker tracks it, from the store's answers alone: reports answers that cannot be right.
 import { isDeepStrictEqual } from 'node:util';
 import { dayOf } from '../../../src/domain/period.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import type { Admission, AdmissionRequest } from '../../../src/ports/ledger.ts';
-import type { Deed, Entry, Violate } from './entries.ts';
+import type { Action, Entry, Violate } from './entries.ts';
 import { KeyCheck } from './key-check.ts';
 import { rateFault } from './rate-check.ts';
 import type { Place } from './rate-check.ts';
@@ -20,7 +20,7 @@ export interface IdState {
   committedOn?: number;
 }
 
-type Resolved = Extract<Deed, { readonly kind: 'resolve' }>;
+type Resolved = Extract<Action, { readonly kind: 'resolve' }>;
 
 /** Answers to a key that is barred. */
 const BARRED: ReadonlySet<Admission['kind']> = new Set(['key_revoked', 'address_wanted', 'address_refused']);
@@ -32,7 +32,7 @@ export class TeamCheck {
   #limits: TeamLimits | undefined;
   #creditMicro = 0;
   readonly #places: Place[] = [];
-  /** When the store's clock last jumped, in true time: places before it say nothing certain any more. */
+  /** When the store's clock last jumped, in true time: earlier slots prove nothing any more. */
   readonly #clockChangedAtMs: () => number;
 
   constructor(clockChangedAtMs: () => number) {
@@ -40,22 +40,22 @@ export class TeamCheck {
   }
 
   take(entry: Entry, violate: Violate): void {
-    const { deed } = entry;
-    switch (deed.kind) {
+    const { action } = entry;
+    switch (action.kind) {
       case 'team':
-        this.#limits = deed.limits;
-        this.#creditMicro += deed.addMicro;
+        this.#limits = action.limits;
+        this.#creditMicro += action.addMicro;
         return;
       case 'create_key':
-        return this.key(deed.keyId).change({ limits: deed.limits });
+        return this.key(action.keyId).change({ limits: action.limits });
       case 'update_key':
-        return this.key(deed.keyId).change(deed.change);
+        return this.key(action.keyId).change(action.change);
       case 'revoke_key':
-        return this.key(deed.keyId).revoke();
+        return this.key(action.keyId).revoke();
       case 'resolve':
-        return this.#resolved(deed, entry, violate);
+        return this.#resolved(action, entry, violate);
       case 'admit':
-        return this.#admitted(deed.request, deed.answer, entry, violate);
+        return this.#admitted(action.request, action.answer, entry, violate);
     }
   }
 
@@ -121,7 +121,7 @@ export class TeamCheck {
     const barred = key.barred(request.address, entry.storeMs);
     const told = BARRED.has(answer.kind) ? answer : undefined;
     if (!isDeepStrictEqual(told, barred)) violate('L7', `${requestId}, for which ${wordsOf(barred)} stands, was told ${wordsOf(answer)}`);
-    // Nothing is consumed, no use is stamped.
+    // Nothing is consumed, no use is recorded.
     if (told !== undefined) return;
     this.lastUseMs.set(keyId, Math.max(this.lastUseMs.get(keyId) ?? 0, entry.storeMs));
     this.#checkRates(requestId, limits.requestsPerSecond, key, answer, entry, violate);
@@ -138,7 +138,7 @@ export class TeamCheck {
     this.ids.set(requestId, { state: 'open', characters, priceMicro, keyId, reservedAtStoreMs: entry.storeMs, leaseUntilMs });
   }
 
-  /** The team's first, then the key's: whoever is refused by one took a place in neither. */
+  /** The team's first, then the key's: a request refused by one took a slot in neither. */
   #checkRates(requestId: string, teamRate: number, key: KeyCheck, answer: Admission, entry: Entry, violate: Violate): void {
     const refused = answer.kind === 'rate_limited';
     const byKey = refused && answer.of === 'key';
@@ -151,7 +151,7 @@ export class TeamCheck {
     if (fault !== undefined) violate('L6', `${requestId} ${fault}`);
   }
 
-  /** A reservation is made exactly when what is left covers it. Periods that roll over are the store contract's affair. */
+  /** A reservation is made exactly when what is left covers it. Periods that roll over are tested by the store contract. */
   #checkBooks(request: AdmissionRequest, answer: Admission, limits: TeamLimits, entry: Entry, violate: Violate): void {
     if (!limits.period.endsWith('M') || entry.atMs - this.#clockChangedAtMs() < 60_000) return;
     const characters = request.characters ?? 0;

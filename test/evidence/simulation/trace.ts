@@ -1,11 +1,11 @@
-// What happened in a run, line by line: a fingerprint that two runs of a seed share, and the lines when someone wants to read them.
+// What happened in a run, line by line: a fingerprint that two runs of a seed share, and the lines if requested.
 import { createHash } from 'node:crypto';
 
 export class Trace {
   readonly #hash = createHash('sha256');
   readonly #lines: string[] | undefined;
 
-  /** Without `keeps` only the fingerprint is made. */
+  /** Without `keeps` only the fingerprint is computed. */
   constructor(keeps: boolean) {
     this.#lines = keeps ? [] : undefined;
   }

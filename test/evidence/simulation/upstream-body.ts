@@ -1,4 +1,4 @@
-// A simulated upstream's answer as it comes: piece by piece at the pace of its receiver, to its end or to a death in the middle.
+// A simulated upstream's streamed answer: piece by piece at its receiver's pace, to its end or to a failure in the middle.
 import type { ByteReceiver, ByteSource } from '../../../src/core/byte-stream.ts';
 import type { Process } from './virtual-time.ts';
 import type { World } from './world.ts';
@@ -16,18 +16,18 @@ const GAP_MS_MAX = 200;
 
 export class UpstreamBody implements ByteSource {
   readonly bytes: number | undefined;
-  /** Of all of it, whether that was announced or not. */
+  /** The whole length, announced or not. */
   readonly wholeBytes: number;
   readonly #world: World;
   readonly #process: Process;
   readonly #terms: UpstreamBodyTerms;
-  /** Pieces that come before it dies. */
+  /** Pieces that arrive before it dies. */
   readonly #lives: number;
   #told = 0;
   #receiver: ByteReceiver | undefined = undefined;
   #paused = false;
   #over = false;
-  /** A next event is on its way. */
+  /** A next event is scheduled. */
   #coming = false;
 
   constructor(world: World, process: Process, terms: UpstreamBodyTerms) {
@@ -37,7 +37,7 @@ export class UpstreamBody implements ByteSource {
     this.#terms = terms;
     this.wholeBytes = terms.sizes.reduce((total, size) => total + size, 0);
     this.bytes = this.wholeBytes === 0 || random.chance(0.5) ? this.wholeBytes : undefined;
-    // Without an announced length all bytes may have come, and only the end is missing.
+    // Without an announced length all bytes may have arrived, and only the end is missing.
     const most = terms.sizes.length - (this.bytes === undefined ? 0 : 1);
     this.#lives = terms.dies ? random.int(0, most) : Infinity;
   }
@@ -61,11 +61,11 @@ export class UpstreamBody implements ByteSource {
     this.#over = true;
   }
 
-  /** Dies, or has taken too long. Does nothing behind the end. */
+  /** Dies, or has taken too long. Does nothing after the end. */
   fail(): void {
     if (this.#over) return;
     this.#over = true;
-    // One that has not been opened yet tells it then.
+    // One that has not been opened yet reports it then.
     if (this.#receiver !== undefined) this.#tellFailure(this.#receiver);
   }
 

@@ -1,4 +1,4 @@
-// The upstream of forward routes: answers whole, answers with a status that is told apart, fails before its answer, or dies in it.
+// The upstream of forward routes: answers completely, returns an error status, fails before its answer, or dies in it.
 import type { Cancellation } from '../../../src/core/exchange.ts';
 import type { Upstream, UpstreamAnswer, UpstreamFailure, UpstreamRequest, UpstreamResult } from '../../../src/ports/upstream.ts';
 import { UpstreamBody } from './upstream-body.ts';
@@ -22,7 +22,7 @@ const FATES: readonly Fate[] = [
 const BEFORE_ITS_ANSWER = ['connect', 'reset', 'no_length'] as const;
 const EARLY_SHARE = 0.05;
 
-/** Keeps to the deadlines of a request, as the port says. */
+/** Keeps to the deadlines of a request, as the port requires. */
 export function simulatedUpstream(world: World): Upstream {
   return { call: (request, cancellation) => new Promise((resolve) => new Call(world, request, cancellation, resolve).start()) };
 }
@@ -61,7 +61,7 @@ class Call {
     });
   }
 
-  /** Says no before it has read anything. */
+  /** Refuses before it has read anything. */
   #early(): void {
     this.#after(this.#latencyMs(), () => this.#answer(MAPPED_STATUS, 0, false));
   }
@@ -101,7 +101,7 @@ class Call {
   #end(result: UpstreamResult): void {
     if (this.#over) return;
     this.#over = true;
-    // What has come whole does not mind; the rest of a body that was refused is not read.
+    // A complete body is unaffected; the rest of a refused one is not read.
     this.#request.body?.cancel();
     this.#cancellation.onCancel(undefined);
     this.#resolve(result);

@@ -1,8 +1,8 @@
-// Virtual time: a queue of events instead of an event loop, in which every simulated process has timers and clocks of its own.
+// Virtual time: a queue of events instead of an event loop, in which every simulated process has its own timers and clocks.
 import { EventQueue } from './event-queue.ts';
 import type { Event } from './event-queue.ts';
 
-/** Something that can die, stand still, and have a wrong clock. */
+/** Something that can die, freeze, and have a wrong clock. */
 export interface Process {
   readonly name: string;
   alive: boolean;
@@ -10,14 +10,14 @@ export interface Process {
   frozenUntilMs: number;
   /** How far its wall clock is off. */
   clockOffByMs: number;
-  /** Timers of it that would keep it from ending. */
+  /** Its timers that would keep it running. */
   timers: number;
 }
 
-/** Where virtual time begins, for wall clocks: a day ends in the midst of most runs. */
+/** Where virtual time begins, for wall clocks: a day ends in the middle of most runs. */
 export const EPOCH_MS = Date.UTC(2040, 0, 15, 23, 59, 57);
 
-// The real ones, whatever a run puts in their place.
+// The real ones, whatever a run replaces them with.
 const realImmediate = globalThis.setImmediate;
 
 export class VirtualTime {
@@ -31,12 +31,12 @@ export class VirtualTime {
     this.#current = this.world;
   }
 
-  /** Milliseconds since the run began; what no process can know. */
+  /** Milliseconds since the run began; no process can know this. */
   get nowMs(): number {
     return this.#nowMs;
   }
 
-  /** Whose code is running. */
+  /** The process whose code is running. */
   get current(): Process {
     return this.#current;
   }
@@ -68,7 +68,7 @@ export class VirtualTime {
     event.cancelled = true;
   }
 
-  /** Lets everything happen up to a moment. Between two events all promises run dry, as between two turns of an event loop. */
+  /** Runs everything up to a moment. Between two events all promises are settled, as between two turns of an event loop. */
   async runUntil(endMs: number, stop: () => boolean): Promise<void> {
     for (;;) {
       const next = this.#queue.first;

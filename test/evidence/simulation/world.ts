@@ -1,4 +1,4 @@
-// All that the actors of one run share.
+// Everything that the actors of one run share.
 import type { KeyDirectory } from '../../../src/ports/key-directory.ts';
 import type { Ledger } from '../../../src/ports/ledger.ts';
 import type { Store } from '../../../src/ports/store.ts';
@@ -16,14 +16,14 @@ export class World {
   readonly scenario: Scenario;
   readonly time: VirtualTime;
   readonly random: Random;
-  /** All that has to do with limits of keys is drawn from here: seeds without any stay what they were. */
+  /** Everything about limits of keys is drawn from here: seeds without any keep their runs. */
   readonly keyRandom: Random;
   readonly trace: Trace;
   readonly history = new History();
   readonly violations: string[] = [];
-  /** How often which fault found something to harm. */
+  /** How often each fault had an effect. */
   readonly struck = new Map<string, number>();
-  /** Calls of the engine that more than one request shared. */
+  /** Calls of the engine that several requests shared. */
   batches = 0;
   readonly journal: Journal;
 
@@ -46,12 +46,12 @@ export class World {
   };
 }
 
-/** A gateway process's own way to the store. */
+/** A gateway process's own connection to the store. */
 export interface StoreClient {
   readonly keys: KeyDirectory;
   readonly ledger: Ledger;
   close(): Promise<void>;
-  /** Its connection breaks, and cannot be made again for a while. */
+  /** Its connection breaks, and cannot be restored for a while. */
   cut(downMs: number): void;
 }
 
@@ -68,7 +68,7 @@ export interface SimulatedStore {
   readonly process: Process;
   open(): Promise<void>;
   connect(gateway: Process): StoreClient;
-  /** False when the store was down: nothing has happened then. */
+  /** False if the store was down: nothing has happened then. */
   change(change: Change): Promise<boolean>;
   standing(teamId: string): Promise<Standing | undefined>;
   usage(teamId: string): Promise<Usage | undefined>;

@@ -1,16 +1,16 @@
-// Asks the model and the stores the same thing at once, and keeps what was said for the day they differ.
+// Asks the model and the stores the same thing at once, and keeps the answers as a trace for when they differ.
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { PluginStore } from '../../../src/ports/plugin.ts';
 
 export interface Contender {
   readonly name: string;
-  /** On one backing: each is asked for a while, then another one. */
+  /** Several instances on one backing: each is used for a while, then another one. */
   readonly stores: readonly PluginStore[];
 }
 
-/** How often another instance is asked from then on, on the average. */
-const ASKED_IN_A_ROW = 4;
+/** How often the instance is switched from then on, on average. */
+const CALLS_IN_A_ROW = 4;
 
 export class Agreement {
   readonly #clock: Clock;
@@ -39,17 +39,17 @@ export class Agreement {
     this.#trace.push(`${new Date(this.#clock.nowMs()).toISOString()}  ${what}\n    ${told}`);
     for (const [index, { name }] of this.#others.entries()) {
       const answer = answers[index];
-      // Most are the same to the letter, which is seen soonest; members may come in another order.
+      // Most are identical as text, which is the fastest check; members may be in a different order.
       if (JSON.stringify(answer) === told) continue;
       if (!isDeepStrictEqual(plain(answer), plain(expected))) throw this.failure(`${name} says instead: ${JSON.stringify(answer)}`);
     }
     return expected;
   }
 
-  /** Drawn from the number of what was asked, so that a history is played the same way each time. */
+  /** Derived from the number of calls, so that a history always replays the same way. */
   #turnOver(): void {
     const drawn = (Math.imul(++this.#asked, 0x9e3779b1) >>> 0) / 2 ** 32;
-    if (drawn < 1 / ASKED_IN_A_ROW) this.#instance++;
+    if (drawn < 1 / CALLS_IN_A_ROW) this.#instance++;
   }
 
   failure(message: string): Error {
@@ -57,7 +57,7 @@ export class Agreement {
   }
 }
 
-/** Absent and undefined members are the same to the ports' types. */
+/** Absent and undefined members are equal in the ports' types. */
 function plain(answer: unknown): unknown {
   return answer === undefined ? undefined : JSON.parse(JSON.stringify(answer));
 }

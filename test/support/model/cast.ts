@@ -1,10 +1,10 @@
-// Who plays in a history: the ids behind the small numbers by which its steps name teams, keys, glossaries and requests.
+// Maps the small numbers in a history's steps to the ids of teams, keys, glossaries and requests.
 import { ulid } from 'ulid';
 import type { AdmissionRequest, CallerCheck } from '../../../src/ports/ledger.ts';
 import { KEYS, PAIRS, TEAMS } from './history.ts';
 import type { GlossaryUse, Step } from './history.ts';
 
-/** For when a team has not made as many glossaries as a step asks for. */
+/** For a team that has not created as many glossaries as a step refers to. */
 const NO_GLOSSARY = ulid();
 
 export class Cast {
@@ -35,7 +35,7 @@ export class Cast {
     return this.#glossaryIds[team % TEAMS]?.at(-1 - nthLast) ?? NO_GLOSSARY;
   }
 
-  /** A request's id, and the team that it is of. */
+  /** A request's id and its team. */
   named(id: number): { readonly teamId: string; readonly requestId: string } {
     const requestId = this.#requestIds.get(id) ?? ulid();
     this.#requestIds.set(id, requestId);

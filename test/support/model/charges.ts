@@ -1,4 +1,4 @@
-// What teams were charged, as whoever asked was answered: kept apart from the model that keeps their books.
+// What teams were charged according to the answers to callers: kept separately from the model's balances.
 import { dayOf } from '../../../src/domain/period.ts';
 import type { Reservation, Resolution } from '../../../src/ports/ledger.ts';
 
@@ -9,16 +9,16 @@ interface Resolved {
 }
 
 export class Charges {
-  /** Characters of reservations that nothing has been heard of since. */
+  /** Characters of reservations that are not resolved yet. */
   readonly #open = new Map<string, number>();
   readonly #byTeam = new Map<string, Map<number, number>>();
 
-  /** Made, and not only given again. */
+  /** Newly made, not a repeated answer. */
   reserved({ requestId, characters }: Reservation): void {
     this.#open.set(requestId, characters);
   }
 
-  /** `part`: how many characters a commit has named. */
+  /** `part`: how many characters a commit named. */
   resolved({ teamId, requestId, part }: Resolved, { kind }: Resolution, nowMs: number): void {
     const reserved = this.#open.get(requestId);
     this.#open.delete(requestId);

@@ -1,21 +1,21 @@
-// Random histories of a store's use: what fast-check draws, shrinks and prints.
+// Random histories of store operations, which fast-check generates, shrinks and prints.
 import * as fc from 'fast-check';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import type { KeyChange } from '../../../src/ports/team-registry.ts';
 import type { Verdict } from '../../../src/ports/ledger.ts';
 
-/** Ids, keys and teams are named by small numbers, so that steps meet each other's ids and survive shrinking. */
+/** Ids, keys and teams are small numbers, so that steps reuse each other's ids and survive shrinking. */
 export type Step =
   | Operation
-  /** So much is asked before anything of it is answered. */
+  /** Operations that are sent together, before any of them is answered. */
   | { readonly step: 'turn'; readonly operations: readonly Operation[] }
   | { readonly step: 'wait'; readonly ms: number }
-  /** Waits until just before, at, or just after the next moment at which something changes by itself. */
+  /** Waits until just before, at, or just after the next moment at which something changes automatically. */
   | { readonly step: 'wait_until'; readonly moment: Moment; readonly offsetMs: number }
   | { readonly step: 'clock_back'; readonly ms: number }
   | { readonly step: 'create_key'; readonly team: number }
   | { readonly step: 'revoke_key'; readonly team: number; readonly key: number }
-  /** `expiresInMs` from then on. */
+  /** `expiresInMs` counts from this step. */
   | {
       readonly step: 'change_key';
       readonly team: number;
@@ -26,7 +26,7 @@ export type Step =
   | { readonly step: 'change_plan'; readonly team: number; readonly limits: TeamLimits }
   | { readonly step: 'add_credit'; readonly team: number; readonly micro: number }
   | { readonly step: 'create_glossary'; readonly team: number; readonly pair: number }
-  /** Puts another dictionary in the place of the pair's, or takes it away; `late` from a record that is no longer true. */
+  /** Replaces the pair's dictionary with another, or removes it; `late` starts from a record that is out of date. */
   | {
       readonly step: 'change_glossary';
       readonly team: number;
@@ -36,10 +36,10 @@ export type Step =
       readonly late: boolean;
     }
   | { readonly step: 'remove_glossary'; readonly team: number; readonly nthLast: number }
-  /** Compares the books of both teams. */
-  | { readonly step: 'look' };
+  /** Compares the balances of both teams. */
+  | { readonly step: 'compare' };
 
-/** What is asked of the ledger. A commit charges all, or a part that may also be more than was reserved. */
+/** An operation of the ledger. A commit charges everything, or a part, which may also exceed the reservation. */
 export type Operation =
   | {
       readonly step: 'admit';
@@ -53,15 +53,15 @@ export type Operation =
       readonly reportPlan: boolean;
       readonly address: string | undefined;
     }
-  /** Asks for key and rate alone, by an id that may be known. */
+  /** Checks key and rate only, with an id that may be known. */
   | { readonly step: 'check'; readonly id: number; readonly key: number; readonly address: string | undefined }
   | { readonly step: 'resolve'; readonly id: number; readonly verdict: Verdict; readonly part: number | undefined }
   /** Resolves a reservation that was made, perhaps long ago. */
   | { readonly step: 'settle'; readonly nthLast: number; readonly verdict: Verdict; readonly part: number | undefined }
-  /** Delivers an earlier admission or resolution once more, just as it was. */
+  /** Repeats an earlier admission or resolution unchanged. */
   | { readonly step: 'redeliver'; readonly nthLast: number };
 
-/** How an admission names a glossary: the nth last that was made for its own team or the other one, and by which pair. */
+/** How an admission names a glossary: the nth last one of its own team or the other one, and by which pair. */
 export interface GlossaryUse {
   readonly foreign: boolean;
   readonly nthLast: number;
@@ -69,22 +69,22 @@ export interface GlossaryUse {
   readonly byBase: boolean;
 }
 
-/** `second_edge`: a clock's full second, at which nothing may change. */
+/** `second_edge`: a full second of the clock, at which nothing may change. */
 export type Moment = 'lease_end' | 'window_edge' | 'period_end' | 'id_forgotten' | 'second_edge' | 'midnight';
 
 export interface History {
   readonly startMs: number;
   readonly teams: readonly [FirstNumbers, FirstNumbers];
-  /** Whether to look after every step: looking may itself tidy up, so that other histories must do without. */
-  readonly lookAlways: boolean;
+  /** Whether to compare after every step: reading may itself clean up, so some histories must do without. */
+  readonly compareAlways: boolean;
   readonly steps: readonly Step[];
 }
 
-/** How much the stores are asked to do: each operation of a turn counts, time that passes and looking do not. */
+/** How many operations the stores run: each operation of a turn counts, waiting and comparing do not. */
 export function commandsIn({ steps }: History): number {
   return steps.reduce((sum, one) => {
     if (one.step === 'turn') return sum + one.operations.length;
-    return ['wait', 'wait_until', 'clock_back', 'look'].includes(one.step) ? sum : sum + 1;
+    return ['wait', 'wait_until', 'clock_back', 'compare'].includes(one.step) ? sum : sum + 1;
   }, 0);
 }
 
@@ -94,15 +94,15 @@ interface FirstNumbers {
 }
 
 export const TEAMS = 2;
-/** Even ids are the first team's, odd ones the second's. */
+/** Even ids belong to the first team, odd ones to the second. */
 const IDS = 40;
 const FREQUENT_IDS = 6;
-/** Of a team from its start. */
+/** How many keys a team has at the start. */
 export const FIRST_KEYS = 3;
 /** The last of these numbers stands for a key of the other team. */
 export const KEYS = 5;
 
-/** Source and target of glossaries. */
+/** Source and target languages of glossaries. */
 export const PAIRS = [
   ['EN', 'DE'],
   ['EN', 'PT-BR'],
@@ -123,7 +123,7 @@ const limits: fc.Arbitrary<TeamLimits> = fc
   .map((numbers) => ({ overageCapMinor: 5, currency: 'EUR', ...numbers }));
 
 const team = fc.integer({ min: 0, max: TEAMS - 1 });
-/** Few enough to come again, often enough to be new. */
+/** Few enough to repeat, many enough to be new often. */
 const id = fc.oneof(
   fc.integer({ min: 0, max: FREQUENT_IDS - 1 }),
   fc.integer({ min: 0, max: IDS - 1 }),
@@ -132,7 +132,7 @@ const id = fc.oneof(
 const key = fc.integer({ min: 0, max: KEYS - 1 });
 const verdict = fc.constantFrom('commit' as const, 'commit' as const, 'release' as const);
 const part = fc.option(fc.integer({ min: 0, max: 40 }), { nil: undefined, freq: 1 });
-/** Up to some eighty characters at the highest price. */
+/** At most about eighty characters at the highest price. */
 const micro = fc.oneof(fc.integer({ min: 0, max: 100_000 }), fc.integer({ min: 0, max: 26_000_000 }));
 
 const mostly = (often: boolean) => fc.integer({ min: 0, max: 11 }).map((n) => (n === 11 ? !often : often));
@@ -143,7 +143,7 @@ const glossaryUse = fc.record({ foreign: mostly(false), nthLast, pair, byBase: f
 
 const address = fc.constantFrom(undefined, undefined, '10.1.2.3', '::ffff:10.1.2.3', '2001:db8::1', '');
 
-/** Limits that histories come near, and mostly leave room for some requests. */
+/** Limits that histories come close to, but which mostly leave room for some requests. */
 const keyChange: fc.Arbitrary<KeyChange> = fc.record(
   {
     label: fc.constantFrom('one', 'an"other'),
@@ -160,7 +160,7 @@ const keyChange: fc.Arbitrary<KeyChange> = fc.record(
   { requiredKeys: [] },
 );
 
-/** The first key most of the time: revocation must not silence every history. */
+/** Mostly the first key: a revocation must not make a whole history idle. */
 const admitKey = fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: key });
 
 const admit = fc.record({
@@ -172,7 +172,7 @@ const admit = fc.record({
     { weight: 1, arbitrary: fc.integer({ min: 1, max: 160 }) },
   ),
   reserve: mostly(true),
-  // The Redis ledger has a way of its own for leases of more than 15 s, which is what gateways ask for.
+  // Leases of more than 15 s, which gateways use, have a path of their own in the Redis ledger.
   leaseMs: fc.constantFrom(1, 500, 1000, 3000, 15_000, 15_001, 60_000, 60_000, 60_000),
   glossary: fc.option(glossaryUse, { nil: undefined, freq: 5 }),
   reportRate: fc.boolean(),
@@ -234,7 +234,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({ step: fc.constant('change_glossary' as const), team, nthLast, pair, put: mostly(true), late: mostly(false) }),
   },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('remove_glossary' as const), team, nthLast }) },
-  { weight: 1, arbitrary: fc.record({ step: fc.constant('look' as const) }) },
+  { weight: 1, arbitrary: fc.record({ step: fc.constant('compare' as const) }) },
 );
 
 const firstNumbers: fc.Arbitrary<FirstNumbers> = fc
@@ -275,7 +275,7 @@ const busyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ step: fc.constant('wait' as const), ms: fc.constantFrom(1, 7, 40, 150, 400, 990) }) },
 );
 
-/** What a team does that is busy and well: nothing but its rate refuses it, and time passes in small steps. */
+/** A busy team without trouble: only its rate refuses requests, and time passes in small steps. */
 export function busyHistory(stepsMax: number): fc.Arbitrary<History> {
   const busyTeam = fc.record({ requestsPerSecond: fc.integer({ min: 1, max: 4 }) }).map((numbers): FirstNumbers => ({
     limits: {
@@ -295,7 +295,7 @@ export function busyHistory(stepsMax: number): fc.Arbitrary<History> {
   return fc.record({
     startMs: fc.integer({ min: 0, max: 999 }).map((ms) => Date.UTC(2040, 5, 1, 8, 0, 0, ms)),
     teams: fc.tuple(busyTeam, busyTeam),
-    lookAlways: fc.constant(false),
+    compareAlways: fc.constant(false),
     steps: fc.array(busyStep, { minLength: 1, maxLength: stepsMax, size: 'max' }),
   });
 }
@@ -307,13 +307,13 @@ export function history(stepsMax: number): fc.Arbitrary<History> {
       Date.UTC(2040, 0, 31, 18, 30, 0, 1),
       Date.UTC(2040, 1, 29),
       Date.UTC(2041, 11, 31, 23, 59, 59, 999),
-      // In the middle of a clock's second: places outlive its edge.
+      // In the middle of a second of the clock: slots of the window outlive its edge.
       Date.UTC(2040, 5, 1, 8, 0, 0, 250),
       Date.UTC(2040, 5, 1, 8, 0, 0, 700),
       Date.UTC(2040, 5, 1, 8, 0, 0, 987),
     ),
     teams: fc.tuple(firstNumbers, firstNumbers),
-    lookAlways: fc.boolean(),
+    compareAlways: fc.boolean(),
     steps: fc.array(step, { minLength: 1, maxLength: stepsMax, size: 'max' }),
   });
 }

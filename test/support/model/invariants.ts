@@ -1,25 +1,25 @@
-// What must hold of a team's books, said apart from the model that keeps them.
+// Invariants of a team's account, written independently of the model that keeps it.
 import type { KeyDay, PeriodUse } from '../../../src/ports/usage-history.ts';
 import type { Standing, Team } from '../../../src/ports/team-registry.ts';
 
-/** At every moment: what is wrong with the books, or `undefined`. */
+/** Always: what is wrong with the account, or `undefined`. */
 export function unsound(standing: Standing | undefined): string | undefined {
-  if (standing === undefined) return 'a team without books';
+  if (standing === undefined) return 'a team without an account';
   const whole = Object.values(standing).every((count) => Number.isSafeInteger(count) && count >= 0);
   if (!whole) return `a count that is negative or inexact: ${JSON.stringify(standing)}`;
   return standing.heldMicro <= standing.balanceMicro ? undefined : `more credit held than there is: ${JSON.stringify(standing)}`;
 }
 
-/** When a reservation has just been made: whether it passed the quota. Later the limit may have been lowered. */
+/** Right after a reservation was made: whether it exceeded the quota. Later, the limit may have been lowered. */
 export function overdrawn(standing: Standing | undefined, team: Team | undefined): string | undefined {
-  if (standing === undefined || team === undefined) return 'a reservation of a team that is not there';
+  if (standing === undefined || team === undefined) return 'a reservation of a team that does not exist';
   const { limits } = team;
   if (limits.billing === 'credit') return undefined;
   const most = limits.characterLimit + limits.overageCharacters;
   return standing.usedCharacters + standing.heldCharacters <= most ? undefined : `more than ${most} reserved: ${JSON.stringify(standing)}`;
 }
 
-/** What a team was charged on each day, as the answers to commits said: whether its days have it, and its periods add up to it. */
+/** Compares a team's charges by day, according to the answers to commits, with its days and the sum of its periods. */
 export function unaccounted(
   charged: ReadonlyMap<number, number>,
   days: readonly KeyDay[],
@@ -29,10 +29,10 @@ export function unaccounted(
   for (const { day, characters } of days) counted.set(day, (counted.get(day) ?? 0) + characters);
   for (const day of new Set([...charged.keys(), ...counted.keys()])) {
     const [was, is] = [charged.get(day) ?? 0, counted.get(day) ?? 0];
-    if (was !== is) return `${was} characters were committed on day ${day}, and ${is} are counted`;
+    if (was !== is) return `${was} characters were committed on day ${day}, but ${is} are counted`;
   }
   const [all, billed] = [sum(charged.values()), sum(periods.map(({ characters }) => characters))];
-  return all === billed ? undefined : `${all} characters were committed, and periods came to ${billed}: ${JSON.stringify(periods)}`;
+  return all === billed ? undefined : `${all} characters were committed, but the periods add up to ${billed}: ${JSON.stringify(periods)}`;
 }
 
 function sum(numbers: Iterable<number>): number {

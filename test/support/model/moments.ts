@@ -1,4 +1,4 @@
-// The moments of a history at which something changes by itself: to wait for, and to be careful of when the clock steps back.
+// The moments of a history at which something changes automatically: to wait for, and to respect when the clock steps back.
 import { DAY_MS, dayOf } from '../../../src/domain/period.ts';
 import { RATE_WINDOW_MS, REMEMBER_MS } from '../../../src/domain/reservation.ts';
 import type { Admission, AdmissionRequest } from '../../../src/ports/ledger.ts';
@@ -11,17 +11,17 @@ interface End {
 
 const PLACELESS: ReadonlySet<Admission['kind']> = new Set(['repeated', 'key_unknown', 'key_revoked', 'rate_limited']);
 
-/** Fed with what the model answers. */
+/** Collected from the model's answers. */
 export class Moments {
   readonly #leaseEnds: End[] = [];
   readonly #windowEdges: number[] = [];
   readonly #forgottenAt: End[] = [];
-  /** Teams whose rate was lowered and that have taken no place since. */
+  /** Teams whose rate was lowered and that have taken no slot of the window since. */
   readonly #lowered = new Set<string>();
 
   admitted({ requestId, teamId }: AdmissionRequest, answer: Admission, nowMs: number): void {
     const atMs = answer.kind === 'admitted' ? answer.reservation?.leaseUntilMs : undefined;
-    // A reservation that is only given again has changed nothing.
+    // A repeated reservation has changed nothing.
     if (this.#leaseEnds.some((end) => end.requestId === requestId && end.atMs === atMs)) return;
     if (!PLACELESS.has(answer.kind)) this.#lowered.delete(teamId);
     this.#windowEdges.push(nowMs + RATE_WINDOW_MS);
@@ -39,7 +39,7 @@ export class Moments {
     this.#lowered.add(teamId);
   }
 
-  /** The first moment of the kind that lies, with its offset, behind `nowMs`. */
+  /** The first moment of this kind that, with its offset, is after `nowMs`. */
   next(moment: Moment, offsetMs: number, nowMs: number, periodEnds: readonly number[]): number | undefined {
     const candidates = {
       lease_end: () => this.#leaseEnds.map((end) => end.atMs),
@@ -54,8 +54,8 @@ export class Moments {
   }
 
   /**
-   * Whether the answer to a step back is certain. The ports leave open whether places that were free already when a
-   * lowered rate refused a request come back with the clock: a wait of a second more or less, never a place too many.
+   * Whether the answer after a step back is certain. The ports leave open whether slots that were already free when a
+   * lowered rate refused a request return with the clock: a wait may differ by a second, but there is never a slot too many.
    */
   mayStepBack(): boolean {
     return this.#lowered.size === 0;

@@ -1,4 +1,4 @@
-// Plays one history on the model and on stores at once, and fails at the first answer in which they differ.
+// Replays one history on the model and on stores at once, and fails at the first answer that differs.
 import { ulid } from 'ulid';
 import { dayOf } from '../../../src/domain/period.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
@@ -26,7 +26,7 @@ import { Charges } from './charges.ts';
 import { overdrawn, unaccounted, unsound } from './invariants.ts';
 import { Moments } from './moments.ts';
 
-/** The first days of a long history are kept no longer; when that is noticed is each store's own affair. */
+/** Stores drop the first days of a long history; when they notice that is up to each of them. */
 const CERTAIN_DAYS = 395;
 
 type Delivery =
@@ -40,10 +40,10 @@ type Delivery =
       readonly part: number | undefined;
     };
 
-/** What a change starts from that finds no glossary. */
+/** The starting point of a change that finds no glossary. */
 const NOT_THERE: Pick<GlossaryRecord, 'name' | 'revision' | 'dictionaries'> = { name: 'gone', revision: 1, dictionaries: [] };
 
-/** `model` first answers, the others must agree. The stores share `clock`. */
+/** `model` answers first, and the others must agree. The stores share `clock`. */
 export async function replay(history: History, clock: MovableClock, model: Contender, others: readonly Contender[]): Promise<void> {
   await new Replay(clock, new Agreement(clock, model, others)).run(history);
 }
@@ -54,7 +54,7 @@ class Replay {
   readonly #model: PluginStore;
   readonly #cast = new Cast();
   readonly #deliveries: Delivery[] = [];
-  /** In order; the model gives each once, by its id and the end of its lease. */
+  /** In order; the model reports each once, by its id and the end of its lease. */
   readonly #reservations: Reservation[] = [];
   readonly #moments = new Moments();
   readonly #charges = new Charges();
@@ -76,9 +76,9 @@ class Replay {
     }
     for (const step of history.steps) {
       await this.#take(step);
-      if (history.lookAlways) await this.#look();
+      if (history.compareAlways) await this.#compare();
     }
-    await this.#look();
+    await this.#compare();
   }
 
   async #take(step: Step): Promise<void> {
@@ -128,12 +128,12 @@ class Replay {
         await this.#agreement.on(`remove glossary ${glossaryId}`, (store) => store.glossaries.remove(teamId, glossaryId));
         return;
       }
-      case 'look':
-        return this.#look();
+      case 'compare':
+        return this.#compare();
     }
   }
 
-  /** One after the other, without waiting for answers in between: stores may do them in one go, but only in this order. */
+  /** Sends them one after the other without waiting for answers: stores may run them in one batch, but only in this order. */
   async #deliver(operations: readonly Operation[]): Promise<void> {
     const deliveries = operations
       .map((operation) => this.#delivery(operation))
@@ -175,7 +175,7 @@ class Replay {
     this.#moments.admitted(request, answer, this.#clock.nowMs());
     if (answer.kind !== 'admitted' || answer.reservation === undefined) return;
     const { requestId, leaseUntilMs } = answer.reservation;
-    // An answer given again says nothing about the limits of now.
+    // A repeated answer says nothing about the current limits.
     if (this.#reservations.some((one) => one.requestId === requestId && one.leaseUntilMs === leaseUntilMs)) return;
     this.#reservations.push(answer.reservation);
     this.#charges.reserved(answer.reservation);
@@ -186,22 +186,22 @@ class Replay {
     this.#refuse(overdrawn(standing, team));
   }
 
-  async #look(): Promise<void> {
+  async #compare(): Promise<void> {
     for (const teamId of this.#cast.teamIds) {
       const standing = await this.#agreement.on(`standing of ${teamId}`, (store) => store.teams.standing(teamId));
       await this.#agreement.on(`usage of ${teamId}`, (store) => store.teams.usage(teamId));
       await this.#agreement.on(`keys of ${teamId}`, (store) => store.teams.listKeys(teamId));
-      await this.#lookBack(teamId);
+      await this.#compareHistory(teamId);
       await this.#agreement.on(`glossaries of ${teamId}`, (store) => store.glossaries.list(teamId));
       this.#refuse(unsound(answered(standing)));
     }
-    // From the first one on, since a search would look through the teams of all histories.
+    // Only from this team's first one on, because a search would go through the teams of all histories.
     const page = { after: this.#cast.teamIds[0], limit: this.#cast.teamIds.length, search: undefined };
     await this.#agreement.on('summaries', (store) => store.teams.pageSummaries(page));
   }
 
-  /** Days and periods, which must add up to the same. Those that are about to be cleared away are left out. */
-  async #lookBack(teamId: string): Promise<void> {
+  /** Days and periods, which must add up to the same totals. Those that are about to expire are left out. */
+  async #compareHistory(teamId: string): Promise<void> {
     const today = dayOf(this.#clock.nowMs());
     const range = { from: today - CERTAIN_DAYS, to: today + 1 };
     const use = await this.#agreement.on(`days of ${teamId}`, (store) => store.history!.days(teamId, range));
@@ -211,7 +211,7 @@ class Replay {
         .map(({ number: _number, ...period }) => period),
     );
     const charged = this.#charges.of(teamId);
-    // Later, what was charged at first is no longer told.
+    // Later, the original charge is no longer reported.
     if (Math.min(...charged.keys()) > range.from) this.#refuse(unaccounted(charged, answered(use)!.days, periods));
   }
 
@@ -219,10 +219,10 @@ class Replay {
     if (fault !== undefined) throw this.#agreement.failure(fault);
   }
 
-  /** What has been seen to be over by then stays over: leases and periods do not come back with the clock. */
+  /** What has once been seen as ended stays ended: leases and periods do not come back when the clock steps back. */
   async #stepBack(ms: number): Promise<void> {
     if (!this.#moments.mayStepBack()) return;
-    await this.#look();
+    await this.#compare();
     const [fromMs, nowMs] = [this.#clock.nowMs() - ms, this.#clock.nowMs()];
     for (const requestId of this.#moments.forgottenBetween(fromMs, nowMs)) this.#cast.retire(requestId);
     this.#clock.set(fromMs);
@@ -272,7 +272,7 @@ class Replay {
   async #periodEnds(): Promise<number[]> {
     const ends: number[] = [];
     for (const teamId of this.#cast.teamIds) {
-      // Asked of the stores as well: the model must not be brought up to a moment that they have not seen.
+      // The stores are asked as well: the model's time must not be ahead of theirs.
       const usage = await this.#agreement.on(`period of ${teamId}`, (store) => store.teams.usage(teamId));
       ends.push(answered(usage)!.periodEndMs);
     }

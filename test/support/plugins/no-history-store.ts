@@ -1,9 +1,9 @@
-// A plugin with a store that keeps counts of the running period and no history, as those may that were written before there was one.
+// A plugin with a store that counts the current period but keeps no history, as stores written before there was one may.
 import Type from 'typebox';
 import { definePlugin } from 'lingate';
-import { emptyBooks, referenceStore } from '../../../config/examples/reference-store.ts';
+import { emptyData, referenceStore } from '../../../config/examples/reference-store.ts';
 
-const books = emptyBooks();
+const data = emptyData();
 
 export default definePlugin({
   name: 'no-history-store',
@@ -11,7 +11,7 @@ export default definePlugin({
   setup: () => ({
     stores: {
       bare: async (_url, { clock }) => {
-        const { keys, ledger, teams, glossaries, ping, close } = referenceStore(clock, books);
+        const { keys, ledger, teams, glossaries, ping, close } = referenceStore(clock, data);
         return { keys, ledger, teams, glossaries, ping, close };
       },
     },

@@ -1,4 +1,4 @@
-// Reads Redis's append-only files: every write that a server has kept, in order, script effects grouped as they were run.
+// Reads Redis's append-only files: every write that a server kept, in order, with a script's effects grouped.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -6,8 +6,8 @@ import { join } from 'node:path';
 export type Command = readonly string[];
 
 /**
- * Settings under which everything a server has ever written can be read back: nothing is rewritten or kept in another
- * format. `everysec` is what operators run; `args` that come later win.
+ * Settings under which everything that a server ever wrote can be read back: nothing is rewritten or kept in another
+ * format. `everysec` is what operators run; later `args` take precedence.
  */
 export const JOURNALLED: readonly string[] = [
   '--appendonly yes --appendfsync everysec',
@@ -45,7 +45,7 @@ const CR = 13;
 function parse(bytes: Buffer): Command[] {
   const commands: Command[] = [];
   let at = 0;
-  /** The number behind a marker (`*` or `$`), and the position moves behind its line; `undefined` at an incomplete end. */
+  /** The number after a marker (`*` or `$`), advancing past its line; `undefined` at an incomplete end. */
   const number = (marker: string): number | undefined => {
     const end = bytes.indexOf(CR, at);
     if (end === -1 || end + 2 > bytes.length) return undefined;

@@ -9,9 +9,9 @@ import { redisJournal } from './redis-journal.ts';
 
 export interface JournalledCluster {
   readonly cluster: RedisCluster;
-  /** Who serves these teams now. */
+  /** The nodes that serve these teams now. */
   readonly mastersOf: (teamIds: readonly string[]) => Promise<ReadonlyMap<string, ClusterNode>>;
-  /** What the nodes have kept that serve these teams now, for the checker. */
+  /** The journals of the nodes that serve these teams now, for the checker. */
   readonly journalOf: (teamIds: readonly string[]) => Promise<() => Operation[]>;
   readonly recordsLeft: (teamId: string) => Promise<number>;
 }

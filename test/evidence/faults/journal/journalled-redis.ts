@@ -1,4 +1,4 @@
-// A Redis server that keeps everything it ever wrote, survives its own death, and hands out its journal.
+// A Redis server that keeps everything it ever wrote, survives its own death, and provides its journal.
 import { rm } from 'node:fs/promises';
 import { once } from 'node:events';
 import { Redis } from 'ioredis';
@@ -15,12 +15,12 @@ export interface JournalledRedis {
   readonly port: number;
   /** SIGKILL; resolves when it is gone. */
   kill(): Promise<void>;
-  /** Starts it again where it was, with what it has kept. */
+  /** Restarts it on the same port, with what it has kept. */
   restart(): Promise<void>;
   freeze(): void;
   thaw(): void;
   readonly journal: () => Operation[];
-  /** Records of open reservations that lie in it, ended leases included. */
+  /** Records of open reservations in it, ended leases included. */
   readonly recordsLeft: (teamId: string) => Promise<number>;
   stop(): Promise<void>;
 }
@@ -54,7 +54,7 @@ export async function startJournalledRedis(args: readonly string[] = []): Promis
   };
 }
 
-/** Of the node at this port, when everything that it has done so far is in its file. */
+/** The file of the node at this port, once everything that it has done so far is in it. */
 export async function recordsLeft(port: number, teamId: string): Promise<number> {
   const client = new Redis(port, '127.0.0.1', { protocol: 2 });
   try {

@@ -1,4 +1,4 @@
-// A folder in memory where there is one: files outlive the processes that write them, and no disk makes those wait.
+// A folder in memory if possible: files outlive the processes that write them, without waiting for a disk.
 import { accessSync, constants } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 const SHARED_MEMORY = '/dev/shm';
 
-/** To be removed by whoever asked for it. */
+/** The caller must remove it. */
 export function memoryFolder(prefix: string): Promise<string> {
   return mkdtemp(join(hasSharedMemory() ? SHARED_MEMORY : tmpdir(), prefix));
 }

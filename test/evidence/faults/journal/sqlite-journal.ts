@@ -1,10 +1,10 @@
-// A journal inside the SQLite file itself: triggers that write down, in the same transaction, what every operation changes.
+// A journal inside the SQLite file itself: triggers record, in the same transaction, what every operation changes.
 import { DatabaseSync } from 'node:sqlite';
 import { REMEMBER_MS } from '../../../../src/domain/reservation.ts';
 import { unpackedWindow } from '../../../../src/stores/sqlite/rate-window.ts';
 import type { Ended, Operation } from '../../../support/history.ts';
 
-/** Whoever writes to the file from now on, in whatever process, keeps the journal along with it. */
+/** Whoever writes to the file from now on, in any process, also writes the journal. */
 const TRIGGERS = `
 CREATE TABLE journal (
   n INTEGER PRIMARY KEY, what TEXT NOT NULL, team TEXT NOT NULL, key TEXT,
@@ -35,14 +35,14 @@ END;`;
 
 const ENDS: Readonly<Record<string, Ended['as']>> = { 1: 'committed', 2: 'released', 3: 'expired' };
 
-/** To be called once the store has made its schema. */
+/** Call it once the store has created its schema. */
 export function keepSqliteJournal(path: string): void {
   const database = new DatabaseSync(path, { timeout: 5000 });
   database.exec(TRIGGERS);
   database.close();
 }
 
-/** In the order in which it was written. An operation's effects stand one behind the other, each as an entry of its own. */
+/** In the order in which it was written. An operation's effects follow each other, each as an entry of its own. */
 export function sqliteJournal(path: string): Operation[] {
   const database = new DatabaseSync(path, { timeout: 5000 });
   try {
@@ -74,7 +74,7 @@ function operationsOf(row: Row): Operation[] {
   }
 }
 
-/** What a transaction has added to a team's window: all that is newer than it was, and what its newest millisecond has more. */
+/** What a transaction added to a team's window: everything newer than before, and the additions in its newest millisecond. */
 function placesTaken(row: Row): number[] {
   const beforeMs = Number(row['before_ms']);
   const before = unpackedWindow(row['before'] as Uint8Array, beforeMs).at(-1)?.count ?? 0;

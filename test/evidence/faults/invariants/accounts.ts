@@ -1,5 +1,5 @@
-// The books of every team: its counters are the sums of its ids after each operation, within its limits, and empty of holds at the end.
-import type { Counters, Finding, History, Operation, Reserved, TeamBooks } from '../../../support/history.ts';
+// Every team's account: after each operation its counters are the sums of its ids and within its limits, and at the end nothing is held.
+import type { Counters, Finding, History, Operation, Reserved, TeamAccount } from '../../../support/history.ts';
 
 interface Replay {
   used: number;
@@ -11,32 +11,32 @@ interface Replay {
 }
 
 /** L3 and L5. */
-export function booksFindings({ teams, operations }: History): Finding[] {
+export function accountFindings({ teams, operations }: History): Finding[] {
   const byTeam = Map.groupBy(operations, ({ teamId }) => teamId);
   return teams.flatMap((team) => teamFindings(team, byTeam.get(team.teamId) ?? []));
 }
 
-function teamFindings(team: TeamBooks, operations: readonly Operation[]): Finding[] {
+function teamFindings(team: TeamAccount, operations: readonly Operation[]): Finding[] {
   const found: Finding[] = [];
-  const wrong = (what: string) => void found.push({ law: 'L3', what: `team ${team.teamId}: ${what}` });
+  const wrong = (what: string) => void found.push({ invariant: 'L3', what: `team ${team.teamId}: ${what}` });
   const replay: Replay = { used: 0, held: 0, heldMicro: 0, balance: team.startMicro, open: new Map(), byKey: new Map() };
   for (const operation of operations) {
     const before = found.length;
     apply(replay, operation, team, wrong);
     compare(replay, operation.counters, wrong);
-    // What follows from the first error is no news.
+    // Further differences follow from the first.
     if (found.length > before) return found;
   }
   const { standing } = team;
   compare(replay, standing, wrong);
   compareKeys(replay, team, wrong);
   if (standing.heldCharacters !== 0 || standing.heldMicro !== 0 || standing.openReservations !== 0 || team.recordsLeft !== 0) {
-    found.push({ law: 'L5', what: `team ${team.teamId} is left with ${team.recordsLeft} records and ${JSON.stringify(standing)}` });
+    found.push({ invariant: 'L5', what: `team ${team.teamId} is left with ${team.recordsLeft} records and ${JSON.stringify(standing)}` });
   }
   return found;
 }
 
-function apply(replay: Replay, { reserved, ended }: Operation, { limits }: TeamBooks, wrong: (what: string) => void): void {
+function apply(replay: Replay, { reserved, ended }: Operation, { limits }: TeamAccount, wrong: (what: string) => void): void {
   for (const { requestId, as } of ended) {
     const reservation = replay.open.get(requestId);
     if (reservation === undefined) continue;
@@ -81,7 +81,7 @@ function compare(replay: Replay, counters: Counters, wrong: (what: string) => vo
   }
 }
 
-function compareKeys({ byKey }: Replay, { keys }: TeamBooks, wrong: (what: string) => void): void {
+function compareKeys({ byKey }: Replay, { keys }: TeamAccount, wrong: (what: string) => void): void {
   for (const { keyId, characters, requests } of keys) {
     const sum = byKey.get(keyId) ?? { characters: 0, requests: 0 };
     if (sum.characters === characters && sum.requests === requests) continue;

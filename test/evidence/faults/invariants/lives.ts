@@ -9,7 +9,7 @@ export interface Life {
   readonly afterRevocation: boolean;
 }
 
-/** Of every id that the journal knows. */
+/** Of every id in the journal. */
 export function livesOf(operations: readonly Operation[]): ReadonlyMap<string, Life> {
   const lives = new Map<string, { teamId: string; reserved: Reserved[]; ended: Ended[]; afterRevocation: boolean }>();
   const revoked = new Set<string>();
@@ -38,18 +38,18 @@ export function lifeFindings({ operations }: History): Finding[] {
   for (const [id, life] of livesOf(operations)) {
     const [reserved, again] = life.reserved;
     const [ended, endedAgain] = life.ended;
-    if (again !== undefined) found.push({ law: 'L4', what: `${id} was reserved ${life.reserved.length} times` });
-    if (endedAgain !== undefined) found.push({ law: 'L4', what: `${id} ended as ${life.ended.map(({ as }) => as).join(', then ')}` });
-    if (ended === undefined) found.push({ law: 'L5', what: `${id} is held for ever` });
+    if (again !== undefined) found.push({ invariant: 'L4', what: `${id} was reserved ${life.reserved.length} times` });
+    if (endedAgain !== undefined) found.push({ invariant: 'L4', what: `${id} ended as ${life.ended.map(({ as }) => as).join(', then ')}` });
+    if (ended === undefined) found.push({ invariant: 'L5', what: `${id} is held for ever` });
     else found.push(...endFindings(id, reserved, ended));
   }
   return found;
 }
 
 function endFindings(id: string, reserved: Reserved | undefined, { as, atMs }: Ended): Finding[] {
-  if (reserved === undefined) return as === 'released' ? [] : [{ law: 'L4', what: `${id} was ${as} without having been reserved` }];
+  if (reserved === undefined) return as === 'released' ? [] : [{ invariant: 'L4', what: `${id} was ${as} without having been reserved` }];
   const { leaseUntilMs } = reserved;
   if (as === 'expired')
-    return atMs === leaseUntilMs ? [] : [{ law: 'L4', what: `${id} expired at ${atMs}, its lease ends at ${leaseUntilMs}` }];
-  return atMs < leaseUntilMs ? [] : [{ law: 'L4', what: `${id} was ${as} at ${atMs}, behind its lease's end at ${leaseUntilMs}` }];
+    return atMs === leaseUntilMs ? [] : [{ invariant: 'L4', what: `${id} expired at ${atMs}, its lease ends at ${leaseUntilMs}` }];
+  return atMs < leaseUntilMs ? [] : [{ invariant: 'L4', what: `${id} was ${as} at ${atMs}, behind its lease's end at ${leaseUntilMs}` }];
 }

@@ -1,8 +1,8 @@
-// Keys: a revoked one is never accepted again, and the last use only moves on, up to the start of every answered request.
+// Keys: a revoked one is never accepted again, and the last use only increases, to at least the start of every answered request.
 import type { Finding, History, Seen } from '../../../support/history.ts';
 import { livesOf } from './lives.ts';
 
-/** Answered without the key having been looked at, or while the store could not stamp it. */
+/** Returned before the key was checked, or while the store could not record its use. */
 const NOT_STAMPED: ReadonlySet<string> = new Set([
   'unauthorized',
   'key_revoked',
@@ -23,15 +23,15 @@ function revocationFindings({ seen, operations }: History): Finding[] {
     const refused =
       result.kind === 'unknown' || (result.kind === 'fail' && (result.code === 'key_revoked' || result.code === 'service_unavailable'));
     if (afterRevocation && !refused)
-      found.push({ law: 'L7', what: `key ${keyId} was answered ${codeOf(result)} by ${via} after its revocation` });
+      found.push({ invariant: 'L7', what: `key ${keyId} was answered ${codeOf(result)} by ${via} after its revocation` });
   }
   for (const [id, { afterRevocation }] of livesOf(operations)) {
-    if (afterRevocation) found.push({ law: 'L7', what: `${id} was reserved after the revocation of its key` });
+    if (afterRevocation) found.push({ invariant: 'L7', what: `${id} was reserved after the revocation of its key` });
   }
   const revoked = new Set<string>();
   for (const { lastUse, revokedKeyId } of operations) {
     if (lastUse !== undefined && revoked.has(lastUse.keyId))
-      found.push({ law: 'L7', what: `key ${lastUse.keyId} was used after its revocation` });
+      found.push({ invariant: 'L7', what: `key ${lastUse.keyId} was used after its revocation` });
     if (revokedKeyId !== undefined) revoked.add(revokedKeyId);
   }
   return found;
@@ -44,7 +44,7 @@ function stampFindings({ seen, operations, teams }: History): Finding[] {
     if (lastUse === undefined) continue;
     const before = stamps.get(lastUse.keyId) ?? 0;
     if (lastUse.atMs < before)
-      found.push({ law: 'L8', what: `the last use of ${lastUse.keyId} went from ${before} back to ${lastUse.atMs}` });
+      found.push({ invariant: 'L8', what: `the last use of ${lastUse.keyId} went from ${before} back to ${lastUse.atMs}` });
     stamps.set(lastUse.keyId, lastUse.atMs);
   }
   const stored = new Map(teams.flatMap(({ keys }) => keys.map(({ keyId, lastUsedAtMs }) => [keyId, lastUsedAtMs ?? 0] as const)));
@@ -52,7 +52,7 @@ function stampFindings({ seen, operations, teams }: History): Finding[] {
     if (!wasStamped(result)) continue;
     const last = stored.get(keyId) ?? 0;
     if (last < startedAtMs)
-      found.push({ law: 'L8', what: `key ${keyId} was last used at ${last}, before a request that started at ${startedAtMs}` });
+      found.push({ invariant: 'L8', what: `key ${keyId} was last used at ${last}, before a request that started at ${startedAtMs}` });
   }
   return found;
 }

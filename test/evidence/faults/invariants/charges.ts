@@ -1,10 +1,10 @@
-// What a caller saw against what was charged: never a failure, every delivery once and exactly, and no id that nobody sent.
+// Compares what callers saw with what was charged: never a failure, every delivery once and exactly, and no id that nobody sent.
 import type { Crash, Finding, History, Seen } from '../../../support/history.ts';
 import { livesOf } from './lives.ts';
 import type { Life } from './lives.ts';
 
-/** Codes that can only be answered behind an admission that the store has acknowledged. */
-const BEHIND_ADMISSION: ReadonlySet<string> = new Set(['engine_unavailable', 'quota_exceeded', 'credit_exhausted', 'text_too_long']);
+/** Codes that are only returned after an admission that the store has acknowledged. */
+const AFTER_ADMISSION: ReadonlySet<string> = new Set(['engine_unavailable', 'quota_exceeded', 'credit_exhausted', 'text_too_long']);
 
 /** L0, L1 and L2. */
 export function chargeFindings(history: History): Finding[] {
@@ -23,17 +23,17 @@ export function chargeFindings(history: History): Finding[] {
 
 function okFindings(seen: Seen, result: Seen['result'] & { kind: 'ok' }, life: Life | undefined, crashes: readonly Crash[]): Finding[] {
   // A route without text: admitted, and nothing to charge.
-  if (seen.characters === 0) return life === undefined ? [{ law: 'L0', what: `the journal has lost ${result.requestId}` }] : [];
+  if (seen.characters === 0) return life === undefined ? [{ invariant: 'L0', what: `the journal has lost ${result.requestId}` }] : [];
   if (result.billed !== seen.characters) {
-    return [{ law: 'L2', what: `${result.requestId} sent ${seen.characters} characters and was billed ${result.billed}` }];
+    return [{ invariant: 'L2', what: `${result.requestId} sent ${seen.characters} characters and was billed ${result.billed}` }];
   }
   if (life?.ended[0]?.as === 'committed') {
     const charged = life.reserved[0]?.characters;
     if (charged === seen.characters) return [];
-    return [{ law: 'L2', what: `${result.requestId} sent ${seen.characters} characters and was charged ${charged}` }];
+    return [{ invariant: 'L2', what: `${result.requestId} sent ${seen.characters} characters and was charged ${charged}` }];
   }
   if (crashes.some((crash) => underWay(seen, crash))) return [];
-  return [{ law: 'L2', what: `${result.requestId} was delivered and stands ${life?.ended[0]?.as ?? 'unknown to the journal'}` }];
+  return [{ invariant: 'L2', what: `${result.requestId} was delivered and stands ${life?.ended[0]?.as ?? 'unknown to the journal'}` }];
 }
 
 function underWay({ via, startedAtMs, endedAtMs }: Seen, crash: Crash): boolean {
@@ -42,12 +42,13 @@ function underWay({ via, startedAtMs, endedAtMs }: Seen, crash: Crash): boolean 
 
 function failFindings({ requestId, status, code }: Seen['result'] & { kind: 'fail' }, life: Life | undefined): Finding[] {
   if (life?.ended.some(({ as }) => as === 'committed') === true)
-    return [{ law: 'L1', what: `${requestId} failed with ${status} ${code} and was charged` }];
-  if (life === undefined && BEHIND_ADMISSION.has(code)) return [{ law: 'L0', what: `the journal has lost ${requestId}, answered ${code}` }];
+    return [{ invariant: 'L1', what: `${requestId} failed with ${status} ${code} and was charged` }];
+  if (life === undefined && AFTER_ADMISSION.has(code))
+    return [{ invariant: 'L0', what: `the journal has lost ${requestId}, answered ${code}` }];
   return [];
 }
 
-/** Ids without an answer: each belongs to one caller whose connection broke, and is charged only if it was handed over. */
+/** Ids without an answer: each belongs to one caller whose connection broke, and is charged only if it was delivered. */
 function unclaimedFindings({ seen, handed }: History, lives: ReadonlyMap<string, Life>, claimed: ReadonlySet<string>): Finding[] {
   const found: Finding[] = [];
   const broken = Map.groupBy(
@@ -57,10 +58,10 @@ function unclaimedFindings({ seen, handed }: History, lives: ReadonlyMap<string,
   for (const [id, { teamId, reserved, ended }] of lives) {
     const [reservation] = reserved;
     if (claimed.has(id) || reservation === undefined) continue;
-    if (broken.get(`${teamId} ${reservation.characters}`)?.pop() === undefined) found.push({ law: 'L0', what: `nobody sent ${id}` });
+    if (broken.get(`${teamId} ${reservation.characters}`)?.pop() === undefined) found.push({ invariant: 'L0', what: `nobody sent ${id}` });
     const charged = ended.some(({ as }) => as === 'committed');
     if (handed !== undefined && charged !== handed.has(id)) {
-      found.push({ law: 'L2', what: `${id}, broken off, was ${charged ? 'charged and never' : 'not charged though'} handed over` });
+      found.push({ invariant: 'L2', what: `${id}, broken off, was ${charged ? 'charged and never' : 'not charged though'} handed over` });
     }
   }
   return found;

@@ -1,6 +1,6 @@
 // The usage history: each key's days have what its ids were charged, on the day of the store's clock, and periods add up to it.
 import { dayOf } from '../../../../src/domain/period.ts';
-import type { Finding, History, TeamBooks } from '../../../support/history.ts';
+import type { Finding, History, TeamAccount } from '../../../support/history.ts';
 import { livesOf } from './lives.ts';
 import type { Life } from './lives.ts';
 
@@ -17,9 +17,9 @@ export function dayFindings({ teams, operations }: History): Finding[] {
   return teams.flatMap((team) => teamFindings(team, byTeam.get(team.teamId) ?? []));
 }
 
-function teamFindings({ teamId, days, periods }: TeamBooks, lives: readonly Life[]): Finding[] {
+function teamFindings({ teamId, days, periods }: TeamAccount, lives: readonly Life[]): Finding[] {
   const found: Finding[] = [];
-  const wrong = (what: string) => void found.push({ law: 'L9', what: `team ${teamId}: ${what}` });
+  const wrong = (what: string) => void found.push({ invariant: 'L9', what: `team ${teamId}: ${what}` });
   const charged = chargedByDay(lives);
   const counted = new Map(days.map(({ day, keyId, characters, requests }) => [`day ${day} of ${keyId}`, { characters, requests }]));
   for (const name of new Set([...charged.keys(), ...counted.keys()])) {
