@@ -1,14 +1,14 @@
-// How vitest runs the evidence: attacks, faults and loads against whole gateways.
+// vitest for the evidence: attacks, faults and loads on whole gateways.
 import { defineConfig } from 'vitest/config';
 import { COMMON, EVIDENCE, startsFor } from '../vitest.config.ts';
 import { suiteLimit } from '../support/suite-limit.ts';
 
-/** Judged by rates and latencies, so for a machine that has nothing else to do, and the soak: `npm run task -- test:load`. */
+/** Judged by rates and latencies, which need an idle machine, and the soak: `npm run task -- test:load`. */
 const TIMED = ['overload', 'slow-clients', 'loop-delay', 'soak'].map((name) => `test/evidence/load/${name}.test.ts`);
 
 /**
  * What one team or a caller without a key costs the others, memory, and every page under axe in every form: `npm run task --
- * test:long`. With them a run of all that must hold for a submission would take longer than it may.
+ * test:long`. With these, a run of everything required of a submission would take too long.
  */
 export const LONG = [
   'browser/console-axe',

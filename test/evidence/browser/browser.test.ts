@@ -1,4 +1,4 @@
-// The browser sees what a page does: whom it asks and what it complains about; tabs know nothing of each other.
+// The test browser reports a page's requests and errors, and isolates its tabs.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
@@ -32,7 +32,7 @@ afterAll(async () => {
   server.close();
 });
 
-test('complaints and requests to others are collected, and there is nobody else to reach', async () => {
+test('errors and requests to other hosts are recorded, and no other host can be reached', async () => {
   const tab = await browser.newTab();
   expect(await tab.goto(`${origin}/`)).toBe(200);
   await expect.poll(() => tab.complaints.join('\n')).toContain('nobody caught this');
@@ -42,7 +42,7 @@ test('complaints and requests to others are collected, and there is nobody else 
   await tab.close();
 });
 
-test('every tab has cookies of its own', async () => {
+test('every tab has its own cookies', async () => {
   const [one, other] = [await browser.newTab(), await browser.newTab()];
   await one.goto(`${origin}/`);
   await one.goto(`${origin}/cookie`);

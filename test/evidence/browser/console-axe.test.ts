@@ -1,4 +1,4 @@
-// Every page of the console, light and dark, wide and on a phone: axe-core finds nothing, nothing is wider than the window, nobody complains.
+// Every page of the console, light and dark, wide and on a phone: axe-core finds nothing, nothing is wider than the window, no errors.
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const TOKEN = randomBytes(24).toString('hex');
 const READER = randomBytes(24).toString('hex');
-/** Their answers are no pages. */
+/** Their answers are not pages. */
 const NO_PAGES = ['/overview.json', '/usage/csv'];
 
 let browser: Browser;
@@ -52,7 +52,7 @@ beforeAll(async () => {
   for (const { key } of [team, prepaid, deleted]) await send(key, '/v1/translate', { text: ['0123456789'], target_lang: 'DE' }, 200);
   const glossary = { name: 'Terms', source_lang: 'EN', target_lang: 'DE', entries: { cat: 'Katze' } };
   glossaryId = (JSON.parse(await send(team.key, '/v1/glossaries', glossary, 201)) as { glossary_id: string }).glossary_id;
-  // Each of these is an entry of the audit.
+  // Each of these is an entry of the audit log.
   const operator = new ConsoleVisitor(gateway.opsPort);
   await operator.signIn(TOKEN);
   const change = async (path: string, action: string, fields: Fields): Promise<void> => {
@@ -84,7 +84,7 @@ function anotherKey(): NewKey {
   return { keyId: ulid(), teamId: team.teamId, digest: digestOf(key), display: displayOf(key), label: '', mode: 'live' };
 }
 
-test('what is wrong would be found', async () => {
+test('violations would be found', async () => {
   const tab = await browser.newTab();
   await tab.goto(`http://127.0.0.1:${gateway.opsPort}/console/sign-in`);
   await tab.read(`document.querySelector('label').remove(); document.querySelector('.hint').style.color = '#bbb'`);
@@ -120,12 +120,12 @@ describe.each(LOOKS)('in $scheme, $width pixels wide', (look) => {
       return [`/console${route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name]!)}`];
     });
 
-  test('every page of those who are signed in', async () => {
+  test('every page of full operators', async () => {
     expect(pages(false).length).toBeGreaterThan(12);
     const more = [`/console/teams/${prepaid.teamId}`, `/console/audit?team=${team.teamId}`, '/console/usage?month=2020-02'];
     for (const path of [...pages(false), ...more]) {
       expect([path, await operator.open(path)]).toEqual([path, 200]);
-      // With its charts, where there are some.
+      // With its charts, if there are any.
       await operator.tab.page.waitForFunction(
         `document.querySelector('#charts') === null || document.querySelectorAll('#charts canvas').length === 5`,
       );
@@ -133,7 +133,7 @@ describe.each(LOOKS)('in $scheme, $width pixels wide', (look) => {
     }
   });
 
-  test('every page of those who may only look, which is fewer', async () => {
+  test('every page of read-only operators, who have fewer', async () => {
     await operator.press('Sign out');
     await operator.fill('Token', READER);
     await operator.press('Sign in');
@@ -151,11 +151,11 @@ describe.each(LOOKS)('in $scheme, $width pixels wide', (look) => {
     await expectSound();
   });
 
-  test('pages that say what is wrong, and the sign-in', async () => {
+  test('error pages, and the sign-in', async () => {
     await operator.open('/console/teams?q=nobody-is-called-so');
     await expectSound();
     await operator.open(`/console/teams/${team.teamId}`);
-    // The browser would keep such a form back.
+    // The browser would not send such a form.
     await operator.tab.read(`document.querySelector('form[action$="/name"]').noValidate = true`);
     await operator.fill('Name', '  ');
     await operator.press('Rename');
@@ -179,12 +179,12 @@ describe.each(LOOKS)('in $scheme, $width pixels wide', (look) => {
     await operator.fill('Token', 'not the token of the configuration at all');
     await operator.press('Sign in');
     await expectSound();
-    // Statuses that say so are lines of the browser's own.
+    // The browser itself logs such statuses.
     expect(operator.tab.complaints.every((line) => /status of 40[01] /.test(line))).toBe(true);
     operator.tab.complaints.length = 0;
   });
 
-  test('what the new forms ask is reached and sent by keyboard alone', async () => {
+  test('the new forms can be filled in and sent with the keyboard alone', async () => {
     await operator.open(`/console/teams/${team.teamId}`);
     for (const words of ['Glossaries', 'Delete Terms', 'Cancel', 'Back to the team', 'Delete the team', 'Cancel', 'Audit of Acme']) {
       await operator.tabTo(words);
@@ -222,7 +222,7 @@ describe.each(LOOKS)('in $scheme, $width pixels wide', (look) => {
     for (const table of ['Last 30 days as a table', 'Last 13 months as a table']) await operator.tabTo(table);
   });
 
-  test('a page that is not there', async () => {
+  test('a page that does not exist', async () => {
     expect(await operator.open('/console/nowhere')).toBe(404);
     await expectSound();
     operator.tab.complaints.length = 0;

@@ -1,4 +1,4 @@
-// The console's overview in a browser: a translation is seen in it without reloading, with scripts and without, and so is what goes wrong.
+// The console's overview in a browser: it shows a translation, and failures, without reloading, with and without scripts.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { axeFindings } from '../../support/axe.ts';
@@ -14,7 +14,7 @@ import { status } from '../../../src/testing/scripted-behaviours.ts';
 import { LISTENERS } from '../../support/listeners.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
-/** The page asks anew every five seconds. */
+/** The page refreshes every five seconds. */
 const SEEN = { timeout: 20_000 };
 
 let browser: Browser;
@@ -27,7 +27,7 @@ afterAll(() => browser.close());
 
 const text = (tab: Tab, selector: string): Promise<string> =>
   tab.read<string>(`document.querySelector(${JSON.stringify(selector)})?.innerText.replaceAll(/\\s+/g, ' ').trim() ?? ''`);
-/** A tile's words, by its name. */
+/** A tile's text, by its name. */
 const tile = (tab: Tab, name: string): Promise<string> =>
   tab.read<string>(
     `[...document.querySelectorAll('.tiles > div')].map((one) => one.innerText.replaceAll(/\\s+/g, ' ')).find((one) => one.startsWith('${name}')) ?? ''`,
@@ -47,7 +47,7 @@ onEveryGateway({ listeners: [LISTENERS[0]], config: { admin: { token: TOKEN } } 
     expect(answer.status).toBe(200);
   };
 
-  test('a translation is in figures and charts of a page that is open, and nothing is complained about', async () => {
+  test('a translation appears in figures and charts of an open page, without errors', async () => {
     const tab = await signedIn();
     await expect.poll(() => drawn(tab)).toEqual(CHARTS);
     const words = (id: string): Promise<string> => tab.read<string>(`document.querySelector('#${id}-words').textContent`);
@@ -61,7 +61,7 @@ onEveryGateway({ listeners: [LISTENERS[0]], config: { admin: { token: TOKEN } } 
     await tab.close();
   });
 
-  test('without scripts the same figures stand in tables, as they were when the page was asked for', async () => {
+  test('without scripts the same figures are in tables, as of when the page was loaded', async () => {
     await translated();
     const tab = await signedIn({ scripts: false });
     expect(await drawn(tab)).toEqual([]);
@@ -93,7 +93,7 @@ describe('with two workers', () => {
     await site.close();
   });
 
-  test('charts follow the window and the scheme', async () => {
+  test('charts follow the window and the colour scheme', async () => {
     const tab = await signedIn({ width: 1280 });
     await expect.poll(() => drawn(tab)).toEqual(CHARTS);
     const picture = (): Promise<string> => tab.read(`document.querySelector('[data-chart="in-flight"] canvas').toDataURL()`);
@@ -112,7 +112,7 @@ describe('with two workers', () => {
     await tab.close();
   });
 
-  test('a session that ends while the page is open is said, with the way back in, and nothing is asked any more', async () => {
+  test('when the session ends while the page is open, it says so with a link to sign in, and stops polling', async () => {
     const tab = await signedIn();
     await expect.poll(() => drawn(tab)).toEqual(CHARTS);
     await tab.page.browserContext().deleteCookie(...(await tab.page.browserContext().cookies()));
@@ -125,10 +125,10 @@ describe('with two workers', () => {
     await tab.close();
   });
 
-  test('the page shows the sum of both, what the engine does, and says when the gateway is gone, in few words', async () => {
+  test('the page shows the sum of both and the state of the engine, and says briefly when the gateway is gone', async () => {
     const tab = await signedIn();
     expect(await text(tab, '[data-part="state"]')).toContain('2 of 2 workers answer');
-    // Each connection is taken by one of them or the other.
+    // Either worker may accept a connection.
     for (let i = 0; i < 8; i++) expect((await translate(gateway.port, site.team.key)).status).toBe(200);
     await expect.poll(() => tile(tab, 'Characters'), SEEN).toContain('80 in 15 min');
     expect(await text(tab, '[data-part="engines"] tbody')).toMatch(/answers – 8 0$/);
@@ -141,7 +141,7 @@ describe('with two workers', () => {
     await expect.poll(() => text(tab, '#trouble'), SEEN).toContain('The gateway does not answer');
     await expect.poll(() => text(tab, '#trouble'), SEEN).toContain('10 seconds');
     expect(await axeFindings(tab)).toEqual([]);
-    // The browser's own lines, one a try.
+    // The browser logs each attempt itself.
     expect(tab.complaints.length).toBeLessThanOrEqual(3);
     await tab.close();
   });

@@ -1,4 +1,4 @@
-// The console in a real browser, over both stores, as an operator uses it: with scripts and without, by keyboard alone, on a phone.
+// The console in a real browser, over both stores, as an operator uses it: with and without scripts, by keyboard alone, on a phone.
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -23,7 +23,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
     await browser.close();
   });
 
-  /** What an operator does; then nothing may have been complained about, and nothing asked of another host. */
+  /** Runs what an operator does; there must be no errors, and no request to another host. */
   const operate = async (work: (operator: ConsoleTab) => Promise<void>, look: Look = {}): Promise<void> => {
     const operator = await ConsoleTab.signedIn(browser, setting.gateway.opsPort, TOKEN, look);
     await work(operator);
@@ -45,7 +45,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
     ['with scripts', true],
     ['without scripts', false],
   ])('%s', (_how, scripts) => {
-    test('a team is made, given a key and credit, its key is rotated by the steps, and what was revoked is refused at once', async () => {
+    test('a team is created, given a key and credit, its key is rotated step by step, and the revoked key is refused at once', async () => {
       const mark = randomBytes(4).toString('hex');
       await operate(
         async (operator) => {
@@ -103,7 +103,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
     });
   });
 
-  test('a key is made by keyboard alone, from the sign-in on, and the focus is always to be seen', async () => {
+  test('a key is created by keyboard alone, from the sign-in on, and the focus is always visible', async () => {
     const tab = await browser.newTab();
     await tab.close();
     await operate(async (operator) => {
@@ -133,7 +133,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
     });
   });
 
-  test('a form that is sent twice, in impatience, acts once and still shows what it made', async () => {
+  test('a form that is impatiently sent twice acts once and still shows its result', async () => {
     await operate(async (operator) => {
       await newTeam(operator, 'Impatient', 'pro');
       await operator.fill('Label', 'once');

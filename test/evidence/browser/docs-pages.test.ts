@@ -1,4 +1,4 @@
-// The documentation in a real browser without a network: complete, reachable by anchor, readable, and needing nothing from outside.
+// The documentation in a real browser without a network: complete, linked by anchors, readable, and self-contained.
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { anchorOf, problems } from '../../../src/core/problem.ts';
@@ -26,7 +26,7 @@ describe('the documentation', () => {
   let tab: Tab;
 
   beforeAll(async () => {
-    // With a dashboard the page lists every code there is.
+    // With a dashboard the page lists every code.
     running = await startRunningGateway({ config: { service: { dashboard_url: DASHBOARD } } });
     browser = await startBrowser();
   });
@@ -92,7 +92,7 @@ describe('the documentation', () => {
     }
   });
 
-  test('one gets from the reference to an error, and back to a route that answers it', async () => {
+  test('the reference links to errors, and errors link back to the routes that return them', async () => {
     await tab.goto(`${running.opsUrl}/docs`);
     await tab.follow('#translate a[href*="quota-exceeded"]');
     expect(await tab.read('document.querySelector(":target").id')).toBe('quota-exceeded');
@@ -100,7 +100,7 @@ describe('the documentation', () => {
     expect(await tab.read('[location.pathname, document.querySelector(":target").id]')).toEqual(['/docs', 'translate']);
   });
 
-  test.each(PAGES)('%s says the same with scripts switched off', async (path) => {
+  test.each(PAGES)('%s has the same content without scripts', async (path) => {
     const words = `document.querySelector('main').innerText.replaceAll(/\\s*\\bCopy\\b\\s*/g, ' ').replaceAll(/\\s+/g, ' ')`;
     await tab.goto(running.opsUrl + path);
     const withScripts = await tab.read<string>(words);
@@ -127,7 +127,7 @@ describe('the documentation', () => {
     expect(await tab.read('getComputedStyle(document.body).backgroundColor')).toBe('rgb(18, 22, 26)');
   });
 
-  test('a sample is copied by its button, and where there is no clipboard it is selected', async () => {
+  test('a sample is copied by its button, or selected if there is no clipboard', async () => {
     await tab.goto(`${running.opsUrl}/docs`);
     const button = `document.querySelector('#translate figure button')`;
     await tab.read(`navigator.clipboard.writeText = (text) => { globalThis.copied = text; return Promise.resolve(); }; ${button}.click()`);
@@ -138,18 +138,18 @@ describe('the documentation', () => {
     expect(await tab.read('getSelection().toString()')).toMatch(/^curl -sS -X POST /);
   });
 
-  test('the first key press leads past the navigation', async () => {
+  test('the first Tab key press focuses a link that skips the navigation', async () => {
     await tab.goto(`${running.opsUrl}/docs`);
     await tab.page.keyboard.press('Tab');
     expect(await tab.read('document.activeElement.hash')).toBe('#main');
     expect(await tab.read('document.activeElement.getBoundingClientRect().left')).toBeGreaterThanOrEqual(0);
   });
 
-  test('every request on the page does what the page says when it is pasted into a shell', async () => {
+  test('every sample request on the page works as described when it is pasted into a shell', async () => {
     const { teamId, key } = await running.gateway.team();
     await tab.goto(`${running.opsUrl}/docs`);
     const samples = (await tab.read<string[]>(SAMPLES)).filter((sample) => sample.startsWith('curl'));
-    // What is deleted is deleted last.
+    // Deletions come last.
     const sorted = samples.toSorted((a, b) => Number(a.includes('-X DELETE')) - Number(b.includes('-X DELETE')));
     const statuses: string[] = [];
     for (const sample of sorted) {

@@ -1,4 +1,4 @@
-// The reference page with the routes of the facades on it, in a real browser: readable, its links lead somewhere, its samples work.
+// The reference page with the routes of the facades, in a real browser: readable, its links lead somewhere, its samples work.
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -45,7 +45,7 @@ test.each((['light', 'dark'] as const).flatMap((scheme) => [360, 1440].map((widt
   },
 );
 
-test('every link leads somewhere, to the documents of the facades too; no two sections have one anchor', async () => {
+test('every link leads somewhere, to the documents of the facades too; no two sections share an anchor', async () => {
   await tab.goto(`${running.opsUrl}/docs`);
   const links = await tab.read<string[]>(`[...new Set([...document.querySelectorAll('a')].map((a) => a.href))]`);
   for (const plugin of ['deepl-v2', 'libretranslate', 'azure-v3', 'google-v2'])
@@ -62,7 +62,7 @@ test('every link leads somewhere, to the documents of the facades too; no two se
 test.each([
   ['libretranslate', 8],
   ['azureV3', 3],
-])('every request of %s on it does what the page says when it is pasted into a shell', async (plugin, count) => {
+])('every sample request of %s works as described when it is pasted into a shell', async (plugin, count) => {
   const { key } = await running.gateway.team();
   await tab.goto(`${running.opsUrl}/docs`);
   const samples = await tab.read<string[]>(`[...document.querySelectorAll('[id^=${plugin}] figure code')].map((code) => code.textContent)`);

@@ -1,4 +1,4 @@
-// SIGTERM ends a process within its time, whoever stays connected and whatever never closes; in order where it can, else by force and with a line.
+// SIGTERM ends a process in time, whatever stays connected and whatever does not close; cleanly if possible, otherwise by force and with a log line.
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { writeFile } from 'node:fs/promises';
@@ -11,14 +11,14 @@ import { logged, openSite } from '../../support/site.ts';
 import type { Site } from '../../support/site.ts';
 import { LISTENERS } from '../../support/listeners.ts';
 
-// At most so many at once, because each starts up to three processes.
+// At most this many at once, because each starts up to three processes.
 vi.setConfig({ testTimeout: 120_000, maxConcurrency: 3 });
 
 const DRAIN_SECONDS = 1;
-/** drain_seconds and five, and what a loaded machine takes to end a process. */
+/** drain_seconds and five more, and the time a loaded machine takes to end a process. */
 const ENDED_WITHIN_MS = (DRAIN_SECONDS + 5 + 10) * 1000;
 
-/** A plugin whose `close` does this when the process has been asked to end. Before that a primary closes what it looked at. */
+/** A plugin whose `close` does this once the process was told to end. A primary closes earlier, after checking the configuration. */
 const closing = (what: string): string => `import { definePlugin } from 'lingate';
 import Type from 'typebox';
 let asked = false;
@@ -30,7 +30,7 @@ export default definePlugin({
 });
 `;
 const HANGING = closing('new Promise(() => setInterval(() => undefined, 1000))');
-/** It closes, and something of it holds the process all the same. */
+/** It closes, but something it started keeps the process running. */
 const FORGOTTEN = closing('void setInterval(() => undefined, 1000)');
 
 function silent(port: number, hello = ''): Promise<Socket> {
@@ -44,7 +44,7 @@ function silent(port: number, hello = ''): Promise<Socket> {
   });
 }
 
-/** What the process ended with, and whether that was in time. */
+/** The process's exit status or signal, and whether it ended in time. */
 async function ending(gateway: GatewayProcess): Promise<unknown> {
   const late = delay(ENDED_WITHIN_MS, 'alive', { ref: false });
   const ended = await Promise.race([gateway.end('SIGTERM'), late]);
@@ -61,7 +61,7 @@ describe.concurrent.each([
   ['node', '1'],
   ['node', '2'],
 ])('%s with %s worker(s)', (listener, workers) => {
-  test('connections that never speak TLS, on the public side, and open ones of the ops listener hold nobody', async (context) => {
+  test('connections that never start TLS, on the public side, and open ones of the ops listener delay nothing', async (context) => {
     const { expect } = context;
     const site = await openSite();
     context.onTestFinished(() => site.close());
@@ -87,7 +87,7 @@ describe.concurrent.each([
   ['never closes', '2', HANGING, undefined],
   ['leaves something behind', '1', FORGOTTEN, undefined],
 ])('a plugin that %s, with %s worker(s)', (_what, workers, code, part) => {
-  test('is ended by force, with a line and status 1', async (context) => {
+  test('is ended by force, with a log line and status 1', async (context) => {
     const { expect } = context;
     const site = await openSite();
     context.onTestFinished(() => site.close());
@@ -99,7 +99,7 @@ describe.concurrent.each([
       const said = { level: 'error', after_ms: (DRAIN_SECONDS + 5) * 1000, ...(part === undefined ? {} : { closing: part }) };
       expect(logged(gateway, 'the process did not end in time and is ended')).toMatchObject([said]);
     } else {
-      // The primary ends its workers half a second before, so that it ends in order itself.
+      // The primary kills its workers half a second earlier, so that it can end cleanly itself.
       expect(logged(gateway, 'lingate has stopped')).toHaveLength(1);
     }
   });

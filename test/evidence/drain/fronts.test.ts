@@ -1,4 +1,4 @@
-// The files for nginx and HAProxy as they stand, in front of two gateways of which each is restarted: no request is lost.
+// The manual's files for nginx and HAProxy, in front of two gateways that are restarted in turn: no request is lost.
 import { readFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -30,7 +30,7 @@ beforeEach(async () => {
 
 afterEach(() => site.close());
 
-/** The file with ports and a folder of the test's own in the places of those that stand in it; nothing else is changed. */
+/** The file with a test's ports and folder in place of its own; nothing else is changed. */
 function ofTest(kind: FrontKind, own: { readonly port: number; readonly gateways: readonly number[]; readonly folder: string }): string {
   const text = readFileSync(new URL(`../../../config/${FILES[kind]}`, import.meta.url), 'utf8');
   const replaced = [
@@ -62,10 +62,10 @@ test('nginx and HAProxy in front of two gateways: both are restarted under load,
     const before = callers.map(({ delivered }) => delivered);
     await expect.poll(() => callers.every(({ delivered }, index) => delivered > before[index]! + 50), { timeout: 30_000 }).toBe(true);
     expect(await gateways[one]!.end('SIGTERM')).toBe(0);
-    // Each had requests, and believed the proxies' word on who the caller is.
+    // Each had requests, and trusted the proxies about the caller's address.
     expect(clientsIn(gateways[one]!.output())).toEqual(['127.0.0.1']);
     gateways[one] = await start(port);
-    // HAProxy's check has to have seen it again before the other one goes.
+    // HAProxy's check must have seen it again before the other one stops.
     await delay(2500);
   }
   expect(await Promise.all(callers.map((each) => each.stop()))).toEqual([[], []]);
@@ -87,14 +87,14 @@ class CallersOf {
         const outcome = await translate(port, key, agent);
         if (outcome === '200') this.delivered++;
         else this.#failures.push(outcome);
-        // Some press on, others leave their connections and the proxy's idle for a while.
+        // Some continue at once, others leave their connections and the proxy's idle for a while.
         await delay(index % 2 === 0 ? 5 : 100 + Math.random() * 400);
       }
       agent.destroy();
     });
   }
 
-  /** What did not come back as a translation. */
+  /** Answers that were not a translation. */
   async stop(): Promise<readonly string[]> {
     this.#stopped = true;
     await Promise.all(this.#running);
@@ -121,7 +121,7 @@ function translate(port: number, key: string, agent: Agent): Promise<string> {
   });
 }
 
-/** Whom the access log names as callers of translations. */
+/** The callers of translations in the access log. */
 function clientsIn(output: string): string[] {
   const clients = output.matchAll(/"route":"POST \/v1\/translate".*?"client":"([^"]*)"/g);
   return [...new Set([...clients].map(([, client]) => client!))];

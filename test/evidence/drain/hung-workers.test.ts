@@ -1,4 +1,4 @@
-// A worker that does not turn is ended and replaced; one that could not, because all of the group were stopped, is left alone.
+// A worker whose event loop hangs is killed and replaced; if the whole group was stopped, none is.
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, test, vi } from 'vitest';
 import type { GatewayProcess } from '../../support/gateway-process.ts';
@@ -10,12 +10,12 @@ vi.setConfig({ testTimeout: 120_000 });
 
 /** Longer than a worker may be silent. */
 const STOPPED_MS = 12_500;
-/** Of which a stopped worker is given about half. */
+/** A stopped worker gets about half of them. */
 const CALLERS = 12;
-/** A worker is found within twelve seconds, ended, and replaced by one that has to start. */
+/** A hanging worker is found within twelve seconds, killed, and replaced by one that has to start. */
 const CALLER_LIMIT_MS = 60_000;
 
-/** What a caller with a connection of its own gets in the end. */
+/** What a caller with its own connection gets in the end. */
 async function outcome(gateway: GatewayProcess, site: Site): Promise<string> {
   const hangs = delay(CALLER_LIMIT_MS, 'hangs', { ref: false });
   const answered = translate(gateway.port, site.team.key).then(
@@ -26,7 +26,7 @@ async function outcome(gateway: GatewayProcess, site: Site): Promise<string> {
 }
 
 describe.concurrent.each(LISTENERS)('two workers with the %s listener', (listener) => {
-  test('one that is stopped is ended and replaced, and no caller hangs for ever', async ({ onTestFinished, expect }) => {
+  test('one that is stopped is killed and replaced, and no caller hangs for ever', async ({ onTestFinished, expect }) => {
     const site = await openSite();
     onTestFinished(() => site.close());
     await site.configure({ listener, engine: { urls: [site.engine.url] } });
@@ -34,7 +34,7 @@ describe.concurrent.each(LISTENERS)('two workers with the %s listener', (listene
     const [stopped, other] = workersOf(gateway);
     process.kill(stopped!, 'SIGSTOP');
     const outcomes = await Promise.all(Array.from({ length: CALLERS }, () => outcome(gateway, site)));
-    // Those that the stopped worker had accepted, or would have, are reset when it is ended, and may come again.
+    // Connections that the stopped worker accepted, or would have, are reset when it is killed, and callers may retry.
     expect(outcomes.filter((one) => one !== '200' && one !== 'reset')).toEqual([]);
     expect(outcomes).toContain('200');
     await expect.poll(() => logged(gateway, 'a worker was replaced'), { timeout: 30_000 }).toHaveLength(1);
@@ -48,7 +48,7 @@ describe.concurrent.each(LISTENERS)('two workers with the %s listener', (listene
   });
 });
 
-test.concurrent('when all of them were stopped, the primary too, nobody is ended', async ({ onTestFinished, expect }) => {
+test.concurrent('when all of them were stopped, the primary too, none is killed', async ({ onTestFinished, expect }) => {
   const site = await openSite();
   onTestFinished(() => site.close());
   const gateway = await site.serve('--workers', '2');
@@ -58,7 +58,7 @@ test.concurrent('when all of them were stopped, the primary too, nobody is ended
   await delay(STOPPED_MS);
   for (const pid of all) process.kill(pid, 'SIGCONT');
   expect(await Promise.all(Array.from({ length: CALLERS }, () => outcome(gateway, site)))).toEqual(Array(CALLERS).fill('200'));
-  // Long enough for the primary to have looked again.
+  // Long enough for the primary to have checked again.
   await delay(2_500);
   expect(workersOf(gateway)).toEqual(before);
   expect(logged(gateway, 'a worker has stopped responding and is killed')).toEqual([]);

@@ -1,4 +1,4 @@
-// SIGTERM under load: gateways are restarted one after the other, and no caller who keeps connections open notices.
+// SIGTERM under load: gateways are restarted one after the other, and callers with kept connections see no failure.
 import { Agent, request as httpRequest } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ afterEach(() => site.close());
 
 const BODY = JSON.stringify({ text: ['0123456789'], target_lang: 'DE' });
 
-/** Sends one request over connections that it keeps; rejects with the error's code when there was no complete answer. */
+/** Sends one request over kept connections; rejects with the error's code if there was no complete answer. */
 type Send = (port: number) => Promise<number>;
 
 function undiciSender(team: TestTeam): { send: Send; close: () => Promise<unknown> } {
@@ -48,7 +48,7 @@ function undiciSender(team: TestTeam): { send: Send; close: () => Promise<unknow
   };
 }
 
-/** Node's own agent: unlike undici it never gives an idle connection up by itself. */
+/** Node's own agent: unlike undici it never closes an idle connection itself. */
 function agentSender(team: TestTeam): { send: Send; close: () => Promise<unknown> } {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const headers = { Authorization: `Bearer ${team.key}`, 'Content-Type': 'application/json', 'Content-Length': BODY.length };
@@ -65,7 +65,7 @@ function agentSender(team: TestTeam): { send: Send; close: () => Promise<unknown
   return { send, close: () => Promise.resolve(agent.destroy()) };
 }
 
-/** Callers who send one request after the other, and go elsewhere when (and only when) a connection is refused. */
+/** Callers who send requests in sequence, and switch gateways when (and only when) a connection is refused. */
 class Callers {
   readonly failures: string[] = [];
   delivered = 0;
@@ -75,7 +75,7 @@ class Callers {
   constructor(team: TestTeam, count: number, ports: readonly number[]) {
     this.#running = Array.from({ length: count }, async (_, index) => {
       const { send, close } = index % 2 === 0 ? undiciSender(team) : agentSender(team);
-      // Some press on, others think between requests, and so are idle when the signal comes.
+      // Some continue at once, others pause between requests, and so are idle when the signal arrives.
       for (let at = 0; !this.#stopped; await delay(index % 4 < 2 ? 0 : Math.random() * 60)) at = await this.#one(send, ports, at);
       await close();
     });
@@ -100,10 +100,10 @@ class Callers {
   }
 }
 
-/** Starts a gateway where the one before it was. */
+/** Starts a gateway on the port of the previous one. */
 async function start(listener: string, port: number, storeUrl: string, workers: string): Promise<GatewayProcess> {
   const config = join(site.folder, `${listener}.yaml`);
-  // A busy machine is no reason to turn anybody away here: what is looked at is the drain.
+  // A busy machine must not shed requests here: only the drain is tested.
   const patience = { limits: { shed_loop_delay_ms: 0 }, store_options: { command_timeout_ms: 10_000 } };
   await writeFile(config, JSON.stringify({ listener, engine: { urls: [site.engine.url] }, ...patience }));
   const addresses = ['--listen', `127.0.0.1:${port}`, '--ops', '127.0.0.1:0'];
@@ -126,7 +126,7 @@ test.each([
       setTimeout(() => response.end(answer), Math.random() * 20);
     });
     const listeners = LISTENERS;
-    // Chosen beforehand: uWebSockets.js does not let a port that the system chose for it be had again at once.
+    // Chosen in advance: uWebSockets.js cannot reuse a port that the system chose for it right away.
     const ports = await Promise.all(listeners.map(() => freePortOf('127.0.0.1', 0)));
     const startOne = (one: number): Promise<GatewayProcess> => start(listeners[one]!, ports[one]!, redis.url, workers);
     const gateways = await Promise.all([startOne(0), startOne(1)]);

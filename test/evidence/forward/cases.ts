@@ -1,20 +1,20 @@
-// Raw requests to forward routes: paths, bodies, framing and fields, and what may come of each.
+// Raw requests to forward routes: paths, bodies, framing and fields, and their allowed outcomes.
 
 export interface ForwardCase {
   readonly name: string;
-  /** One character is one byte. `ID` is replaced by a word of the case's own, `KEY` by a key. */
+  /** One character is one byte. `ID` is replaced by a word unique to the case, `KEY` by a key. */
   readonly bytes: string;
   /**
-   * `passes`: the upstream sees this one request, with `target` unchanged. `refused`: it is answered with this status, and
-   * the upstream sees nothing. `contained`: the libraries differ in whether they take it at all; what goes up, if anything,
-   * is the one request that stands in front.
+   * `passes`: the upstream gets this one request, with `target` unchanged. `refused`: it is answered with this status, and
+   * the upstream gets nothing. `contained`: the libraries differ in whether they accept it; what is sent upstream, if anything,
+   * is the one request at the front.
    */
   readonly expect: 'passes' | 400 | 404 | 405 | 'contained';
   readonly target?: string;
 }
 
 const AUTH = 'Host: a\r\nAuthorization: Bearer KEY\r\n';
-/** A whole request that must never be seen: it would be one that came out of another's body. */
+/** A whole request that must never be seen: it would have come out of another's body. */
 const SMUGGLED = 'GET /v1/documents/SMUGGLED HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer KEY\r\n\r\n';
 /** With a key in it, which is 48 characters long. */
 const SMUGGLED_BYTES = SMUGGLED.length - 'KEY'.length + 48;
@@ -167,7 +167,7 @@ const framing: ForwardCase[] = [
   })),
 ];
 
-/** None of them may be seen by the upstream, whatever its case. */
+/** The upstream may see none of them, in any case. */
 const FIELDS = [
   'Connection: keep-alive, x-kind',
   'Connection: content-type',

@@ -14,7 +14,7 @@ const MIB = 1_048_576;
 const BYTES = 20_000_000;
 const EXTRA_BYTES_MAX = 64 * MIB;
 const READ_BYTES_PER_SECOND = 10_000;
-/** Longer than uWebSockets.js waits for a caller of its own accord. */
+/** Longer than uWebSockets.js waits for a caller by default. */
 const READ_MS = 13_000;
 const MANY = 50;
 
@@ -35,7 +35,7 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
     await close();
   });
 
-  test('a reader of 10 KB/s is served on, holds nobody up, and nothing in memory', async () => {
+  test('a reader of 10 KB/s is served to the end, delays nobody, and costs no memory', async () => {
     const { site, gateway, close } = await started(listener);
     await download(gateway, site, 'bytes', 1000);
     const [before, openBefore] = [residentBytes(gateway), descriptors(gateway)];
@@ -97,7 +97,7 @@ async function upload(gateway: GatewayProcess, site: Site, body: Buffer, chunked
   return JSON.parse(Buffer.concat(await response.toArray()).toString('utf8'));
 }
 
-/** Takes so much a second and no more. */
+/** Reads this much a second and no more. */
 function slowReader(gateway: GatewayProcess, site: Site, path: string): { bytes: () => number; ended: () => boolean; leave: () => void } {
   const socket = connect({ port: Number(new URL(gateway.url).port), host: '127.0.0.1' });
   let [bytes, ended] = [0, false];

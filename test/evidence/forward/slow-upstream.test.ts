@@ -1,4 +1,4 @@
-// An upstream may take longer than any timer of the listeners' own, however the request's body came: only its silence is bounded.
+// An upstream may take longer than any timer of the listeners, however the request's body was sent: only its silence is limited.
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -11,9 +11,9 @@ import { startGateway } from '../../support/gateway.ts';
 import { request } from '../../support/raw-http.ts';
 import { LISTENERS } from '../../support/listeners.ts';
 
-/** Longer than the ten seconds after which uWebSockets.js ends a connection on which nothing comes. */
+/** Longer than the ten seconds after which uWebSockets.js closes a silent connection. */
 const ANSWERS_AFTER_MS = 12_000;
-/** With its head in one read; in a few; more than a socket holds. */
+/** With its head in one read; in a few; more than a socket buffers. */
 const BODIES = [65, 300_000, 4_000_000];
 
 test.concurrent.each(LISTENERS)('on the %s listener', async (listener) => {

@@ -1,4 +1,4 @@
-// Raw requests to forward routes over both listeners: the upstream never sees one that was not sent through a route, nor a field that is not listed.
+// Raw requests to forward routes over both listeners: the upstream only gets requests that were sent through a route, with listed fields only.
 import { connect } from 'node:net';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { FORWARD_CASES } from './cases.ts';
 import type { ForwardCase } from './cases.ts';
 import { LISTENERS } from '../../support/listeners.ts';
 
-/** How long a connection that is not ended may take to say whatever it says. */
+/** How long a connection that stays open may take to send everything. */
 const PATIENCE_MS = 1_500;
 const AT_ONCE = 25;
 const MAY_GO_UP = new Set([
@@ -28,7 +28,7 @@ const MAY_GO_UP = new Set([
 ]);
 
 interface Said {
-  /** Of the first answer; 0 when there was none. */
+  /** Of the first answer; 0 if there was none. */
   readonly status: number;
   readonly bytes: string;
 }
@@ -81,7 +81,7 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
     if (one.expect === 'passes') {
       expect([status, seen.map(({ target }) => target)]).toEqual([200, [one.target!.replaceAll('ID', idOf(index))]]);
     } else if (one.expect === 'contained') {
-      // What stands in front may have gone up, once; and is answered once.
+      // The request at the front may have been sent up, once; and is answered once.
       expect(seen.length).toBeLessThanOrEqual(1);
     } else {
       expect([status, seen]).toEqual([one.expect, []]);
@@ -89,7 +89,7 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
     expect(bytes).not.toContain('canary');
   });
 
-  test('the upstream has seen nothing but what was sent through a route, framed by us, with the fields that are listed', () => {
+  test('the upstream got only requests sent through a route, framed by us, with the listed fields', () => {
     expect(upstream.broken).toEqual([]);
     for (const request of upstream.seen) {
       expect(request.target).toMatch(/^\/v1\/(?:voices$|documents(?:[/?]|$))/);
@@ -103,21 +103,21 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
   });
 
   test('no request was made out of the body of another', () => {
-    // The only ones of this name are those that stand behind another one, as requests of their own.
+    // The only ones of this name are those that follow another one, as requests of their own.
     const behind = FORWARD_CASES.filter(({ bytes, expect: what }) => bytes.includes('SMUGGLED') && what !== 'contained');
     expect(behind.length).toBeGreaterThan(0);
     const made = upstream.seen.filter(({ target }) => target.includes('SMUGGLED'));
-    // node:http serves what is pipelined behind a whole request, which is a request; uWebSockets.js ends the connection.
+    // node:http serves a request pipelined after a whole one; uWebSockets.js closes the connection.
     expect(made.length).toBeLessThanOrEqual(listener === 'node' ? PIPELINED : 0);
   });
 
-  test('no bug came to light, and the gateway serves on', async () => {
+  test('no bug was logged, and the gateway keeps serving', async () => {
     expect(gateway.logLines.filter((line) => line.includes('"a bug"'))).toEqual([]);
     expect((await play(gateway.port, 'GET /health HTTP/1.1\r\nHost: a\r\n\r\n')).status).toBe(200);
   });
 });
 
-/** Requests that stand whole behind a whole one with a length: pipelined, and so requests like any other. */
+/** Whole requests after a whole one with a length: pipelined, and so requests like any other. */
 const PIPELINED = 1;
 
 function idOf(index: number): string {
@@ -126,11 +126,11 @@ function idOf(index: number): string {
 
 function bytesOf({ bytes }: ForwardCase, index: number, key: string): string {
   const own = bytes.replaceAll('ID', idOf(index));
-  // Lengths were counted with the word that a key stands for.
+  // Lengths were counted with the word that stands for a key.
   return own.replaceAll('KEY', key);
 }
 
-/** Sends all of it on a connection of its own; what comes until the connection ends, or nothing more is to be expected. */
+/** Sends all of it on a connection of its own; returns everything until the connection ends, or nothing more is expected. */
 function play(port: number, bytes: string): Promise<Said> {
   return new Promise((resolve) => {
     let received = '';

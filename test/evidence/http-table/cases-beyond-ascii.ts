@@ -1,11 +1,11 @@
-// Bytes beyond ASCII in the fields that delimit a message: a 400, unless the library drops them like blanks before anybody sees them.
+// Bytes beyond ASCII in the fields that delimit a message: a 400, unless the library drops them like blanks before we see them.
 import { AUTH, BODY, JSON_TYPE, LAST_CHUNK, bare, chunk, row, translate, withTail } from './notation.ts';
 import type { Deviating, HttpCase } from './notation.ts';
 
 const DROPPED: Deviating = ['200', 24];
 const DROPPED_THEN_CLOSED: Deviating = ['200 close', 24];
 
-/** Where they stand around a value, and nothing of it is seen by us on uWebSockets.js. */
+/** Around a value, where uWebSockets.js hides them from us. */
 const AROUND: readonly (readonly [what: string, around: (value: string) => string])[] = [
   ['a byte before', (value) => `\xe9${value}`],
   ['a byte behind', (value) => `${value}\xa0`],

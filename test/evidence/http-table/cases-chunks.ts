@@ -1,4 +1,4 @@
-// Chunked bodies: sizes, extensions, line ends and trailers. A connection never outlives one, whatever it looks like.
+// Chunked bodies: sizes, extensions, line ends and trailers. A connection never survives one.
 import { BODY, JSON_TYPE, LAST_CHUNK, TAIL_POST, chunk, head, inChunks, row, withTail } from './notation.ts';
 import type { Deviating, HttpCase } from './notation.ts';
 
@@ -9,12 +9,12 @@ function read(name: string, rule: string, body: string, more: Partial<HttpCase> 
   return row('200 close', `chunks: ${name}`, rule, inChunks(body), more);
 }
 
-/** Refused while the body is being read: the chain has been started, and is called off. */
+/** Refused while the body is being read: the chain has been started, and is aborted. */
 function refused(name: string, body: string, uws?: Deviating): HttpCase {
   return row('400 close', `chunks: ${name}`, '9112 7.1', inChunks(body), { handled: 1, ...(uws === undefined ? {} : { uws }) });
 }
 
-/** Nothing else is wrong but how the size is written. */
+/** Only the spelling of the size is wrong. */
 const sized = (name: string, size: string, uws?: Deviating): HttpCase => refused(name, `${size}\r\n${BODY}\r\n${LAST_CHUNK}`, uws);
 
 const IN_HTML: Deviating = ['html:400 close', 12];

@@ -6,7 +6,7 @@ const NOWHERE = get('/nowhere');
 const HEALTH = get('/health');
 const USAGE = get('/v1/usage', AUTH);
 const KEYLESS = `${translateKeyless(`Content-Length: ${BODY.length}`)}${BODY}`;
-/** Refused while its body is on its way. */
+/** Refused while its body is being sent. */
 const UNWANTED = translateKeyless('Content-Length: 5');
 const TWO_LENGTHS = translate('Content-Length: 0', 'Content-Length: 9');
 

@@ -4,7 +4,7 @@ import type { Deviating, HttpCase } from './notation.ts';
 
 const UNREADABLE: Deviating = ['late close', 6];
 const NOTICED: Deviating = ['html:400 close', 6];
-/** The older build waits for more; the newer one says at once what it thinks of it. */
+/** The older build waits for more; the newer one reports the error at once. */
 const MENDED = { uws: UNREADABLE, newer: NOTICED } as const;
 
 const NAMES: readonly (readonly [what: string, field: string])[] = [

@@ -18,7 +18,7 @@ const lengths: readonly HttpCase[] = [
   row('400', 'CL 0 on translate', 'decisions 3', translate('Content-Length: 0'), { handled: 1 }),
 ];
 
-/** What is announced twice, or not announced, in these words. The guard refuses it where the library does not. */
+/** Length announced twice, or not at all. The guard refuses it if the library does not. */
 const AMBIGUOUS: readonly (readonly [what: string, ...fields: string[]])[] = [
   ['CL twice, equal', 'Content-Length: 0', 'Content-Length: 0'],
   ['CL twice, 0 first', 'Content-Length: 0', `Content-Length: ${TAIL.length}`],
@@ -60,7 +60,7 @@ const noNumbers: readonly HttpCase[] = [
   ...NO_NUMBERS.map(([what, value]) =>
     row('400 close', `CL with ${what}`, '9112 6.3', translate(`Content-Length: ${value}`) + TAIL, { uws: IN_HTML }),
   ),
-  // Bytes beyond ASCII count as blanks there: what is left is empty, and the guard's.
+  // Bytes beyond ASCII count as blanks there: the rest is empty, which the guard handles.
   ...withTail(row('400 close', 'CL of an Arabic digit', '9112 6.3', translate('Content-Length: \xd9\xa5'))),
 ];
 
@@ -158,7 +158,7 @@ const neither: readonly HttpCase[] = [
 const carried = (requestLine: string, ...fields: readonly string[]): string =>
   `${head(requestLine, ...fields, `Content-Length: ${TAIL.length}`)}${TAIL}`;
 
-/** A request inside a body is a body. */
+/** A request inside a body is part of the body. */
 const bodies: readonly HttpCase[] = [
   row('200', 'GET with a request in its body', '9110 9.3.1', carried('GET /health HTTP/1.1')),
   row('200', 'GET of a store answer with a request in its body', '9110 9.3.1', carried('GET /v1/usage HTTP/1.1', AUTH)),

@@ -1,4 +1,4 @@
-// Host: exactly one, and nothing in it but a host and a port.
+// Host: exactly one, with only a host and a port in it.
 import { AUTH, bare, get, row, withTail } from './notation.ts';
 import type { HttpCase } from './notation.ts';
 

@@ -2,7 +2,7 @@
 import { AUTH, BODY, LAST_CHUNK, bare, chunk, get, inChunks, row, sized } from './notation.ts';
 import type { HttpCase } from './notation.ts';
 
-/** What the gateway of the table is configured with. */
+/** The gateway's configured limits in the table. */
 export const BODY_BYTES_MAX = 65_536;
 export const TEXT_CHARACTERS_MAX = 1000;
 
@@ -13,13 +13,13 @@ const DROPPED_MAX = 8 * BODY_BYTES_MAX;
 /** Two UTF-16 units, one character; escaped, so that a case is ASCII. */
 const FACE = '\\ud83d\\ude00';
 
-/** A translation whose body has so many bytes: JSON allows blanks behind it. */
+/** A translation whose body has this many bytes: JSON allows trailing blanks. */
 const padded = (size: number): string => BODY.padEnd(size, ' ');
 const texts = (count: number): string => JSON.stringify({ text: Array.from({ length: count }, () => 'a'), target_lang: 'DE' });
 const characters = (count: number, unit = 'a'): string => `{"text":["${unit.repeat(count)}"],"target_lang":"DE"}`;
 const context = (count: number, unit = 'c'): string => `{"text":["a"],"target_lang":"DE","context":"${unit.repeat(count)}"}`;
 
-/** One below and at the limit it is answered; one above it is what `above` says. */
+/** One below and at the limit it is answered; one above, the outcome is `above`. */
 function around(name: string, rule: string, max: number, bytes: (n: number) => string, within = '200', above = '400'): HttpCase[] {
   return [
     row(within, `limit: ${name}, ${max} - 1`, rule, bytes(max - 1)),
@@ -28,7 +28,7 @@ function around(name: string, rule: string, max: number, bytes: (n: number) => s
   ];
 }
 
-/** A head of so many bytes in all, most of them in a field or in the target. */
+/** A head of this many bytes in total, most of them in a field or in the target. */
 function headOf(size: number, where: 'field' | 'target'): string {
   const filled = (fill: string): string => (where === 'field' ? get('/health', `X-Fill: ${fill}`) : get(`/health?${fill}`));
   return filled('f'.repeat(size - filled('').length));
@@ -44,7 +44,7 @@ const heads = (where: 'field' | 'target', sizes: readonly number[]): HttpCase[] 
     });
   });
 
-/** Where node:http, which counts otherwise, draws its line. */
+/** The limit of node:http, which counts differently. */
 const NODE_HEAD_BYTES_MAX = { field: 16_420, target: 16_420 };
 
 const fields = (count: number, ...last: readonly string[]): string => {
@@ -52,7 +52,7 @@ const fields = (count: number, ...last: readonly string[]): string => {
   return bare('GET /v1/usage HTTP/1.1', 'Host: a', 'X-Case: {case}', ...filling, ...last);
 };
 
-/** Only in their bytes are fields bounded; the library draws a line of its own. */
+/** Fields are limited only in bytes; the library has a limit of its own. */
 const manyFields = (count: number): HttpCase =>
   row(
     '200',

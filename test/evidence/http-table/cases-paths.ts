@@ -5,7 +5,7 @@ import type { HttpCase } from './notation.ts';
 const ULID = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
 const SHOWN = 60;
 
-/** None of them holds a blank. */
+/** None of them contains a blank. */
 const words = (...lines: readonly string[]): string[] => lines.join(' ').split(' ');
 
 const NOWHERE = words(

@@ -1,4 +1,4 @@
-// Request lines: versions, forms of the target, blanks, line ends, methods, and protocols that are no HTTP at all.
+// Request lines: versions, forms of the target, blanks, line ends, methods, and protocols other than HTTP.
 import { AUTH, BODY, JSON_TYPE, bare, get, head, row } from './notation.ts';
 import type { Deviating, HttpCase } from './notation.ts';
 
@@ -33,7 +33,7 @@ const BROKEN: readonly (readonly [what: string, requestLine: string])[] = [
   ['an authority for GET', 'GET a:80 HTTP/1.1'],
 ];
 
-/** What the grammar forbids and this build hands on: our router knows none of it. */
+/** Forbidden by the grammar but passed on by this build: our router finds no match. */
 const UNCHECKED: readonly (readonly [what: string, requestLine: string, outcome: string])[] = [
   ['DEL in the target', 'GET /hea\x7flth HTTP/1.1', '404'],
   ['bytes beyond ASCII in the target', 'GET /hea\xe9lth HTTP/1.1', '404'],
@@ -42,7 +42,7 @@ const UNCHECKED: readonly (readonly [what: string, requestLine: string, outcome:
   ['CONNECT with a path', 'CONNECT /health HTTP/1.1', '405'],
 ];
 
-/** Tokens, and so methods, if none of ours. */
+/** Tokens, and so methods, but not ours. */
 const UNKNOWN_METHODS: readonly (readonly [what: string, method: string])[] = [
   ['a method in lower case', 'get'],
   ['a method in mixed case', 'Get'],

@@ -1,15 +1,15 @@
-// Where a listener departs from what the table expects, by number: what it does, and why it stays so.
+// Where a listener deviates from what the table expects, by number: what it does, and why that stays.
 import type { UwsColumn } from '../../support/listeners.ts';
 import { deviatingOn } from './notation.ts';
 import type { HttpCase } from './notation.ts';
 
 export interface Deviation {
   readonly what: string;
-  /** Why it is not mended. */
+  /** Why it is not fixed. */
   readonly why: string;
 }
 
-/** What each build of uWebSockets.js does; a column is absent where a build does as expected. */
+/** What each build of uWebSockets.js does; a column is absent if a build does as expected. */
 export interface UwsDeviation {
   readonly older?: string;
   readonly newer?: string;
@@ -92,7 +92,7 @@ export const UWS_DEVIATIONS: Readonly<Record<number, UwsDeviation>> = {
   },
 };
 
-/** Held by tests of their own: of the fragments, and of the listener. */
+/** Covered by tests of their own: of the fragments, and of the listener. */
 export const SHOWN_ELSEWHERE: Readonly<Record<UwsColumn, readonly number[]>> = { older: [23], newer: [19] };
 
 /** node:http of Node 22. */
@@ -110,7 +110,7 @@ export const NODE_DEVIATIONS: Readonly<Record<number, Deviation>> = {
   },
 };
 
-/** The numbers by which a listener departs in some case. */
+/** The numbers of the deviations that a listener shows in some case. */
 export function numbersShown(cases: readonly HttpCase[], listener: 'uws' | 'node', column: UwsColumn): readonly number[] {
   const numbers = cases.flatMap((whole) => deviatingOn(listener, whole, column)?.[1] ?? []);
   return [...new Set(numbers)].toSorted((a, b) => a - b);

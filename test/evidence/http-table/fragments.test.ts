@@ -36,7 +36,7 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
     });
   });
 
-  /** What happens to the request when it is cut at each of these places, once for every list of places. */
+  /** The outcome when the request is cut at each of these places, once for every list of places. */
   async function cutAt(bytes: string, expected: string, cuts: readonly (readonly number[])[]): Promise<string[]> {
     const outcomes: string[] = [];
     const queue = [...cuts.entries()];
@@ -73,14 +73,14 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
 
   const anywhere = listener === 'node' || UWS_COLUMN === 'newer';
 
-  test.each(SHAPES)(`%s may come byte by byte${anywhere ? '' : ' behind its request line'}`, async (_what, bytes, expected) => {
+  test.each(SHAPES)(`%s may come byte by byte${anywhere ? '' : ' after its request line'}`, async (_what, bytes, expected) => {
     const start = anywhere ? 1 : bytes.indexOf('\r\n') + 2;
     const places = Array.from({ length: bytes.length - start }, (_, i) => start + i);
     expect(await cutAt(bytes, expected, [places])).toEqual([`${expected}, 1 handled`]);
   });
 });
 
-/** Deviation 23 of the older build: right behind the first blank, and from the second blank to the CR, it takes the first piece for a whole line. */
+/** Deviation 23 of the older build: right after the first blank, and from the second blank to the CR, it takes the first piece for a whole line. */
 function knownCuts(bytes: string): number[] {
   const first = bytes.indexOf(' ') + 1;
   const second = bytes.indexOf(' ', first) + 1;

@@ -1,4 +1,4 @@
-// HAProxy and nginx in front of a gateway, each on a free port, with one kept connection to it that everybody shares.
+// HAProxy and nginx in front of a gateway, each on a free port, with one kept connection to it that all callers share.
 import { startFrontProxy } from '../../support/front-proxy.ts';
 import type { Front, FrontKind } from '../../support/front-proxy.ts';
 
@@ -44,7 +44,7 @@ http {
 `,
 };
 
-/** As `startFrontProxy`. */
+/** Like `startFrontProxy`. */
 export function startFront(kind: FrontKind, gatewayPort: number): Promise<Front> {
   return startFrontProxy(kind, (port, folder) => CONFIG[kind](port, gatewayPort, folder));
 }

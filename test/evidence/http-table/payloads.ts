@@ -3,11 +3,11 @@ import { AUTH, BODY, JSON_TYPE, LAST_CHUNK, TAIL, TAIL_MARK, TAIL_POST, bare, ch
 
 export interface Payload {
   readonly name: string;
-  /** One character is one byte; pieces are sent apart from each other. */
+  /** One character is one byte; pieces are sent separately. */
   readonly pieces: readonly string[];
-  /** Either build of uWS finds the hidden request when it is spoken to directly (deviation 7); a front has to stop it. */
+  /** Either build of uWS finds the hidden request when it is called directly (deviation 7); a front has to stop it. */
   readonly residual?: true;
-  /** To us nothing is hidden here: the second request stands by itself. Only a front might see it otherwise. */
+  /** To us nothing is hidden here: the second request is a separate one. Only a front might read it differently. */
   readonly plain?: true;
 }
 
@@ -22,13 +22,13 @@ const TWO_TAILS = [TAILS[0], TAILS[2]] as const;
 
 type Frame = (hidden: string) => string;
 
-/** The length covers all, the chunks end before what is hidden. */
+/** The length covers everything, the chunks end before the hidden request. */
 const lengthThenChunks =
   (...fields: readonly string[]): Frame =>
   (hidden) =>
     `${translate(...fields, `Content-Length: ${LAST_CHUNK.length + hidden.length}`)}${LAST_CHUNK}${hidden}`;
 
-/** The chunks cover all, the length ends before what is hidden. */
+/** The chunks cover everything, the length ends before the hidden request. */
 const chunksThenLength =
   (...fields: readonly string[]): Frame =>
   (hidden) =>

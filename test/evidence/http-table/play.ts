@@ -1,4 +1,4 @@
-// Plays one case of the table against a server, and says in the table's own words what happened.
+// Plays one case of the table against a server, and returns the outcome in the table's notation.
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -7,7 +7,7 @@ import type { HttpResponse } from '../../support/raw-response.ts';
 import { CASE_MARK, TAIL_MARK } from './notation.ts';
 import type { HttpCase, Outcome } from './notation.ts';
 
-/** What comes after so long was woken by a timer. */
+/** After this long, an answer was caused by a timer. */
 const LATE_MS = 4_000;
 /** Longer than any timer of either library. */
 const PATIENCE_MS = 16_000;
@@ -21,7 +21,7 @@ export interface Marks {
 
 export interface Played {
   readonly outcome: Outcome;
-  /** Everything that was answered, whole. */
+  /** All answers, in full. */
   readonly answers: readonly HttpResponse[];
 }
 
@@ -31,13 +31,13 @@ export function marksOf(run: string, index: number): Marks {
   return { own, tail: own.toUpperCase() };
 }
 
-/** The bytes of a case, with its marks put in. */
+/** The bytes of a case, with its marks filled in. */
 export function bytesOf(bytes: HttpCase['bytes'], marks: Marks): Buffer[] {
   const pieces = typeof bytes === 'string' ? [bytes] : bytes;
   return pieces.map((piece) => Buffer.from(piece.replaceAll(CASE_MARK, marks.own).replaceAll(TAIL_MARK, marks.tail), 'latin1'));
 }
 
-/** `expected` tells how many answers to wait for before the connection is tried out; whatever else comes is told as it is. */
+/** `expected` is the number of answers to wait for before the connection is tested; whatever else arrives is reported. */
 export async function play(port: number, pieces: readonly Buffer[], expected: Outcome, halfClose = false): Promise<Played> {
   const words = expected.split(' ');
   const wanted = words.includes('close') || words.includes('hangs') ? Infinity : words.filter((word) => /\d/.test(word)).length;
@@ -55,13 +55,13 @@ export async function play(port: number, pieces: readonly Buffer[], expected: Ou
   await wire.until(Infinity);
   wire.destroy();
   const said = wire.words();
-  // The one behind those that were waited for is to the goodbye: a connection that took it was as good as new.
+  // The answer after the expected ones belongs to the goodbye: a connection that accepted it was as good as new.
   const kept = said.length === wanted + 1 && said.at(-1) === '200';
   const own = kept ? said.slice(0, -1) : [...said, 'close'];
   return { outcome: [...late, ...own].join(' '), answers: wire.answers().slice(0, wanted) };
 }
 
-/** A socket and all that came over it. */
+/** A socket and everything received on it. */
 class Wire {
   readonly #socket: Socket;
   readonly #headless: boolean;
@@ -96,13 +96,13 @@ class Wire {
   async send(pieces: readonly Buffer[], halfClose: boolean): Promise<void> {
     for (const [index, piece] of pieces.entries()) {
       await new Promise<void>((resolve) => this.#socket.write(piece, () => resolve()));
-      // The server lives in this process: in a few turns it has read what was written.
+      // The server runs in this process: within a few turns it has read what was written.
       if (index < pieces.length - 1) for (let turn = 0; turn < 4; turn++) await nextTurn();
     }
     if (halfClose) this.#socket.end();
   }
 
-  /** Whether so many answers came before the connection ended or patience did. */
+  /** Whether this many answers arrived before the connection ended or time ran out. */
   async until(wanted: number): Promise<boolean> {
     const atMs = performance.now() + PATIENCE_MS;
     while (!this.ended && this.words().length < wanted) {

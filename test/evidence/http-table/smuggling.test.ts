@@ -1,4 +1,4 @@
-// Smuggling: no payload, sent directly or through HAProxy or nginx, has a hidden request handled or spoils somebody else's answer.
+// Smuggling: no payload, sent directly or through HAProxy or nginx, has a hidden request handled or corrupts another caller's answer.
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -18,7 +18,7 @@ import { LISTENERS } from '../../support/listeners.ts';
 
 /** An answer that has not begun by then would only come when a timer ends the connection. */
 const PATIENCE_MS = 150;
-/** Directly, every payload has a connection of its own; behind a front they follow each other over the shared one. */
+/** Directly, every payload has its own connection; behind a front they follow each other on the shared one. */
 const DIRECTLY_AT_ONCE = 16;
 
 const WAYS = LISTENERS.flatMap((listener) =>
@@ -27,7 +27,7 @@ const WAYS = LISTENERS.flatMap((listener) =>
 
 const gateways = new Map<string, WitnessedGateway>();
 const fronts: Front[] = [];
-/** Answers that were not the canary's own, by way. */
+/** Answers that were not the canary's own, by path. */
 const wrong = new Map<string, string[]>();
 
 beforeAll(async () => {
@@ -58,7 +58,7 @@ async function attackAll(port: number, run: string, atOnce: number): Promise<str
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       const [index, payload] = next;
       await attack(port, payload, marksOf(run, index));
-      // Two of them: what was hidden may have made the shared connection answer one request late.
+      // Two of them: a hidden request may make the shared connection answer one request late.
       for (const canary of [await translationOf(port, `canary behind ${run}${index}`), await refusalOf(port)]) {
         if (canary !== 'its own') faults.push(`${payload.name}: a canary got ${canary}`);
       }
@@ -78,7 +78,7 @@ async function attack(port: number, payload: Payload, marks: Marks): Promise<voi
     if (payload.pieces.length > 1) await delay(5);
   }
   await Promise.race([over, answered, delay(PATIENCE_MS)]);
-  // A moment for a second answer, which is what a hidden request would have.
+  // A moment for a second answer, which a hidden request would cause.
   await Promise.race([over, delay(5)]);
   socket.destroy();
 }
@@ -102,23 +102,23 @@ test.each(WAYS)('$listener, $way: every canary gets its own answer', ({ run }) =
 test.each(WAYS.filter(({ way }) => way === 'directly'))('$listener, directly: no hidden request is handled', ({ listener, run }) => {
   const handled = new Set(everyWitnessed().map(({ mark }) => mark));
   const found = PAYLOADS.filter(({ plain }, index) => plain !== true && handled.has(marksOf(run, index).tail));
-  // The residue is what only the attacker's own connection sees, and no front lets through.
+  // The residue is seen only on the attacker's own connection, and no front lets it through.
   const residue = listener === 'uws' ? PAYLOADS.filter((payload) => payload.residual === true) : [];
   expect(found.map(({ name }) => name)).toEqual(residue.map(({ name }) => name));
 });
 
-// A front may read two requests where they stand: then it has passed on both, each stamped as itself.
+// A front may read two requests: then it has passed on both, each stamped as itself.
 test.each(WAYS.filter(({ way }) => way !== 'directly'))('$listener, $way: nothing is handled that the front has not seen', ({ run }) => {
   expect(unstamped(run)).toEqual([]);
 });
 
-/** No payload is answered so. */
+/** No payload is answered like this. */
 async function refusalOf(port: number): Promise<string> {
   const { status, headers, body } = await request({ port, path: '/v1/translate' });
   return status === 405 && headers['allow'] === 'POST' ? 'its own' : `${status} ${body.slice(0, 200)}`;
 }
 
-/** Requests that the gateway read otherwise than the front that passed them on. */
+/** Requests that the gateway parsed differently from the front that passed them on. */
 function unstamped(run: string): string[] {
   const ours = new RegExp(`^(?:${run}|${run.toUpperCase()})\\d{5}$`);
   const strangers = everyWitnessed().filter(({ mark, method, front }) => ours.test(mark) && front !== `${STAMP} ${method} ${mark}`);

@@ -1,4 +1,4 @@
-// The HTTP table on both listeners of a real gateway: each case ends as it is written down, and nothing hidden is handled.
+// The HTTP table on both listeners of a real gateway: each case has its listed outcome, and nothing hidden is handled.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HttpResponse } from '../../support/raw-response.ts';
 import { describeUws, loadUws } from '../../../src/server/uws-build.ts';
@@ -16,9 +16,9 @@ import type { WitnessedGateway } from './witnessed-gateway.ts';
 
 type Listener = (typeof LISTENERS)[number];
 
-/** Cases under way at the same time, besides those that only wait for a timer. */
+/** Concurrent cases, besides those that only wait for a timer. */
 const AT_ONCE = 16;
-/** A whole request that is answered: what every case leaves room for. */
+/** A whole request that is answered: it must still work after every case. */
 const CANARY = 'GET /health HTTP/1.1\r\nHost: canary\r\n\r\n';
 
 interface Result {
@@ -78,7 +78,7 @@ function numbersOf(column: UwsColumn): number[] {
 }
 
 describe('the table itself', () => {
-  test('holds enough cases, each with a name of its own', () => {
+  test('has enough cases, each with a name of its own', () => {
     expect(CASES.length).toBeGreaterThanOrEqual(150);
     expect(new Set(CASES.map(({ name }) => name)).size).toBe(CASES.length);
   });
@@ -102,13 +102,13 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
     expect(result.canary).toBe('200');
   });
 
-  test('every answer of ours is whole: request id, length, media type, and a problem document for a failure', () => {
+  test('every answer of ours is complete: request id, length, media type, and a problem document for a failure', () => {
     for (const { answers } of results.get(listener)!.values()) {
       for (const answer of answers) expectWhole(answer);
     }
   });
 
-  test('no request was a bug, none is left in flight, and the engine never saw what must not be handled', async () => {
+  test('no request was a bug, none is left in flight, and the engine never got what must not be handled', async () => {
     const { engine, logLines, opsPort } = gateways.get(listener)!;
     expect(logLines.filter((line) => line.includes('"a bug"'))).toEqual([]);
     const metrics = await (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text();
@@ -145,7 +145,7 @@ function expectWhole({ status, headers, body }: HttpResponse): void {
   expect(JSON.parse(body)).toMatchObject({ status, request_id: headers['x-request-id'] });
 }
 
-/** What of an answer may not differ: all but ids, moments, marks, counts, and the fields that speak of the connection. */
+/** The part of an answer that must match: all but ids, times, marks, counts, and the fields about the connection. */
 function comparable({ status, headers, body }: HttpResponse): unknown {
   const fields = Object.keys(headers).filter((name) => name !== 'connection' && name !== 'keep-alive');
   const shown = body === '' ? {} : (JSON.parse(body.replaceAll(/\b[un]\d{5}\b/g, 'MARK')) as Readonly<Record<string, unknown>>);
@@ -156,6 +156,6 @@ function comparable({ status, headers, body }: HttpResponse): unknown {
 function sameOnBoth(shown: Readonly<Record<string, unknown>>): unknown {
   if ('team_id' in shown) return Object.keys(shown);
   const { request_id: _id, ...rest } = shown;
-  // Either the guard or the parser says what is wrong with the framing, each in its own words.
+  // Either the guard or the parser reports what is wrong with the framing, each in its own words.
   return rest['code'] === 'validation_error' ? { ...rest, detail: '' } : rest;
 }

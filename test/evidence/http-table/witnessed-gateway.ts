@@ -1,4 +1,4 @@
-// A real gateway with a witness in every chain, one known key, and an engine that remembers what it was asked.
+// A real gateway with a witness in every chain, one known key, and an engine that records its requests.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { BODY_BYTES_MAX, TEXT_CHARACTERS_MAX } from './cases-limits.ts';
 import { KEY } from './notation.ts';
 
-/** A busy machine must not look like an engine that fails; twice this and a second is the shortest that a request may take. */
+/** A busy machine must not look like a failing engine; twice this and a second is the shortest allowed deadline of a request. */
 const ENGINE_TIMEOUT_MS = 2000;
 const REQUEST_SECONDS = 5;
 
@@ -30,11 +30,11 @@ export async function startWitnessedGateway(listener: 'uws' | 'node'): Promise<W
   const folder = await mkdtemp(join(tmpdir(), 'lingate-http-'));
   const engine = await startScriptedEngine();
   const config = {
-    // On a busy machine the disk must not look like a store that has gone.
+    // On a busy machine the disk must not look like a store that is down.
     store_options: { command_timeout_ms: 5000 },
     engine: { timeout_ms: ENGINE_TIMEOUT_MS },
     plugins: [{ module: WITNESS, options: {} }],
-    // Every case is to be judged by itself: hundreds of them at once on two cores must not look like an overload.
+    // Every case is judged separately: hundreds of them at once on two cores must not look like an overload.
     limits: { body_bytes: BODY_BYTES_MAX, request_seconds: REQUEST_SECONDS, reservation_seconds: 60, shed_loop_delay_ms: 0 },
   };
   const gateway = await startGateway({ listener, store: `sqlite:${folder}/lingate.db`, engineUrls: [engine.url], config });

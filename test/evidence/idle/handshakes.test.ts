@@ -1,4 +1,4 @@
-// A TLS handshake that does not come to its end is cut after ten seconds, whether its caller is silent or drips.
+// An unfinished TLS handshake is cut after ten seconds, whether its caller is silent or drips.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 /** Ten seconds, by timers in steps of four on uWebSockets.js, on a machine that may be busy. */
 const CUT_WITHIN_MS = 20_000;
-/** The head of a TLS record, which announces 512 bytes of a handshake, and how they begin. */
+/** The head of a TLS record that announces 512 bytes of a handshake, and how they begin. */
 const HELLO = Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03, 0x03]);
 
 let folder: string;
@@ -40,7 +40,7 @@ function lasting(socket: Socket): Promise<number> {
   });
 }
 
-/** Sends a byte a second, for as long as it may. */
+/** Sends a byte a second, for as long as possible. */
 function dripping(port: number): Socket {
   const socket = connect({ port, host: '127.0.0.1' });
   let sent = 0;

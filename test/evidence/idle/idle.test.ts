@@ -1,4 +1,4 @@
-// Idle connections: kept as long as is said, and none that a front proxy keeps is lost under a request, whatever the pause was.
+// Idle connections: kept for the configured time, and no front proxy loses a request on a kept connection, whatever the pause was.
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent, get } from 'node:http';
@@ -16,22 +16,22 @@ import { RawConnection, request, requestBytes } from '../../support/raw-http.ts'
 import { LISTENERS, UWS_COLUMN } from '../../support/listeners.ts';
 import { startPools } from './pools.ts';
 
-/** What a listener may be set to: the older build of uWebSockets.js to nothing but the default. */
+/** The possible settings of a listener: the older build of uWebSockets.js has only the default. */
 const IDLE_SECONDS = { uws: UWS_COLUMN === 'older' ? [8] : [8, 75], node: [8, 75] } as const;
 const FRONTS: readonly FrontKind[] = ['nginx', 'haproxy'];
-/** From 5 to 15 seconds, in quarters: timers that end connections are met from before and from behind. */
+/** From 5 to 15 seconds, in quarters: just before and just after the timers that end connections. */
 const PAUSES_MS = Array.from({ length: 41 }, (_, i) => 5000 + 250 * i);
-/** Around the end of an idle connection; a second before it, whoever heeds the hint lets go. */
+/** Around the end of an idle connection; callers that respect the hint close it a second earlier. */
 const HEEDED_PAUSES_MS = Array.from({ length: 80 }, (_, i) => 5000 + 100 * i);
 const LETS_GO_MS = 7000;
-/** Connections whose end is waited for, begun so far apart that they meet the timers' steps at every place. */
+/** Connections whose end is waited for, opened at intervals that hit the timers' steps at every phase. */
 const STAGGER_MS = [0, 700, 1400, 2100, 2800, 3500];
-/** A timer may come so late, by its steps and by a busy machine. */
+/** A timer may be this late, due to its steps and a busy machine. */
 const LATE_SECONDS = 6;
 
 const SITES = LISTENERS.flatMap((listener) => IDLE_SECONDS[listener].map((idleSeconds) => ({ listener, idleSeconds })));
 type SiteKind = (typeof SITES)[number];
-/** As they come. */
+/** As installed. */
 const DEFAULTS = SITES.filter(({ idleSeconds }) => idleSeconds === 8);
 const WAYS = SITES.flatMap((site) => FRONTS.map((front) => ({ ...site, front })));
 
@@ -53,9 +53,9 @@ let engine: ScriptedEngine;
 const gateways: TestGateway[] = [];
 const fronts: Front[] = [];
 const results = new Map<string, Result>();
-/** Of a caller who heeds the hint: what came of the second request, and whether it went over the first one's connection. */
+/** For a caller who respects the hint: the result of the second request, and whether it used the first one's connection. */
 const heeded = new Map<string, readonly Heeded[]>();
-/** How long each connection was kept behind its answer, in seconds. */
+/** How long each connection was kept after its answer, in seconds. */
 const kept = new Map<string, readonly number[]>();
 
 const nameOf = (way: object): string => Object.values(way).join('-');
@@ -127,9 +127,9 @@ function connectionsTo(port: number): Set<number> {
   return new Set(rows.filter(([, local, , state]) => state === '01' && portOf(local) === port).map(([, , remote]) => portOf(remote)));
 }
 
-/** Node's own client, which lets go of idle connections before the server does, as it is told by `Keep-Alive`. */
+/** Node's own client, which closes idle connections before the server does, as `Keep-Alive` tells it. */
 async function heeds(port: number, afterMs: number): Promise<Heeded> {
-  // It heeds the hint only where it has a timeout of its own.
+  // It respects the hint only with a timeout of its own.
   const agent = new Agent({ keepAlive: true, timeout: 60_000 });
   const ask = (): Promise<Omit<Heeded, 'pauseMs'>> =>
     new Promise((resolve) => {
@@ -163,8 +163,8 @@ function keptFor(port: number): Promise<number[]> {
   );
 }
 
-describe.each(DEFAULTS)('the $listener listener, as it comes', (site) => {
-  test('keeps an idle connection for the seconds that it says, and not much longer', () => {
+describe.each(DEFAULTS)('the $listener listener, by default', (site) => {
+  test('keeps an idle connection for the announced seconds, and not much longer', () => {
     for (const seconds of kept.get(nameOf(site))!) {
       expect(seconds).toBeGreaterThan(site.idleSeconds - 0.1);
       expect(seconds).toBeLessThan(site.idleSeconds + LATE_SECONDS);
@@ -172,23 +172,23 @@ describe.each(DEFAULTS)('the $listener listener, as it comes', (site) => {
   });
 });
 
-describe.each(DEFAULTS)('a caller who heeds the hint of the $listener listener', (site) => {
+describe.each(DEFAULTS)('a caller who respects the hint of the $listener listener', (site) => {
   test('gets an answer to every request, whatever the pause was', () => {
     const pauses = heeded.get(nameOf(site))!;
     expect(pauses.filter(({ outcome }) => outcome !== 200)).toEqual([]);
-    // Kept while it is safe, and not any more.
+    // Kept while it is safe, and no longer.
     expect(pauses.filter(({ pauseMs, reused }) => pauseMs < LETS_GO_MS - 500 && !reused)).toEqual([]);
     expect(pauses.filter(({ pauseMs, reused }) => pauseMs > LETS_GO_MS + 500 && reused)).toEqual([]);
   });
 });
 
 describe.each(WAYS)('$front before the $listener listener, idle_seconds $idleSeconds', (way) => {
-  test(`no request fails, after whatever pause from ${PAUSES_MS[0]! / 1000} to ${PAUSES_MS.at(-1)! / 1000} seconds`, () => {
+  test(`no request fails, after any pause from ${PAUSES_MS[0]! / 1000} to ${PAUSES_MS.at(-1)! / 1000} seconds`, () => {
     expect(results.get(nameOf(way))!.failed).toEqual([]);
   });
 });
 
-// HAProxy lets unused connections go by itself.
+// HAProxy closes unused connections by itself.
 describe.each(WAYS.filter(({ front, idleSeconds }) => front === 'nginx' && idleSeconds === 75))('$front before $listener', (way) => {
   test('every connection outlives its pause', () => {
     expect(results.get(nameOf(way))!.reused).toBe(PAUSES_MS.length);

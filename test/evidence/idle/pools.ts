@@ -1,14 +1,14 @@
-// HAProxy and nginx with one pool of kept connections for each path, so that every pause between requests is a connection's own.
+// HAProxy and nginx with one pool of kept connections per path, so that every pause between requests has its own connection.
 import { startFrontProxy } from '../../support/front-proxy.ts';
 import type { Front, FrontKind } from '../../support/front-proxy.ts';
 
-/** How a front is set for gateways that keep idle connections for so long: what the manual's table says. */
+/** A front's settings for gateways that keep idle connections this long: from the manual's table. */
 interface Settings {
   readonly nginx: string;
   readonly haproxy: string;
 }
 
-/** By `limits.idle_seconds`: for 8, they let go first; for 75, they are left as they come. */
+/** By `limits.idle_seconds`: for 8, they close first; for 75, their defaults apply. */
 const SETTINGS: Readonly<Record<number, Settings>> = {
   8: { nginx: 'keepalive_timeout 5s;', haproxy: 'pool-purge-delay 2s' },
   75: { nginx: '', haproxy: '' },
@@ -52,7 +52,7 @@ function each(pools: number, lines: (pool: number) => string): string {
   return Array.from({ length: pools }, (_, pool) => lines(pool)).join('\n');
 }
 
-/** What is asked of `/p7/v1/usage` goes to the gateway's `/v1/usage` over a connection of the pool 7. */
+/** `/p7/v1/usage` goes to the gateway's `/v1/usage` over a connection of pool 7. */
 export function startPools(kind: FrontKind, pools: number, gatewayPort: number, idleSeconds: number): Promise<Front> {
   return startFrontProxy(kind, (port, folder) => CONFIG[kind](pools, port, gatewayPort, folder, SETTINGS[idleSeconds]!));
 }

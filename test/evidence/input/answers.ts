@@ -1,9 +1,9 @@
-// What every answer owes to whoever sent nonsense: no 5xx, and not a word of the request in its fields.
+// Assertions for every answer to malformed input: no 5xx, and no word of the request in its fields.
 import { expect } from 'vitest';
 import type { HttpResponse } from '../../support/raw-http.ts';
 import { faultsOf } from './clean-answer.ts';
 
-/** Every field from a fixed list, with a value from a fixed set; a problem document that is one; never a 5xx. */
+/** Every field is from a fixed list, with a value from a fixed set; problem documents are valid; never a 5xx. */
 export function expectClean(response: HttpResponse): void {
   expect(faultsOf(response)).toEqual([]);
 }

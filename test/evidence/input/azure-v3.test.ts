@@ -1,4 +1,4 @@
-// Bodies and queries of Azure's POST /translate as they should not be: what the JSON of /v1 has passed, and what a query can be.
+// Malformed bodies and queries of Azure's POST /translate: what the JSON of /v1 has passed, and what queries can be.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { judgeTranslation } from '../../../src/plugins/azure-v3/azure-parameters.ts';
@@ -18,16 +18,16 @@ const RUNS = countedRuns('queries of the Azure API', 2000);
 const PATH = '/translate?api-version=3.0';
 const GOOD = '[{"Text":"a"}]';
 const BEFORE = '{"text":["';
-const BEHIND = '"],"target_lang":"DE"}';
+const AFTER = '"],"target_lang":"DE"}';
 
-/** Bytes of a text of /v1 as a text here. */
+/** The bytes of a text of /v1 as a text here. */
 const BYTES = BYTE_CASES.flatMap(({ name, body, reading }) => {
   const text = Buffer.from(body).toString('latin1');
-  if (!text.startsWith(BEFORE) || !text.endsWith(BEHIND)) return [];
-  return [{ name, reading, body: Buffer.from(`[{"Text":"${text.slice(BEFORE.length, -BEHIND.length)}"}]`, 'latin1') }];
+  if (!text.startsWith(BEFORE) || !text.endsWith(AFTER)) return [];
+  return [{ name, reading, body: Buffer.from(`[{"Text":"${text.slice(BEFORE.length, -AFTER.length)}"}]`, 'latin1') }];
 });
 
-/** What a query comes to: the number of its refusal, or how much one character costs. */
+/** The result of a query: the number of its refusal, or the price of one character. */
 const QUERIES: readonly (readonly [name: string, query: string, number: number])[] = [
   ['fifty targets', '&to=de'.repeat(50), 50],
   ['fifty-one', '&to=de'.repeat(51), 400_036],
@@ -46,7 +46,7 @@ const QUERIES: readonly (readonly [name: string, query: string, number: number])
   ['a second version', '&to=de&api-version=', 400_021],
 ];
 
-/** An answer of Azure's form with none of the request's words; never a 5xx. The number of a failure, or 200; and what it says. */
+/** Checks an answer in Azure's form without any of the request's words; never a 5xx. Returns the failure's number, or 200, and its message. */
 function told(response: HttpResponse): readonly [number, string] {
   const body = response.json() as { readonly error?: { readonly code: number; readonly message: string } };
   expect(response.header('content-type')).toBe('application/json');
@@ -70,7 +70,7 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
   const post = (body: string | Uint8Array, query = '&to=de', path = PATH): Promise<HttpResponse> => input.ask({ path: path + query, body });
   const each = (cases: readonly { readonly input: string }[]) => forEachOf(cases, AT_ONCE, (one) => post(one.input));
 
-  test('the corpus of JSON: what must be rejected is, and what must be accepted is never called malformed', async () => {
+  test('the JSON corpus: invalid JSON is refused, and valid JSON is never called malformed', async () => {
     const refused = await each(rejected);
     expect(refused.flatMap((answer, i) => (answer.status === 400 ? [] : [rejected[i]!.name]))).toEqual([]);
     const taken = await each(accepted);
@@ -86,7 +86,7 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
     });
   });
 
-  test('bytes are UTF-8 or refused; what is charged is code points, once for each target', async () => {
+  test('bytes are UTF-8 or refused; charged are code points, once for each target', async () => {
     expect(BYTES.length).toBeGreaterThan(10);
     const before = await input.charged();
     const answers = await forEachOf(BYTES, AT_ONCE, ({ body }) => post(body, '&to=de&to=fr'));
@@ -105,7 +105,7 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
   });
 });
 
-test('whatever the query and the texts are, there is a verdict, and a valid one counts code points once for each target', () => {
+test('every query and body gets a result, and a valid one counts code points once for each target', () => {
   const rules = rulesWith('html');
   const names = [
     'to',

@@ -1,4 +1,4 @@
-// The rules of bodies, on whatever JSON can hold: a verdict always, never a throw, and a right one where it is valid.
+// The rules of bodies, on anything that JSON can contain: always a result, never an exception, and the right one if valid.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { judgeGlossaryBody } from '../../../src/domain/glossary.ts';
@@ -17,7 +17,7 @@ const LANGUAGES = new Languages({
 });
 const CODES = ['validation_error', 'invalid_target_lang', 'invalid_source_lang', 'too_many_texts'];
 
-/** Right, wrong in a way that matters, or anything at all. */
+/** Right, wrong in a relevant way, or anything at all. */
 const nearly = (...right: readonly unknown[]): fc.Arbitrary<unknown> =>
   fc.oneof(
     { weight: 5, arbitrary: fc.constantFrom(...right) },
@@ -26,10 +26,10 @@ const nearly = (...right: readonly unknown[]): fc.Arbitrary<unknown> =>
   );
 const texts = fc.oneof({ weight: 4, arbitrary: fc.array(anyText, { maxLength: 3 }) }, { weight: 1, arbitrary: fc.jsonValue() });
 
-/** As `JSON.parse` makes it: `__proto__` is a member like any other. */
+/** As `JSON.parse` creates it: `__proto__` is a member like any other. */
 const parsed = (value: unknown): unknown => JSON.parse(JSON.stringify(value)) as unknown;
 
-test('translations: any body gets a verdict, and a valid one keeps its texts and counts their code points', () => {
+test('translations: any body gets a result, and a valid one keeps its texts and counts their code points', () => {
   const bodies = fc.record(
     {
       text: texts,
@@ -56,7 +56,7 @@ test('translations: any body gets a verdict, and a valid one keeps its texts and
   );
 });
 
-test('glossaries: any body gets a verdict, and a valid one keeps its entries but for blanks around them', () => {
+test('glossaries: any body gets a result, and a valid one keeps its entries except for surrounding blanks', () => {
   const entries = fc.oneof(
     { weight: 4, arbitrary: fc.array(fc.tuple(anyText, anyText), { maxLength: 3 }).map((pairs) => Object.fromEntries(pairs)) },
     { weight: 1, arbitrary: fc.jsonValue() },

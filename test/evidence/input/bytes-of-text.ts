@@ -1,4 +1,4 @@
-// Bodies that differ from good UTF-8 or JSON in a few bytes, and what they are: characters to charge, or why they are refused.
+// Bodies that differ from valid UTF-8 or JSON in a few bytes, with the characters to charge, or the reason for a refusal.
 
 /** Characters that are charged, or the reason of the refusal. */
 export type Reading = number | 'not UTF-8' | 'not JSON' | 'half a pair' | 'not an object';
@@ -10,17 +10,17 @@ export interface ByteCase {
 }
 
 const BEFORE = Buffer.from('{"text":["');
-const BEHIND = Buffer.from('"],"target_lang":"DE"}');
+const AFTER = Buffer.from('"],"target_lang":"DE"}');
 const WHOLE = Buffer.from('{"text":["ab"],"target_lang":"DE"}');
 
 /** These bytes, in hexadecimal, for a text. */
 function inText(name: string, hex: string, reading: Reading): ByteCase {
-  return { name, body: Buffer.concat([BEFORE, Buffer.from(hex.replaceAll(' ', ''), 'hex'), BEHIND]), reading };
+  return { name, body: Buffer.concat([BEFORE, Buffer.from(hex.replaceAll(' ', ''), 'hex'), AFTER]), reading };
 }
 
 /** An escape of JSON for a text. */
 function escaped(name: string, text: string, reading: Reading): ByteCase {
-  return { name, body: Buffer.concat([BEFORE, Buffer.from(text), BEHIND]), reading };
+  return { name, body: Buffer.concat([BEFORE, Buffer.from(text), AFTER]), reading };
 }
 
 function whole(name: string, body: Uint8Array, reading: Reading): ByteCase {

@@ -1,9 +1,9 @@
-// What every answer owes, as a list of what is wrong with one: fields and values from fixed sets, problem documents, never a 5xx.
+// Lists what is wrong with an answer: fields and values must be from fixed sets, problem documents valid, and never a 5xx.
 import type { HttpResponse } from '../../support/raw-response.ts';
 
 const ULID = '[0-7][0-9A-HJKMNP-TV-Z]{25}';
 
-/** Every field that an answer may have, and all that it may say there. */
+/** Every field that an answer may have, and its allowed values. */
 const FIELDS: Readonly<Record<string, RegExp>> = {
   date: /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/,
   'content-length': /^\d+$/,

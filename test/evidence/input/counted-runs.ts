@@ -1,4 +1,4 @@
-// How often a parser's property is tried, by size, and how many tries there were in all.
+// The number of runs of a parser's property, by size, and their total.
 import fc from 'fast-check';
 import { afterAll } from 'vitest';
 import { report } from '../scorecard/report.ts';
@@ -9,7 +9,7 @@ interface Runs {
   readonly reporter: <T>(details: fc.RunDetails<T>) => void;
 }
 
-/** For every property of a file, which thereby feeds row 17: what is sent over sockets seldom gets as deep as this. */
+/** For every property of a file, which counts for row 17: requests over sockets seldom get this deep. */
 export function countedRuns(what: string, short: number): Runs {
   let tried = 0;
   afterAll(() => {

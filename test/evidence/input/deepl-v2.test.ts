@@ -1,4 +1,4 @@
-// Bodies of POST /v2/translate as they should not be: what the JSON of /v1 has passed, and what forms can be.
+// Malformed bodies of POST /v2/translate: what the JSON of /v1 has passed, and what forms can be.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readMembers } from '../../../src/plugins/facades/members.ts';
@@ -19,7 +19,7 @@ const RUNS = countedRuns('parameters of the DeepL API', 2000);
 const PARTS = 'multipart/form-data; boundary=x';
 const GOOD = 'text=a&target_lang=DE';
 
-/** The status of a refusal, or how much it costs. */
+/** The status of a refusal, or the price. */
 type Reading = 400 | 413 | { readonly charged: number };
 
 const repeated = (pair: string, times: number): string => Array.from({ length: times }, () => pair).join('&');
@@ -110,7 +110,7 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
   const eachJson = (cases: readonly { readonly input: string }[]): Promise<HttpResponse[]> =>
     forEachOf(cases, AT_ONCE, (one) => post({ body: one.input }));
 
-  test('the corpus of JSON: what must be rejected is, and what must be accepted is never called malformed', async () => {
+  test('the JSON corpus: invalid JSON is refused, and valid JSON is never called malformed', async () => {
     const refused = await eachJson(rejected);
     expect(
       refused.flatMap((answer, i) => (answer.status === 400 && codeOf(answer) === 'validation_error' ? [] : [rejected[i]!.name])),
@@ -128,7 +128,7 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
     });
   });
 
-  test('bytes are UTF-8 or refused; what is charged is code points, and the engine gets the same ones', async () => {
+  test('bytes are UTF-8 or refused; charged are code points, and the engine gets the same ones', async () => {
     await expectBytesRead(input, post, 'text', expectClean);
   });
 
@@ -142,7 +142,7 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
   });
 });
 
-describe('the rules, on whatever bodies can hold', () => {
+describe('the rules, on any possible body', () => {
   const rules = rulesWith('xml');
 
   function judged(type: string, body: string): ReturnType<typeof judgeTranslation> | 'unread' {
@@ -169,7 +169,7 @@ describe('the rules, on whatever bodies can hold', () => {
     nearly('more', 'xml', '1', 'a,b', ''),
   );
 
-  test('JSON: a verdict always, and a valid one keeps its texts and counts their code points', () => {
+  test('JSON: always a result, and a valid body keeps its texts and counts their code points', () => {
     const texts = fc.oneof({ weight: 5, arbitrary: fc.array(anyText, { maxLength: 3 }) }, { weight: 1, arbitrary: fc.jsonValue() });
     fc.assert(
       fc.property(texts, nearly('DE', 'pt', 'pT-bR'), nearly('EN', 'en'), others, (text, target, source, more) => {
@@ -180,7 +180,7 @@ describe('the rules, on whatever bodies can hold', () => {
     );
   });
 
-  test('forms: the same, and what was escaped comes out as it went in', () => {
+  test('forms: the same, and escaped values are decoded unchanged', () => {
     const texts = fc.array(
       anyText.filter((text) => text.isWellFormed()),
       { minLength: 1, maxLength: 3 },

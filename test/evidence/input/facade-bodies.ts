@@ -1,4 +1,4 @@
-// What the bodies of the facades are tried with: cases that are forms or JSON, bytes, and rules for whatever they hold.
+// Test bodies for the facades: forms and JSON, bytes, and rules for any content.
 import fc from 'fast-check';
 import { Languages } from 'lingate';
 import type { EngineCapabilities } from 'lingate';
@@ -12,7 +12,7 @@ export const AT_ONCE = 8;
 export const FORM = 'application/x-www-form-urlencoded';
 export const NO_JSON = 'body: must be well-formed JSON.';
 
-/** A body, and what it comes to in the words of its API. */
+/** A body, and its result in the words of its API. */
 export interface Case<Reading> {
   readonly name: string;
   readonly type: string;
@@ -28,7 +28,7 @@ export const form = <Reading>(name: string, body: string | Uint8Array, reading: 
   reading,
 });
 
-/** A string is sent as it is. */
+/** A string is sent unchanged. */
 export const json = <Reading>(name: string, body: unknown, reading: Reading): Case<Reading> => ({
   name,
   type: 'application/json',
@@ -36,7 +36,7 @@ export const json = <Reading>(name: string, body: unknown, reading: Reading): Ca
   reading,
 });
 
-/** Every case of bytes, its body in the words of an API whose texts are the member `member`: charged by code points, or refused. */
+/** Every case of bytes, as a body of an API whose texts are the member `member`: charged by code points, or refused. */
 export async function expectBytesRead(
   input: InputGateway,
   post: (ask: Ask) => Promise<HttpResponse>,
@@ -60,7 +60,7 @@ export async function expectBytesRead(
   expect((await input.charged()) - before).toBe(sum);
 }
 
-/** What bodies are judged by: two targets, and an engine that can do everything, with this format besides text. */
+/** The settings that bodies are checked with: two targets, and an engine that can do everything, with this format besides text. */
 export const rulesWith = (format: 'html' | 'xml') => ({
   languages: new Languages({
     sources: [{ code: 'EN', name: 'English' }],
@@ -81,7 +81,7 @@ export const rulesWith = (format: 'html' | 'xml') => ({
   } satisfies EngineCapabilities,
 });
 
-/** Codes of the refusals that a body may meet. */
+/** Codes of the refusals that a body may get. */
 export const CODES = ['validation_error', 'invalid_target_lang', 'invalid_source_lang', 'too_many_texts'];
 
 /** Mostly one of the right ones, sometimes any JSON. */

@@ -1,4 +1,4 @@
-// The gateway of a fuzz session: a process of its own, so that its end is seen and not shared.
+// The gateway of a fuzz session, in a process of its own, so that a crash is noticed and isolated.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

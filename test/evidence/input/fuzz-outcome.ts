@@ -1,4 +1,4 @@
-// What a gateway said to nonsense, and what of it must not be.
+// Classifies a gateway's reaction to malformed input, and reports what must not happen.
 import { readResponse } from '../../support/raw-response.ts';
 import type { HttpResponse } from '../../support/raw-response.ts';
 import { faultsOf } from './clean-answer.ts';
@@ -9,10 +9,10 @@ export interface FuzzOutcome {
   readonly faults: readonly string[];
 }
 
-/** The library's own answers that deviations 1, 3 to 5, 9 to 12 and 14 of the HTTP table speak of. */
+/** The library's own answers that deviations 1, 3 to 5, 9 to 12 and 14 of the HTTP table describe. */
 const LIBRARY_STATUS = [400, 431, 505];
 
-/** Whatever came before the connection ended; the last answer may be cut off by a caller who left. */
+/** Everything received before the connection ended; the last answer may be cut off by a caller who left. */
 export function outcomeOf(received: Buffer, listener: 'uws' | 'node'): FuzzOutcome {
   const answers: string[] = [];
   const faults: string[] = [];
@@ -41,7 +41,7 @@ function judge(response: HttpResponse, listener: 'uws' | 'node'): [answer: strin
   return [`html:${status}`, ...(known ? [] : [`an answer without a request id: ${status}`])];
 }
 
-/** A HEAD's answer looks like one whose body is missing: what follows it tells. */
+/** The answer to a HEAD looks like one with a missing body: what follows it tells. */
 function tolerantResponse(bytes: Buffer): ReturnType<typeof readResponse> | string {
   try {
     const whole = readResponse(bytes, false, false);

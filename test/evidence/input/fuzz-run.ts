@@ -1,4 +1,4 @@
-// `npm run task -- fuzz [--seconds N] [--seed S] [--listener uws|node] [--case N]`: as long as wanted, both listeners by default.
+// `npm run task -- fuzz [--seconds N] [--seed S] [--listener uws|node] [--case N]`: for any duration, both listeners by default.
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { fuzz } from './fuzz.ts';

@@ -1,4 +1,4 @@
-// A socket for nonsense: writes any bytes, leaves politely or not, and is surprised by nothing.
+// A socket for malformed input: writes any bytes, leaves politely or not, and never throws.
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';

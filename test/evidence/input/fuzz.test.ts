@@ -1,4 +1,4 @@
-// Some seconds of fuzzing on both listeners; `npm run task -- fuzz` takes as long as it is told, with another seed every time.
+// Some seconds of fuzzing on both listeners; `npm run task -- fuzz` runs for any time, with another seed every time.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { report } from '../scorecard/report.ts';
 import { sized } from '../scorecard/size.ts';
@@ -20,13 +20,13 @@ beforeAll(
 );
 
 describe.each(LISTENERS)('the %s listener', (listener) => {
-  test('mutated requests bring no crash, no 5xx, no bug, no hang beyond the deadlines, and nothing of theirs into a field', () => {
+  test('mutated requests cause no crash, no 5xx, no bug, no hang beyond the deadlines, and appear in no field', () => {
     expect(reports.get(listener)!.finds).toEqual([]);
   });
 
-  test('many of them got as far as an answer of ours', () => {
+  test('many of them reach an answer of ours', () => {
     const { answers, cases } = reports.get(listener)!;
-    // In proportion: how many cases there are is a matter of the machine.
+    // A share, because the number of cases depends on the machine.
     for (const status of ['200', '400', '401', '404', '405']) expect(answers[status] ?? 0).toBeGreaterThan(cases / 1000);
     report({
       row: 17,

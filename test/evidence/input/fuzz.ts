@@ -1,4 +1,4 @@
-// A fuzz session: a gateway in a process of its own is sent mutated requests for a while, and must neither fall nor fail nor hang.
+// A fuzz session: a gateway in its own process gets mutated requests for a while, and must neither crash nor fail nor hang.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,30 +15,30 @@ export interface FuzzOptions {
   readonly listener: 'uws' | 'node';
   readonly seed: number;
   readonly seconds: number;
-  /** Only this one: to look at a find again. */
+  /** Only this one: to reproduce a finding. */
   readonly onlyCase?: number;
 }
 
 export interface FuzzReport {
   readonly cases: number;
-  /** How often which answer was given: a status, `html:N` of the library itself, or `none`. */
+  /** The number of answers of each kind: a status, `html:N` of the library itself, or `none`. */
   readonly answers: Readonly<Record<string, number>>;
-  /** What must not be: each names its case, so that `--seed` and `--case` bring it back. */
+  /** Findings, each with its case, so that `--seed` and `--case` reproduce it. */
   readonly finds: readonly string[];
 }
 
 const AT_ONCE = 48;
-/** Then whoever sent nonsense leaves. */
+/** Then the caller leaves. */
 const ANSWER_WAIT_MS = 25;
-/** A caller who has ended its side is let go of at once. */
+/** A caller who has ended its side is dropped at once. */
 const GOODBYE_WAIT_MS = 5_000;
-/** One of so many, in the first seconds, is not ended by the caller: the gateway's own deadlines have to do it. */
+/** In the first seconds, one in this many connections is not closed by the caller: the gateway's own deadlines must close it. */
 const HELD_SHARE = 1 / 16;
 const HELD_UNTIL_MS = 1_500;
-/** The deadline, the library's own timer of about as much, and how seldom either looks. */
+/** The deadline, plus about as much for the library's own timer, and the interval of both. */
 const HELD_WAIT_MS = 15_000;
 const FINDS_MAX = 20;
-/** So many addresses of this machine, or the ports of one would run out. */
+/** This many addresses of this machine, because the ports of one would run out. */
 const ADDRESSES = 250;
 
 export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
@@ -87,7 +87,7 @@ class Session {
   }
 
   async #play(index: number): Promise<void> {
-    // A seed for each case, so that one can be played alone.
+    // A seed for each case, so that a case can be run alone.
     const random = new Random(this.#options.seed * 1_000_003 + index);
     const pieces = mutated(random);
     const held = random.chance(HELD_SHARE) && performance.now() - this.#startedAtMs < HELD_UNTIL_MS;
@@ -122,7 +122,7 @@ class Session {
     this.#finds.push(`--listener ${listener} --seed ${seed} --case ${index}: ${what}; sent ${JSON.stringify(pieces).slice(0, 2000)}`);
   }
 
-  /** What can only be seen from the whole: it lives, serves, has met no bug, and holds nothing. */
+  /** What only the whole session shows: the gateway lives, serves, has logged no bug, and holds nothing. */
   async #inspect(): Promise<void> {
     const output = this.#gateway.output();
     const bugs = output.split('\n').filter((line) => line.includes('"a bug"') || line.includes('"level":"error"'));

@@ -1,4 +1,4 @@
-// Gateways for the input tests: both listeners before one kind of engine, and a team that no plan stands in the way of.
+// Gateways for the input tests: both listeners with the same kind of engine, and a team whose plan refuses nothing.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,9 +26,9 @@ export interface InputGateway {
   readonly engine: ScriptedEngine;
   /** With the team's key, unless the fields say otherwise. */
   ask(ask: Ask): Promise<HttpResponse>;
-  /** What the engine was asked on behalf of this answer. */
+  /** The engine's requests for this answer. */
   engineSaw(response: HttpResponse): ScriptedRequest | undefined;
-  /** Characters charged to the team so far; settlements that are on their way are waited for. */
+  /** Characters charged to the team so far, including pending settlements, which it waits for. */
   charged(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -48,7 +48,7 @@ export async function startInputGateway(
   const folder = await mkdtemp(join(tmpdir(), 'lingate-input-'));
   const engine = await startScriptedEngine();
   const config = {
-    // A busy machine must look neither like an engine that fails nor like an overload.
+    // A busy machine must look neither like a failing engine nor like an overload.
     engine: { timeout_ms: 5000 },
     store_options: { command_timeout_ms: 5000 },
     limits: { shed_loop_delay_ms: 0 },
@@ -70,7 +70,7 @@ export async function startInputGateway(
     engineSaw: ({ headers }) => engine.requests.findLast((seen) => seen.headers['x-request-id'] === headers['x-request-id']),
     async charged() {
       const { teams } = gateway.store;
-      // A settlement is on its way when the answer is; the store knows of it a moment later.
+      // A settlement is sent together with the answer; the store has it a moment later.
       for (;;) {
         const standing = answered(await teams.standing(teamId));
         if (standing?.openReservations === 0) return standing.usedCharacters;
@@ -84,7 +84,7 @@ export async function startInputGateway(
   };
 }
 
-/** Does it for each, a few at the same time, and returns the results in order. */
+/** Runs it for each, a few concurrently, and returns the results in order. */
 export async function forEachOf<T, R>(items: readonly T[], atOnce: number, action: (item: T, index: number) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   const queue = [...items.entries()];

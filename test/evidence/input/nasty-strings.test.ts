@@ -1,4 +1,4 @@
-// Nasty strings wherever a caller can put one: texts arrive as they were sent and are charged by code points; nothing breaks.
+// Nasty strings wherever a caller can send one: texts arrive unchanged and are charged by code points; nothing breaks.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { report } from '../scorecard/report.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
@@ -9,7 +9,7 @@ import { NASTY_STRINGS } from './nasty-strings.ts';
 
 const AT_ONCE = 8;
 const TEXTS_MAX = 50;
-/** Parameters, members of a glossary, parts of a target and fields: as many as are tried below. */
+/** Parameters, members of a glossary, parts of a target and fields: all that are tried below. */
 const PLACES = 25;
 
 interface Work {
@@ -18,7 +18,7 @@ interface Work {
   readonly glossary?: { readonly entries: Readonly<Record<string, string>> };
 }
 
-/** By the language's own iteration, which no counting of ours has a part in. */
+/** By the language's own iteration, independently of our counting. */
 const codePoints = (text: string): number => Array.from(text).length;
 
 test('there are enough of them', () => {
@@ -47,7 +47,7 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
   const translate = (body: Readonly<Record<string, unknown>>): Promise<HttpResponse> => input.ask({ body: JSON.stringify(body) });
   const workOf = (answer: HttpResponse): Work => JSON.parse(input.engineSaw(answer)?.body ?? '{"text":[]}') as Work;
 
-  /** Sends each and checks what every answer owes. */
+  /** Sends each and checks every answer. */
   async function each(send: (nasty: string) => Promise<HttpResponse>): Promise<HttpResponse[]> {
     const answers = await forEachOf(NASTY_STRINGS, AT_ONCE, send);
     tried += answers.length;
@@ -68,7 +68,7 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
     expect((await input.charged()) - before).toBe(codePoints(NASTY_STRINGS.join('')));
   });
 
-  test('as texts of one request: in order, each by itself', async () => {
+  test('as texts of one request: in order, each separately', async () => {
     for (let start = 0; start < NASTY_STRINGS.length; start += TEXTS_MAX) {
       const text = NASTY_STRINGS.slice(start, start + TEXTS_MAX);
       const answer = await translate({ text, target_lang: 'DE' });
@@ -94,17 +94,17 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
     expect(new Set(answers.map(codeOf))).toEqual(new Set([code]));
   });
 
-  test('as a parameter that there is not: refused, also where it is the name of something else', async () => {
+  test('as an unknown parameter: refused, even if it is the name of something else', async () => {
     const answers = await each((nasty) => input.ask({ body: `{"text":["a"],"target_lang":"DE",${JSON.stringify(nasty)}:"x"}` }));
     expect(new Set(answers.map(codeOf))).toEqual(new Set(['validation_error']));
   });
 
-  test('as name, term and translation of a glossary: refused by rule, or kept and handed to the engine as they are', async () => {
+  test('as name, term and translation of a glossary: refused by rule, or stored and passed to the engine unchanged', async () => {
     const kept = await forEachOf(NASTY_STRINGS, AT_ONCE, (nasty) => throughGlossary(input, nasty));
     expect(kept).toEqual(NASTY_STRINGS.map((nasty) => (fitsGlossary(nasty) ? nasty.trim() : 'refused')));
   });
 
-  test('in a path or a query, percent-encoded or as it is: never more than not found or refused', async () => {
+  test('in a path or a query, percent-encoded or raw: never anything but not found or refused', async () => {
     const encoded = await each((nasty) => input.ask({ method: 'GET', path: `/v1/glossaries/${encodeURIComponent(nasty)}` }));
     expect(encoded.filter(({ status }) => status !== 404)).toEqual([]);
     const asIs = await each((nasty) => input.ask({ method: 'GET', path: `/v1/glossaries/${printable(nasty)}` }));
@@ -113,14 +113,14 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
     expect(queries.filter(({ status }) => status !== 400)).toEqual([]);
   });
 
-  test.each(['Authorization', 'Vendor-Auth-Key'])('in %s: no key', async (name) => {
+  test.each(['Authorization', 'Vendor-Auth-Key'])('in %s: not accepted as a key', async (name) => {
     const answers = await each((nasty) =>
       input.ask({ method: 'GET', path: '/v1/usage', headers: { authorization: '', [name]: fieldValue(nasty) } }),
     );
     expect(new Set(answers.map(codeOf))).toEqual(new Set(['unauthorized']));
   });
 
-  test('behind Bearer: no key', async () => {
+  test('after Bearer: not accepted as a key', async () => {
     const answers = await each((nasty) =>
       input.ask({ method: 'GET', path: '/v1/usage', headers: { authorization: `Bearer ${fieldValue(nasty)}` } }),
     );
@@ -128,7 +128,7 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
   });
 
   test.each(['traceparent', 'X-Request-Id', 'User-Agent', 'Cookie', 'X-Forwarded-For', 'Accept-Language'])(
-    'in %s: none of our business, and none of the engine’s',
+    'in %s: ignored, and not passed to the engine',
     async (name) => {
       const body = JSON.stringify({ text: ['a'], target_lang: 'DE' });
       const answers = await each((nasty) => input.ask({ headers: { [name]: fieldValue(nasty) }, body }));
@@ -147,7 +147,7 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
   });
 });
 
-/** Creates a glossary of nothing but this string, translates with it, and tells what the engine was given. */
+/** Creates a glossary with only this string, translates with it, and returns what the engine got. */
 async function throughGlossary(input: InputGateway, nasty: string): Promise<string> {
   const draft = { name: nasty, source_lang: 'EN', target_lang: 'DE', entries: entriesOf(nasty) };
   const created = await input.ask({ path: '/v1/glossaries', body: JSON.stringify(draft) });
@@ -167,12 +167,12 @@ async function throughGlossary(input: InputGateway, nasty: string): Promise<stri
   return name;
 }
 
-/** `__proto__` as a member of its own, which a literal would not make it. */
+/** `__proto__` as an own member, which a literal would not create. */
 function entriesOf(nasty: string): object {
   return Object.fromEntries([[nasty, nasty]]);
 }
 
-/** The rules of a glossary's phrases in other words than the product's: one line of text that is not empty. */
+/** The rules of a glossary's phrases, written independently of the product: one line of text that is not empty. */
 function fitsGlossary(nasty: string): boolean {
   const phrase = nasty.trim();
   const breaks = Array.from(phrase).some((c) => {
@@ -182,14 +182,14 @@ function fitsGlossary(nasty: string): boolean {
   return phrase !== '' && !breaks && Array.from(phrase).length <= 200;
 }
 
-/** As bytes of UTF-8 that a field may hold; control characters are the HTTP table's. */
+/** As the bytes of UTF-8 that a field may contain; control characters are covered by the HTTP table. */
 function fieldValue(nasty: string): string {
   return Buffer.from(nasty, 'utf8')
     .toString('latin1')
     .replaceAll(/[^\x20-\x7e\x80-\xff]/g, '');
 }
 
-/** What of it may stand in a request target. */
+/** The part of it that may be in a request target. */
 function printable(nasty: string): string {
   return nasty.replaceAll(/[^!-~]|[?#/\\]/g, '') || '-';
 }

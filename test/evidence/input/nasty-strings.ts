@@ -1,4 +1,4 @@
-// Strings that break programs: every kind that some layer between a caller and an engine might take for something else.
+// Strings that break programs: every kind that some layer between a caller and an engine might misinterpret.
 import { MADE_STRINGS } from './made-strings.ts';
 
 /** Looked up, compared or converted, these are not what they seem. */
@@ -320,5 +320,5 @@ const THOUGHT_OF = [
   WIRE,
 ].flat();
 
-/** Each is a string of its own; together about a thousand. */
+/** All different; together about a thousand. */
 export const NASTY_STRINGS: readonly string[] = [...new Set([...THOUGHT_OF, ...MADE_STRINGS])];

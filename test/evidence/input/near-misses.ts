@@ -1,7 +1,7 @@
-// Texts that are nearly right: a good one with a few characters changed, which random text would never come close to.
+// Nearly valid texts: a good one with a few characters changed, which random text would never come close to.
 import fc from 'fast-check';
 
-/** What parsers trip over: line ends, blanks, look-alikes beyond ASCII, and the separators of every form that is parsed here. */
+/** What parsers stumble over: line ends, blanks, look-alikes beyond ASCII, and the separators of every format that is parsed here. */
 const TROUBLE = [
   ' ',
   '\t',
@@ -44,12 +44,12 @@ const change: fc.Arbitrary<Change> = fc.record({
   character: fc.constantFrom(...TROUBLE, ...PLAIN),
 });
 
-/** Any code points but halves of a pair. The library's own takes seconds for its first one: it maps all of Unicode. */
+/** Any code points but lone surrogates. The library's own generator takes seconds for its first one: it maps all of Unicode. */
 export const anyText: fc.Arbitrary<string> = fc
   .array(fc.integer({ min: 0, max: 0x10_ffff - 0x800 }), { maxLength: 12 })
   .map((points) => String.fromCodePoint(...points.map((point) => (point < 0xd800 ? point : point + 0x800))));
 
-/** The good texts, the same with up to three changes, and some that have nothing to do with them. */
+/** The good texts, the same with up to three changes, and some unrelated ones. */
 export function nearMisses(good: fc.Arbitrary<string>): fc.Arbitrary<string> {
   const changed = fc.tuple(good, fc.array(change, { maxLength: 3 })).map(([text, changes]) => changes.reduce(apply, text));
   return fc.oneof({ weight: 8, arbitrary: changed }, { weight: 1, arbitrary: anyText }, { weight: 1, arbitrary: fc.string() });

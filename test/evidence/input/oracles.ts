@@ -1,4 +1,4 @@
-// What the parsers should say, worked out anew: character by character from the rules, with no pattern of the product's.
+// What the parsers should return, derived independently: character by character from the rules, without the product's patterns.
 
 const DIGITS = '0123456789';
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
@@ -41,7 +41,7 @@ export function traceOf(text: string): { trace: string; flags: number } | undefi
   const [version = '', trace = '', parent = '', flags = ''] = text.slice(0, 55).split('-');
   const sizes = version.length === 2 && trace.length === 32 && parent.length === 16 && flags.length === 2;
   const hex = [version, trace, parent, flags].every((part) => all(part, LOWER_HEX));
-  // Only a later version may have more, and then behind a dash.
+  // Only a later version may have more, and only after a dash.
   const end = text.length === 55 || (version !== '00' && text[55] === '-');
   if (!sizes || !hex || !end || version === 'ff' || all(trace, '0') || all(parent, '0')) return undefined;
   return { trace, flags: LOWER_HEX.indexOf(flags[1]!) % 4 };
@@ -82,7 +82,7 @@ function unitsOf(text: string, digitsMax: Readonly<Record<string, number>>): Rec
   return digits === '' ? units : undefined;
 }
 
-/** `HOST:PORT`; IPv6 in brackets is judged by the caller. */
+/** `HOST:PORT`; IPv6 in brackets is checked by the caller. */
 export function nameAndPort(text: string): { host: string; port: number } | undefined {
   const colon = text.lastIndexOf(':');
   const host = text.slice(0, colon);
@@ -92,7 +92,7 @@ export function nameAndPort(text: string): { host: string; port: number } | unde
   return { host, port: Number(digits) };
 }
 
-/** RFC 3629: how many bytes a lead announces, and which code points may come out. */
+/** RFC 3629: how many bytes a lead byte announces, and which code points are valid. */
 export function isStrictUtf8(bytes: Uint8Array): boolean {
   for (let at = 0; at < bytes.length;) {
     const lead = bytes[at]!;

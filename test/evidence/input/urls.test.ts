@@ -1,4 +1,4 @@
-// URLs of stores and engines: read as they were meant, and never shown with what is secret in them.
+// URLs of stores and engines: parsed correctly, and never shown with their secrets.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { storeKindOf, withoutCredentials } from '../../../src/domain/store-url.ts';
@@ -54,7 +54,7 @@ describe('Redis', () => {
     );
   });
 
-  test('whatever is nearly one is read or refused in one line that holds nothing of it', () => {
+  test('a nearly valid one is parsed, or refused in one line that contains nothing of it', () => {
     const urls = fc
       .tuple(fc.constantFrom('redis', 'rediss', 'redis+cluster', 'redis+sentinel'), hostPort, fc.constantFrom('', '/0', '/name', '/name/1'))
       .map(([scheme, server, path]) => `${scheme}://:${SECRET}@${shownHost(server)}${path}`);
@@ -71,8 +71,8 @@ describe('Redis', () => {
   });
 });
 
-describe('what is shown of a store', () => {
-  test('never holds a password or a query, wherever an @, a slash or a question mark stands in it', () => {
+describe('the displayed URL of a store', () => {
+  test('never contains a password or a query, wherever an @, a slash or a question mark is', () => {
     const odd = fc.string({ unit: fc.constantFrom('@', '/', '?', ':', '#', '%', ' ', 'a', '\n') });
     fc.assert(
       fc.property(odd, odd, hostPort, (before, behind, server) => {
@@ -105,7 +105,7 @@ describe('engines', () => {
     );
   });
 
-  test('whatever is nearly one is read or refused, and a password is never quoted', () => {
+  test('a nearly valid one is parsed or refused, and a password is never quoted', () => {
     const urls = fc
       .tuple(
         fc.constantFrom('http', 'https', 'ftp', 'file'),

@@ -1,4 +1,4 @@
-// Bodies that are made to cost their parser as much as their bytes can: fixed ones, each once the worst of its kind, and drawn ones.
+// Bodies that cost their parser as much as possible for their length: fixed ones, each the worst of its kind when it was found, and random ones.
 import * as fc from 'fast-check';
 
 export interface CostlyBody {
@@ -14,7 +14,7 @@ const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 const PARTS_TYPE = 'multipart/form-data; boundary=B';
 
-/** As many of them, each made from its number, as fit between the two, joined by `mark`. */
+/** As many pieces, each made from its number, as fit between the two, joined by `mark`. */
 function filled(before: string, one: (index: number) => string, mark: string, after: string, most = Infinity): string {
   const pieces: string[] = [];
   let room = BODY_BYTES - Buffer.byteLength(before) - Buffer.byteLength(after);
@@ -39,7 +39,7 @@ const json = (name: string, body: string): CostlyBody => ({ name, contentType: J
 const form = (name: string, body: string): CostlyBody => ({ name, contentType: FORM_TYPE, body });
 const parts = (name: string, body: string): CostlyBody => ({ name, contentType: PARTS_TYPE, body });
 
-/** Every one of these was the dearest of its kind at some limit, or is. */
+/** Every one of these was or is the most expensive of its kind at some limit. */
 export const COSTLY_BODIES: readonly CostlyBody[] = [
   json('brackets that never close', '['.repeat(BODY_BYTES)),
   json(
@@ -246,7 +246,7 @@ const mixed =
 const count = fc.constantFrom(400, 4900, 9900, 1_000_000);
 const ends = fc.constantFrom('', ']', '}', '"', '\\', '\0', '😀');
 
-/** Bodies of 1 MiB, or of as many pieces as are just allowed, of pieces that are dear. */
+/** Bodies of 1 MiB, or of the maximum number of pieces, made of expensive pieces. */
 export const costlyBody: fc.Arbitrary<CostlyBody> = fc.oneof(
   fc.tuple(some, count, ends, fc.boolean()).map(([of, most, end, closed]) => {
     const body = filled('{"text":[', mixed(of), ',', closed ? ']}' : end, most);

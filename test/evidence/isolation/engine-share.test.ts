@@ -20,7 +20,7 @@ const ALONE_MS = 3000;
 const UNDER_ATTACK_MS = 6000;
 /** Half of the default of `engine.connections_max`. */
 const SHARE = 32;
-/** Whoever waits for a slow call waits longer than this more often than not; a busy machine alone takes less. */
+/** A request behind a slow call usually waits longer than this; a busy machine alone causes less. */
 const NOTICED_MS = SLOW_MS / 2;
 
 test.each(LISTENERS)('on %s', { timeout: 60_000 }, async (listener) => {
@@ -78,7 +78,7 @@ test.each(LISTENERS)('on %s', { timeout: 60_000 }, async (listener) => {
   const attacked = await watch(UNDER_ATTACK_MS);
   const statuses = await attack;
   expect([...alone.statuses, ...attacked.statuses]).toEqual([200, 200]);
-  // Exactly so: the victim has been there all the time.
+  // Exactly this number: the victim was active all the time.
   expect(slowMost).toBe(SHARE);
   expect(attacked.p99).toBeLessThan(Math.max(3 * alone.p99, NOTICED_MS));
   expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(SHARE);

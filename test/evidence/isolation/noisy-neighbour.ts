@@ -1,4 +1,4 @@
-// A thread of its own with the engine and the team that does its worst, so that neither slows whoever measures.
+// A thread with the engine and the noisy team, so that neither slows the measurement.
 import { Agent, createServer, request } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ export interface NoisyOrder {
   readonly port: number;
   readonly perSecond: number;
   readonly seconds: number;
-  /** In turns. */
+  /** In turn. */
   readonly requests: readonly NoisyRequest[];
 }
 
@@ -33,7 +33,7 @@ function tell(message: object): void {
   parentPort!.postMessage(message);
 }
 
-/** The native protocol; anything that is not a translation gets a document of 4 MiB, as another service of the engine's. */
+/** The native protocol; anything but a translation gets a document of 4 MiB, like another service of the engine's. */
 function answer(asked: IncomingMessage, response: ServerResponse): void {
   const pieces: Buffer[] = [];
   let bytes = 0;
@@ -50,7 +50,7 @@ function answer(asked: IncomingMessage, response: ServerResponse): void {
   });
 }
 
-/** At its rate, whatever becomes of the answers, which are read and thrown away. */
+/** At its rate, regardless of the answers, which are read and discarded. */
 async function disturb({ port, perSecond, seconds, requests }: NoisyOrder): Promise<NoisyReport> {
   const statuses: Record<string, number> = {};
   const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
@@ -66,7 +66,7 @@ async function disturb({ port, perSecond, seconds, requests }: NoisyOrder): Prom
       resolve();
     }, TICK_MS);
   });
-  // What is under way when the time is over counts, but is not waited for.
+  // Requests in flight at the end count, but are not waited for.
   agent.destroy();
   await Promise.all(running);
   return { statuses };

@@ -1,4 +1,4 @@
-// What a team can do to the others: every route at its most expensive, with bodies as long as they may be.
+// What a team can do to the others: every route at its most expensive, with bodies of maximum length.
 
 export interface NoisyRequest {
   readonly method: string;
@@ -157,7 +157,7 @@ export function operations(key: string, { large, several }: NoisyGlossaries): re
   ];
 }
 
-/** A glossary's id as DeepL's API writes it: the same 128 bits. Here, because the plugin's own can only be loaded by a gateway. */
+/** A glossary's id in DeepL's format: the same 128 bits. Written here, because the plugin's own function only loads inside a gateway. */
 function uuidOf(ulid: string): string {
   let bits = 0n;
   for (const letter of ulid) bits = bits * 32n + BigInt('0123456789ABCDEFGHJKMNPQRSTVWXYZ'.indexOf(letter));

@@ -1,4 +1,4 @@
-// No body of the default length, whatever it is made of, keeps the event loop for 20 ms: by the processor time of its longest turn.
+// No body of the default length, whatever its content, blocks the event loop for 20 ms, measured by the CPU time of its longest turn.
 import { createConnection } from 'node:net';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,17 +17,17 @@ import type { CostlyBody } from './costly-bodies.ts';
 import { METER_SOCKET } from './turn-meter.ts';
 import { LISTENERS } from '../../support/listeners.ts';
 
-/** Bytes, parser, rules, store and answer: whatever one turn does for a request. */
+/** Bytes, parser, rules, store and answer: everything one turn does for a request. */
 const BOUND_MS = 20;
-/** What the meter's reference takes where the bound was set: on a machine that is slower, or shared, as much slower is allowed. */
+/** The meter's reference on the machine where the limit was set: a slower or shared machine gets proportionally more. */
 const REFERENCE_MS = 5;
-/** The best of so many counts: what is compiled, and collected as garbage, is not the body's. */
+/** The best of this many counts: compilation and garbage collection are not the body's. */
 const TRIES = 15;
 const DRAWN = 30;
 const METER = fileURLToPath(new URL('turn-meter.ts', import.meta.url));
 
 const AZURE = '/translator/text/v3.0/translate?api-version=3.0&to=de';
-/** Where bodies of a type are read. */
+/** Where bodies of a type are accepted. */
 const PATHS: Readonly<Record<string, readonly string[]>> = {
   'application/json': ['/v1/translate', '/v1/glossaries', '/v2/translate', '/v3/glossaries', '/translate', AZURE, '/language/translate/v2'],
   'application/x-www-form-urlencoded': ['/v2/translate', '/v2/glossaries', '/translate', '/language/translate/v2'],
@@ -45,7 +45,7 @@ describe.each(LISTENERS)('on %s', (listener) => {
     const env = { [METER_SOCKET]: join(folder, 'meter') };
     gateway = await startLoadedGateway({ store: 'sqlite', config, nodeOptions: `--import ${METER}`, env });
     ({ key } = await makeTeam(gateway.store, { ...ROOMY_PLAN, max_glossaries: 10_000 }));
-    // What runs first is interpreted.
+    // The first runs are interpreted.
     for (const body of COSTLY_BODIES) for (const path of PATHS[body.contentType]!) await sent(path, body);
   });
 
@@ -60,7 +60,7 @@ describe.each(LISTENERS)('on %s', (listener) => {
     return status;
   }
 
-  /** Milliseconds of processor: `t` of the longest turn since it was last asked, `r` of the reference. */
+  /** CPU milliseconds: `t` of the longest turn since the last query, `r` of the reference. */
   async function metered(letter: 't' | 'r'): Promise<number> {
     const socket = createConnection(join(folder, 'meter'));
     socket.write(letter);
@@ -95,7 +95,7 @@ describe.each(LISTENERS)('on %s', (listener) => {
     expect(await dearOnes(COSTLY_BODIES)).toEqual([]);
   });
 
-  test('bodies that are drawn: nesting, names, numbers, escapes, forms and parts', async () => {
+  test('random bodies: nesting, names, numbers, escapes, forms and parts', async () => {
     expect(await dearOnes(fc.sample(costlyBody, DRAWN))).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-// What a gateway's process has used of the processor, as the system counts it: others who use the machine are not in it.
+// The CPU time of a gateway's process, as the system counts it, so that other users of the machine do not matter.
 import { readFile, readdir } from 'node:fs/promises';
 
 /** All threads of the process together, in milliseconds. */

@@ -1,8 +1,8 @@
-// The whole card of two teams: `npm run task -- isolation [--store redis|sqlite] [--per-second N] [--seconds N] [--only WORDS]`, a row per operation.
+// Measures two teams: `npm run task -- isolation [--store redis|sqlite] [--per-second N] [--seconds N] [--only WORDS]`, a row per operation.
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { startHouse } from './house.ts';
-import type { Quiet } from './house.ts';
+import { startNeighbours } from './neighbours.ts';
+import type { Quiet } from './neighbours.ts';
 
 const { values } = parseArgs({
   options: {
@@ -21,16 +21,16 @@ function row(name: string, beside: Quiet, alone: Quiet): string {
   return `| ${name} | ${times(alone)} | ${times(beside)} | ${told(failed) || '0'} | ${told(Object.entries(beside.noisy))} |\n`;
 }
 
-const house = await startHouse(values.store === 'sqlite' ? 'sqlite' : 'redis', perSecond);
+const neighbours = await startNeighbours(values.store === 'sqlite' ? 'sqlite' : 'redis', perSecond);
 try {
   process.stdout.write(
     `${values.store}, ${perSecond} a second\n| operation | alone, p50, p99 ms | beside it, p50, p99 ms | failed | its own answers |\n| - | - | - | - | - |\n`,
   );
-  for (const operation of house.operations.filter(({ name }) => name.includes(values.only))) {
-    // Each has its own: other work on the machine comes and goes.
-    const alone = await house.measure(undefined, seconds);
-    process.stdout.write(row(operation.name, await house.measure(operation, seconds), alone));
+  for (const operation of neighbours.operations.filter(({ name }) => name.includes(values.only))) {
+    // Each has its own, because other work on the machine comes and goes.
+    const alone = await neighbours.measure(undefined, seconds);
+    process.stdout.write(row(operation.name, await neighbours.measure(operation, seconds), alone));
   }
 } finally {
-  await house.stop();
+  await neighbours.stop();
 }

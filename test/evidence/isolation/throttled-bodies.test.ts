@@ -1,4 +1,4 @@
-// A team that is too fast pays little more with long bodies: what its 429 costs the gateway, beside that of a small one.
+// A team above its rate gains little with long bodies: what their 429 costs the gateway, compared with that of a small one.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FACADES, FRONTS } from '../../support/fronts.ts';
 import type { Front } from '../../support/fronts.ts';
@@ -11,7 +11,7 @@ import { processorMs } from './processor-time.ts';
 
 const RATIO = 3;
 const REQUESTS = 40;
-/** In turns, because others use the machine: the least of each is compared, after so many rounds, or up to so many if need be. */
+/** In turns, because others use the machine: the minimum of each is compared, after this many rounds, or up to this many if needed. */
 const ROUNDS = 6;
 const ROUNDS_MAX = 40;
 
@@ -29,7 +29,7 @@ describe.each([
 
   afterAll(() => gateway.stop());
 
-  /** Milliseconds of processor for one 429, the few that are something else included. */
+  /** CPU milliseconds for one 429, including the few that are something else. */
   async function cost(front: Front, body: string): Promise<number> {
     const asked = front.translation(key, ['Hello']);
     const headers = { ...asked.headers, authorization: `Bearer ${key}` };

@@ -1,4 +1,4 @@
-// Bodies that trickle in, a byte now and then: whatever the route, the request ends, and nothing is charged.
+// Bodies that trickle in, a byte at a time: on every route the request ends, and nothing is charged.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -14,9 +14,9 @@ const upstream = await startUpstream();
 afterAll(() => upstream.close());
 
 const REQUEST_SECONDS = 2;
-/** Far above what is allowed, far below for ever. */
+/** Far above the limit, but not for ever. */
 const OPEN_MS_MAX = 25_000;
-/** Often enough for every limit of silence. */
+/** Often enough to stay below every limit on silence. */
 const EVERY_MS = 400;
 
 const ROUTES = ['POST /v1/documents/sink', 'POST /v1/translate', 'POST /v1/glossaries', 'GET /v1/languages', 'GET /health', 'GET /none'];

@@ -1,19 +1,19 @@
-// Preloaded into a gateway: how much processor time its longest turn of the event loop has taken, told over a socket of its own.
+// Preloaded into a gateway: measures the CPU time of the longest turn of its event loop, and reports it over a socket of its own.
 import { createServer } from 'node:net';
 import process from 'node:process';
 
-/** The path of the socket; whoever connects writes a letter: `t` for the longest turn since it was last told, `r` for the reference. */
+/** The path of the socket; send it a letter: `t` for the longest turn since the last query, `r` for the reference. */
 export const METER_SOCKET = 'TURN_METER_SOCKET';
 
 const REFERENCE_RUNS = 5;
 
-/** Of the whole process: a collector that works beside the loop is counted in, so that no turn is told shorter than it was. */
+/** Of the whole process: a garbage collector that runs beside the loop is included, so that no turn is under-reported. */
 function usedMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 }
 
-/** A fixed piece of work of the kind that bodies cause: by it a machine is compared with another, or with itself an hour ago. */
+/** A fixed piece of work of the kind that bodies cause, which compares a machine with another, or with itself an hour ago. */
 function referenceMs(): number {
   const members = Array.from({ length: 10_000 }, (_, i) => `"name ${i} ${'é'.repeat(20)}":"${'ü'.repeat(20)}"`);
   const bytes = Buffer.from(`{${members.join()}}`);

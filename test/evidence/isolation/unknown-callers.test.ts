@@ -1,4 +1,4 @@
-// Callers whom nobody knows, doing their worst, beside a team that works: it is served, and what they cost is bounded by their bytes.
+// Unknown callers doing their worst beside a working team: it is served, and their cost is bounded by their bytes.
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FACADES, FRONTS, V1 } from '../../support/fronts.ts';
@@ -13,7 +13,7 @@ const PLACES = 50;
 const SLOW_BODIES = 300;
 const GOOD_REQUESTS = 100;
 const FLOOD = 40;
-/** Of the gateway's event loop for one request of an unknown caller with a body of 1 MiB: to read it and drop it. */
+/** CPU time of the event loop for one unknown caller's request with a body of 1 MiB: to read and drop it. */
 const UNKNOWN_BODY_MS = 5;
 
 let drawn = 0;
@@ -62,7 +62,7 @@ describe.each([
     for (const connection of held) connection.destroy();
   });
 
-  test('so do bodies of its own key, and of one without any', async () => {
+  test('nor do bodies of its own key, or without any', async () => {
     const held = await Promise.all(
       Array.from({ length: SLOW_BODIES }, async (_none, index) => {
         const connection = await RawConnection.open({ port: gateway.port });
@@ -79,7 +79,7 @@ describe.each([
     for (const connection of held) connection.destroy();
   });
 
-  test('a body of 1 MiB of a key that nobody has costs its bytes and not its contents', async () => {
+  test('a body of 1 MiB with an unknown key costs by its bytes, not by its contents', async () => {
     const costly = COSTLY_BODIES.filter(({ name }) => ['brackets that never close', 'all names different', 'empty fields'].includes(name));
     const pid = gateway.process.process.pid!;
     for (const { name, contentType, body } of costly) {
@@ -96,9 +96,9 @@ describe.each([
     }
   });
 
-  test('what they can do at most, in figures', async () => {
+  test('the most they can do, in figures', async () => {
     const pid = gateway.process.process.pid!;
-    /** The median of so many: what is collected as garbage, and by whom, is not theirs. */
+    /** The median of this many: garbage collection is not their cost. */
     const perOne = async (count: number, one: () => Promise<unknown>): Promise<number> => {
       const each: number[] = [];
       for (let i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-// An engine, and an upstream of forward routes, that answers right, and also when it should not: twice, late, early, to others.
+// An engine, and an upstream of forward routes, that answers correctly, but also when it should not: twice, late, early, to others.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
@@ -6,11 +6,11 @@ import type { AddressInfo, Socket } from 'node:net';
 export const MISDEEDS = [
   /** The same answer again, after a while. */
   'twice',
-  /** The answer to the request before, in front of this one's and in the same write. */
+  /** The previous request's answer, before this one's and in the same write. */
   'late',
   /** An answer on a connection that waits for its next request. */
   'early',
-  /** Its answer goes to another connection as well. */
+  /** Its answer is also sent on another connection. */
   'elsewhere',
   /** Two requests get each other's answers. */
   'swapped',
@@ -24,7 +24,7 @@ const REQUEST = /^([A-Z]+) (\S+) [^\r]*\r\n((?:[^\r\n]+\r\n)*)\r\n/;
 export interface UnrulyOptions {
   readonly echoes: boolean;
   readonly misdeeds: readonly Misdeed[];
-  /** Of requests that are answered otherwise than they should be. */
+  /** The share of requests that are answered wrongly. */
   readonly share: number;
   readonly seed: number;
 }
@@ -69,7 +69,7 @@ export async function startUnrulyEngine({ echoes, misdeeds, share, seed }: Unrul
         if (swapped === undefined) {
           const first = { socket, answer };
           swapped = first;
-          // Nobody came to swap with.
+          // No other request came to swap with.
           return later(50, () => {
             if (swapped !== first) return;
             swapped = undefined;
@@ -117,7 +117,7 @@ export async function startUnrulyEngine({ echoes, misdeeds, share, seed }: Unrul
   };
 }
 
-/** A translation by the native protocol; for anything else the path. All ASCII. */
+/** A translation in the native protocol; for anything else the path. All ASCII. */
 function answerTo(method: string, path: string, body: string, id: string): string {
   const text = method === 'POST' ? translations(body) : `at ${path}`;
   const echo = id === '' ? '' : `X-Request-Id: ${id}\r\n`;

@@ -1,4 +1,4 @@
-// What a request holds while its engine is slow: with rules of routing by plan, by which it is judged twice, no more than with one engine.
+// What a request holds while its engine is slow: with routing rules by plan, which check it twice, no more than with one engine.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { INSPECTABLE, inspect } from '../load/inspected.ts';
 
 const REQUESTS = 10;
 const PLAN = { ...QUOTA_PLAN, max_characters_per_request: 2_000_000, characters: 1_000_000_000 };
-/** What nobody needs once the request has been read, and no front refuses. */
+/** Content that is not needed once the request has been read, and that every front accepts. */
 const NEEDLESS = 'x'.repeat(500_000);
 /** Of every request: buffers, sockets, promises. */
 const BYTES_MAX = 150_000;
@@ -46,7 +46,7 @@ const WAYS: Readonly<Record<string, (key: string) => { path: string; headers: Re
     headers: {},
     body: JSON.stringify({ q: ['Hello'], source: 'en', target: 'de', format: 'text', quotaUser: NEEDLESS }),
   }),
-  // White space between texts, because /v1 refuses what it does not know.
+  // White space between texts, because /v1 refuses unknown members.
   '/v1': (key) => ({
     path: '/v1/translate',
     headers: { authorization: `Bearer ${key}` },
@@ -102,7 +102,7 @@ test.each(Object.entries(ENGINES))(
         }
         await engine.until(() => engine.requests.length >= sent);
       };
-      // What the first ones compile and open is no request's.
+      // The first ones compile code and open connections.
       await send(2);
       const before = (await inside.look()).heapBytes;
       await send(REQUESTS);

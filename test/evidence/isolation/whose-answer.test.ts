@@ -15,14 +15,14 @@ const REQUESTS = 240;
 const PARALLEL = 12;
 const TEAMS = 3;
 const FORWARD_CHARACTERS = 7;
-/** What an engine does to the connection that it was asked on: without ids no one can tell an answer that comes on another. */
+/** What an engine does on the connection of the request: without ids an answer on another connection cannot be recognized. */
 const TO_ITSELF: readonly Misdeed[] = ['twice', 'late', 'early'];
 
 interface Tally {
   right: number;
   wrong: number;
   failed: number;
-  /** Wrong answers to requests that were sent when the gateway had noticed. */
+  /** Wrong answers to requests that were sent after the gateway had noticed. */
   wrongAfterwards: number;
 }
 
@@ -52,7 +52,7 @@ describe.each(CASES)(
         store: `sqlite:${folder}/lingate.db`,
         engineUrls: [engine.url],
         config: {
-          // By default connections are kept: that is not written down, so that it is what an operator gets.
+          // By default connections are kept: the setting is left out, to test the default.
           engine: { timeout_ms: 2000, connections_max: 6, ...(keepAlive ? {} : { keep_alive: false }) },
           forward: [{ path: '/v1/voices/*', methods: ['GET'], target: engine.url, charge_characters: FORWARD_CHARACTERS }],
           store_options: { command_timeout_ms: 5000 },
@@ -68,7 +68,7 @@ describe.each(CASES)(
             wrongAfterwards: 0,
           });
           expect(tally.right + tally.wrong + tally.failed).toBe(REQUESTS / 2);
-          // Two attempts, the second on a connection of its own; what goes to others spoils both now and then.
+          // Two attempts, the second on a connection of its own; answers that go to others sometimes spoil both.
           expect(tally.right).toBeGreaterThan(REQUESTS / 8);
         }
         if (keepAlive) expect(gateway.logLines.filter((line) => line.includes('sent unexpected bytes')).length).toBeLessThanOrEqual(2);
@@ -85,7 +85,7 @@ describe.each(CASES)(
 async function run(gateway: TestGateway, teams: readonly TestTeam[]): Promise<{ readonly translated: Tally; readonly forwarded: Tally }> {
   const tallies = [0, 1].map((): Tally => ({ right: 0, wrong: 0, failed: 0, wrongAfterwards: 0 }));
   const delivered = teams.map(() => 0);
-  // A warning for the engine and one for the target of the forward route, which are two ways to the same server.
+  // A warning for the engine and one for the target of the forward route, which are the same server.
   const noticed = (index: number): boolean => {
     const who = index % 2 === 0 ? 'engine sent bytes' : 'forward target sent bytes';
     return gateway.logLines.some((line) => line.includes(who));

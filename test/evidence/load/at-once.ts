@@ -1,4 +1,4 @@
-// Does something so many times, and no more than so many at once.
+// Repeats an action a number of times with limited concurrency.
 
 export async function atOnce(parallel: number, count: number, act: (index: number) => Promise<unknown>): Promise<void> {
   let next = 0;

@@ -1,4 +1,4 @@
-// Looks into a process through its inspector: the heap after a full collection, and what keeps its event loop alive.
+// Inspects a process through its debugger: the heap after a full collection, and what keeps its event loop alive.
 import type { GatewayProcess } from '../../support/gateway-process.ts';
 
 /** For `NODE_OPTIONS`: an inspector on a free port. */
@@ -44,7 +44,7 @@ export async function inspect(gateway: GatewayProcess): Promise<Inspector> {
   };
   return {
     async look() {
-      // What one collection lets go of, finalizers included, is only freed by the next.
+      // What one collection releases, finalizers included, is freed only by the next.
       for (let i = 0; i < 3; i++) await ask('HeapProfiler.collectGarbage');
       const reply = await ask('Runtime.evaluate', { expression: EXPRESSION });
       return JSON.parse(reply.result?.result?.value ?? '') as Inside;

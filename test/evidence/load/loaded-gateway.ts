@@ -1,4 +1,4 @@
-// A gateway as a process of its own with a scripted engine and a team that no plan holds back: what load is put on.
+// A gateway in its own process with a scripted engine and a team with generous limits, for load tests.
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Store } from '../../../src/ports/store.ts';
@@ -15,12 +15,12 @@ export interface LoadedGateway {
   readonly process: GatewayProcess;
   readonly port: number;
   readonly engine: ScriptedEngine;
-  /** A connection of its own, as the command line's. */
+  /** The test's own connection, like the command line's. */
   readonly store: Store;
   readonly storeUrl: string;
   readonly redis: RedisServer | undefined;
   team(): Promise<TestTeam>;
-  /** Sums of all series of a metric by name, as `/metrics` tells them now; 0 for what is not there. */
+  /** Sums of all current series of a metric by name, as in `/metrics`; 0 if there are none. */
   metric(name: string): Promise<number>;
   /** Connections that the process has accepted on its public port, and holds. */
   connections(): Promise<number>;
@@ -44,7 +44,7 @@ export async function startLoadedGateway({ store: kind, config = {}, nodeOptions
   const place = await storePlace(kind);
   const { url } = place;
   const file = join(place.folder, 'lingate.yaml');
-  // JSON is YAML.
+  // JSON is valid YAML.
   await writeFile(file, JSON.stringify(config));
   const args = ['serve', '--config', file, '--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0', '--store', url, '--engine-url', engine.url];
   const options = nodeOptions === undefined ? {} : { NODE_OPTIONS: nodeOptions };
@@ -73,10 +73,10 @@ export async function startLoadedGateway({ store: kind, config = {}, nodeOptions
 }
 
 const ESTABLISHED = '01';
-/** Of connections that wait to be accepted, or that nobody holds any more. */
+/** Of connections that are not accepted yet, or no longer held. */
 const NO_INODE = '0';
 
-/** As the system's table tells; a caller may be connected long before the process has accepted it, or after it has let go. */
+/** From the system's table; a caller may be connected long before the process accepts the connection, or after it dropped it. */
 async function acceptedOn(port: number): Promise<number> {
   const end = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   const lines = (await readFile('/proc/net/tcp', 'latin1')).split('\n').map((line) => line.trim().split(/\s+/));

@@ -1,14 +1,14 @@
-// Sends requests at a fixed rate whatever becomes of them: unlike a loop that waits for answers, it does not go easy on a slow server.
+// Sends requests at a fixed rate whatever their outcome: unlike a closed loop, it does not slow down for a slow server.
 import { Agent, request } from 'node:http';
 import { performance } from 'node:perf_hooks';
 
 export interface Sent {
   readonly startedAtMs: number;
   readonly endedAtMs: number;
-  /** `undefined` when the connection broke. */
+  /** `undefined` if the connection broke. */
   readonly status: number | undefined;
   readonly retryAfter: string | undefined;
-  /** Of the answer: a problem's code, or `ok`. */
+  /** A problem's code, or `ok`. */
   readonly code: string;
 }
 
@@ -24,7 +24,7 @@ const BODY = '{"text":["0123456789"],"target_lang":"DE"}';
 const TICK_MS = 5;
 const MS_PER_SECOND = 1000;
 
-/** Resolves when the last answer has come. */
+/** Resolves when the last answer has arrived. */
 export async function openLoop(options: OpenLoopOptions): Promise<Sent[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: Infinity, maxFreeSockets: 10_000 });
   const running: Promise<Sent>[] = [];
@@ -63,7 +63,7 @@ export function sendOne(agent: Agent, { port, key, body = BODY }: Pick<OpenLoopO
   });
 }
 
-/** Answers of 200 per second of the given span, by when they came. */
+/** Answers of 200 per second of the given span, by time of arrival. */
 export function goodput(sent: readonly Sent[], fromMs: number, toMs: number): number {
   const good = sent.filter(({ status, endedAtMs }) => status === 200 && endedAtMs >= fromMs && endedAtMs < toMs);
   return (good.length * MS_PER_SECOND) / (toMs - fromMs);

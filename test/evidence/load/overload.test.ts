@@ -1,4 +1,4 @@
-// Three times as much as the engine can do, sent without regard to the answers: what gets through stays what it was, the rest is told at once.
+// Three times the engine's capacity, sent regardless of the answers: accepted requests stay fast, the rest is refused at once.
 import { performance } from 'node:perf_hooks';
 import { afterEach, describe, expect, test } from 'vitest';
 import { report } from '../scorecard/report.ts';
@@ -11,31 +11,31 @@ import type { Sent } from './open-loop.ts';
 
 const ENGINE_MS = 100;
 const CONNECTIONS = 8;
-/** Answers per second that the engine is able to give. */
+/** Answers per second that the engine can give. */
 const CAPACITY = (CONNECTIONS * 1000) / ENGINE_MS;
 const MS_PER_SECOND = 1000;
-/** Of the time since it was asked for last. */
+/** Since the last query. */
 const LOOP_DELAY = 'lingate_event_loop_delay_seconds{quantile="0.99"}';
 const LOOP_DELAY_MS_MAX = 50;
 
-let house: LoadedGateway;
+let site: LoadedGateway;
 let team: TestTeam;
 
-afterEach(() => house.stop());
+afterEach(() => site.stop());
 
 async function open(limits: Readonly<Record<string, unknown>>, engine: Readonly<Record<string, unknown>> = {}): Promise<void> {
-  house = await startLoadedGateway({
+  site = await startLoadedGateway({
     store: 'sqlite',
     config: { engine: { timeout_ms: 1000, connections_max: CONNECTIONS, ...engine }, limits },
   });
-  team = await house.team();
-  house.engine.always(slow(ENGINE_MS));
+  team = await site.team();
+  site.engine.always(slow(ENGINE_MS));
 }
 
 async function send(factor: number, seconds: number): Promise<{ sent: Sent[]; perSecond: number }> {
   const startedAtMs = performance.now();
-  const sent = await openLoop({ port: house.port, key: team.key, perSecond: CAPACITY * factor, seconds });
-  // What is still on its way when the sending ends belongs to no second of it; nor does the first one, while queues fill.
+  const sent = await openLoop({ port: site.port, key: team.key, perSecond: CAPACITY * factor, seconds });
+  // Requests in flight at the end are not counted in any second; nor is the first second, while queues fill.
   return { sent, perSecond: goodput(sent, startedAtMs + MS_PER_SECOND, startedAtMs + seconds * MS_PER_SECOND) };
 }
 
@@ -55,20 +55,20 @@ function reportRow(how: string, measured: string, met = true): void {
 async function chargedFor(sent: readonly Sent[]): Promise<void> {
   const delivered = sent.filter(({ status }) => status === 200).length;
   await expect
-    .poll(() => house.store.teams.standing(team.teamId))
+    .poll(() => site.store.teams.standing(team.teamId))
     .toMatchObject({ usedCharacters: delivered * 10, heldCharacters: 0, openReservations: 0 });
 }
 
 describe('an overload of three times the capacity', () => {
-  test('with a long queue: goodput stays, as no call goes out that has waited away half of its time', async () => {
+  test('with a long queue: goodput stays, because no call is sent that has waited for half of its time', async () => {
     await open({}, { queue_max: 100_000 });
     const peak = await send(1.2, 3);
-    await house.metric(LOOP_DELAY);
+    await site.metric(LOOP_DELAY);
     const over = await send(3, 4);
-    const loopDelayMs = (await house.metric(LOOP_DELAY)) * MS_PER_SECOND;
+    const loopDelayMs = (await site.metric(LOOP_DELAY)) * MS_PER_SECOND;
     const after = await send(0.5, 3);
     const all = [...peak.sent, ...over.sent, ...after.sent];
-    // Two seconds behind the overload's end everything is as before.
+    // Two seconds after the overload everything is as before.
     const recovered = after.sent.filter(({ startedAtMs }) => startedAtMs > after.sent[0]!.startedAtMs + 2 * MS_PER_SECOND);
     const served = recovered.filter(({ status }) => status === 200).length;
     const measured = `goodput ${share(over, peak)} % of peak, event loop late by ${loopDelayMs.toFixed(0)} ms (p99), 2 s behind its end ${served} of ${recovered.length} served`;
@@ -80,14 +80,14 @@ describe('an overload of three times the capacity', () => {
     await chargedFor(all);
   });
 
-  test('with a cap on what is under way: what gets through is nearly as fast as ever, the rest is a 503 at once', async () => {
+  test('with a limit on requests in flight: accepted ones are nearly as fast as before, the rest is a 503 at once', async () => {
     const concurrency = CONNECTIONS * 2;
     await open({ concurrency });
     const idle = await send(0.3, 2);
     const peak = await send(1.2, 3);
     let inFlightMax = 0;
     const watch = setInterval(
-      () => void house.metric('lingate_requests_in_flight').then((now) => (inFlightMax = Math.max(inFlightMax, now))),
+      () => void site.metric('lingate_requests_in_flight').then((now) => (inFlightMax = Math.max(inFlightMax, now))),
       50,
     );
     const over = await send(3, 4);
@@ -103,23 +103,23 @@ describe('an overload of three times the capacity', () => {
     expect(ratio).toBeLessThanOrEqual(5);
     expect(Object.keys(countBy(over.sent)).toSorted()).toEqual(['200 ok', '503 service_unavailable']);
     expect(shed.every(({ retryAfter }) => retryAfter === '5')).toBe(true);
-    expect(await house.metric('lingate_requests_shed_total{reason="concurrency"}')).toBeGreaterThanOrEqual(shed.length);
+    expect(await site.metric('lingate_requests_shed_total{reason="concurrency"}')).toBeGreaterThanOrEqual(shed.length);
     expect(inFlightMax).toBeLessThanOrEqual(concurrency);
     expect(countBy(after.sent)).toEqual({ '200 ok': after.sent.length });
     await chargedFor([...idle.sent, ...peak.sent, ...over.sent, ...after.sent]);
   });
 
-  test('by one team: another team is served as if nothing were', async () => {
+  test('by one team: another team is served as usual', async () => {
     await open({ team_concurrency: CONNECTIONS / 2 });
-    const other = await house.team();
+    const other = await site.team();
     const [greedy, modest] = await Promise.all([
-      openLoop({ port: house.port, key: team.key, perSecond: CAPACITY * 3, seconds: 3 }),
-      openLoop({ port: house.port, key: other.key, perSecond: CAPACITY / 4, seconds: 3 }),
+      openLoop({ port: site.port, key: team.key, perSecond: CAPACITY * 3, seconds: 3 }),
+      openLoop({ port: site.port, key: other.key, perSecond: CAPACITY / 4, seconds: 3 }),
     ]);
     expect(countBy(modest)).toEqual({ '200 ok': modest.length });
     expect(Object.keys(countBy(greedy)).toSorted()).toEqual(['200 ok', '503 service_unavailable']);
     expect(greedy.filter(({ status }) => status === 503).every(({ retryAfter }) => retryAfter === '5')).toBe(true);
-    expect(await house.metric('lingate_requests_shed_total{reason="team_concurrency"}')).toBe(countBy(greedy)['503 service_unavailable']);
+    expect(await site.metric('lingate_requests_shed_total{reason="team_concurrency"}')).toBe(countBy(greedy)['503 service_unavailable']);
     await chargedFor(greedy);
   });
 });

@@ -1,4 +1,4 @@
-// A soak: all kinds of requests for a while, and between rounds of them a look at everything that must not grow.
+// A soak: all kinds of requests for a while, with measurements between rounds of everything that must not grow.
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, request } from 'node:http';
@@ -15,7 +15,7 @@ import { startLoadedGateway } from './loaded-gateway.ts';
 import type { LoadedGateway } from './loaded-gateway.ts';
 
 export interface Look {
-  /** Since the first look. */
+  /** Since the first measurement. */
   readonly requests: number;
   readonly atMs: number;
   readonly heapBytes: number;
@@ -28,58 +28,58 @@ export interface Look {
 
 export interface SoakOptions {
   readonly store: 'sqlite' | 'redis';
-  /** Rounds before the first look: caches fill, code is compiled. */
+  /** Rounds before the first measurement: caches fill, code is compiled. */
   readonly warmUpRounds: number;
   readonly roundRequests: number;
-  /** Asked before each round. */
+  /** Called before each round. */
   readonly goesOn: (looks: readonly Look[]) => boolean;
 }
 
 const PARALLEL = 24;
-/** By the number of a request: what it is. The rest are translations. */
+/** The kind of a request, by its number. The rest are translations. */
 const KINDS = ['failing', 'invalid', 'unknown_key', 'not_found', 'languages', 'usage', 'leaves', 'glossary'] as const;
 type Kind = (typeof KINDS)[number] | 'translation';
 const KINDS_EVERY = 16;
 const FAILING_MARK = 'no usable answer';
 const QUIET_MS_MAX = 10_000;
-/** After so long the connections to the engine are let go. */
+/** After this long the connections to the engine are closed. */
 const IDLE_MS = 4_500;
 
-/** Looks after each round, the first one behind the warm-up. */
+/** Measures after each round, the first time after the warm-up. */
 export async function soak({ store, warmUpRounds, roundRequests, goesOn }: SoakOptions): Promise<Look[]> {
-  const house = await startLoadedGateway({ store, nodeOptions: INSPECTABLE });
-  house.engine.always((asked: ScriptedRequest, response) =>
+  const site = await startLoadedGateway({ store, nodeOptions: INSPECTABLE });
+  site.engine.always((asked: ScriptedRequest, response) =>
     act(asked.body.includes(FAILING_MARK) ? 'not_json' : 'ok', asked, response, response.socket!),
   );
-  const inspector = await inspect(house.process);
+  const inspector = await inspect(site.process);
   try {
-    const traffic = await Traffic.on(house);
+    const traffic = await Traffic.on(site);
     for (let round = 0; round < warmUpRounds; round++) await traffic.round(roundRequests);
-    const looks = [await look(house, inspector, 0)];
+    const looks = [await look(site, inspector, 0)];
     for (let requests = 0; goesOn(looks);) {
       requests += roundRequests;
       await traffic.round(roundRequests);
-      looks.push(await look(house, inspector, requests));
+      looks.push(await look(site, inspector, requests));
     }
     return looks;
   } finally {
     inspector.close();
-    await house.stop();
+    await site.stop();
   }
 }
 
 class Traffic {
-  readonly #house: LoadedGateway;
+  readonly #site: LoadedGateway;
   readonly #teams: readonly TestTeam[];
   readonly #unknown = Array.from({ length: 50 }, () => newKey('test', randomBytes));
   #sent = 0;
 
-  static async on(house: LoadedGateway): Promise<Traffic> {
-    return new Traffic(house, await Promise.all(Array.from({ length: 10 }, () => house.team())));
+  static async on(site: LoadedGateway): Promise<Traffic> {
+    return new Traffic(site, await Promise.all(Array.from({ length: 10 }, () => site.team())));
   }
 
-  private constructor(house: LoadedGateway, teams: readonly TestTeam[]) {
-    this.#house = house;
+  private constructor(site: LoadedGateway, teams: readonly TestTeam[]) {
+    this.#site = site;
     this.#teams = teams;
   }
 
@@ -87,8 +87,8 @@ class Traffic {
     const agent = new Agent({ keepAlive: true, maxSockets: PARALLEL });
     await atOnce(PARALLEL, count, () => this.#one(agent, this.#sent++));
     agent.destroy();
-    // The scripted engine remembers what it was asked.
-    (this.#house.engine.requests as ScriptedRequest[]).length = 0;
+    // The scripted engine keeps its requests.
+    (this.#site.engine.requests as ScriptedRequest[]).length = 0;
   }
 
   async #one(agent: Agent, index: number): Promise<void> {
@@ -120,7 +120,7 @@ class Traffic {
   #ask(agent: Agent, method: string, path: string, key: string, body = ''): Promise<void> {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
     return new Promise((resolve, reject) => {
-      const asked = request({ agent, host: '127.0.0.1', port: this.#house.port, method, path, headers }, (response) => {
+      const asked = request({ agent, host: '127.0.0.1', port: this.#site.port, method, path, headers }, (response) => {
         response.resume().once('close', resolve);
       });
       asked.on('error', reject);
@@ -129,7 +129,7 @@ class Traffic {
   }
 
   #leave(key: string, body: string): Promise<void> {
-    const socket = connect({ port: this.#house.port, host: '127.0.0.1' });
+    const socket = connect({ port: this.#site.port, host: '127.0.0.1' });
     const head = `POST /v1/translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer ${key}\r\n`;
     return new Promise((resolve) => {
       socket.on('error', () => undefined);
@@ -139,17 +139,17 @@ class Traffic {
   }
 }
 
-async function look(house: LoadedGateway, inspector: Inspector, requests: number): Promise<Look> {
-  await quiet(house);
+async function look(site: LoadedGateway, inspector: Inspector, requests: number): Promise<Look> {
+  await quiet(site);
   const inside = await inspector.look();
-  const [residentBytes, descriptors, keys] = await Promise.all([house.residentBytes(), house.descriptors(), redisKeys(house)]);
+  const [residentBytes, descriptors, keys] = await Promise.all([site.residentBytes(), site.descriptors(), redisKeys(site)]);
   return { requests, atMs: performance.now(), ...inside, residentBytes, descriptors, keys };
 }
 
 /** Nothing is in flight, and idle connections are gone. */
-async function quiet(house: LoadedGateway): Promise<void> {
+async function quiet(site: LoadedGateway): Promise<void> {
   const endMs = performance.now() + QUIET_MS_MAX;
-  while ((await house.metric('lingate_requests_in_flight')) > 0 || (await house.metric('lingate_open_settlements')) > 0) {
+  while ((await site.metric('lingate_requests_in_flight')) > 0 || (await site.metric('lingate_open_settlements')) > 0) {
     if (performance.now() > endMs) throw new Error('the gateway does not come to rest');
     await delay(20);
   }
@@ -166,7 +166,7 @@ async function redisKeys({ redis }: LoadedGateway): Promise<number> {
   }
 }
 
-/** Of the line that fits best through the looks. */
+/** The slope of the best-fitting line through the measurements. */
 export function heapPerRequest(looks: readonly Look[]): number {
   return slope(
     looks,

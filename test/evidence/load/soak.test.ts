@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { heapPerRequest, soak } from './soak-run.ts';
 
 const ROUND = 3000;
-/** Code that becomes hot grows the heap by more than half of this; a leak would be the answer's text at least. */
+/** Code that becomes hot grows the heap by more than half of this; a leak would be at least the answer's text. */
 const BYTES_PER_REQUEST_MAX = 400;
 
 describe.each(['sqlite', 'redis'] as const)('a soak on %s', (store) => {

@@ -1,4 +1,4 @@
-// How vitest runs the load tests, those judged by rates and latencies included: alone, on a machine with nothing else to do.
+// vitest for the load tests, including those judged by rates and latencies: sequential, on an idle machine.
 import { defineConfig } from 'vitest/config';
 import { COMMON, startsFor } from '../../vitest.config.ts';
 import { suiteLimit } from '../../support/suite-limit.ts';

@@ -1,4 +1,4 @@
-// How vitest runs the evidence that is too long for every submission.
+// vitest for the evidence that takes too long for every submission.
 import { defineConfig } from 'vitest/config';
 import { suiteLimit } from '../../support/suite-limit.ts';
 import { COMMON, startsFor } from '../../vitest.config.ts';

@@ -1,9 +1,9 @@
-// A planted bug: what is changed in a copy of the sources, and which tests must notice.
+// The types of a planted bug: its edits in a copy of the sources, and the tests that must fail.
 
 export interface Edit {
   /** From the project's root. */
   readonly file: string;
-  /** Must be there exactly once. */
+  /** Must occur exactly once. */
   readonly find: string;
   readonly replace: string;
 }
@@ -12,7 +12,7 @@ export interface Mutation {
   /** What is wrong, in a few words. */
   readonly name: string;
   readonly edits: readonly Edit[];
-  /** The tests that notice: a file, or a file and the part of it that is to run. */
+  /** The tests that must fail: a file, or part of one. */
   readonly caughtBy: readonly TestRun[];
 }
 

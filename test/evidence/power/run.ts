@@ -1,4 +1,4 @@
-// npm run task -- test:power [WORDS] [--share 3/8]: plants each bug in a copy of the project and sees whether the tests that should notice it do.
+// npm run task -- test:power [WORDS] [--share 3/8]: plants each bug in a copy of the project and checks that the named tests fail.
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { report } from '../scorecard/report.ts';
@@ -42,12 +42,12 @@ async function plantAll(): Promise<number> {
   return met ? 0 : 1;
 }
 
-/** A test that fails anyway notices nothing: each is run once on the sources as they are. */
+/** A test that always fails catches nothing, so each is first run on the unchanged sources. */
 function runsOf(planted: readonly Mutation[]) {
   return [...new Map(planted.flatMap(({ caughtBy }) => caughtBy).map((run) => [JSON.stringify(run), run])).values()];
 }
 
-/** Only a test that failed has caught something; each that is named has to. */
+/** Only a test that failed has caught a bug; each that is named must. */
 async function catches(workshop: Workshop, mutation: Mutation): Promise<boolean> {
   const { name, caughtBy } = mutation;
   const startMs = performance.now();
@@ -65,7 +65,7 @@ async function catches(workshop: Workshop, mutation: Mutation): Promise<boolean>
   return true;
 }
 
-/** Each workshop takes the next piece of work when it is done with the one before. */
+/** Each workshop takes the next piece of work when it has finished the previous one. */
 async function shareOut<T>(work: readonly T[], each: (workshop: Workshop, piece: T) => Promise<boolean>): Promise<boolean[]> {
   const left = [...work];
   const gathered: boolean[] = [];
@@ -77,7 +77,7 @@ async function shareOut<T>(work: readonly T[], each: (workshop: Workshop, piece:
   return gathered;
 }
 
-/** Is `false`, for whoever has to say that something is not as it should be. */
+/** Returns `false`, for callers that report a failure. */
 function say(line: string): false {
   process.stdout.write(`${line}\n`);
   return false;

@@ -1,4 +1,4 @@
-// Runs one test file in a workshop and tells a test that failed from a run in which nothing was tested.
+// Runs one test file in a workshop and distinguishes a failed test from a run that tested nothing.
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -6,10 +6,10 @@ import { launch } from '../../support/start-program.ts';
 import type { TestRun } from './mutation.ts';
 import type { Workshop } from './workshop.ts';
 
-/** `broken`: no test failed and none passed, or it did not end. That says nothing about what was tested. */
+/** `broken`: no test failed and none passed, or it did not end. That proves nothing. */
 export interface Verdict {
   readonly kind: 'passed' | 'failed' | 'broken';
-  /** The last lines of what was printed. */
+  /** The last lines of the output. */
   readonly output: string;
 }
 
@@ -19,7 +19,7 @@ interface Report {
   readonly success: boolean;
 }
 
-/** Above the suite's own limit, by which it says where it was. */
+/** Above the suite's own limit, at which it reports what was running. */
 const RUN_TIMEOUT_MS = 250_000;
 const OUTPUT_SHOWN = 2000;
 const REPORT = 'report.json';

@@ -1,4 +1,4 @@
-// How vitest runs one test file for the planted bugs: any file of the project, evidence included.
+// vitest for the planted bugs, which runs one test file: any file of the project, evidence included.
 import { defineConfig } from 'vitest/config';
 import { COMMON, startsFor } from '../../vitest.config.ts';
 import { suiteLimit } from '../../support/suite-limit.ts';

@@ -18,7 +18,7 @@ export class Workshop {
     symlinkSync(join(ROOT, 'node_modules'), join(this.folder, 'node_modules'));
   }
 
-  /** The table must follow the sources: what is looked for and is not there exactly once, a line each. */
+  /** The table must match the sources: returns a line for each text that does not occur exactly once. */
   faultsOf({ name, edits }: Mutation): string[] {
     return edits.flatMap(({ file, find }) => {
       const path = join(this.folder, file);
@@ -28,7 +28,7 @@ export class Workshop {
     });
   }
 
-  /** Only what has no faults. */
+  /** Only bugs without such faults. */
   plant({ edits }: Mutation): void {
     for (const { file, find, replace } of edits) {
       const path = join(this.folder, file);

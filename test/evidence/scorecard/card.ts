@@ -1,4 +1,4 @@
-// The card: one verdict per row out of what the jobs came to, and plain counts under it.
+// The card: one verdict per row from the results of its jobs, and plain counts below.
 import type { JobResult } from './run-job.ts';
 import type { Counts } from './report.ts';
 import { ROWS } from './rows.ts';

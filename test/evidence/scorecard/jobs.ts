@@ -1,10 +1,10 @@
-// What is run for the scorecard: which commands feed which row, and how big it is.
+// The scorecard's jobs: which commands feed which row, and their size.
 import { SIZE_VARIABLE } from './size.ts';
 import type { Size } from './size.ts';
 
 export interface Job {
   readonly row: number;
-  /** Run one after another; a test file by vitest, a program by node with its arguments. */
+  /** Run in sequence; a test file by vitest, a program by node with its arguments. */
   readonly commands: readonly Command[];
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -17,7 +17,7 @@ export type Command =
 const tests = (file: string, names?: string): Command => ({ kind: 'tests', file: `test/${file}`, names });
 const program = (...args: readonly string[]): Command => ({ kind: 'program', args });
 
-/** In the order of their rows, each in a process of its own, so that a time is the row's and a crash ends only its job. */
+/** In the order of their rows, each in a process of its own, so that times are measured per row and a crash ends only its job. */
 export function jobsOf(size: Size): readonly Job[] {
   const by = (short: number, card: number, nightly: number): string => String({ short, card, nightly }[size]);
   const soak = (store: string): Command => program('test/evidence/load/soak.ts', '--minutes', by(0.1, 0.8, 10), '--store', store);
@@ -32,7 +32,7 @@ export function jobsOf(size: Size): readonly Job[] {
     { row: 8, commands: [tests('evidence/faults/limiter.test.ts', 'refuse a revoked key')] },
     { row: 9, commands: [tests('unit/stores/equality.test.ts')], env: { LINGATE_PROPERTY_RUNS: by(100, 1200, 20_000) } },
     { row: 10, commands: [tests('evidence/simulation/simulation.test.ts')], env: { LINGATE_SIMULATION_SEEDS: by(500, 10_000, 200_000) } },
-    // The tests that are to notice a bug are small ones: forty bugs are many runs.
+    // The tests that catch planted bugs are small: forty bugs are many runs.
     { row: 11, commands: [program('test/evidence/power/run.ts')], env: { [SIZE_VARIABLE]: 'short' } },
     { row: 12, commands: [tests('evidence/http-table/table.test.ts')] },
     { row: 13, commands: [tests('evidence/http-table/smuggling.test.ts')] },

@@ -1,4 +1,4 @@
-// How a test hands its figures to the scorecard: one line of JSON each, in the file that the scorecard names; nothing anywhere else.
+// How a test passes its figures to the scorecard: one line of JSON each, in the file that the scorecard names; without it nothing is written.
 import { appendFileSync } from 'node:fs';
 import process from 'node:process';
 
@@ -11,7 +11,7 @@ export interface Counts {
   readonly badInputs?: number;
   /** Processes killed, frozen or drained, replies and connections cut, engines that misbehave, files cut. */
   readonly faults?: number;
-  /** Requests held against the laws L1 to L9 by the history checker. */
+  /** Requests checked against the invariants L1 to L9 by the history checker. */
   readonly requestsChecked?: number;
   /** The same under virtual time, by the simulation's own checks. */
   readonly requestsSimulated?: number;
@@ -23,7 +23,7 @@ export interface Report {
   /** What was tried, and how much of it. */
   readonly figure: string;
   readonly measured: string;
-  /** What was measured is outstanding; left out where a test that passes says just that. */
+  /** Whether the target was met; left out if passing the test means just that. */
   readonly met?: boolean;
   readonly counts?: Counts;
 }

@@ -1,9 +1,9 @@
-// The rows of the scorecard: what each is about, and which figure would be outstanding.
+// The rows of the scorecard: their subjects and targets.
 
 export interface Row {
   readonly row: number;
   readonly what: string;
-  readonly outstanding: string;
+  readonly target: string;
 }
 
 export const ROWS: readonly Row[] = [
@@ -38,4 +38,4 @@ export const ROWS: readonly Row[] = [
   ['Soak', 'heap below +1 MB/min, descriptors within 5, timers and Redis keys back to the start'],
   ['Secrets', '0 hits but for the first twelve characters of a key'],
   ['SQLite power cut', 'always a prefix of the commits, whole; 0 acknowledged lost with FULL; on EIO 503, never a wrong balance'],
-].map(([what, outstanding], index) => ({ row: index + 1, what: what!, outstanding: outstanding! }));
+].map(([what, target], index) => ({ row: index + 1, what: what!, target: target! }));

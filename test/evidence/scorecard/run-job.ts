@@ -1,4 +1,4 @@
-// Runs one job of the scorecard to its end, and gathers what its tests reported and why they failed.
+// Runs one job of the scorecard to its end, and collects its tests' reports and failures.
 import { once } from 'node:events';
 import { createWriteStream, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,14 +14,14 @@ import type { Size } from './size.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const REASON_MAX = 300;
-/** In this time a suite that is asked to end says which tests were running. */
+/** The time for a suite that is told to end to print which tests were running. */
 const ASKED_MS = 5000;
 
-/** What a job came to. */
+/** The result of a job. */
 export interface JobResult {
   readonly row: number;
   readonly reports: readonly Report[];
-  /** One line per failure; empty when everything passed. */
+  /** One line per failure; empty if everything passed. */
   readonly failures: readonly string[];
   readonly seconds: number;
 }
@@ -30,7 +30,7 @@ export interface JobSetting {
   readonly size: Size;
   /** For the job's output, which is not shown, and its reports. */
   readonly folder: string;
-  /** After so long a command counts as hanging and is ended with all that it has started. */
+  /** After this long a command counts as hanging and is killed with everything that it started. */
   readonly commandMsMax: number;
 }
 
@@ -57,7 +57,7 @@ export async function runJob(job: Job, setting: JobSetting): Promise<JobResult> 
 async function runCommand(command: Command, base: string, env: NodeJS.ProcessEnv, msMax: number): Promise<number | string> {
   const output = createWriteStream(`${base}.log`);
   await once(output, 'open');
-  // What it has started ends with it.
+  // What it started is killed with it.
   const program = launch('node', argumentsOf(command, base), { cwd: ROOT, env, stdio: ['ignore', output, output] });
   const ask = setTimeout(() => program.child.kill('SIGTERM'), msMax);
   const kill = setTimeout(() => program.kill(), msMax + ASKED_MS);
@@ -89,7 +89,7 @@ function reportsIn(file: string): Report[] {
   return lines.map((line) => parsed(line) as Report | undefined).filter((line) => line !== undefined);
 }
 
-/** Whoever was killed while writing leaves half of it. */
+/** A process that was killed while writing leaves half a line. */
 function parsed(json: string): unknown {
   try {
     return JSON.parse(json) as unknown;

@@ -1,4 +1,4 @@
-// `npm run scorecard [-- --rows 1-9,12] [--long] [--out PATH]`: runs what feeds the 25 rows one after another, prints one table.
+// `npm run scorecard [-- --rows 1-9,12] [--long] [--out PATH]`: runs the jobs of the 25 rows one after another, prints one table.
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,13 +24,13 @@ const COMMAND_MS_MAX = { short: 300_000, card: 600_000, nightly: 4 * 3_600_000 }
 interface Wanted {
   readonly rows: readonly number[];
   readonly size: Size;
-  /** How the ledger's script goes in the Redis of rows 1 to 8. */
-  /** The table and the card are written beside each other, with endings of their own. */
+  /** How ledger operations run in the Redis of rows 1 to 8. */
+  /** The table and the card are written side by side, with different file endings. */
   readonly out: string;
 }
 
 const wanted = readArguments();
-// What is interrupted ends what it has started: that happens on exit.
+// An interrupted run kills what it started: that happens on exit.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 const folder = mkdtempSync(join(tmpdir(), 'lingate-scorecard-'));
@@ -42,7 +42,7 @@ for (const job of jobsOf(wanted.size).filter(({ row }) => wanted.rows.includes(r
   const result = await runJob(job, { size: wanted.size, folder, commandMsMax: COMMAND_MS_MAX[wanted.size] });
   results.push(result);
   say(`row ${job.row}: ${result.failures.length === 0 ? 'passed' : 'FAILED'} in ${result.seconds} s`);
-  // After each, for a run that is interrupted.
+  // After each, in case the run is interrupted.
   card = cardOf(results);
   writeFileSync(`${out}.json`, `${JSON.stringify({ size: wanted.size, ...setting, ...card }, undefined, 2)}\n`);
   writeFileSync(`${out}.md`, `${tableMarkdown(asked())}\n\n${countsText(asked(), setting)}\n`);
@@ -52,7 +52,7 @@ say(
 );
 process.exitCode = asked().rows.some(({ verdict }) => verdict !== 'met') ? 1 : 0;
 
-/** The card without what was not asked for. */
+/** The card without the rows that were not requested. */
 function asked(): Card {
   return { ...card, rows: card.rows.filter(({ row }) => wanted.rows.includes(row)) };
 }

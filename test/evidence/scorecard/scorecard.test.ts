@@ -1,4 +1,4 @@
-// The scorecard leaves nothing out: every row has its job and its place, whatever its suite came to.
+// The scorecard leaves nothing out: every row has its job and its place, whatever the result of its suite.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,14 +27,14 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Runs a program instead of a suite; it may say `tell(report)`. */
+/** Runs a program instead of a suite; it may call `tell(report)`. */
 function run(program: string, commandMsMax = 60_000): Promise<JobResult> {
   const tell = `const tell = (line) => require('node:fs').appendFileSync(process.env.${REPORT_FILE_VARIABLE}, JSON.stringify(line) + '\\n');`;
   const commands = [{ kind: 'program', args: ['-e', tell + program] } as const];
   return runJob({ row: 1, commands }, { size: 'short', folder, commandMsMax });
 }
 
-test.each(SIZES)('of size %s, every row has one job, of files that are there', (size) => {
+test.each(SIZES)('of size %s, every row has one job, whose files exist', (size) => {
   const jobs = jobsOf(size);
   expect(jobs.map(({ row }) => row)).toEqual(ROWS.map(({ row }) => row));
   const files = jobs.flatMap(({ commands }) => commands.map((command) => (command.kind === 'tests' ? command.file : command.args[0]!)));
@@ -45,12 +45,12 @@ describe('a card', () => {
   const rowOf = (...results: JobResult[]) => cardOf(results).rows[0]!;
   const result = { row: 1, reports: [MET], failures: [], seconds: 3 };
 
-  test('holds every row, also of what was not run', () => {
+  test('has every row, even those that were not run', () => {
     const { rows } = cardOf([]);
     expect(rows.map(({ row, verdict }) => [row, verdict])).toEqual(ROWS.map(({ row }) => [row, 'not measured']));
   });
 
-  test('says met only of what was measured, was outstanding and did not fail', () => {
+  test('says met only of what was measured, met its target and did not fail', () => {
     expect(rowOf(result)).toMatchObject({ verdict: 'met', figures: ['something: 0 of 7'], seconds: 3 });
     expect(rowOf({ ...result, reports: [] }).verdict).toBe('not measured');
     const short = rowOf({ ...result, reports: [MET, { ...MET, met: false }] });
@@ -64,12 +64,12 @@ describe('a card', () => {
     expect(cardOf([{ ...result, reports }]).counts).toEqual({ badInputs: 2, faults: 12, requestsChecked: 0, requestsSimulated: 0 });
   });
 
-  test('as a table has a line or more for every row, and why one is not met', () => {
+  test('as a table has a line or more for every row, with the reason if its target is not met', () => {
     const card = cardOf([{ ...result, failures: ['a | b'] }]);
     expect(tableText(card)).toContain('not met: a | b');
     const lines = tableMarkdown(card).split('\n');
     expect(lines).toHaveLength(2 + ROWS.length);
-    expect(lines[0]).toBe('| # | what | our figure | outstanding | met | command |');
+    expect(lines[0]).toBe('| # | what | our figure | target | met | command |');
     expect(lines[2]).toContain(
       'something: 0 of 7<br>not met: a \\| b | difference 0; L1 to L5 hold per id | no | `npm run scorecard -- --rows 1` |',
     );
@@ -78,7 +78,7 @@ describe('a card', () => {
 });
 
 describe('a job', () => {
-  test('hands on what was reported for its row, and knows its size', async () => {
+  test('passes on what was reported for its row, and knows its size', async () => {
     const { reports, failures } = await run(`
       tell({ row: 1, figure: process.env.${SIZE_VARIABLE}, measured: 'x' });
       tell({ row: 2, figure: 'of another row', measured: 'x' });`);
@@ -86,13 +86,13 @@ describe('a job', () => {
     expect(failures).toEqual([]);
   });
 
-  test('that fails says so, and keeps what was reported before', async () => {
+  test('that fails says so, and keeps earlier reports', async () => {
     const { reports, failures } = await run("tell({ row: 1, figure: 'a', measured: 'b' }); process.exitCode = 3;");
     expect(reports.length).toBeGreaterThan(0);
     expect(failures).toEqual([expect.stringMatching(/^ended with 3/)]);
   });
 
-  test('that is killed says so, and half of a report is none', async () => {
+  test('that is killed says so, and half of a report counts as none', async () => {
     const { reports, failures } = await run(
       `tell({ row: 1, figure: 'whole', measured: 'b' });
       require('node:fs').appendFileSync(process.env.${REPORT_FILE_VARIABLE}, '{"row":1,"fig');
@@ -102,7 +102,7 @@ describe('a job', () => {
     expect(failures).toEqual([expect.stringMatching(/^ended with SIGKILL/)]);
   });
 
-  test('that hangs is ended with what it has started', async () => {
+  test('that hangs is killed with everything that it started', async () => {
     const { failures } = await run(
       `import('${START_PROGRAM}').then(({ launch }) => launch('sleep', ['600'], { stdio: 'inherit' })); setInterval(() => {}, 1e6);`,
       500,

@@ -1,4 +1,4 @@
-// How big a run is: some seconds within a test suite, what the scorecard promises, or a night.
+// The size of a run: some seconds within a test suite, the scorecard's promise, or a night.
 import process from 'node:process';
 
 export const SIZES = ['short', 'card', 'nightly'] as const;
@@ -6,7 +6,7 @@ export type Size = (typeof SIZES)[number];
 
 export const SIZE_VARIABLE = 'LINGATE_SIZE';
 
-/** Asked for by `npm run scorecard [-- --long]`; everything else is short. */
+/** Set by `npm run scorecard [-- --long]`; everything else is short. */
 export const SIZE: Size = SIZES.find((size) => size === process.env[SIZE_VARIABLE]) ?? 'short';
 
 /** A size or count for each. */
@@ -14,7 +14,7 @@ export function sized(short: number, card: number, nightly = card): number {
   return { short, card, nightly }[SIZE];
 }
 
-/** A suite beside others on a busy machine only reports times; a test that has to judge one does so in bigger runs. */
+/** A suite among others on a busy machine only reports times; tests that judge them do so in larger runs. */
 export const TIMES_JUDGED = SIZE !== 'short';
 
 /** How long a run may take before the test counts as hanging. */

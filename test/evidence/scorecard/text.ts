@@ -1,7 +1,7 @@
 // The card as text: a table for the terminal, the same as Markdown for the README.
 import type { Card, CardRow, Verdict } from './card.ts';
 
-/** What the numbers under the table are about. */
+/** What the numbers below the table refer to. */
 export interface Setting {
   readonly runtimePackages: number;
   readonly runtimePackagesInAll: number;
@@ -10,8 +10,8 @@ export interface Setting {
 }
 
 const WIDTHS = [2, 16, 62, 40, 12, 6] as const;
-const HEADINGS = ['#', 'what', 'our figure', 'outstanding', 'verdict', 'time'] as const;
-const MARKDOWN_HEADINGS = ['#', 'what', 'our figure', 'outstanding', 'met', 'command'] as const;
+const HEADINGS = ['#', 'what', 'our figure', 'target', 'verdict', 'time'] as const;
+const MARKDOWN_HEADINGS = ['#', 'what', 'our figure', 'target', 'met', 'command'] as const;
 const MET: Readonly<Record<Verdict, string>> = { met: 'yes', 'not met': 'no', 'not measured': 'not measured' };
 
 export function tableText({ rows }: Card): string {
@@ -21,8 +21,8 @@ export function tableText({ rows }: Card): string {
 
 export function tableMarkdown({ rows }: Card): string {
   const cells = rows.map((row) => {
-    const [number, what, figure, outstanding] = cellsOf(row, '<br>').map(escaped);
-    return [number, what, figure, outstanding, MET[row.verdict], `\`npm run scorecard -- --rows ${row.row}\``];
+    const [number, what, figure, target] = cellsOf(row, '<br>').map(escaped);
+    return [number, what, figure, target, MET[row.verdict], `\`npm run scorecard -- --rows ${row.row}\``];
   });
   return [MARKDOWN_HEADINGS, MARKDOWN_HEADINGS.map(() => '---'), ...cells].map((line) => `| ${line.join(' | ')} |`).join('\n');
 }
@@ -34,7 +34,7 @@ export function countsText({ rows, counts, seconds }: Card, setting: Setting): s
     `${met} of ${rows.length} rows met in ${Math.floor(seconds / 60)} min ${seconds % 60} s, one after the other`,
     `bad inputs tried: ${number(counts.badInputs)}`,
     `faults injected: ${number(counts.faults)}`,
-    `requests held against every law: ${number(counts.requestsChecked)}; under virtual time: ${number(counts.requestsSimulated)}`,
+    `requests checked against every invariant: ${number(counts.requestsChecked)}; under virtual time: ${number(counts.requestsSimulated)}`,
     `runtime packages: ${setting.runtimePackages}, with what they need in turn ${setting.runtimePackagesInAll}`,
     `measured on ${setting.machine}, commit ${setting.commit}`,
   ]
@@ -42,17 +42,17 @@ export function countsText({ rows, counts, seconds }: Card, setting: Setting): s
     .join('\n');
 }
 
-function cellsOf({ row, what, figures, outstanding, verdict, reasons, seconds }: CardRow, lineBreak: string): string[] {
+function cellsOf({ row, what, figures, target, verdict, reasons, seconds }: CardRow, lineBreak: string): string[] {
   const said = [...figures, ...reasons.map((reason) => `not met: ${reason}`)];
   const figure = said.length === 0 ? 'not measured' : said.join(lineBreak);
-  return [String(row), what, figure, outstanding, verdict, seconds === 0 ? '' : `${seconds} s`];
+  return [String(row), what, figure, target, verdict, seconds === 0 ? '' : `${seconds} s`];
 }
 
 function escaped(cell: string): string {
   return cell.replaceAll('|', '\\|').replaceAll('\n', ' ');
 }
 
-/** Each cell broken to its column's width. */
+/** Each cell wrapped to its column's width. */
 function lineText(cells: readonly string[]): string {
   const columns = cells.map((cell, index) => broken(cell, WIDTHS[index]!));
   const height = Math.max(...columns.map(({ length }) => length));

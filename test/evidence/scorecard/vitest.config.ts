@@ -1,4 +1,4 @@
-// How the scorecard runs a test file: alone, with those of the long kind that no suite includes, and with room for its size.
+// vitest for the scorecard's tests: sequential, including the long ones that no suite includes, with time for their size.
 import { defineConfig } from 'vitest/config';
 import { COMMON, startsFor } from '../../vitest.config.ts';
 import { suiteLimit } from '../../support/suite-limit.ts';

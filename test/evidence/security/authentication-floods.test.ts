@@ -1,4 +1,4 @@
-// Floods of keys that nobody knows: few look-ups reach the store, nothing is kept of them, and good keys are served meanwhile.
+// Floods of unknown keys: few look-ups reach the store, nothing of them stays, and good keys are served meanwhile.
 import { randomBytes } from 'node:crypto';
 import { Agent } from 'node:http';
 import { Redis } from 'ioredis';
@@ -15,7 +15,7 @@ import type { Sent } from '../load/open-loop.ts';
 const LOOKUPS_AT_ONCE_MAX = 1000;
 const digest = (): KeyDigest => digestOf(newKey('live', randomBytes));
 
-describe('the key cache before a store that does not answer yet', () => {
+describe('the key cache with a store that does not answer yet', () => {
   function slowStore() {
     const asked: KeyDigest[] = [];
     const answers: (() => void)[] = [];
@@ -39,7 +39,7 @@ describe('the key cache before a store that does not answer yet', () => {
     };
   }
 
-  test('asks for each key once, however many requests bring it, and not again for a second', async () => {
+  test('looks up each key once, however many requests send it, and not again for a second', async () => {
     const { asked, cache, answer, later } = slowStore();
     const sought = digest();
     const found = Array.from({ length: 500 }, () => cache.find(sought));
@@ -52,7 +52,7 @@ describe('the key cache before a store that does not answer yet', () => {
     await expect.poll(() => cache.peek(sought)).toBeUndefined();
   });
 
-  test('asks for no more than a thousand at the same time; whoever comes on top is told that the service is busy', async () => {
+  test('has at most a thousand look-ups in flight; further callers are told that the service is busy', async () => {
     const { asked, cache, answer } = slowStore();
     const found = Array.from({ length: 3 * LOOKUPS_AT_ONCE_MAX }, () => cache.find(digest()));
     expect(asked).toHaveLength(LOOKUPS_AT_ONCE_MAX);
@@ -60,7 +60,7 @@ describe('the key cache before a store that does not answer yet', () => {
     const busy = (await Promise.all(found.map(async (each) => each))).filter((answered) => answered !== undefined);
     expect(busy).toHaveLength(2 * LOOKUPS_AT_ONCE_MAX);
     expect(busy[0]).toEqual({ kind: 'unavailable', cause: 'busy' });
-    // The places are free again.
+    // The slots are free again.
     void cache.find(digest());
     expect(asked).toHaveLength(LOOKUPS_AT_ONCE_MAX + 1);
     answer();
@@ -82,22 +82,22 @@ describe('the key cache before a store that does not answer yet', () => {
 });
 
 describe.each(['redis', 'sqlite'] as const)('a gateway on %s', (store) => {
-  let house: LoadedGateway;
+  let site: LoadedGateway;
 
-  afterEach(() => house.stop());
+  afterEach(() => site.stop());
 
   async function flood(count: number, keyOf: (index: number) => string): Promise<Record<string, number>> {
     const agent = new Agent({ keepAlive: true });
     const sent: Sent[] = [];
-    await atOnce(30, count, async (index) => sent.push(await sendOne(agent, { port: house.port, key: keyOf(index) })));
+    await atOnce(30, count, async (index) => sent.push(await sendOne(agent, { port: site.port, key: keyOf(index) })));
     agent.destroy();
     return countBy(sent);
   }
 
-  /** Commands that the Redis has run; every look-up is one. None with the other store. */
+  /** Commands that the Redis has run, every look-up among them. None with the other store. */
   async function commands(): Promise<number> {
-    if (house.redis === undefined) return 0;
-    const client = new Redis(house.redis.port, '127.0.0.1', { protocol: 2 });
+    if (site.redis === undefined) return 0;
+    const client = new Redis(site.redis.port, '127.0.0.1', { protocol: 2 });
     try {
       return Number(/total_commands_processed:(\d+)/.exec(await client.info('stats'))?.[1]);
     } finally {
@@ -106,32 +106,32 @@ describe.each(['redis', 'sqlite'] as const)('a gateway on %s', (store) => {
   }
 
   test('a flood of a few unknown keys reaches the store once a second for each of them', async () => {
-    house = await startLoadedGateway({ store });
+    site = await startLoadedGateway({ store });
     const keys = Array.from({ length: 10 }, () => newKey('live', randomBytes));
     const before = await commands();
     const startedAtMs = performance.now();
     const statuses = await flood(1500, (index) => keys[index % keys.length]!);
     const seconds = Math.ceil((performance.now() - startedAtMs) / 1000);
     expect(statuses).toEqual({ '401 unauthorized': 1500 });
-    const misses = await house.metric('lingate_key_lookups_total{result="miss"}');
+    const misses = await site.metric('lingate_key_lookups_total{result="miss"}');
     expect(misses).toBeGreaterThanOrEqual(keys.length);
     expect(misses).toBeLessThanOrEqual(keys.length * (seconds + 1));
-    // Besides look-ups there are only the probes of a few per second, and our own question.
+    // Besides look-ups there are only a few probes per second, and our own query.
     expect((await commands()) - before).toBeLessThanOrEqual(misses + 10 * seconds + 20);
   });
 
   test('a flood of ever new unknown keys leaves nothing in the store, and a good key is served meanwhile', async () => {
-    house = await startLoadedGateway({ store });
-    const team = await house.team();
-    await openLoop({ port: house.port, key: team.key, perSecond: 10, seconds: 0.1 });
-    const client = house.redis === undefined ? undefined : new Redis(house.redis.port, '127.0.0.1', { protocol: 2 });
-    // A charge makes keys of its own, and follows its answer.
-    await vi.waitUntil(async () => (await house?.metric('lingate_open_settlements')) === 0, 5000);
-    // Besides what the gateway's probe writes, which comes and goes.
+    site = await startLoadedGateway({ store });
+    const team = await site.team();
+    await openLoop({ port: site.port, key: team.key, perSecond: 10, seconds: 0.1 });
+    const client = site.redis === undefined ? undefined : new Redis(site.redis.port, '127.0.0.1', { protocol: 2 });
+    // A charge creates keys of its own, and follows its answer.
+    await vi.waitUntil(async () => (await site?.metric('lingate_open_settlements')) === 0, 5000);
+    // Except what the gateway's probe writes, which comes and goes.
     const keys = async () => (await client?.keys('*'))?.filter((name) => !/:probe:|:janitor$/.test(name)).toSorted();
     const keysBefore = await keys();
     const [good, statuses] = await Promise.all([
-      openLoop({ port: house.port, key: team.key, perSecond: 50, seconds: 2 }),
+      openLoop({ port: site.port, key: team.key, perSecond: 50, seconds: 2 }),
       flood(1500, () => newKey('live', randomBytes)),
     ]);
     expect(countBy(good)).toEqual({ '200 ok': good.length });

@@ -1,4 +1,4 @@
-// Secrets to look for, in every form in which one might turn up.
+// Secrets to search for, in every form in which they might appear.
 
 export interface Canary {
   readonly name: string;
@@ -11,7 +11,7 @@ export interface Hit {
   readonly place: string;
 }
 
-/** By the name of the form. Texts are compared as the bytes that they have in UTF-8. */
+/** By the name of the form. Texts are compared as their UTF-8 bytes. */
 export function formsOf(value: string): ReadonlyMap<string, string> {
   const bytes = Buffer.from(value);
   const escaped = JSON.stringify(value).slice(1, -1);
@@ -27,12 +27,12 @@ export function formsOf(value: string): ReadonlyMap<string, string> {
     ['hex', bytes.toString('hex')],
     ['HEX', bytes.toString('hex').toUpperCase()],
   ]);
-  // What stands before it decides on which of three ways a base64 text shows it.
+  // The preceding bytes decide which of three base64 forms appears.
   for (const before of [0, 1, 2]) {
     const shifted = Buffer.concat([Buffer.alloc(before), bytes]);
     for (const encoding of ['base64', 'base64url'] as const) {
       const text = shifted.toString(encoding).replace(/=+$/, '');
-      // Both ends may share a letter with what stands beside.
+      // Both ends may share a letter with their neighbours.
       forms.set(`${encoding} at ${before}`, text.slice(before === 0 ? 0 : before + 1, -1));
     }
   }
@@ -43,7 +43,7 @@ function asciiOnly(text: string): string {
   return text.replaceAll(/[^ -~]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Every form of every canary that stands in a place. */
+/** Every form of every canary that occurs in a place. */
 export function hitsIn(place: string, content: string | Uint8Array, canaries: readonly Canary[]): Hit[] {
   // Byte for byte, so that no encoding can hide anything.
   const haystack = Buffer.from(content).toString('latin1');

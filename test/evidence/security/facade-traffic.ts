@@ -7,7 +7,7 @@ import { ANSWERING, UNUSABLE, told } from './leaky-engine.ts';
 import type { Answered, SecretTraffic } from './secret-traffic.ts';
 
 interface Sent {
-  /** POST without it. */
+  /** Default POST. */
   readonly method?: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -18,7 +18,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const BOUNDARY = 'lingate-boundary';
 
-/** The same fields in every kind of body that is taken. */
+/** The same fields in every accepted kind of body. */
 const KINDS: Readonly<Record<string, (path: string, fields: Fields) => Sent>> = {
   JSON: (path, fields) => ({ path, headers: { 'content-type': 'application/json' }, body: JSON.stringify(fields) }),
   form: (path, fields) => ({
@@ -49,11 +49,11 @@ function azureTranslation(key: string, text: string): Sent {
 
 export class FacadeTraffic {
   readonly answers: Answered[] = [];
-  readonly #house: LoadedGateway;
+  readonly #site: LoadedGateway;
   readonly #secrets: SecretTraffic;
 
-  constructor(house: LoadedGateway, secrets: SecretTraffic) {
-    this.#house = house;
+  constructor(site: LoadedGateway, secrets: SecretTraffic) {
+    this.#site = site;
     this.#secrets = secrets;
   }
 
@@ -72,7 +72,7 @@ export class FacadeTraffic {
     const { secret } = this.#secrets;
     const good = await this.#secrets.team();
     const revoked = await this.#secrets.team();
-    await this.#house.store.teams.revokeKey(revoked.keyId);
+    await this.#site.store.teams.revokeKey(revoked.keyId);
     const poor = await this.#secrets.team({ ...QUOTA_PLAN, characters: 1 });
     const broke = await this.#secrets.team(CREDIT_PLAN, 0);
     const cases: readonly (readonly [string, libreTranslate: number, deepL: number, azure: number])[] = [
@@ -163,7 +163,7 @@ export class FacadeTraffic {
     await this.#expect('an engine that fails', 503, get(`?key=${key}&q=${encodeURIComponent(told('quoting'))}${words}&target=de`));
   }
 
-  /** Terms that are taken and terms that are refused, in every kind of body; ids that are none. */
+  /** Terms that are accepted and refused, in every kind of body, and invalid ids. */
   async #glossaries(key: string): Promise<void> {
     const { path, term, termTranslation } = this.#secrets.secret;
     const entries = `${term}\t${termTranslation}`;
@@ -212,9 +212,9 @@ export class FacadeTraffic {
     for (const name of Object.keys(ANSWERING)) for (const sent of through(name)) await this.#expect(name, 200, sent);
   }
 
-  /** Callers who leave in the middle of a body that holds their key, and of the engine's work. */
+  /** Callers who leave in the middle of a body that contains their key, and of the engine's work. */
   async #aborts(key: string): Promise<void> {
-    const { engine, port } = this.#house;
+    const { engine, port } = this.#site;
     for (const kind of Object.values(KINDS)) {
       const sent = kind('/translate', { ...this.#asked({ api_key: key }), q: told('hang') + this.#secrets.secret.text });
       const whole = requestBytes({ method: 'POST', ...sent });
@@ -235,7 +235,7 @@ export class FacadeTraffic {
   async #expect(name: string, status: number, { method = 'POST', path, headers, body }: Sent): Promise<void> {
     const { secret } = this.#secrets;
     const response = await request({
-      port: this.#house.port,
+      port: this.#site.port,
       method,
       path,
       headers: { 'user-agent': secret.agent, cookie: `session=${secret.cookie}`, origin: `https://${secret.agent}.test`, ...headers },

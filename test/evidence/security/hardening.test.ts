@@ -1,4 +1,4 @@
-// The image's hardening, as far as it shows without an image: no root, no capability, no new privileges, a file system that cannot be written.
+// The image's hardening, as far as it can be tested without an image: no root, no capability, no new privileges, a read-only file system.
 import { chmod, chown, mkdir, mkdtemp, readFile, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,11 +20,11 @@ const READY = /ready on http:\/\/[^ ]+:(\d+), ops/;
 
 const works = async (name: Startable, args: readonly string[], uses: readonly Startable[]): Promise<boolean> =>
   (await runProgram(name, args, { uses })).status === 0;
-/** What this machine lets its tests do; where it is less, the rest of the promise is still tested. */
+/** What this machine allows its tests; with less, the rest is still tested. */
 const CAN_BECOME = await works('setpriv', ['--reuid', String(UID), '--regid', String(UID), '--clear-groups', 'true'], ['true']);
 const CAN_MOUNT = CAN_BECOME && (await works('unshare', ['--mount', 'mount', '--make-rprivate', '/'], ['mount']));
 
-/** Nothing but `data` can be written, not even /tmp; the program is seen where any user can read it. */
+/** Only `data` is writable, not even /tmp; the program is visible where any user can read it. */
 const READ_ONLY = `
 set -e
 mount --make-rprivate /
@@ -72,7 +72,7 @@ function start() {
   return { gateway, store };
 }
 
-test('a gateway needs no root, no capability and nothing to write but its data, and ends in order', async () => {
+test('a gateway needs no root, no capability and nothing writable but its data, and ends cleanly', async () => {
   const { gateway, store: url } = start();
   try {
     await gateway.until(READY);
@@ -103,7 +103,7 @@ test('a gateway needs no root, no capability and nothing to write but its data, 
   }
 });
 
-test('the image runs as this user, on glibc, and is ended as a process is', async () => {
+test('the image runs as this user, on glibc, and is stopped by a signal like any process', async () => {
   const dockerfile = await readFile(join(ROOT, 'Dockerfile'), 'utf8');
   expect(dockerfile).toMatch(new RegExp(`^USER ${UID}:${UID}$`, 'm'));
   expect(dockerfile).toMatch(/^FROM node:24-trixie-slim$/m);

@@ -1,4 +1,4 @@
-// An engine that says what nobody may hear, in every way in which an answer can be wrong, and in some that are right.
+// An engine that reveals secrets in every kind of wrong answer, and in some that are right.
 import { act, answer, CANARY, status } from '../../../src/testing/scripted-behaviours.ts';
 import type { Act, Behaviour, NamedBehaviour } from '../../../src/testing/scripted-behaviours.ts';
 
@@ -8,23 +8,23 @@ const NAMED: readonly NamedBehaviour[] = [
   ...(['truncate', 'partial_eof', 'garbage', 'huge', 'huge_headers', 'redirect'] as const),
 ];
 
-/** By name: no attempt that is answered so is usable. */
+/** By name: an attempt with such an answer is unusable. */
 export const UNUSABLE: Readonly<Record<string, Behaviour>> = {
   ...Object.fromEntries(NAMED.map((name) => [name, name])),
   status_500: status(500),
   status_418: status(418),
   status_204: status(204, ''),
-  // As engines do that quote what they could not translate.
+  // Like engines that quote what they could not translate.
   quoting: (asked, response) => void response.writeHead(422, CANARY).end(JSON.stringify({ message: `${CANARY}: ${asked.body}` })),
 };
 
-/** These do translate; what they say besides is nobody's business. */
+/** These do translate; what they add must not be shown. */
 export const ANSWERING: Readonly<Record<string, Act>> = {
   chatty: answer(JSON.stringify({ translations: [{ text: 'ok', note: CANARY }], message: CANARY })),
   odd_language: answer(JSON.stringify({ translations: [{ text: 'ok', detected_source_language: CANARY }] })),
 };
 
-/** What a text has to begin with for the engine to behave so. */
+/** The beginning of a text that makes the engine behave like this. */
 export function told(behaviour: string): string {
   return `behave:${behaviour};`;
 }

@@ -1,4 +1,4 @@
-// The ops listener asks nobody for a key: it is on loopback unless someone says otherwise, and says so when it is not.
+// The ops listener requires no key: it is on loopback unless configured otherwise, which is logged.
 import { describe, expect, test } from 'vitest';
 import { startApp } from '../../../src/app/app.ts';
 import { loadConfig } from '../../../src/config/load.ts';
@@ -8,7 +8,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Log lines at the start of a gateway whose ops listener is there, and whether the public side answers an ops path. */
+/** Log lines at the start of a gateway with this ops address, and whether the public side answers an ops path. */
 async function startedWith(ops: string): Promise<{ warnings: string[]; opsPathsOnPublicSide: number[] }> {
   const folder = await mkdtemp(join(tmpdir(), 'lingate-ops-'));
   const engine = await startScriptedEngine();
@@ -30,7 +30,7 @@ describe('the ops listener', () => {
     expect(isLoopback(loadConfig({ env: {} }).ops.host)).toBe(true);
   });
 
-  test('on loopback starts without a word, and the public side has none of its pages', async () => {
+  test('on loopback starts without a warning, and the public side has none of its pages', async () => {
     const { warnings, opsPathsOnPublicSide } = await startedWith('127.0.0.1:0');
     expect(warnings).toEqual([]);
     expect(opsPathsOnPublicSide).toEqual([404, 404, 404, 404, 404]);

@@ -1,4 +1,4 @@
-// Nobody is charged for what was not written to their connection: requests pipelined behind a slow one, then a reset or half a close.
+// Nobody is charged for what was not written to their connection: requests pipelined behind a slow one, then a reset or a half-close.
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, expect, test, vi } from 'vitest';
@@ -21,7 +21,7 @@ const FRONTS = [
 
 const config = {
   plugins: FACADES,
-  // The first call has to be at the engine still when its caller leaves, on a slow machine too: after a deadline its second
+  // The first call must still be at the engine when its caller leaves, on a slow machine too: after a deadline its second
   // attempt would be answered, and an answer that is written is charged.
   engine: { timeout_ms: 20_000 },
   store_options: { command_timeout_ms: 5000 },
@@ -51,7 +51,7 @@ onEveryGateway({ config }, (setting) => {
     setting.engine.always('ok');
   });
 
-  /** The first call waits until it is let go; whatever comes after it is answered at once. */
+  /** The first call waits until it is released; later ones are answered at once. */
   const holdFirst = (): void =>
     setting.engine.always((_received, response) => {
       held.push(response);
@@ -66,17 +66,17 @@ onEveryGateway({ config }, (setting) => {
       body: JSON.stringify(body),
     });
 
-  /** All that the connection sent has been read when requests that came later have been answered. */
+  /** Everything that the connection sent has been read once requests that came later have been answered. */
   async function readAll(): Promise<void> {
     for (let i = 0; i < 3; i++) await request({ port: setting.gateway.port, path: '/health' });
   }
 
-  test.each(FRONTS)('%s: 0 characters for callers who leave behind the first', async (path, body) => {
+  test.each(FRONTS)('%s: 0 characters for callers who leave before the first answer', async (path, body) => {
     for (const leave of ['reset', 'finish'] as const) {
       holdFirst();
       const connection = await RawConnection.open({ port: setting.gateway.port });
       connection.send(Buffer.concat(Array.from({ length: PIPELINED }, () => bytesOf(path, body))));
-      // uWebSockets.js ends such a connection, perhaps before its first request has reached the engine.
+      // uWebSockets.js closes such a connection, perhaps before its first request has reached the engine.
       await Promise.race([connection.ended, until(() => held.length > 0)]);
       await readAll();
       expect(connection.unread, 'what was written before its caller left').toBe('');
@@ -91,7 +91,7 @@ onEveryGateway({ config }, (setting) => {
     }
   });
 
-  test('every character that was read is charged, once, when the caller stays', async () => {
+  test('every character that was read is charged, once, if the caller stays', async () => {
     if (setting.listener === 'uws') return expect(setting.listener).toBe('uws');
     const connection = await RawConnection.open({ port: setting.gateway.port });
     connection.send(Buffer.concat(Array.from({ length: PIPELINED }, () => bytesOf('/v1/translate', TRANSLATION))));

@@ -19,7 +19,7 @@ export function storedIn(url: string): Promise<Place[]> {
   return url.startsWith('sqlite:') ? Promise.resolve(filesOf(url.slice('sqlite:'.length))) : redisContent(url);
 }
 
-/** The database, its log of writes, and whatever else begins with its name. */
+/** The database, its log of writes, and everything else that begins with its name. */
 function filesOf(path: string): Place[] {
   const names = readdirSync(dirname(path)).filter((name) => name.startsWith(basename(path)));
   return names.map((name) => ({ name: `file ${name}`, content: readFileSync(join(dirname(path), name)) }));
@@ -30,7 +30,7 @@ async function redisContent(url: string): Promise<Place[]> {
   try {
     const keys = await client.keys('*');
     const values = await Promise.all(
-      // The dump compresses what is long, so the values are read as well.
+      // The dump compresses long values, so the values are read as well.
       keys.map(async (key) => [key, await client.dumpBuffer(key), JSON.stringify(await valueOf(client, key))] as const),
     );
     return values.flatMap(([key, dump, value]) => [

@@ -1,4 +1,4 @@
-// No response field can be made to end a line: whatever a bug puts into one, the answer is refused rather than split.
+// No response field can end its line: whatever a bug puts into one, the answer is refused rather than split.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Exchange } from '../../../src/core/exchange.ts';
@@ -23,13 +23,13 @@ const exchange = (): Exchange =>
     0,
   );
 
-/** Mostly what breaks lines, and what looks like it. */
+/** Mostly what breaks lines, and look-alikes. */
 const nasty = fc.oneof(
   fc.string({ unit: fc.constantFrom('\r', '\n', '\0', '\u2028', '\u010d', '\u010a', 'a', ':', ' ', '\t', 'é', '\x7f'), maxLength: 12 }),
   fc.string(),
 );
 
-test('a field of an outcome or of the exchange either is safe or makes no answer at all', () => {
+test('a field of an outcome or of the exchange is either safe or prevents the answer', () => {
   fc.assert(
     fc.property(nasty, nasty, fc.constantFrom('reply', 'problem', 'exchange', 'content type'), (name, value, where) => {
       const x = exchange();
@@ -48,7 +48,7 @@ test('a field of an outcome or of the exchange either is safe or makes no answer
   );
 });
 
-/** What would go on the wire. */
+/** What would be sent. */
 function sent(outcome: Reply | Refusal, x: Exchange): 'safe fields' | 'unsafe fields' | 'nothing' {
   let fields;
   try {

@@ -1,4 +1,4 @@
-// Sends secrets through a gateway by every path there is: translations, all problems, misbehaving engines, aborts, a store that is away.
+// Sends secrets through a gateway in every possible way: translations, all problems, misbehaving engines, aborts, an unavailable store.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
@@ -19,7 +19,7 @@ import { ANSWERING, UNUSABLE, told } from './leaky-engine.ts';
 
 /** It escapes differently in each form, and nothing else contains it. */
 const word = (name: string): string => `${name}-${randomBytes(9).toString('hex')}-"é<&`;
-/** Fit to stand in a path or field. */
+/** Valid in a path or field. */
 const token = (name: string): string => `${name}${randomBytes(9).toString('hex')}`;
 
 interface Ask {
@@ -36,7 +36,7 @@ export interface Answered {
 }
 
 export class SecretTraffic {
-  readonly #house: LoadedGateway;
+  readonly #site: LoadedGateway;
   readonly #listener: 'uws' | 'node';
   readonly secret = {
     text: word('text'),
@@ -54,22 +54,22 @@ export class SecretTraffic {
     unknownKey: newKey('live', randomBytes),
     malformedKey: `la_live_${token('malformed')}`,
   };
-  /** Of every team that was made: what stands behind the twelve characters that may be shown. */
+  /** Of every team that was created: what follows the twelve characters that may be shown. */
   readonly keys: Canary[] = [];
   readonly answers: Answered[] = [];
 
-  constructor(house: LoadedGateway, listener: 'uws' | 'node') {
-    this.#house = house;
+  constructor(site: LoadedGateway, listener: 'uws' | 'node') {
+    this.#site = site;
     this.#listener = listener;
   }
 
-  /** Everything that callers say, keys of teams apart. */
+  /** Everything that callers send, except keys of teams. */
   get said(): Canary[] {
     return Object.entries(this.secret).map(([name, value]) => ({ name, value }));
   }
 
   async team(plan: Plan = QUOTA_PLAN, creditMinor = 0): Promise<TestTeam> {
-    const made = await makeTeam(this.#house.store, plan, creditMinor);
+    const made = await makeTeam(this.#site.store, plan, creditMinor);
     this.keys.push({ name: 'key', value: made.key.slice(12) });
     return made;
   }
@@ -115,7 +115,7 @@ export class SecretTraffic {
   }
 
   async #ask(name: string, asked: Ask): Promise<HttpResponse> {
-    const response = await request({ port: this.#house.port, ...this.#request(asked) });
+    const response = await request({ port: this.#site.port, ...this.#request(asked) });
     this.answers.push({ name, response });
     return response;
   }
@@ -132,13 +132,13 @@ export class SecretTraffic {
     return response;
   }
 
-  /** They do reach the engine: what is looked for later has been there. */
+  /** They do reach the engine: the secrets searched for later have been there. */
   async #successes(key: string): Promise<string> {
     const { secret } = this;
     const created = await this.#succeed('glossary', { key, path: '/v1/glossaries', body: this.#glossary }, 201);
     const glossaryId = (created.json() as { glossary_id: string }).glossary_id;
     await this.#succeed('translation', { key, body: this.#translation({ glossary_id: glossaryId }) });
-    const [work] = this.#house.engine.requests;
+    const [work] = this.#site.engine.requests;
     for (const value of [secret.text, secret.context, secret.term, secret.termTranslation]) {
       assert.ok(work!.body.includes(JSON.stringify(value).slice(1, -1)));
     }
@@ -149,7 +149,7 @@ export class SecretTraffic {
   async #refusals(key: string, glossaryId: string): Promise<void> {
     const { secret } = this;
     const revoked = await this.team();
-    answered(await this.#house.store.teams.revokeKey(revoked.keyId));
+    answered(await this.#site.store.teams.revokeKey(revoked.keyId));
     const throttled = await this.team({ ...QUOTA_PLAN, requests_per_second: 1 });
     const full = await this.team({ ...QUOTA_PLAN, max_glossaries: 0 });
     const glossaries = '/v1/glossaries';
@@ -169,7 +169,7 @@ export class SecretTraffic {
       ['not_found', { path: `/v1/${secret.path}` }],
       ['not_found', { path: `/${secret.unknownKey}/${secret.path}`, method: 'GET' }],
       ['method_not_allowed', { method: 'PUT' }],
-      // To node:http it is no HTTP at all.
+      // To node:http it is not HTTP at all.
       [this.#listener === 'uws' ? 'method_not_allowed' : 'validation_error', { method: secret.method }],
       ['unauthorized', { key: secret.unknownKey }],
       ['unauthorized', { key: secret.malformedKey }],
@@ -188,13 +188,13 @@ export class SecretTraffic {
     ];
     for (const asked of invalid) await this.#expect('validation_error', { key, ...asked });
     for (const [code, asked] of others) await this.#expect(code, { key, ...asked });
-    // The first takes the only place, unless it comes at a second's end.
+    // The first takes the only slot, unless it arrives at a second's end.
     for (let i = 0; i < 5; i++) await this.#ask('one of many', { key: throttled.key });
   }
 
   /** Callers who leave in the middle of a head, of a body and of the engine's work; and a head that breaks the framing. */
   async #aborts(key: string): Promise<void> {
-    const { engine, port } = this.#house;
+    const { engine, port } = this.#site;
     const whole = requestBytes(this.#request({ key, body: this.#leaky('hang') }));
     const before = engine.requests.length;
     for (const length of [100, whole.length - 5, whole.length]) {
@@ -210,9 +210,9 @@ export class SecretTraffic {
     broken.destroy();
   }
 
-  /** Ends when the gateway has noticed that the store is back: its health is as much as a second old. */
+  /** Ends when the gateway has noticed that the store is back: its health is cached for a second. */
   async #storeAway(key: string): Promise<void> {
-    const { redis, storeUrl, port } = this.#house;
+    const { redis, storeUrl, port } = this.#site;
     if (redis === undefined) {
       const other = new DatabaseSync(storeUrl.slice('sqlite:'.length), { timeout: 5000 });
       other.exec('BEGIN EXCLUSIVE');

@@ -1,4 +1,4 @@
-// What comes along from others: few packages, pinned by their content, none that runs code when it is installed, and one known binary.
+// Dependencies: few packages, pinned by content, none that runs code when it is installed, and one known binary.
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -26,7 +26,7 @@ const manifest = JSON.parse(read('package.json')) as {
 const lock = JSON.parse(read('package-lock.json')) as { readonly packages: Record<string, Locked> };
 const runtime = Object.entries(lock.packages).filter(([path, { dev }]) => path !== '' && dev !== true);
 
-/** All that an image holds besides Node: to be looked at when it changes. */
+/** Everything in an image besides Node: review it when it changes. */
 const RUNTIME_PACKAGES =
   '@btc-vision/uwebsockets.js @ioredis/commands @opentelemetry/api @pinojs/redact atomic-sleep bintrees cluster-key-slot debug denque follow-redirects http-proxy-3 ioredis lru-cache ms ' +
   'on-exit-leak-free pino pino-abstract-transport pino-std-serializers process-warning prom-client quick-format-unescaped real-require ' +
@@ -57,16 +57,16 @@ describe('runtime packages', () => {
     expect(read('Dockerfile')).toMatch(/npm ci --omit=dev --ignore-scripts/);
   });
 
-  test('are free to use and to pass on', () => {
+  test('are free to use and to redistribute', () => {
     expect(runtime.filter(([, { license }]) => !LICENSES.has(license ?? ''))).toEqual([]);
   });
 
-  test('are needed, all but the two builds of the HTTP library', () => {
+  test('are used, all but the two builds of the HTTP library', () => {
     const optional = runtime.filter(([, packed]) => packed.optional === true).map(([path]) => path);
     expect(optional).toEqual(['node_modules/@btc-vision/uwebsockets.js', 'node_modules/uWebSockets.js']);
   });
 
-  test('hold no machine code but the two builds of the HTTP library', () => {
+  test('contain no machine code but the two builds of the HTTP library', () => {
     const native = runtime.flatMap(([path]) =>
       readdirSync(`${root}${path}`, { recursive: true, encoding: 'utf8' })
         .filter((name) => name.endsWith('.node'))
@@ -90,17 +90,17 @@ describe('the native binary', () => {
     expect(JSON.parse(readFileSync(`${home}package.json`, 'utf8'))).toMatchObject({ name, version });
   });
 
-  test.each(UWS === undefined ? [] : [UWS])('is one of the two, whichever this machine can load', (build) => {
+  test.each(UWS === undefined ? [] : [UWS])('is the one of the two that this machine can load', (build) => {
     expect(build.pinned).toBe(true);
     expect([NEWER, OLDER].map(({ name, version }) => `uWebSockets.js ${version} (${name})`)).toContain(describeUws(build));
   });
 
   test('is the only one that the image keeps', () => {
-    // Which one that is, is the image's own test: npm run task -- test:image.
+    // Which one that is, is tested with the image: npm run task -- test:image.
     expect(read('Dockerfile')).toMatch(/^ && test -f "\$kept" \\\n && find \. -name '\*\.node' ! -path "\.\/\$kept" -delete$/m);
   });
 
-  test("comes with its authors' licence, which the package leaves out", () => {
+  test('comes with its authors’ licence, which the package leaves out', () => {
     expect(readdirSync(`${root}node_modules/uWebSockets.js`).filter((name) => /third-party|notice/i.test(name))).toEqual([]);
     const notice = read('config/THIRD-PARTY.md');
     for (const words of ['uWebSockets', 'BoringSSL', 'Apache License', 'TERMS AND CONDITIONS FOR USE, REPRODUCTION, AND DISTRIBUTION']) {

@@ -1,4 +1,4 @@
-// The systemd unit: what systemd itself says of it, how much it confines, and that its times and variables are lingate's.
+// The systemd unit: systemd's own checks, how much it confines, and that its times and variables match lingate's.
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,13 +8,13 @@ import { runProgram } from '../../support/start-program.ts';
 
 const UNIT = readFileSync(new URL('../../../config/lingate.service', import.meta.url), 'utf8');
 const SERVED = '/usr/local/bin/lingate';
-/** Of 10 for a service that may do anything; systemd calls anything below 2 well confined. */
+/** Of 10 for an unrestricted service; systemd calls anything below 2 well confined. */
 const EXPOSURE_MAX = 20;
 
 let folder: string;
 let unit: string;
 
-/** Every value that a directive of this name has. */
+/** Every value of the directive with this name. */
 const valuesOf = (name: string): string[] => [...UNIT.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map((match) => match[1]!);
 
 beforeAll(() => {
@@ -45,7 +45,7 @@ test('it is confined', async () => {
   ]);
 });
 
-test('it gives lingate the time to drain and settle, and sets variables that it reads', () => {
+test('it gives lingate enough time to drain and settle, and sets variables that it reads', () => {
   const { drainDelayMs, drainMs } = loadConfig({ env: {} }).limits;
   expect(Number(valuesOf('TimeoutStopSec')[0])).toBeGreaterThan((drainDelayMs + drainMs) / 1000 + 5);
   expect(valuesOf('Environment')).toEqual(['NODE_ENV=production', 'LINGATE_CONFIG=/etc/lingate/lingate.yaml']);

@@ -1,4 +1,4 @@
-// Two teams on one gateway: one does its worst at its plan's rate, the other's answers are timed.
+// Two teams on one gateway: one sends its worst at its plan's rate, the other's answers are timed.
 import { writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -19,25 +19,25 @@ import type { NoisyGlossaries, Operation } from './operations.ts';
 export interface Quiet {
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** By what came: `200 ok`, or a problem's status and code, or `broken`. */
+  /** By outcome: `200 ok`, or a problem's status and code, or `broken`. */
   readonly answers: Readonly<Record<string, number>>;
   readonly noisy: Readonly<Record<string, number>>;
 }
 
-export interface House {
+export interface Neighbours {
   readonly operations: readonly Operation[];
-  /** What the other team meets, alone where there is no operation. */
+  /** What the other team experiences; alone if there is no operation. */
   measure(operation: Operation | undefined, seconds: number): Promise<Quiet>;
   stop(): Promise<void>;
 }
 
 const QUIET_PER_SECOND = 40;
-/** Let go of what the operation before has left. */
+/** Cleans up what the previous operation left. */
 const PAUSE_MS = 300;
 const LARGE_TERMS = 9800;
 
 /** `noisyPerSecond` is the rate of the noisy team's plan, and what it sends. */
-export async function startHouse(kind: 'sqlite' | 'redis', noisyPerSecond: number): Promise<House> {
+export async function startNeighbours(kind: 'sqlite' | 'redis', noisyPerSecond: number): Promise<Neighbours> {
   const worker = new Worker(new URL('./noisy-neighbour.ts', import.meta.url));
   const [{ enginePort }] = (await once(worker, 'message')) as [{ readonly enginePort: number }];
   const place = await storePlace(kind);
@@ -46,7 +46,7 @@ export async function startHouse(kind: 'sqlite' | 'redis', noisyPerSecond: numbe
   const forward = [{ path: '/v1/files', methods: ['GET', 'POST'], target, body_bytes: 16_777_216, request_fields: ['content-type'] }];
   const azure = { module: 'lingate/plugins/azure-v3', options: { root: false } };
   const plugins = [{ module: 'lingate/plugins/deepl-v2' }, { module: 'lingate/plugins/libretranslate' }, azure];
-  // JSON is YAML.
+  // JSON is valid YAML.
   await writeFile(file, JSON.stringify({ forward, plugins }));
   const args = ['serve', '--config', file, '--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0', '--store', place.url, '--engine-url', target];
   const gateway = await startGatewayProcess({ args });
