@@ -1,4 +1,4 @@
-// The admin API under attack, in raw bytes: what is not plainly right is refused, nothing is made or changed, and no word of it is told.
+// The admin API under attack, in raw bytes: anything not clearly valid is refused, changes nothing, and is never repeated.
 import { randomBytes } from 'node:crypto';
 import { Agent, request as httpRequest } from 'node:http';
 import { expect, describe, test, vi } from 'vitest';
@@ -25,23 +25,23 @@ const post = (fields: readonly string[], body = TEAM, path = '/admin/v1/teams'):
   bytes([`POST ${path} HTTP/1.1`, ...fields, `Content-Length: ${Buffer.byteLength(body)}`], body);
 const JSON_TYPE = 'Content-Type: application/json';
 
-/** What is sent, and every status that refuses it well; 0 is a connection that is closed without an answer. */
+/** What is sent, and every status that correctly refuses it; 0 is a connection that is closed without an answer. */
 type Attack = readonly [what: string, sent: Buffer, ...statuses: number[]];
 
 const CREDENTIALS: readonly Attack[] = [
   ['no token', post([HOST, JSON_TYPE]), 401, 429],
   ['an empty one', post([HOST, JSON_TYPE, 'Authorization: Bearer ']), 401, 429],
-  ['a part of it', post([HOST, JSON_TYPE, RIGHT.slice(0, -1)]), 401, 429],
-  ['it and one letter more', post([HOST, JSON_TYPE, `${RIGHT}0`]), 401, 429],
+  ['the beginning of it', post([HOST, JSON_TYPE, RIGHT.slice(0, -1)]), 401, 429],
+  ['it and one more character', post([HOST, JSON_TYPE, `${RIGHT}0`]), 401, 429],
   ['it in capitals', post([HOST, JSON_TYPE, `Authorization: Bearer ${TOKEN.toUpperCase()}x`]), 401, 429],
   ['it twice in a field', post([HOST, JSON_TYPE, `${RIGHT} ${TOKEN}`]), 401, 429],
-  ['it behind a comma', post([HOST, JSON_TYPE, `Authorization: Bearer x, Bearer ${TOKEN}`]), 401, 429],
-  ['it behind another field', post([HOST, JSON_TYPE, 'Authorization: Bearer x', RIGHT]), 401, 429],
+  ['it after a comma', post([HOST, JSON_TYPE, `Authorization: Bearer x, Bearer ${TOKEN}`]), 401, 429],
+  ['it after another field', post([HOST, JSON_TYPE, 'Authorization: Bearer x', RIGHT]), 401, 429],
   ['it as Basic', post([HOST, JSON_TYPE, `Authorization: Basic ${Buffer.from(`:${TOKEN}`).toString('base64')}`]), 401, 429],
   ['it without a scheme', post([HOST, JSON_TYPE, `Authorization: ${TOKEN}`]), 401, 429],
   ['it in a cookie', post([HOST, JSON_TYPE, `Cookie: lingate_console=${TOKEN}; token=${TOKEN}`]), 401, 429],
   ['it in the query', post([HOST, JSON_TYPE], TEAM, `/admin/v1/teams?token=${TOKEN}&access_token=${TOKEN}`), 401, 429],
-  ['it for the proxy', post([HOST, JSON_TYPE, `Proxy-Authorization: Bearer ${TOKEN}`]), 401, 429],
+  ['it in Proxy-Authorization', post([HOST, JSON_TYPE, `Proxy-Authorization: Bearer ${TOKEN}`]), 401, 429],
   ['a foreign page’s plain form', post([HOST, 'Origin: http://evil.example', 'Content-Type: text/plain']), 401, 429],
   ['a foreign page’s preflight', bytes(['OPTIONS /admin/v1/teams HTTP/1.1', HOST, 'Origin: http://evil.example']), 401, 429],
   ['a body that is too large', post([HOST, JSON_TYPE], `{"name":"${'a'.repeat(20_000)}"}`), 401, 429],
@@ -134,7 +134,7 @@ const REQUESTS: readonly Attack[] = [
   ['a form', post([HOST, RIGHT, 'Content-Type: application/x-www-form-urlencoded'], 'name=Intruder&plan=pro'), 400],
   ['plain text', post([HOST, RIGHT, 'Content-Type: text/plain;application/json']), 400],
   [
-    'bytes that are no UTF-8',
+    'bytes that are not UTF-8',
     bytes(
       ['POST /admin/v1/teams HTTP/1.1', HOST, RIGHT, JSON_TYPE, 'Content-Length: 30'],
       Buffer.from('{"name":"Intr\xff","plan":"pro" }', 'latin1'),
@@ -146,20 +146,20 @@ const REQUESTS: readonly Attack[] = [
   ['an object for a name', post([HOST, RIGHT, JSON_TYPE], '{"name":{"$ne":""},"plan":"pro"}'), 400],
   ['brackets without end', post([HOST, RIGHT, JSON_TYPE], '['.repeat(16_000)), 400],
   ['a direction mark in a name', post([HOST, RIGHT, JSON_TYPE], '{"name":"In\\u202etruder","plan":"pro"}'), 400],
-  ['a number beyond all', post([HOST, RIGHT, JSON_TYPE], '{"name":"Intruder","plan":"pro","credit_minor":1e400}'), 400],
+  ['a number beyond all limits', post([HOST, RIGHT, JSON_TYPE], '{"name":"Intruder","plan":"pro","credit_minor":1e400}'), 400],
   ['a parameter twice', bytes(['GET /admin/v1/teams?limit=1&limit=200 HTTP/1.1', HOST, RIGHT]), 400],
   ['a limit in other digits', bytes(['GET /admin/v1/teams?limit=%D9%A1 HTTP/1.1', HOST, RIGHT]), 400],
-  ['an Idempotency-Key of nothing', post([HOST, RIGHT, JSON_TYPE, 'Idempotency-Key: ']), 400],
+  ['an empty Idempotency-Key', post([HOST, RIGHT, JSON_TYPE, 'Idempotency-Key: ']), 400],
   ['one with a space', post([HOST, RIGHT, JSON_TYPE, 'Idempotency-Key: a b']), 400],
   ['one that is too long', post([HOST, RIGHT, JSON_TYPE, `Idempotency-Key: ${'a'.repeat(129)}`]), 400],
-  ['one that is no ASCII', post([HOST, RIGHT, JSON_TYPE, 'Idempotency-Key: \xe9']), 400],
+  ['one that is not ASCII', post([HOST, RIGHT, JSON_TYPE, 'Idempotency-Key: \xe9']), 400],
   ['two of them', post([HOST, RIGHT, JSON_TYPE, 'Idempotency-Key: a', 'Idempotency-Key: b']), 400],
 ];
 
 onEveryGateway({ listeners: ['node'], config: CONFIG }, (setting) => {
   const { call, answered, audits } = adminClient(setting, TOKEN);
 
-  /** The status of the one answer to these bytes, and all that was said; 0 when the connection ended without one. */
+  /** The status of the one answer to these bytes, and everything received; 0 if the connection ended without an answer. */
   async function send(sent: Buffer): Promise<{ status: number; text: string }> {
     const connection = await RawConnection.open({ port: setting.gateway.opsPort });
     try {
@@ -184,7 +184,7 @@ onEveryGateway({ listeners: ['node'], config: CONFIG }, (setting) => {
     ['requests', REQUESTS],
   ])('%s', (_kind, attacks) => {
     const rows = attacks.map(([what, sent, ...statuses]) => ({ what, sent, statuses }));
-    test.each(rows)('$what is refused, and nothing has changed', async ({ sent, statuses }) => {
+    test.each(rows)('$what is refused, and changes nothing', async ({ sent, statuses }) => {
       const before = await state();
       const { status, text } = await send(sent);
       expect(statuses).toContain(status);
@@ -193,7 +193,7 @@ onEveryGateway({ listeners: ['node'], config: CONFIG }, (setting) => {
     });
   });
 
-  test('what was refused has shown nobody a script, a foreign origin or an error of the inside', async () => {
+  test('no refused request got a script, a foreign origin or an internal error back', async () => {
     const path = '/teams?%3Cscript%3Ealert(1)%3C/script%3E=1';
     const answer = await call('GET', path, { headers: { origin: 'http://evil.example' } });
     expectProblem(answer, 'validation_error');
@@ -208,7 +208,7 @@ onEveryGateway({ listeners: ['node'], config: CONFIG }, (setting) => {
     const named = async (name: string): Promise<unknown[]> =>
       (await answered('listTeams', call('GET', `/teams?q=${name}`)))['teams'] as unknown[];
 
-    test('makes one of fifty requests at the same moment, told once in the log', async () => {
+    test('executes one of fifty concurrent requests, logged once', async () => {
       const [headers, name, before] = [fresh(), `Fifty-${randomBytes(4).toString('hex')}`, audits().length];
       const all = await Promise.all(
         Array.from({ length: 50 }, () => answered('createTeam', call('POST', '/teams', { headers, body: { name, plan: 'pro' } }))),
@@ -218,7 +218,7 @@ onEveryGateway({ listeners: ['node'], config: CONFIG }, (setting) => {
       expect(audits()).toHaveLength(before + 1);
     });
 
-    test('is refused with another path or another body, and free again behind a refusal', async () => {
+    test('is refused with another path or another body, and can be reused after a refusal', async () => {
       const headers = fresh();
       expectProblem(await call('POST', '/teams', { headers, body: { name: 'Free', plan: 'none' } }), 'validation_error');
       const { team_id: id } = await answered('createTeam', call('POST', '/teams', { headers, body: { name: 'Free', plan: 'pro' } }));
@@ -227,7 +227,7 @@ onEveryGateway({ listeners: ['node'], config: CONFIG }, (setting) => {
       expect((await answered('listKeys', call('GET', `/teams/${String(id)}/keys`)))['keys']).toEqual([]);
     });
 
-    test('lets nobody in: without the token it is answered nothing that was made under it', async () => {
+    test('does not replace the token: without it, a stored answer is not returned', async () => {
       const headers = fresh();
       await answered('createTeam', call('POST', '/teams', { headers, body: { name: 'Mine', plan: 'pro' } }));
       const answer = await call('POST', '/teams', { headers, body: { name: 'Mine', plan: 'pro' }, token: null });
@@ -237,7 +237,7 @@ onEveryGateway({ listeners: ['node'], config: CONFIG }, (setting) => {
   });
 });
 
-test('10,000 tries of a token from one address: ten are answered 401, all others 429; the right one passes in between', async () => {
+test('10,000 guesses of a token from one address: ten get 401, all others 429; the right one is accepted meanwhile', async () => {
   const gateway = await startGateway({ listener: 'node', store: 'sqlite::memory:', engineUrls: ['http://127.0.0.1:1'], config: CONFIG });
   const agent = new Agent({ keepAlive: true, maxSockets: 8, localAddress: '127.0.0.9' });
   const statusOf = (token: string): Promise<number> =>
@@ -252,20 +252,20 @@ test('10,000 tries of a token from one address: ten are answered 401, all others
     });
   const counts = new Map<number, number>();
   for (let done = 0; done < TRIES; done += 500) {
-    // Guesses that share ever more of its beginning are no better than others.
+    // Guesses that share more and more of its beginning are treated like all others.
     const guesses = Array.from({ length: 500 }, (_, i) => `${TOKEN.slice(0, i % TOKEN.length)}${randomBytes(24).toString('hex')}`);
     for (const status of await Promise.all(guesses.map(statusOf))) counts.set(status, (counts.get(status) ?? 0) + 1);
     expect(await statusOf(TOKEN)).toBe(200);
   }
   agent.destroy();
   await gateway.stop();
-  // Within a minute; should the machine take longer, ten more are let through to be wrong.
+  // Within a minute; if the machine takes longer, ten more guesses get 401.
   expect([...counts.keys()].toSorted((a, b) => a - b)).toEqual([401, 429]);
   expect(counts.get(401)).toBeLessThanOrEqual(30);
   expect(counts.get(401)! + counts.get(429)!).toBe(TRIES);
 });
 
-test('what the store made and could not say is made once when it is asked for again under its Idempotency-Key', async () => {
+test('what the store did but could not confirm is done once when it is repeated with its Idempotency-Key', async () => {
   const redis = await startRedis();
   const proxy = await startFaultProxy(redis.port);
   const config = { ...CONFIG, store_options: { command_timeout_ms: 2000 } };
@@ -276,7 +276,7 @@ test('what the store made and could not say is made once when it is asked for ag
     config,
   });
   const { call, answered } = adminClient({ listener: 'node', store: 'redis', url: redis.url, gateway, engine: undefined as never }, TOKEN);
-  // The script has run: its reply is lost, and with it the connection.
+  // The function has run: its reply is lost, and with it the connection.
   const repeated = async (path: string, more: object, key: string): Promise<Record<string, unknown>> => {
     const options = { headers: { 'idempotency-key': key }, body: more };
     await proxy.set({ kind: 'cut_reply', draw: () => true });
@@ -295,7 +295,7 @@ test('what the store made and could not say is made once when it is asked for ag
   const { teams } = await answered('listTeams', call('GET', '/teams'));
   expect(teams).toEqual([team]);
   expect((await answered('listTeams', call('GET', '/teams?q=once')))['teams']).toEqual(teams);
-  // Of keys, the one that nobody was shown is dead.
+  // Of the keys, the one that was never shown is revoked.
   const key = await repeated(`/teams/${String(team['team_id'])}/keys`, { mode: 'live' }, 'key-1');
   const { keys } = await answered('listKeys', call('GET', `/teams/${String(team['team_id'])}/keys`));
   const active = (keys as Record<string, unknown>[]).filter(({ status }) => status === 'active');

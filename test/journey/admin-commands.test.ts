@@ -1,4 +1,4 @@
-// The admin API and the command line are one: for every operation, on both stores, the answer is what the command prints with --json.
+// The admin API and the command line agree: for every operation, on both stores, the answer is what the command prints with --json.
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { ADMIN_ROUTES } from '../../src/admin/admin-routes.ts';
@@ -16,21 +16,21 @@ import { written } from '../support/written-file.ts';
 const TOKEN = randomBytes(24).toString('hex');
 const PLANS = { pro: QUOTA_PLAN, prepaid: CREDIT_PLAN };
 
-/** Both sides of an operation, each on a team or a key of its own where it changes something. */
+/** Both sides of an operation, each on its own team or key if it changes something. */
 interface Row {
   readonly id: AdminRouteId;
   readonly what: string;
   readonly method: string;
   readonly path: (team: Made) => string;
   readonly body?: object | ((team: Made) => object);
-  /** Changes nothing although it is no GET. */
+  /** Changes nothing although it is not a GET. */
   readonly looksOnly?: true;
-  /** What the command finds on standard input. */
+  /** The command's standard input. */
   readonly stdin?: (team: Made) => string;
   readonly command: (team: Made) => readonly string[];
-  /** Members that are drawn anew each time. */
+  /** Members that differ in each call. */
   readonly drawn?: readonly string[];
-  /** What is done to a team before. */
+  /** Prepares a team beforehand. */
   readonly before?: (team: Made, setting: Before) => Promise<unknown>;
 }
 
@@ -45,7 +45,7 @@ interface Before {
   readonly outdate: (teamId: string) => Promise<unknown>;
   readonly revoke: (keyId: string) => Promise<unknown>;
   readonly glossary: (key: string) => Promise<unknown>;
-  /** Every limit there is. */
+  /** Every limit. */
   readonly limit: (keyId: string) => Promise<unknown>;
 }
 
@@ -106,7 +106,7 @@ const ROWS: readonly Row[] = [
   },
   {
     id: 'updateTeam',
-    what: 'credit that is taken',
+    what: 'credit that is deducted',
     method: 'PATCH',
     path: team,
     body: { add_credit_minor: -50, reason: 'paid “twice”' },
@@ -217,7 +217,7 @@ const ROWS: readonly Row[] = [
   },
   {
     id: 'updateKey',
-    what: 'disabling, which a replica would have to know of',
+    what: 'disabling, which the answer also reports for replicas',
     method: 'PATCH',
     path: keyPath,
     body: { disabled: true },
@@ -226,7 +226,7 @@ const ROWS: readonly Row[] = [
   },
   {
     id: 'updateKey',
-    what: 'enabling, and all limits away',
+    what: 'enabling, and removing all limits',
     method: 'PATCH',
     path: keyPath,
     body: { disabled: false, label: '', expires_at: null, requests_per_second: null, characters: null, allowed_addresses: null },
@@ -307,7 +307,7 @@ const ROWS: readonly Row[] = [
   },
   {
     id: 'findKeys',
-    what: 'by the whole of it, revoked and used',
+    what: 'by the whole key, used and revoked',
     method: 'POST',
     path: () => '/keys/find',
     body: ({ key }) => ({ key }),
@@ -321,7 +321,7 @@ const ROWS: readonly Row[] = [
   },
   {
     id: 'revokeKey',
-    what: 'by the whole of it',
+    what: 'by the whole key',
     method: 'POST',
     path: ({ keyId }) => `/keys/${keyId}/revoke`,
     command: () => ['key', 'revoke', '--stdin'],
@@ -330,7 +330,7 @@ const ROWS: readonly Row[] = [
   },
   {
     id: 'applyPlan',
-    what: 'with a team behind it',
+    what: 'that a team uses',
     method: 'POST',
     path: () => '/plans/prepaid/apply',
     command: () => ['plan', 'apply', 'prepaid'],
@@ -339,7 +339,7 @@ const ROWS: readonly Row[] = [
   },
   {
     id: 'applyPlan',
-    what: 'with nobody behind it',
+    what: 'that no team uses',
     method: 'POST',
     path: () => '/plans/pro/apply',
     command: () => ['plan', 'apply', 'pro'],
@@ -355,9 +355,9 @@ const ROWS: readonly Row[] = [
   { id: 'listAudit', what: 'of all teams', method: 'GET', path: () => '/audit?limit=200', command: () => ['audit', 'list'] },
 ];
 
-/** What a program asks for and nobody types. */
+/** What programs call and nobody types. */
 const WITHOUT_COMMAND: readonly AdminRouteId[] = ['listPlans', 'live'];
-/** What is answered by its status alone; the commands of these are in erasure.test.ts. */
+/** Answered by the status alone; their commands are in erasure.test.ts. */
 const WITHOUT_BODY: readonly AdminRouteId[] = ['deleteTeam', 'deleteGlossary'];
 
 test('every operation of the admin API is in the table', () => {
@@ -382,7 +382,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     async translate(key) {
       const body = { text: ['four'], target_lang: 'DE' };
       const { status } = await ask(setting, { method: 'POST', path: '/v1/translate', key, body });
-      // What is settled is told: the answer does not wait for it.
+      // Only what is settled is reported, and the answer does not wait for it.
       await expect.poll(async () => Number(settled(await call('GET', `/teams/${ownerOf.get(key)}/usage`)))).toBe(4);
       return status;
     },
@@ -408,7 +408,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
 
   test.each(ROWS)('$id $what', async ({ id, method, path, body, looksOnly, command, stdin, drawn, before: prepare }) => {
     const one = await make();
-    // What only looks is asked of the same team.
+    // Reads use the same team.
     const looks = method === 'GET' || looksOnly === true;
     const other = looks ? one : await make();
     for (const made of new Set([one, other])) ownerOf.set(made.key, made.id);
@@ -419,7 +419,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     );
     if (!looks) await prepare?.(other, before);
     const printed = await cli(command(other), stdin?.(other));
-    // A list that is one page ends with it; the command prints all there is.
+    // A list of one page ends with it; the command prints everything.
     const { next, ...rest } = answer;
     expect(next ?? null).toBeNull();
     expect(without(rest, drawn)).toEqual(without(printed, drawn));

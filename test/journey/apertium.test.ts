@@ -41,7 +41,7 @@ describe('in front of Apertium', () => {
     });
   }
 
-  test('English comes back in Spanish, and Spanish in English, charged by their code points', async () => {
+  test('English is translated into Spanish, and Spanish into English, charged by code points', async () => {
     const there = (await (await translate({ text: ['The house is big.'], source_lang: 'EN', target_lang: 'ES' })).json()) as Success;
     expect(there).toEqual({ translations: [{ detected_source_language: 'EN', text: 'La casa es grande.' }], billed_characters: 17 });
     const back = (await (
@@ -51,7 +51,7 @@ describe('in front of Apertium', () => {
     expect(back.billed_characters).toBe(27);
   });
 
-  test('a pair that Apertium lacks is a 400 that names the targets that it has, charged nothing; the lists show what it has', async () => {
+  test('a pair that Apertium lacks is a 400 that names its targets, charged nothing; the lists show its pairs', async () => {
     await expect.poll(() => gateway.logLines.join('')).toContain('"pairs":"EN-ES ES-EN-GB ES-EN-US"');
     const fresh = await gateway.team();
     for (const [body, detail] of [
@@ -74,7 +74,7 @@ describe('in front of Apertium', () => {
     ]);
   });
 
-  test('a pair that it lacks is a 503 engine_unavailable after two attempts where it is not asked for its pairs, charged nothing', async () => {
+  test('if its pairs are not queried, a pair that it lacks is a 503 engine_unavailable after two attempts, charged nothing', async () => {
     const config = { engine: { protocol: 'apertium', timeout_ms: 10_000, pairs: 'any' } };
     const store = `sqlite:${folder}/any.db`;
     const trusting = await startGateway({ store, engineUrls: [apertium.url], config });

@@ -1,4 +1,4 @@
-// `lingate/plugins/azure-v3` by its options and its manual's lines: where it lies, what a bare code means, engines that can less, retries.
+// The options of `lingate/plugins/azure-v3` and the manual's examples: its root, bare codes, engines with fewer features, retries.
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ function post(path: string, key: string, text = 'Hello'): Promise<HttpResponse> 
 const get = (path: string): Promise<HttpResponse> => request({ port: gateway!.port, path });
 const errorOf = (response: HttpResponse): unknown => (response.json() as { error: unknown }).error;
 
-test('with LibreTranslate’s plugin it does not start, and says how; with root: false both are there', async () => {
+test('together with LibreTranslate’s plugin it refuses to start and says why; with root: false both work', async () => {
   const other = { module: 'lingate/plugins/libretranslate' };
   await expect(start({}, {}, [other])).rejects.toThrow(
     /route "POST \/translate" of plugin "azure-v3": "POST \/translate" of plugin "libretranslate" already has this path; with root: false of plugin "azure-v3" both can be used/,
@@ -68,7 +68,7 @@ test('with LibreTranslate’s plugin it does not start, and says how; with root:
   expect((await get('/breaksentence')).status).toBe(404);
 });
 
-test('a bare code means the variant that was chosen, in translations and in the list; traditional Chinese is never simplified', async () => {
+test('a bare code means the configured variant, in translations and in the list; traditional Chinese is never answered in simplified', async () => {
   const { key } = await (await start({ default_variants: { EN: 'EN-US', PT: 'XX' } })).team();
   const into = async (to: string): Promise<unknown> => {
     const response = await post(`/translate?api-version=3.0&to=${to}`, key);
@@ -81,7 +81,7 @@ test('a bare code means the variant that was chosen, in translations and in the 
   expect((await get('/languages?api-version=3.0&scope=translation')).json()).toHaveProperty('translation.pt');
 });
 
-test('what the engine cannot do is refused in so many words: html, pairs, and languages to detect', async () => {
+test('what the engine cannot do is refused and named: html, pairs, and language detection', async () => {
   const { key } = await (await start({}, { engine: { protocol: 'apertium', pairs: ['EN-ES'] } })).team();
   expect(errorOf(await post('/translate?api-version=3.0&to=es&from=en&textType=html', key, '<p>a</p>'))).toEqual({
     code: 400_071,
@@ -105,7 +105,7 @@ test('what the engine cannot do is refused in so many words: html, pairs, and la
   });
 });
 
-test('every line of the manual does what it says', async () => {
+test('every example of the manual does what it says', async () => {
   const { key, teamId } = await (await start({})).team();
   const address = `http://127.0.0.1:${gateway!.port}`;
   const env = { ...process.env, LINGATE_KEY: key };
@@ -127,7 +127,7 @@ test('every line of the manual does what it says', async () => {
   await expect.poll(async () => (await gateway!.store.teams.standing(teamId)) as object).toMatchObject({ usedCharacters: 13 + 10 + 13 });
 });
 
-test('its client comes back after an engine that failed twice, when it was told to, and has its translation', async () => {
+test('its client retries after an engine that failed twice, when told to, and gets its translation', async () => {
   const { key } = await (await start({})).team();
   engine.behave('not_json', 'reset');
   const client = TextTranslationClient(`http://127.0.0.1:${gateway!.port}`, { key }, { allowInsecureConnection: true });

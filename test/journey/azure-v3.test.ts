@@ -1,4 +1,4 @@
-// Azure's own client for Node, unchanged, in front of `lingate/plugins/azure-v3`, on both listeners and stores; and what it cannot send.
+// Azure's own client for Node, unchanged, with `lingate/plugins/azure-v3`, on both listeners and stores; and what it cannot send.
 import TextTranslationClient, { buildMultiCollection, isUnexpected } from '@azure-rest/ai-translation-text';
 import type { TranslateQueryParamProperties } from '@azure-rest/ai-translation-text';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -14,7 +14,7 @@ const KEY_FIELD = 'ocp-apim-subscription-key';
 const BELOW = '/translator/text/v3.0';
 const LANGUAGES_LISTED = 40;
 
-/** A failure as Azure tells it, under the status that its number begins with. Its words. */
+/** Checks a failure in Azure's form, under the status that its number begins with; returns its message. */
 function expectError(response: HttpResponse, code: number): string {
   const { error, ...rest } = JSON.parse(response.body) as { error: { code: number; message: string } };
   expect([error, rest]).toEqual([{ code, message: expect.any(String) as string }, {}]);
@@ -57,10 +57,10 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], en
         headers: { 'X-ClientTraceId': 'a-trace' },
         skipUrlEncoding: true,
       });
-  /** A request that the client would not send; the key in its own field. */
+  /** A request that the client would not send; the key is in its usual field. */
   const send = (query: string, body: unknown, more: Partial<Ask> = {}): Promise<HttpResponse> =>
     ask(setting, { method: 'POST', path: `/translate?${query}`, headers: { [KEY_FIELD]: team.key }, body, ...more });
-  /** The bodies that the engine was sent. */
+  /** The bodies that the engine received. */
   const sent = (): unknown[] => setting.engine.requests.map(({ body }) => JSON.parse(body) as unknown);
   const settled = async ({ teamId }: TestTeam): Promise<number | undefined> => {
     const standing = answered(await setting.gateway.store.teams.standing(teamId));
@@ -68,7 +68,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], en
   };
 
   describe('its client', () => {
-    test.each(['', BELOW])('translates texts below "%s", and is told what they cost', async (below) => {
+    test.each(['', BELOW])('translates texts below "%s", and gets their cost', async (below) => {
       const response = await translate(['Hello', 'grüße 😀'], { to: 'de', from: 'en' }, team.key, below);
       expect(isUnexpected(response)).toBe(false);
       expect([response.status, response.body]).toEqual([
@@ -79,7 +79,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], en
       expect(sent()).toEqual([{ text: ['Hello', 'grüße 😀'], source_lang: 'EN', target_lang: 'DE' }]);
     });
 
-    test('translates into several languages at once, each charged, under one reservation', async () => {
+    test('translates into several languages at once, each charged, with one reservation', async () => {
       const own = await setting.gateway.team({ ...QUOTA_PLAN, characters: 20 });
       const to = buildMultiCollection(['zh-Hans', 'en', 'EN-gb', 'pt'], 'to');
       const { status, body } = await translate(['Hello'], { to }, own.key);
@@ -102,7 +102,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], en
       expect(await translate(['a'], { to: 'de' }, own.key)).toMatchObject({ status: '403', body: { error: { code: 403_001 } } });
     });
 
-    test('what several languages cost is judged as a whole: by the length that the plan allows, and by its quota', async () => {
+    test('the cost of several languages is checked as a whole: against the plan’s length, and its quota', async () => {
       const own = await setting.gateway.team({ ...QUOTA_PLAN, max_characters_per_request: 12, characters: 11 });
       const into = (...codes: string[]) => translate(['Hello'], { to: buildMultiCollection(codes, 'to'), from: 'en' }, own.key);
       expect(await into('de', 'fr', 'it')).toMatchObject({
@@ -114,7 +114,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], en
       await expect.poll(() => settled(own)).toBe(10);
     });
 
-    test('one language that fails fails all of them, twice tried and nothing charged; other ones are tried once', async () => {
+    test('one language that fails fails all of them: two attempts and no charge; invalid requests are tried once', async () => {
       const own = await setting.gateway.team();
       setting.engine.always((received, response) => {
         const { target_lang: target } = JSON.parse(received.body) as { target_lang: string };
@@ -131,7 +131,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], en
       await expect.poll(() => settled(own)).toBe(0);
     });
 
-    test('lists languages without a key that is any, by scope', async () => {
+    test('lists languages without a valid key, by scope', async () => {
       const all = await client('nobody').path('/languages').get();
       const { translation = {}, transliteration, dictionary } = (all as Extract<typeof all, { status: '200' }>).body;
       expect([all.status, transliteration, dictionary]).toEqual(['200', {}, {}]);
@@ -149,7 +149,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], en
       expect([isUnexpected(wrong), wrong.body]).toMatchObject([true, { error: { code: 400_001 } }]);
     });
 
-    test('is told in its own shape what is not there', async () => {
+    test('gets a missing path in its own error format', async () => {
       const body = [{ text: 'Hello' }];
       const queryParameters = { from: 'en', to: 'de', language: 'ja', fromScript: 'Jpan', toScript: 'Latn' };
       for (const below of ['', BELOW]) {
@@ -168,7 +168,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], en
       }
     });
 
-    test('comes back after a rate that was exceeded, and then has its translation', async () => {
+    test('retries after exceeding the rate, and then gets its translation', async () => {
       const slow = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1 });
       const post = (key: string) =>
         client(key, '', 5)
@@ -180,7 +180,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], en
   });
 
   describe('POST /translate', () => {
-    test('an empty text is answered with an empty one, without charge and engine, alone or among others', async () => {
+    test('an empty text is answered with an empty one, without charge or engine, alone or among others', async () => {
       const own = await setting.gateway.team();
       const post = (body: unknown) => send('api-version=3.0&to=de&to=fr', body, { headers: { [KEY_FIELD]: own.key } });
       const among = await post([{ Text: '' }, { Text: 'Hello' }]);
@@ -193,14 +193,14 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], en
       await expect.poll(() => settled(own)).toBe(10);
     });
 
-    test('html goes to the engine as html; what is without effect does not', async () => {
+    test('html reaches the engine as html; parameters without effect do not', async () => {
       const harmless =
         'allowFallback=false&category=general&profanityAction=noaction&profanityMarker=Tag&includeAlignment=false&suggestedFrom=en';
       found(await send(`API-Version=3.0&TO=de&From=en-GB&texttype=Html&${harmless}&x=1`, [{ text: '<p>a</p>' }]));
       expect(sent()).toEqual([{ text: ['<p>a</p>'], source_lang: 'EN', target_lang: 'DE', format: 'html' }]);
     });
 
-    test('a key counts in its field and as a bearer token, which wins; nowhere else', async () => {
+    test('a key counts in its field and as a bearer token, which takes precedence; nowhere else', async () => {
       const body = [{ Text: 'Hello' }];
       const query = 'api-version=3.0&to=de';
       for (const headers of [{ [KEY_FIELD]: 'x', authorization: `Bearer ${team.key}` }, { 'vendor-auth-key': team.key }]) {
@@ -212,12 +212,12 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], en
         expect(expectError(response, 401_000)).not.toContain(team.key);
         expect(response.header('www-authenticate')).toMatch(/^Bearer realm=/);
       }
-      // It is a field of these paths alone.
+      // These paths alone have this field.
       const ours = { method: 'POST', path: '/v1/translate', headers: { [KEY_FIELD]: team.key }, body: { text: ['a'], target_lang: 'DE' } };
       expectProblem(await ask(setting, ours), 'unauthorized');
     });
 
-    test('a credit that is used up and a revoked key are told by their numbers, whatever else is wrong', async () => {
+    test('an exhausted credit and a revoked key are reported by their numbers, whatever else is wrong', async () => {
       const body = [{ Text: 'Hello' }];
       const poor = await setting.gateway.team(CREDIT_PLAN, 0);
       expectError(await send('api-version=3.0&to=de', body, { headers: { [KEY_FIELD]: poor.key } }), 403_001);
@@ -246,7 +246,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], en
     const known = { language: 'en', score: 1, isTranslationSupported: true, isTransliterationSupported: false };
     const unknown = { language: 'und', score: 0, isTranslationSupported: false, isTransliterationSupported: false };
 
-    test('tells the language of each text; of an empty one, and where the engine cannot, that it is undetermined', async () => {
+    test('returns the language of each text; undetermined for an empty one, and if the engine cannot detect it', async () => {
       expect(found(await detect(['Hello', '', 'Good bye'], team.key, BELOW))).toEqual([known, unknown, known]);
       setting.engine.always(answer('{"translations":[{"text":"x"}]}'));
       expect(found(await detect(['Hello']))).toEqual([unknown]);
@@ -266,7 +266,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], en
     });
   });
 
-  test("whatever else is below /translator is told in its form; other paths are nobody's", async () => {
+  test('other paths below /translator are refused in its form; those beside it in ours', async () => {
     for (const path of [`${BELOW}/others`, '/translator/text/batch/v1.1/batches', '/translator/document:translate', '/translator']) {
       for (const method of ['GET', 'POST']) expectError(await ask(setting, { method, path }), 404_000);
     }

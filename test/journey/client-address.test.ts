@@ -1,4 +1,4 @@
-// Where requests come from, once the operator has said who stands in front: in the access log, and as what unknown keys are counted by.
+// The client's address, with and without trusted proxies: in the access log, and for counting unknown keys.
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { answered } from '../../src/domain/store-unavailable.ts';
@@ -21,7 +21,7 @@ async function clientOf(setting: Setting, headers: Readonly<Record<string, strin
 
 describe('behind a trusted proxy', () => {
   onEveryGateway({ once: true, config: { listen_trusted_proxies: ['127.0.0.0/8'] } }, (setting) => {
-    test('it is what the proxy says, also for requests that match nothing', async () => {
+    test('it is the one that the proxy names, also for requests that match nothing', async () => {
       expect(await clientOf(setting, { 'x-forwarded-for': '203.0.113.9' })).toMatchObject({ client: '203.0.113.9', code: 'unauthorized' });
       expect(await clientOf(setting, { 'x-forwarded-for': '192.0.2.1, [2001:db8::9]:1' })).toMatchObject({ client: '2001:db8::9' });
       expect(await clientOf(setting, {})).toMatchObject({ client: '127.0.0.1' });
@@ -31,7 +31,7 @@ describe('behind a trusted proxy', () => {
       });
     });
 
-    test('a field of that name is no way to claim one', async () => {
+    test('a spoofed field has no effect', async () => {
       expect(await clientOf(setting, { 'remote-address': '203.0.113.9', 'x-real-ip': '203.0.113.9' })).toMatchObject({
         client: '127.0.0.1',
       });
@@ -39,17 +39,17 @@ describe('behind a trusted proxy', () => {
   });
 });
 
-describe('of the two fields, only the one that the proxies write is believed', () => {
+describe('of the two fields, only the one that the proxies write is trusted', () => {
   const trusted = { listen_trusted_proxies: ['127.0.0.0/8'] };
   const both = { forwarded: 'for=203.0.113.1', 'x-forwarded-for': '203.0.113.2' };
   onEveryGateway({ once: true, config: trusted }, (setting) => {
-    test('X-Forwarded-For, where nothing is said', async () => {
+    test('X-Forwarded-For by default', async () => {
       expect(await clientOf(setting, both)).toMatchObject({ client: '203.0.113.2' });
       expect(await clientOf(setting, { forwarded: both.forwarded })).toMatchObject({ client: '127.0.0.1' });
     });
   });
   onEveryGateway({ once: true, config: { ...trusted, listen_client_address: 'forwarded' } }, (setting) => {
-    test('Forwarded, where it is said', async () => {
+    test('Forwarded if configured', async () => {
       expect(await clientOf(setting, both)).toMatchObject({ client: '203.0.113.1' });
       expect(await clientOf(setting, { 'x-forwarded-for': both['x-forwarded-for'] })).toMatchObject({ client: '127.0.0.1' });
     });
@@ -58,11 +58,11 @@ describe('of the two fields, only the one that the proxies write is believed', (
 
 describe('without trusted proxies', () => {
   onEveryGateway({ once: true }, (setting) => {
-    test('no address is told or believed', async () => {
+    test('no address in a field is logged or trusted', async () => {
       expect(await clientOf(setting, { 'x-forwarded-for': '203.0.113.9' })).not.toHaveProperty('client');
     });
 
-    test('but that of the connection, for a key that is allowed from certain ones', async () => {
+    test('a key with allowed addresses is checked against the connection’s', async () => {
       const { key, keyId } = await setting.gateway.team();
       const allowed = ['10.0.0.0/8', '203.0.113.9/32'];
       answered(await setting.gateway.store.teams.updateKey!(keyId, { limits: { allowedAddresses: allowed } }));
@@ -82,7 +82,7 @@ describe('with a limit on unknown keys', () => {
       return (JSON.parse(body) as { code?: string }).code ?? 'ok';
     };
 
-    test('an address that sends more of them is told to wait; known keys and other addresses are served', async () => {
+    test('an address that sends too many of them is told to wait; known keys and other addresses are served', async () => {
       const { key } = await setting.gateway.team();
       expect(await code(key, '203.0.113.1')).toBe('ok');
       for (let i = 0; i < 3; i++) expect(await code(unknown(), '203.0.113.1')).toBe('unauthorized');

@@ -1,4 +1,4 @@
-// Deleting in the console, over both stores: a team by its name, typed; a glossary after a question. What is wrong, twice or forged deletes nothing.
+// Deleting in the console, over both stores: a team by typing its name, a glossary after a confirmation. Wrong, repeated or forged forms delete nothing.
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { adminClient } from '../support/admin-client.ts';
@@ -49,7 +49,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: ADMIN, plans: { pro: QUOT
     return (await operator.get(answer.header('location')!)).body;
   };
 
-  test('a team is deleted by its name, and whoever sends the form twice is told the same', async () => {
+  test('a team is deleted by its name, and sending the form twice gets the same answer', async () => {
     const operator = await signedIn();
     const team = await makeTeam();
     const form = await operator.get(`${team.page}/delete`);
@@ -72,10 +72,10 @@ onEveryGateway({ listeners: ['node'], config: { admin: ADMIN, plans: { pro: QUOT
   test.each<[string, Fields, string]>([
     ['without the name', { name: '', usage: 'delete' }, 'This is not the name of the team.'],
     ['with its id', { name: 'ID', usage: 'delete' }, 'This is not the name of the team.'],
-    ['with the name in other letters', { name: 'ACME ONE', usage: 'delete' }, 'This is not the name of the team.'],
-    ['with a part of the name', { name: 'Acme', usage: 'keep' }, 'This is not the name of the team.'],
-    ['without a word on what it used', { name: 'Acme One' }, 'Choose one.'],
-    ['with another word on it', { name: 'Acme One', usage: 'KEEP' }, 'Choose one.'],
+    ['with its name in other letters', { name: 'ACME ONE', usage: 'delete' }, 'This is not the name of the team.'],
+    ['with a part of its name', { name: 'Acme', usage: 'keep' }, 'This is not the name of the team.'],
+    ['without a choice about its usage', { name: 'Acme One' }, 'Choose one.'],
+    ['with an unknown choice about it', { name: 'Acme One', usage: 'KEEP' }, 'Choose one.'],
   ])('a team is not deleted %s', async (_what, { name, ...more }, fault) => {
     const operator = await signedIn();
     const team = await makeTeam('Acme One');
@@ -88,18 +88,18 @@ onEveryGateway({ listeners: ['node'], config: { admin: ADMIN, plans: { pro: QUOT
     await stands(team);
   });
 
-  test('a name is typed as it is read: white space within it does not count', async () => {
+  test('a name is typed as it is displayed: white space within it does not matter', async () => {
     const operator = await signedIn();
     const team = await makeTeam('Two  spaces\u00a0here');
     const fields = { name: 'Two spaces here', usage: 'delete' };
     expect((await operator.submit(`${team.page}/delete`, `${team.page}/delete`, fields)).status).toBe(303);
   });
 
-  test('what a team used stays where that was chosen, is shown without a link, and goes by the id', async () => {
+  test('a team’s usage is kept if that was chosen, is shown without a link, and can be deleted by the id', async () => {
     const operator = await signedIn();
     const team = await makeTeam();
     await stands(team);
-    // An answer is charged behind its delivery; of a team that is deleted by then it is not.
+    // A charge follows its delivery; if the team is deleted by then, it is not made.
     const used = async (): Promise<unknown> => (await call('GET', `/teams/${team.teamId}/usage`)).json();
     await expect.poll(async () => JSON.stringify(await used())).toMatch(/"character_count":[1-9]/);
     const form = { name: team.name, usage: 'keep' };
@@ -112,7 +112,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: ADMIN, plans: { pro: QUOT
     expect(shown).not.toMatch(/<a [^>]*>\s*<\/a>/);
   });
 
-  test('a glossary is deleted after a question, once; another team’s is not there', async () => {
+  test('a glossary is deleted after a confirmation, once; another team’s is not found', async () => {
     const operator = await signedIn();
     const [team, other] = [await makeTeam(), await makeTeam()];
     const [goes, stays] = [await makeGlossary(team, 'Goes <i>'), await makeGlossary(team, 'Stays')];
@@ -136,7 +136,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: ADMIN, plans: { pro: QUOT
     expect((await operator.get(path)).status).toBe(404);
   });
 
-  test('forms of deletion are refused without their token, and to those who may only read: nothing is deleted', async () => {
+  test('forms of deletion are refused without their token, and to read-only operators: nothing is deleted', async () => {
     const [operator, reader] = [await signedIn(), await signedIn(SALES)];
     const team = await makeTeam();
     const glossary = await makeGlossary(team, 'Terms');

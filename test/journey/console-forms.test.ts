@@ -1,4 +1,4 @@
-// The console's forms over both stores: what each refuses, that sent twice it acts once, and the audit line of each change.
+// The console's forms over both stores: what each refuses, that a form sent twice acts once, and each change's audit line.
 import { randomBytes } from 'node:crypto';
 import { ulid } from 'ulid';
 import { describe, expect, test } from 'vitest';
@@ -21,7 +21,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     await operator.signIn(TOKEN);
     return operator;
   };
-  /** Where an answer leads, and what is to be seen there. */
+  /** Where an answer redirects to, and what that page shows. */
   const seen = async (operator: ConsoleVisitor, answer: HttpResponse): Promise<HttpResponse> => {
     expect([answer.status, answer.body]).toEqual([303, '']);
     return operator.get(answer.header('location')!);
@@ -40,7 +40,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     setting.gateway.logLines.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ msg }) => msg === 'audit');
 
   describe('sent twice', () => {
-    test('a form makes one team', async () => {
+    test('a form creates one team', async () => {
       const operator = await signedIn();
       const name = `Twice ${randomBytes(4).toString('hex')}`;
       const fields = { ...hiddenFields((await operator.get('/console/teams/new')).body, '/console/teams'), name, plan: 'pro' };
@@ -54,7 +54,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       expect(told.filter((body) => body.includes('sent more than once'))).toHaveLength(2);
     });
 
-    test('a form gives credit once', async () => {
+    test('a form adds credit once', async () => {
       const operator = await signedIn();
       const team = await makeTeam(operator, { plan: 'prepaid', credit: '1' });
       const fields = { ...hiddenFields((await operator.get(team)).body, `${team}/credit`), amount: '2.50' };
@@ -62,7 +62,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       expect(answered(await setting.gateway.store.teams.findTeam(idOf(team)))!.balanceMicro).toBe(350_000_000);
     });
 
-    test('a form makes one key, and shows it to each of its answers, once', async () => {
+    test('a form creates one key, and shows it in each of its answers, once', async () => {
       const operator = await signedIn();
       const team = await makeTeam(operator);
       const fields = { ...hiddenFields((await operator.get(team)).body, `${team}/keys`), mode: 'live', label: 'x' };
@@ -83,7 +83,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       expect(answered(await setting.gateway.store.teams.findTeam(idOf(team)))!.balanceMicro).toBe(100_000_000);
     });
 
-    test('by another session it is another form, and what it left is not to be seen there', async () => {
+    test('from another session it counts as another form, and its result is not shown there', async () => {
       const [operator, other] = [await signedIn(), await signedIn()];
       const team = await makeTeam(operator);
       const answer = await operator.submit(team, `${team}/keys`, { mode: 'live', label: '' });
@@ -92,7 +92,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     });
   });
 
-  describe('what is wrong is told beside its field, what was written stays there, and nothing is changed', () => {
+  describe('an error is shown at its field, the input is kept, and nothing is changed', () => {
     test.each<[string, Fields, string]>([
       ['no name', { name: ' ', plan: 'pro' }, 'This name is blank'],
       ['a name of 101 characters', { name: 'a'.repeat(101), plan: 'pro' }, 'This name is too long'],
@@ -100,15 +100,15 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       ['no plan', { name: 'A & "B"' }, 'Choose one of these plans'],
       ['an unknown plan', { name: 'A & "B"', plan: '__proto__' }, 'Choose one of these plans'],
       ['credit with a quota', { name: 'A & "B"', plan: 'pro', credit: '5' }, 'takes no credit'],
-      ['credit that is no amount', { name: 'A & "B"', plan: 'prepaid', credit: '5,00' }, 'Enter an amount in EUR, for example 50.00'],
+      ['credit that is not an amount', { name: 'A & "B"', plan: 'prepaid', credit: '5,00' }, 'Enter an amount in EUR, for example 50.00'],
       ['credit with too many digits', { name: 'A & "B"', plan: 'prepaid', credit: '5.001' }, 'Enter an amount in EUR'],
       [
-        'credit with digits that its currency has not',
+        'credit with digits that its currency lacks',
         { name: 'A & "B"', plan: 'yen', credit: '5.00' },
         'Enter an amount in JPY, for example 50.',
       ],
-      ['credit below nothing', { name: 'A & "B"', plan: 'prepaid', credit: '-5' }, 'Enter an amount'],
-      ['more credit than can be', { name: 'A & "B"', plan: 'prepaid', credit: '999999999999' }, 'more than a team can have'],
+      ['negative credit', { name: 'A & "B"', plan: 'prepaid', credit: '-5' }, 'Enter an amount'],
+      ['more credit than is allowed', { name: 'A & "B"', plan: 'prepaid', credit: '999999999999' }, 'more than a team can have'],
     ])('a new team with %s', async (_what, fields, fault) => {
       const operator = await signedIn();
       const before = auditLines().length;
@@ -125,7 +125,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       ['another mode', 'keys', { mode: 'LIVE', label: 'l' }, 'Choose live or test'],
       ['a label of 101 characters', 'keys', { mode: 'live', label: 'a'.repeat(101) }, 'This label is too long'],
       ['no credit', 'credit', { amount: '0' }, 'an amount other than 0'],
-      ['credit that passes what a team can have', 'credit', { amount: '90071992.54' }, 'more than a team can have'],
+      ['credit that exceeds what a team can have', 'credit', { amount: '90071992.54' }, 'more than a team can have'],
       ['an unknown plan', 'plan', { plan: 'gold' }, 'There is no such plan; the plans are pro, prepaid, yen.'],
       ['a blank name', 'name', { name: '' }, 'This name is blank'],
     ])('a team with %s', async (_what, action, fields, fault) => {
@@ -154,7 +154,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     answered(await setting.gateway.store.teams.listKeys(idOf(team)))!.find((key) => key.keyId === keyId)!;
 
   describe('a key’s page', () => {
-    test('shows and changes its label and limits, takes them away, and changes nothing that was left as it is', async () => {
+    test('shows and changes its label and limits, removes them, and changes nothing that was left as it was', async () => {
       const operator = await signedIn();
       const team = await makeTeam(operator);
       const keyId = await makeKey(operator, team);
@@ -172,7 +172,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       ])
         expect(shown).toContain(text);
       expect((await operator.get(team)).body).toContain('5/s, 100,000 characters, from 2 ranges, until 2099-01-31');
-      // As a browser sends it back: a moment that has passed meanwhile is no fault where nobody has touched it.
+      // As a browser returns it: a time that has passed meanwhile is no error if it was not edited.
       answered(await setting.gateway.store.teams.updateKey!(keyId, { limits: { expiresAtMs: 1_000_000 } }));
       const as = { expires_at: '1970-01-01T00:16:40Z', requests_per_second: '5', characters: '', allowed_addresses: '' };
       const after = (await seen(operator, await operator.submit(page, page, { label: '', ...as }))).body;
@@ -187,16 +187,16 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
 
     test.each<[string, Fields, readonly string[]]>([
       ['no moment', { expires_at: '2099-01-31' }, ['This is not an RFC 3339 time with a time zone']],
-      ['a moment that has passed', { expires_at: '2020-01-31T00:00:00Z' }, ['This is in the past']],
+      ['a time in the past', { expires_at: '2020-01-31T00:00:00Z' }, ['This is in the past']],
       ['a rate of 0', { requests_per_second: '0' }, ['This is not a whole number from 1 to 100000.']],
       ['a number with words', { characters: '5 million' }, ['This is not a whole number from 1 to 1000000000000.']],
-      ['a range that is none', { allowed_addresses: '::1\r\n10.0.0.0/<b>' }, ['“10.0.0.0/&lt;b&gt;” is not an address or a range']],
+      ['an invalid range', { allowed_addresses: '::1\r\n10.0.0.0/<b>' }, ['“10.0.0.0/&lt;b&gt;” is not an address or a range']],
       [
         'several faults',
         { requests_per_second: 'x', characters: 'y', label: 'a\u0007' },
         ['to 100000.', 'to 1000000000000.', 'This label holds'],
       ],
-    ])('with %s is shown again as it was sent, with the fault at its field, and changes nothing', async (_what, fields, faults) => {
+    ])('with %s is shown again as it was sent, with the error at its field, and changes nothing', async (_what, fields, faults) => {
       const operator = await signedIn();
       const team = await makeTeam(operator);
       const keyId = await makeKey(operator, team);
@@ -212,7 +212,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       expect([(await recordOf(team, keyId)).limits, auditLines().length]).toEqual([{}, before]);
     });
 
-    test('disables and enables it; a revoked one is shown, and nothing leads to a change', async () => {
+    test('disables and enables it; a revoked key is shown without links to changes', async () => {
       const operator = await signedIn();
       const team = await makeTeam(operator);
       const keyId = await makeKey(operator, team);
@@ -240,7 +240,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       expect((await recordOf(team, keyId)).status).toBe('revoked');
     });
 
-    test('limits are given when a key is made, and go on to the one that replaces it', async () => {
+    test('limits can be set when a key is created, and pass to the key that replaces it', async () => {
       const operator = await signedIn();
       const team = await makeTeam(operator);
       const wrong = await operator.submit(team, `${team}/keys`, { mode: 'live', label: '', characters: 'many' });
@@ -261,7 +261,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     });
   });
 
-  test('teams, keys, and another team’s keys that are not there are pages of their own, and nothing is changed', async () => {
+  test('unknown teams and keys, and other teams’ keys, have error pages, and nothing is changed', async () => {
     const operator = await signedIn();
     const [team, other] = [await makeTeam(operator), await makeTeam(operator)];
     const foreign = await makeKey(operator, other);
@@ -317,7 +317,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     for (const secret of [TOKEN, KEY.exec(shown.body)![1]!, operator.cookie!]) expect(log).not.toContain(secret);
   });
 
-  test('teams are found by a part of their name, page by page, each once, in the order that was asked for', async () => {
+  test('teams are found by a part of their name, page by page, each once, in the requested order', async () => {
     const operator = await signedIn();
     const mark = randomBytes(4).toString('hex');
     const names = Array.from({ length: 60 }, (_, at) => `=SUM(${mark}) ${String((at * 7) % 60).padStart(2, '0')}`);

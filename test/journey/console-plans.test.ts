@@ -1,4 +1,4 @@
-// The console's plans over both stores: their numbers, which teams are held to others, and that applying a plan asks first.
+// The console's plans over both stores: their numbers, which teams have others, and a confirmation before a plan is applied.
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { limitsOf } from '../../src/domain/plan.ts';
@@ -23,7 +23,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     const main = body.slice(body.indexOf('<main'), body.indexOf('</main>'));
     return main.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
   };
-  /** A team on a plan that is held to fewer requests a second than the plan says. */
+  /** A team on a plan, with fewer requests a second than the plan allows. */
   const teamBehind = async (plan: keyof typeof PLANS): Promise<string> => {
     const { teamId } = await setting.gateway.team();
     const limits = { ...limitsOf(PLANS[plan]), requestsPerSecond: 7, maxGlossaries: 1 };
@@ -31,14 +31,14 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     return teamId;
   };
 
-  test('every plan is listed with its numbers, in money and periods that people know', async () => {
+  test('every plan is listed with its numbers, in readable money and periods', async () => {
     const page = await read(await operator(), '/console/plans');
     expect(page).toContain('test 1,000,000 a month nothing 1,000 1,000 characters 2');
     expect(page).toContain('big 1,000,000 a month 20.00 EUR per million, up to 100.00 EUR 1,234');
     expect(page).toContain('prepaid 25.00 EUR per million, prepaid nothing without credit');
   });
 
-  test('applying asks first, with the teams that differ and in what; then they are changed, once, with one audit line', async () => {
+  test('applying a plan first shows the teams that differ and how; then they are changed, once, with one audit line', async () => {
     const visitor = await operator();
     const teamId = await teamBehind('big');
     const asked = await visitor.get('/console/plans/big/apply');
@@ -60,7 +60,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     expect(await read(visitor, '/console/plans/big/apply')).toContain('With other numbers than the configuration: none.');
   });
 
-  test('a plan that is applied holds from the next request on', async () => {
+  test('an applied plan takes effect with the next request', async () => {
     const { teamId, key } = await setting.gateway.team();
     const tight = { ...limitsOf(PLANS.test), maxCharactersPerRequest: 3 };
     await setting.gateway.store.teams.updateTeam(teamId, { plan: { name: 'test', limits: tight } });
@@ -70,7 +70,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     expect((await translate()).status).toBe(200);
   });
 
-  test('a plan without teams has nothing to apply, and one that is not there is not found', async () => {
+  test('a plan without teams has nothing to apply, and an unknown one is not found', async () => {
     const visitor = await operator();
     const page = await visitor.get('/console/plans/prepaid/apply');
     expect(page.body).toContain('No team is on this plan.');

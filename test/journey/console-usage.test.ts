@@ -1,4 +1,4 @@
-// Usage in the console over real sockets: a team's days, months and periods, all teams of a month page by page, and the file of it.
+// Usage in the console over real sockets: a team's days, months and periods, a month's teams page by page, and its file.
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { dayOf } from '../../src/domain/period.ts';
@@ -10,7 +10,7 @@ import { QUOTA_PLAN } from '../support/gateway.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
 const MONTH = monthOf(dayOf(Date.now()));
-/** Teams of a page, and some more. */
+/** More teams than fit on a page. */
 const TEAMS = 53;
 
 onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (setting) => {
@@ -40,7 +40,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
     }
   });
 
-  test("a team's page has its days, months and periods, in tables and as pictures in words", async () => {
+  test('a team’s page shows its days, months and periods, in tables and in charts with text alternatives', async () => {
     const page = await read(`/console/teams/${teams[4]!.teamId}`);
     expect(page).toContain('aria-label="Last 30 days: 5 characters in total; the most, 5, in ');
     expect(page).toContain('aria-label="Last 13 months: 5 characters in total; the most, 5, in ');
@@ -66,7 +66,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
     expect(second).not.toContain('rel="next"');
   });
 
-  test('the month is chosen by a form without a script; one without use says so, and wrong ones lead to this month', async () => {
+  test('a form without a script chooses the month; an unused month says so, and an invalid one shows this month', async () => {
     const page = await read('/console/usage');
     expect(page).toMatch(new RegExp(`<option value="${MONTH}"\\s+selected>`));
     expect([...page.matchAll(/<option /g)]).toHaveLength(14);
@@ -79,7 +79,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
   });
 
   describe('the file', () => {
-    test('is what the page links to, with a line of every team', async () => {
+    test('is linked from the page, with a line for every team', async () => {
       const page = await read('/console/usage');
       const paths = [...page.matchAll(/<a href="(\/console\/usage\/csv[^"]+)" download>/g)].map(([, path]) =>
         path!.replaceAll('&amp;', '&'),
@@ -110,7 +110,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
       expect([line!.split(',')[0], line!.split(',')[4], line!.split(',')[6], more]).toEqual([teamId, '8', keyId, []]);
     });
 
-    test('is for those who are signed in; HEAD is its head, and what is wrong is named', async () => {
+    test('requires a session; HEAD returns its headers, and invalid parameters are named', async () => {
       const stranger = await new ConsoleVisitor(setting.gateway.opsPort).get('/console/usage/csv');
       expect([stranger.status, stranger.header('location'), stranger.body]).toEqual([303, '/console/sign-in', '']);
       const visitor = await operator();

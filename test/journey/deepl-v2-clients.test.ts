@@ -1,4 +1,4 @@
-// The manual's lines for clients of the DeepL API as they stand, and what their SDKs send in other languages than ours.
+// The manual's examples for clients of the DeepL API, unchanged, and what their SDKs send in other languages than ours.
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,14 +15,14 @@ import type { Startable } from '../support/start-program.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const ADDRESS = 'http://127.0.0.1:8080';
 
-/** The one block of the manual's section on a client. */
+/** The only code block in the manual's section on a client. */
 function linesOf(section: string, language: string): string {
   const blocks = codeBlocks(manualSection('deepl-api', section), language);
   expect(blocks).toHaveLength(1);
   return blocks[0]!;
 }
 
-/** `GET` with a form in its body, as `requests` sends `data`; and the statuses of a wrong key. */
+/** `GET` with a form in its body, as `requests` sends `data`; and the statuses for a wrong key. */
 const PYTHON = `
 import http.client, json, os, urllib.parse
 address = urllib.parse.urlsplit("${ADDRESS}")
@@ -45,7 +45,7 @@ status, answer = call("POST", "/v2/translate", key="invalid", body=json.dumps({"
 print(status, type(answer["message"]).__name__, type(answer["detail"]).__name__)
 `;
 
-/** Every request has a body of JSON, \`GET\` too. */
+/** Every request has a body of JSON, even \`GET\`. */
 const RUBY = `
 require 'json'
 require 'net/http'
@@ -82,7 +82,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deep
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  /** Its output, line by line. Only the address is another one. */
+  /** Its output, line by line. Only the address is replaced. */
   async function run(program: Startable, file: string, lines: string): Promise<string[]> {
     await writeFile(join(folder, file), lines.replace(ADDRESS, `http://127.0.0.1:${setting.gateway.port}`));
     const env = { ...process.env, LINGATE_KEY: team.key };
@@ -106,7 +106,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deep
     expect(await run('ruby', 'lines.rb', linesOf("DeepL's SDK for Ruby", 'ruby'))).toEqual(['[DE] Hello, world!']);
   });
 
-  test('what the SDK for Python sends besides', async () => {
+  test('what else the SDK for Python sends', async () => {
     await expect.poll(usage).toBeDefined();
     const used = await usage();
     expect(await run('python3', 'more.py', PYTHON)).toEqual([
@@ -118,7 +118,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deep
     ]);
   });
 
-  test('what the SDK for Ruby sends besides', async () => {
+  test('what else the SDK for Ruby sends', async () => {
     await expect.poll(usage).toBeDefined();
     const used = await usage();
     expect(await run('ruby', 'more.rb', RUBY)).toEqual([

@@ -30,7 +30,7 @@ onEveryGateway(
     const post = (body: unknown, key = team.key): Promise<HttpResponse> =>
       ask(setting, { method: 'POST', path: '/v2/translate', key, body });
 
-    /** Nothing was charged and nothing is held back. */
+    /** Nothing was charged and nothing is reserved. */
     async function expectUncharged({ teamId }: TestTeam): Promise<void> {
       const standing = () => setting.gateway.store.teams.standing(teamId);
       await expect.poll(standing).toMatchObject({ usedCharacters: 0, heldCharacters: 0, heldMicro: 0, openReservations: 0 });
@@ -46,7 +46,7 @@ onEveryGateway(
       return String(problem['detail']);
     }
 
-    test('a key that is missing, malformed, unknown or revoked is an authorization failure', async () => {
+    test('a key that is missing, malformed, unknown or revoked is an AuthorizationError', async () => {
       const gone = await setting.gateway.team();
       answered(await setting.gateway.store.teams.revokeKey(gone.keyId));
       for (const key of ['invalid', `la_live_${'a'.repeat(40)}`, gone.key]) {
@@ -59,7 +59,7 @@ onEveryGateway(
       await expectUncharged(gone);
     });
 
-    test('a quota or a credit that is used up is a quota that is exceeded', async () => {
+    test('an exhausted quota or credit is a QuotaExceededError', async () => {
       const poor = await setting.gateway.team({ ...QUOTA_PLAN, characters: 4 });
       const broke = await setting.gateway.team(CREDIT_PLAN, 0);
       for (const { key } of [poor, broke]) await expect(translated(key)).rejects.toThrow(deepl.QuotaExceededError);
@@ -70,7 +70,7 @@ onEveryGateway(
       await expectUncharged(broke);
     });
 
-    test('too many requests are told as that, and the client comes again until it is let in', async () => {
+    test('too many requests are reported as such, and the client retries until it is admitted', async () => {
       const slow = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1 });
       const tries = await Promise.allSettled([1, 2, 3].map(() => translated(slow.key)));
       const refused = tries.flatMap((tried) => (tried.status === 'rejected' ? [tried.reason as unknown] : []));
@@ -83,7 +83,7 @@ onEveryGateway(
       await expect.poll(async () => answered(await setting.gateway.store.teams.standing(slow.teamId))?.usedCharacters).toBe(5 * done);
     });
 
-    test('an engine that fails or hangs is a service that is unavailable, told before the client would leave, and costs nothing', async () => {
+    test('an engine that fails or hangs is a service that is unavailable, reported before the client times out, and costs nothing', async () => {
       const own = await setting.gateway.team();
       for (const behaviour of [answersWith(500), 'hang', 'not_json', 'reset'] as const) {
         setting.engine.forget();
@@ -99,7 +99,7 @@ onEveryGateway(
       await expectUncharged(own);
     });
 
-    test('nobody there is a connection that fails', async () => {
+    test('a server that does not listen is a ConnectionError', async () => {
       const nowhere = client(team.key, { serverUrl: `http://127.0.0.1:${await freePort()}` });
       await expect(nowhere.translateText('Hello', null, 'de')).rejects.toThrow(deepl.ConnectionError);
     });
@@ -114,7 +114,7 @@ onEveryGateway(
       await expectUncharged(own);
     });
 
-    test('what is wrong with a parameter is told in words that clients look for', async () => {
+    test('an invalid parameter is reported in words that clients look for', async () => {
       const own = await setting.gateway.team();
       const wrong = (body: object): Promise<HttpResponse> => post({ text: ['a'], target_lang: 'DE', ...body }, own.key);
       const told: readonly (readonly [body: object, words: RegExp, code?: string])[] = [
@@ -150,7 +150,7 @@ onEveryGateway(
       await expectUncharged(own);
     });
 
-    test('a glossary that is not there is not found, named alone or among others, by the code that is about it', async () => {
+    test('an unknown glossary is not found, named alone or among others, by the code about it', async () => {
       const own = await setting.gateway.team();
       const [other, six] = [UUID.replace(/^./, '1'), Array.from({ length: 6 }, (_none, n) => (n % 2 === 0 ? UUID : UUID.toUpperCase()))];
       for (const named of [{ glossary_id: UUID }, { glossary_ids: [UUID] }, { glossary_ids: [UUID, other] }, { glossary_ids: six }]) {
@@ -161,7 +161,7 @@ onEveryGateway(
       await expectUncharged(own);
     });
 
-    test('what there is no such thing of here says so to a right key, and tells a wrong one that it is wrong', async () => {
+    test('an unknown path is 404 with a good key, and an authorization failure with a bad one', async () => {
       await expect(client(team.key).rephraseText('a', 'de')).rejects.toThrow(/Not found.*has no documents, rephrasing/);
       await expect(client('invalid').rephraseText('a', 'de')).rejects.toThrow(deepl.AuthorizationError);
       for (const path of ['/v2/document', '/v3/style_rules']) {
@@ -171,7 +171,7 @@ onEveryGateway(
       }
     });
 
-    test('of several things that are wrong, the key comes first, then the rate, then the request', async () => {
+    test('of several errors, the key comes first, then the rate, then the request', async () => {
       const slow = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1 });
       expectProblem(await post({}, 'invalid'), 403, 'unauthorized');
       const [first, second] = await Promise.all([post({}, slow.key), post({}, slow.key)]);

@@ -56,7 +56,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deep
     expect(await own.listGlossaries()).toEqual([fromCsv]);
   });
 
-  test('version 3: several dictionaries, added to, replaced, renamed, dropped', async () => {
+  test('version 3: dictionaries are added, extended, replaced, renamed and removed', async () => {
     const own = client((await setting.gateway.team(ROOMY)).key);
     const created = await own.createMultilingualGlossary('Both ways', [EN_DE, DE_EN]);
     const counts = (glossary: deepl.MultilingualGlossaryInfo) =>
@@ -89,7 +89,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deep
     await expect(own.getMultilingualGlossary(id)).rejects.toThrow(deepl.GlossaryNotFoundError);
   });
 
-  test('a glossary of either version serves translations, its languages compared without their regions', async () => {
+  test('a glossary of either version is used by translations, its languages compared without their regions', async () => {
     const own = await setting.gateway.team(ROOMY);
     const [enDe, both] = [
       await client(own.key).createGlossary('One way', 'en', 'de', entriesOf({ Hello: 'Servus' })),
@@ -122,7 +122,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deep
     expect(third?.id).not.toBe(first?.id);
   });
 
-  test('what is not there is not found, what is no id is a bad request, and nothing is charged', async () => {
+  test('an unknown glossary is 404, an invalid id is 400, and nothing is charged', async () => {
     const own = await setting.gateway.team(ROOMY);
     const stranger = await client().createMultilingualGlossary('Of another team', [EN_DE]);
     const [v2, v3] = [client(own.key), client(own.key)];
@@ -169,7 +169,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deep
     expect((await client().getMultilingualGlossary(stranger.glossaryId)).name).toBe('Of another team');
   });
 
-  test('a translation for a pair that the glossary does not hold says so in the words that clients look for, and is not charged', async () => {
+  test('a translation for a pair that the glossary lacks is refused in the words that clients look for, and not charged', async () => {
     const own = await setting.gateway.team(ROOMY);
     const { glossaryId } = await client(own.key).createMultilingualGlossary('Both ways', [EN_DE, DE_EN]);
     await expect(client(own.key).translateText('Hello', 'en', 'fr', { glossary: glossaryId })).rejects.toThrow(
@@ -182,7 +182,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deep
     expect(await settled(own)).toBe(0);
   });
 
-  test('the plan limits glossaries whatever they hold, and a deletion makes room', async () => {
+  test('the plan limits the number of glossaries, whatever their size, and a deletion makes room', async () => {
     const small = client((await setting.gateway.team({ ...ROOMY, max_glossaries: 2 })).key);
     const first = await small.createMultilingualGlossary('First', [EN_DE, DE_EN]);
     await small.createGlossary('Second', 'en', 'de', entriesOf({ a: 'b' }));
@@ -194,7 +194,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deep
     await small.createMultilingualGlossary('Third', [EN_DE]);
   });
 
-  test('10,000 entries go in and come out, through either version; not one more, by creation or by additions', async () => {
+  test('10,000 entries go in and come out through either version, and one more is refused, on creation or addition', async () => {
     const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`Source-${i}`, `Target-${i}`]));
     const created = await client().createGlossary('Large', 'en', 'de', entriesOf(many));
     expect(created.entryCount).toBe(10_000);
@@ -208,7 +208,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deep
     expect(Object.keys(sent()[0]!.glossary!.entries)).toHaveLength(10_000);
   });
 
-  test('of many who change a glossary at once nobody loses theirs', async () => {
+  test('concurrent changes of a glossary are all kept', async () => {
     const { glossaryId } = await client().createMultilingualGlossary('Shared', [EN_DE]);
     const terms = Array.from({ length: 30 }, (_, i) => `term ${i}`);
     const renamed = client().updateMultilingualGlossaryName(glossaryId, 'Renamed meanwhile');
@@ -220,13 +220,13 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deep
     expect([glossary.name, glossary.dictionaries.length]).toEqual(['Renamed meanwhile', 2]);
   });
 
-  test('language pairs are all of different bases', async () => {
+  test('all language pairs have different bases', async () => {
     const pairs = await client().getGlossaryLanguagePairs();
     expect(pairs).toContainEqual({ sourceLang: 'de', targetLang: 'en' });
     expect(pairs).toHaveLength(36 * 35);
   });
 
-  test('wrong languages, entries and names are bad requests that say which', async () => {
+  test('wrong languages, entries and names are 400s that say which', async () => {
     const wrong = [
       client().createGlossary('n', 'en', 'xx' as deepl.LanguageCode, entriesOf({ a: 'b' })),
       client().createMultilingualGlossary('n', [pair('xx', 'de', { a: 'b' })]),
@@ -244,7 +244,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deep
     }
   });
 
-  test('JSON says what forms say, as the Python and Ruby clients send it', async () => {
+  test('JSON works like forms, as the Python and Ruby clients send it', async () => {
     const post = async (path: string, body: unknown, method = 'POST') => ask(setting, { method, path, key: team.key, body });
     const v2 = await post('/v2/glossaries', {
       name: 'Mi Glosario',
@@ -268,7 +268,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deep
     expect(shown.json()).toEqual({
       dictionaries: [{ source_lang: 'es', target_lang: 'en', entries: 'Hola\tHello', entries_format: 'tsv' }],
     });
-    // It is not one list of terms any more.
+    // It is no longer a single dictionary.
     for (const path of [`/v2/glossaries/${id}`, `/v2/glossaries/${id}/entries`]) {
       expect((await ask(setting, { path, key: team.key })).status).toBe(404);
     }
@@ -277,7 +277,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deep
     expect((await ask(setting, { method: 'DELETE', path: `/v3/glossaries/${id}`, key: team.key })).status).toBe(204);
   });
 
-  test('/v1 sees a glossary where it is one list of terms, and uses it where a pair is exactly right', async () => {
+  test('/v1 shows a glossary only while it has a single dictionary, and uses it only if the pair matches exactly', async () => {
     const own = await setting.gateway.team(ROOMY);
     const v1 = (path: string, method = 'GET', body?: unknown) => ask(setting, { method, path, key: own.key, body });
     const { glossaryId } = await client(own.key).createMultilingualGlossary('Both ways', [EN_DE]);

@@ -1,4 +1,4 @@
-// The end of a gateway by SIGTERM: what is served on, for how long, and what is cut.
+// A gateway after SIGTERM: what it still serves, for how long, and what is aborted.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { RawConnection, request, requestBytes } from '../support/raw-http.ts';
 import { logged, openSite, opsPage, translate } from '../support/site.ts';
@@ -16,7 +16,7 @@ afterEach(() => site.close());
 const BODY = JSON.stringify({ text: ['0123456789'], target_lang: 'DE' });
 
 test.each(LISTENERS)(
-  'with a drain delay (%s listener) everything is served on while probes already say no, then the port closes',
+  'with a drain delay (%s listener) everything is served while probes already fail, then the port closes',
   async (listener) => {
     await site.configure({ listener, engine: { urls: [site.engine.url] }, limits: { drain_delay_seconds: 2 } });
     const gateway = await site.serve();
@@ -46,14 +46,17 @@ test.each(LISTENERS)(
   },
 );
 
-test.each(LISTENERS)('what hangs is cut at the drain deadline (%s listener), released, and the exit is still 0', async (listener) => {
-  await site.configure({ listener, engine: { urls: [site.engine.url] }, limits: { drain_seconds: 1 } });
-  const gateway = await site.serve();
-  site.engine.always('hang');
-  const answer = translate(gateway.port, site.team.key).catch(() => 'cut');
-  await site.engine.until(() => site.engine.requests.length === 1);
-  expect(await gateway.end('SIGTERM')).toBe(0);
-  expect(await answer).toBe('cut');
-  expect(logged(gateway, 'requests cut at the drain deadline')).toMatchObject([{ count: 1 }]);
-  expect(await site.store.teams.standing(site.team.teamId)).toMatchObject({ usedCharacters: 0, openReservations: 0 });
-});
+test.each(LISTENERS)(
+  'hanging requests are aborted at the drain deadline (%s listener) and released, and the exit status is still 0',
+  async (listener) => {
+    await site.configure({ listener, engine: { urls: [site.engine.url] }, limits: { drain_seconds: 1 } });
+    const gateway = await site.serve();
+    site.engine.always('hang');
+    const answer = translate(gateway.port, site.team.key).catch(() => 'cut');
+    await site.engine.until(() => site.engine.requests.length === 1);
+    expect(await gateway.end('SIGTERM')).toBe(0);
+    expect(await answer).toBe('cut');
+    expect(logged(gateway, 'requests cut at the drain deadline')).toMatchObject([{ count: 1 }]);
+    expect(await site.store.teams.standing(site.team.teamId)).toMatchObject({ usedCharacters: 0, openReservations: 0 });
+  },
+);

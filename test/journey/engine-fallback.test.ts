@@ -1,5 +1,5 @@
 // The table of fallbacks: for every kind of failure, at the first attempt and at the second, with one engine and with several: who
-// was asked and how often, what the caller saw, what was charged, what log and metrics say. Never a third attempt.
+// was called and how often, what the caller saw, what was charged, what log and metrics say. Never a third attempt.
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { limitsOf } from '../../src/domain/plan.ts';
@@ -20,22 +20,22 @@ import { completion, SUBJECTS } from '../unit/engines/protocols/subjects.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-/** What becomes of an attempt lies behind listener, store and front: all fronts on one gateway, two on the other. */
+/** How an attempt is handled does not depend on listener, store and front: all fronts on one gateway, two on the other. */
 const COMBINATIONS = [
   { listener: LISTENERS[0], store: 'sqlite', fronts: FRONTS },
   { listener: LISTENERS.at(-1)!, store: 'redis', fronts: [V1, LIBRETRANSLATE] },
 ] as const;
 
-/** How each is set up. None has a second replica; `next` and `third` stand behind the others. */
+/** How each is configured. None has a second replica; `next` and `third` come after the others. */
 const ENGINES = {
   native: {},
-  // The only one that must not take its time.
+  // The only one with a deadline that can be reached.
   tardy: { timeout_ms: 400 },
   model: { protocol: 'openai', options: { model: 'm' } },
   libre: { protocol: 'libretranslate', pairs: 'any' },
   quota: { protocol: 'deepl', options: { api_key: 'k' } },
   own: { protocol: 'throwing' },
-  // An answer with another's id ends its connection, and would end those of the other requests.
+  // An answer with another's id closes its connection, and would close those of the other requests.
   mixed: { keep_alive: false },
   narrow: { connections_max: 1, queue_max: 0 },
   dead: { urls: ['http://127.0.0.1:1'] },
@@ -44,10 +44,10 @@ const ENGINES = {
 } as const;
 type Name = keyof typeof ENGINES;
 const NAMES = Object.keys(ENGINES) as Name[];
-/** The configuration's names, which nothing else has in it. */
+/** The configuration's names; nothing else contains them. */
 const hidden = (name: Name): string => `hidden-${name}`;
 
-/** The engines that a team of a plan has, in order, by the plan's name. */
+/** The engines that a plan's teams use, in order, by the plan's name. */
 const LISTS = Object.fromEntries(
   NAMES.filter((name) => name !== 'next' && name !== 'third').flatMap((name): [string, readonly Name[]][] => [
     [`${name}-alone`, [name]],
@@ -56,9 +56,9 @@ const LISTS = Object.fromEntries(
   ]),
 );
 
-/** By which engine each kind of failure comes about, and how. Those that are left out have tests of their own below. */
+/** Which engine fails in each way, and how. The missing ones have tests of their own below. */
 const KINDS: Readonly<Record<Exclude<AttemptFailure, 'busy' | 'cancelled' | 'unasked'>, readonly [engine: Name, ...Behaviour[]]>> = {
-  // The system's refusal: there is no engine to behave.
+  // The system refuses the connection: no engine is running.
   connect: ['dead', 'ok'],
   reset: ['native', 'reset', 'close'],
   timeout: ['tardy', 'hang'],
@@ -124,7 +124,7 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
       .poll(() => gateway.store.teams.standing(team.teamId), { interval: 5 })
       .toMatchObject({ usedCharacters: requests * HELLO.length, openReservations: 0 });
 
-  /** How often each engine was asked for a request; those that were not are left out. */
+  /** How often each engine was called for a request; the others are omitted. */
   function asked(id: string): Partial<Record<Name, number>> {
     const times = NAMES.map((name) => [name, engines[name].requests.filter((one) => idOf(one) === id).length] as const);
     return Object.fromEntries(times.filter(([, count]) => count > 0));
@@ -137,7 +137,7 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
     return new Map([...series].map(([, engine, outcome, count]) => [`${engine!} ${outcome!}`, Number(count)]));
   }
 
-  /** Those that have been counted since. */
+  /** The counts since `before`. */
   async function attemptsSince(before: ReadonlyMap<string, number>): Promise<Record<string, number>> {
     const counts = [...(await attempts())].map(([name, count]) => [name, count - before.get(name)!] as const);
     return Object.fromEntries(counts.filter(([, count]) => count > 0));
@@ -149,9 +149,9 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
     return JSON.parse(line()!) as object;
   }
 
-  /** One request over each front, all at once. The log comes in pieces: its lines are what is left to be waited for. */
+  /** One request over each front, all at once. The log is written in pieces, so only its lines must be waited for. */
   async function expectOverFronts(team: TestTeam, { plan, ok, engine, asked: times }: Expected): Promise<() => Promise<unknown>> {
-    // What stands for an engine, or comes from one.
+    // Words that stand for an engine, or come from one.
     const ofEngines = new RegExp([CANARY, 'hidden-', ...NAMES.map((name) => `:${engines[name].port}\\b`)].join('|'));
     const line = { engine: hidden(engine), engine_attempts: 2, characters: ok ? HELLO.length : 0 };
     const translate = async (front: Front): Promise<string> => {
@@ -187,7 +187,7 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
     const logged: (() => Promise<unknown>)[] = [];
     const expectOf = async (team: keyof typeof teams, plan: string, expected: Omit<Expected, 'plan'>): Promise<void> =>
       void logged.push(await expectOverFronts(teams[team], { plan, ...expected }));
-    // One engine: so at first and then well, which nobody who is not there can; so both times.
+    // With one engine: first so and then well, which an engine that is not running cannot do; so both times.
     if (engine !== 'dead') {
       engines[engine].always(onlyAtFirst(behaviour, rightOf(engine)));
       await expectOf('alone', 'then well', { asked: twice, engine, ok: true });
@@ -213,7 +213,7 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
     for (const check of logged) await check();
   });
 
-  test('busy: an engine whose connections are all in use is not asked, and counts as an attempt', async () => {
+  test('busy: an engine whose connections are all in use is not called, and counts as an attempt', async () => {
     const plans = { alone: await teamOf('narrow-alone'), before: await teamOf('narrow-before'), behind: await teamOf('narrow-behind') };
     engines.narrow.always('hang');
     const holding = await RawConnection.open({ port: gateway.port });
@@ -235,7 +235,7 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
   test.each<[during: string, first: Behaviour, asked: readonly Name[]]>([
     ['first', 'hang', ['native']],
     ['second', status(500), ['native', 'next']],
-  ])('cancelled: a caller who leaves during the %s attempt makes no other', async (_during, behaviour, names) => {
+  ])('cancelled: a caller who leaves during the %s attempt causes no other', async (_during, behaviour, names) => {
     const team = await teamOf('native-before');
     engines.native.always(behaviour);
     engines.next.always('hang');
@@ -255,7 +255,7 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
     await expectCharged(team, 0);
   });
 
-  // The last one: a replica of which bytes came that nobody had asked for gets a new connection for each call of the next minute.
+  // The last test: a replica that sent unrequested bytes gets a new connection for each call of the next minute.
   test('unasked: two answers to one request', async () => {
     const [alone, several] = [await teamOf('native-alone'), await teamOf('own-before')];
     const twice: Behaviour = (_request, response) =>
@@ -276,14 +276,14 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
   });
 });
 
-/** How an engine answers when it behaves, in the protocol that it is set up with. */
+/** The answer of a working engine, in its configured protocol. */
 function rightOf(name: Name): RightAnswer {
   const engine = ENGINES[name];
   const protocol = 'protocol' in engine ? engine.protocol : 'native';
   return SUBJECTS[protocol === 'throwing' ? 'native' : protocol]!.right;
 }
 
-/** Without what tells a request's calls apart. */
+/** Without what distinguishes a request's calls. */
 function idOf({ headers }: ScriptedRequest): string {
   return String(headers['x-request-id']).slice(0, ULID_LENGTH);
 }

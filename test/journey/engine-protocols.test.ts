@@ -1,4 +1,4 @@
-// Engines with options in front of real callers: what an engine cannot do is said, secrets are seen nowhere, costs are counted.
+// Engines with options, called by real callers: unsupported features are reported, secrets never appear, costs are counted.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -82,7 +82,7 @@ describe.each(Object.keys(OPTIONS))('a gateway that speaks %s', (protocol) => {
     for (const { headers } of site.engine.requests) expect(headers['x-token']).toBe(TOKEN);
   });
 
-  test('says of formality and glossaries what the engine can do, and refuses the rest by name', async () => {
+  test('uses formality and glossaries if the engine supports them, and otherwise refuses them by name', async () => {
     const can = { formality: true, glossaries: true, ...SUBJECTS[protocol]!.protocol.can };
     const { body: targets } = await site.ask(undefined, '/v1/languages?type=target');
     const german = (targets as { language: string; supports_formality: boolean }[]).find(({ language }) => language === 'DE');
@@ -97,7 +97,7 @@ describe.each(Object.keys(OPTIONS))('a gateway that speaks %s', (protocol) => {
     expect(await site.ask({ ...request, glossary_id })).toMatchObject(can.glossaries ? { status: 200 } : refusal);
   });
 
-  test('shows nothing of engine, key and token when the engine refuses', async () => {
+  test('reveals nothing of engine, key and token when the engine refuses', async () => {
     site.engine.always(status(403, `{"error":"key ${SECRET} and token ${TOKEN}"}`));
     const { status: code, body } = await site.ask({ text: ['Hello'], target_lang: 'DE' });
     expect([code, (body as { code: string }).code]).toEqual([503, 'engine_unavailable']);
@@ -107,11 +107,11 @@ describe.each(Object.keys(OPTIONS))('a gateway that speaks %s', (protocol) => {
   });
 });
 
-describe('what an operator is told', () => {
+describe('an operator learns', () => {
   let site: Site;
   afterEach(() => site.stop());
 
-  test('that their own quota at the engine is gone: one line at level error, and a metric of its own', async () => {
+  test('that their own quota at the engine is used up: one line at level error, and a metric of its own', async () => {
     site = await Site.start('deepl');
     site.engine.always(status(456));
     for (let i = 0; i < 3; i++) expect((await site.ask({ text: ['Hello'], target_lang: 'DE' })).status).toBe(503);
@@ -164,7 +164,7 @@ describe('a protocol of a plugin', () => {
       'engine.batch: does not work with the protocol shouting, whose calls callers must not share',
     ],
     [configured({ api_key: 'x' }, { protocol: 'shoutin' }), 'engine.protocol: there is no "shoutin"; did you mean shouting?'],
-  ])('is checked by its own schema (%#)', async (config, line) => {
+  ])('is checked against its own schema (%#)', async (config, line) => {
     const file = join(folder, 'own.yaml');
     writeFileSync(file, JSON.stringify(config));
     expect(await inProcess(['config', 'check', '--config', file])).toMatchObject({
@@ -197,7 +197,7 @@ describe('a configuration', () => {
     });
   });
 
-  test('that is sound shows the names of its options and that secrets are there, never one', async () => {
+  test('that is valid shows the names of its options and that secrets are set, never their values', async () => {
     writeFileSync(join(folder, 'key.txt'), `${SECRET}\n`);
     const file = config({ api_key: { file: 'key.txt' }, headers: { 'X-Token': { env: 'TOKEN' } } });
     for (const more of [[], ['--json']]) {
@@ -210,7 +210,7 @@ describe('a configuration', () => {
     }
   });
 
-  test('whose options change is reloaded but for them; one whose secret has gone is refused, and all stays', async () => {
+  test('whose options change is reloaded without them; one whose secret is gone is refused, and nothing changes', async () => {
     writeFileSync(join(folder, 'key.txt'), SECRET);
     const file = config({ api_key: { file: 'key.txt' } });
     const gateway = await startGatewayProcess({ args: ['serve', '--config', file], cwd: folder });

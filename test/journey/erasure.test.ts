@@ -1,4 +1,4 @@
-// Deleting a team: what its callers see, and that a search of the whole store, log and metrics finds nothing of it.
+// Deleting a team: what its callers see, and that the whole store, log and metrics contain nothing of it afterwards.
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { answered as stored } from '../../src/domain/store-unavailable.ts';
@@ -27,7 +27,7 @@ interface Traces {
   readonly keyIds: readonly string[];
   readonly key: string;
   readonly glossaryId: string;
-  /** What people have written of it: nothing may be left. */
+  /** Texts that people wrote about it: none may be left. */
   readonly words: readonly string[];
   readonly ids: readonly string[];
 }
@@ -44,7 +44,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     ofCaller(key, 'POST', '/v1/translate', { text: ['four'], target_lang: 'DE', ...more });
   const metrics = async (): Promise<string> => (await request({ port: setting.gateway.opsPort, path: '/metrics' })).body;
 
-  /** A team that has done all that leaves traces. */
+  /** A team with everything that leaves traces. */
   async function lively(): Promise<Traces> {
     const mark = randomBytes(5).toString('hex');
     const word = (what: string): string => `${what}${mark}`;
@@ -89,11 +89,11 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     };
   }
 
-  /** Ids may stand in the audit, whose entries tell that there was a team; and so in the bytes of the file that it is in. */
+  /** Ids may remain in the audit log, whose entries show that there was a team, and so in the bytes of its file. */
   const isAudit = (place: string): boolean => / in (?:table audit|key lingate:\S*audit|the bytes of )/.test(place);
 
   describe('a deleted team', () => {
-    test('leaves nothing in the whole store, in the log and in the metrics; another team has all that it had', async () => {
+    test('leaves nothing in the whole store, in the log and in the metrics; another team keeps everything', async () => {
       const [stays, goes] = [await lively(), await lively()];
       const before = await placesOf(setting.url, [...goes.words, ...goes.ids]);
       expect(before.length).toBeGreaterThan(8);
@@ -110,7 +110,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       expect(await answered('showTeam', call('GET', `/teams/${stays.teamId}`))).toMatchObject({ plan: 'pro' });
     });
 
-    test('leaves days and periods without names where these are kept, until it is deleted without', async () => {
+    test('leaves days and periods without names if they are kept, until it is deleted without them', async () => {
       const goes = await lively();
       expect(await cli('team', 'delete', goes.teamId, '--keep-usage')).toEqual({
         team_id: goes.teamId,
@@ -132,7 +132,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       expectProblem(await call('GET', `/teams/${goes.teamId}/periods`), 'not_found');
     });
 
-    test('is deleted once by whoever repeats an Idempotency-Key, also at the same moment', async () => {
+    test('is deleted once when its Idempotency-Key is repeated, even concurrently', async () => {
       const { teamId } = await setting.gateway.team();
       const headers = { 'Idempotency-Key': `deletion-${teamId}` };
       const send = async (): Promise<number> => (await call('DELETE', `/teams/${teamId}`, { headers })).status;
@@ -140,7 +140,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       expectProblem(await call('DELETE', `/teams/${teamId}`), 'not_found');
     });
 
-    test('is refused to its callers however they ask, and what is under way is answered and charged to nobody', async () => {
+    test('is refused to its callers on every front, and requests in flight are answered and charged to nobody', async () => {
       const { teamId, key } = await setting.gateway.team();
       expect((await translate(key)).status).toBe(200);
       let underWay: ReturnType<typeof translate>;
@@ -159,7 +159,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
   });
 
   describe('a glossary', () => {
-    test('of whichever team is listed and deleted by operators, and the audit has who did it', async () => {
+    test('of any team is listed and deleted by operators, and the audit log says who did it', async () => {
       const { teamId, key, glossaryId } = await lively();
       const { glossaries } = await answered('listGlossaries', call('GET', `/teams/${teamId}/glossaries`));
       expect(glossaries).toMatchObject([

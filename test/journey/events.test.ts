@@ -1,4 +1,4 @@
-// Events from operations to a receiver: the manual's, as it stands, told by a gateway of one process or several, and by commands beside it.
+// Events from operations to a receiver, the manual's example: sent by a gateway of one process or several, and caused by commands.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { EVENTS_SECRET, startManualReceiver } from '../support/event-receiver.ts';
 import type { ManualReceiver } from '../support/event-receiver.ts';
@@ -70,7 +70,7 @@ const told = (subject: string): Told[] =>
     .filter((event) => event.subject === subject);
 
 describe.each(['1', '2'])('%s worker(s)', (workers) => {
-  test("the manual's receiver is told of a team, its key, and the percentages that it reaches, each once", async () => {
+  test('the manual’s receiver gets the team, its key, and the percentages that it reaches, each once', async () => {
     await configure();
     const { team_id: teamId } = await command<{ team_id: string }>('team', 'create', '--name', 'Reader', '--plan', 'small');
     const { key, key_id: keyId } = await command<{ key: string; key_id: string }>(
@@ -122,7 +122,7 @@ describe.each(['1', '2'])('%s worker(s)', (workers) => {
   });
 });
 
-test('without events in the configuration nothing is kept', async () => {
+test('without events in the configuration nothing is stored', async () => {
   await site.configure({ engine: { urls: [site.engine.url] }, plans: { small: PLAN } });
   gateway = await site.serve();
   await command('team', 'create', '--name', 'Reader', '--plan', 'small');
@@ -130,10 +130,10 @@ test('without events in the configuration nothing is kept', async () => {
   expect(await opsPage(gateway, '/metrics')).not.toContain('lingate_events');
 });
 
-test('a command with another configuration keeps events too, while a gateway sends from its store', async () => {
+test('a command with another configuration stores events too, while a gateway sends from its store', async () => {
   await configure();
   gateway = await site.serve();
-  // It leaves its rules with its first look at the outbox.
+  // It updates its rules when it first reads the outbox.
   await expect.poll(async () => (await site.store.outbox!.lease('another', 1)) === false, { timeout: 20_000 }).toBe(true);
   await site.configure({ engine: { urls: [site.engine.url] }, plans: { small: PLAN } });
   const { team_id: teamId } = await command<{ team_id: string }>('team', 'create', '--name', 'Reader', '--plan', 'small');

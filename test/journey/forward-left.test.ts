@@ -1,4 +1,4 @@
-// A caller who leaves while the upstream still works on a forwarded request is noticed at once: it is called off, and costs nothing.
+// A caller who leaves while the upstream works on a forwarded request is noticed at once: the call is aborted, and costs nothing.
 import { connect } from 'node:net';
 import { afterAll, expect, test } from 'vitest';
 import { onEveryGateway } from '../support/every-gateway.ts';
@@ -7,11 +7,11 @@ import { startUpstream } from '../support/upstream.ts';
 const upstream = await startUpstream();
 afterAll(() => upstream.close());
 
-/** Its silence is borne for far longer than this test takes. */
+/** Its silence is tolerated for far longer than this test takes. */
 const ROUTE = { path: '/v1/documents/*', methods: ['POST'], target: upstream.url, charge_characters: 10, timeout_ms: 60_000 };
 
 onEveryGateway({ once: true, config: { forward: [ROUTE] } }, (setting) => {
-  test.each([1, 500, 100_000])('behind a body of %i bytes', async (bytes) => {
+  test.each([1, 500, 100_000])('after a body of %i bytes', async (bytes) => {
     const team = await setting.gateway.team();
     const before = upstream.seen.length;
     const logged = (): number => setting.gateway.logLines.join('').split('"code":"client_closed"').length - 1;

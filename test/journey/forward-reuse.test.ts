@@ -1,4 +1,4 @@
-// A connection goes on behind a forwarded answer: the next request on it is answered at once, however the body before came.
+// A connection stays usable after a forwarded answer: the next request on it is answered at once, however the body was sent.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, expect, test } from 'vitest';
@@ -10,11 +10,11 @@ const upstream = await startUpstream();
 afterAll(() => upstream.close());
 
 const ROUTE = { path: '/v1/documents/*', methods: ['GET', 'POST'], target: upstream.url };
-/** Far below the ten seconds after which a library ends a connection that stands still. */
+/** Far below the ten seconds after which a library closes a stalled connection. */
 const SOON_MS = 3000;
 
 onEveryGateway({ once: true, config: { forward: [ROUTE] } }, (setting) => {
-  test.each(['sink', 'bytes/1000', 'chunked/1000', 'empty/0', 'status/500'])('behind POST …/%s', async (words) => {
+  test.each(['sink', 'bytes/1000', 'chunked/1000', 'empty/0', 'status/500'])('after POST …/%s', async (words) => {
     const team = await setting.gateway.team();
     const socket = connect({ port: setting.gateway.port, host: '127.0.0.1' });
     socket.on('error', () => undefined);

@@ -53,7 +53,7 @@ onEveryGateway({ once: true, config }, (setting) => {
     expect(await used()).toBe(0);
   });
 
-  test('what goes up are the listed fields, the operator’s own, the request id, and framing of ours', async () => {
+  test('the upstream gets the listed fields, the operator’s own, the request id, and framing of ours', async () => {
     await post('/v1/documents/sink', 'hello', {
       'content-type': 'text/plain',
       'x-kind': 'a',
@@ -103,7 +103,7 @@ onEveryGateway({ once: true, config }, (setting) => {
     await expect.poll(() => setting.gateway.logLines.some(charged)).toBe(true);
   });
 
-  test('nothing is charged for what fails, and the answer tells nothing of the upstream', async () => {
+  test('nothing is charged for a failure, and its answer reveals nothing of the upstream', async () => {
     const before = await used();
     const cases: [path: string, code: 'engine_unavailable' | 'not_found' | 'validation_error', tries: number][] = [
       ['status/500', 'engine_unavailable', 2],
@@ -125,7 +125,7 @@ onEveryGateway({ once: true, config }, (setting) => {
     expect(await used()).toBe(before);
   });
 
-  test('a GET is tried twice, what has a body once', async () => {
+  test('a GET is tried twice, a request with a body once', async () => {
     const path = `/v1/documents/flaky?${setting.listener}${setting.store}`;
     expect((await get(path)).json()).toEqual({ second: true });
     expectProblem(await post(`${path}post`, 'x'), 'engine_unavailable');
@@ -141,7 +141,7 @@ onEveryGateway({ once: true, config }, (setting) => {
     expect([empty.status, empty.body, empty.header('content-length')]).toEqual([200, '', '0']);
   });
 
-  test('methods that take no body refuse one, and other methods are not allowed', async () => {
+  test('methods without a body refuse one, and other methods are not allowed', async () => {
     const seenBefore = upstream.seen.length;
     for (const method of ['GET', 'DELETE']) {
       expect(expectProblem(await ask(setting, { method, path: '/v1/documents/a', key: team.key, body: 'x' }), 'validation_error')).toBe(
@@ -166,13 +166,13 @@ onEveryGateway({ once: true, config }, (setting) => {
     await expect.poll(used).toBe(before + 100);
   });
 
-  test('a chunked body goes on as it was meant', async () => {
+  test('a chunked body is passed on unchanged', async () => {
     const answer = await post('/v1/free/sink', '5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n', { 'transfer-encoding': 'chunked' });
     expect(answer.json()).toEqual({ bytes: 11, sha256: sha256(Buffer.from('hello world')) });
     expect(upstream.seen.at(-1)!.headers['transfer-encoding']).toBe('chunked');
   });
 
-  test('a quota that is used up refuses before anything goes up', async () => {
+  test('a quota that is used up refuses before anything is sent upstream', async () => {
     const poor = await setting.gateway.team({ ...QUOTA_PLAN, characters: 50 });
     const seenBefore = upstream.seen.length;
     expectProblem(await ask(setting, { path: '/v1/documents/bytes/10', key: poor.key }), 'quota_exceeded', {
@@ -184,12 +184,12 @@ onEveryGateway({ once: true, config }, (setting) => {
     expect((await ask(setting, { path: '/v1/free/bytes/10', key: poor.key })).status).toBe(200);
   });
 
-  test('what says no before it has read the body is told at once', async () => {
+  test('a refusal before the body has been read is passed on at once', async () => {
     expectProblem(await post('/v1/documents/early/404', 'x'.repeat(90_000)), 'not_found');
     expectProblem(await post('/v1/documents/early/500', 'x'.repeat(90_000)), 'engine_unavailable');
   });
 
-  test('sized and chunked answers come byte by byte', async () => {
+  test('sized and chunked answers are identical to the byte', async () => {
     for (const path of ['bytes', 'chunked']) {
       const answer = await get(`/v1/free/${path}/300000`);
       expect(answer.status).toBe(200);

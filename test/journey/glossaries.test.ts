@@ -57,7 +57,7 @@ onEveryGateway({}, (setting) => {
     expect(expectAnswer(await get(key, ''), GlossariesAnswer)).toEqual({ glossaries: [second] });
   });
 
-  test('entries come back as they were sent, but for white space around them', async () => {
+  test('entries are returned as they were sent, except for white space around them', async () => {
     const sent =
       '{"  gateway ":"\\tTor\\n","10":"zehn","2":"zwei","__proto__":"Prototyp","été 👍":"Sommer “x” \\\\ $1","two words":"zwei  Wörter"}';
     const id = await made(team.key, `{"name":"n","source_lang":"EN","target_lang":"DE","entries":${sent}}`);
@@ -72,7 +72,7 @@ onEveryGateway({}, (setting) => {
     ]);
   });
 
-  test('403 glossary_limit_reached, exactly at the limit under 20 creations at once, and not before the body is right', async () => {
+  test('403 glossary_limit_reached, exactly at the limit with 20 concurrent creations, and only for valid bodies', async () => {
     const small = await setting.gateway.team({ ...QUOTA_PLAN, max_glossaries: 3 });
     const responses = await Promise.all(Array.from({ length: 20 }, () => create(small.key)));
     expect(responses.filter(({ status }) => status === 201)).toHaveLength(3);
@@ -86,7 +86,7 @@ onEveryGateway({}, (setting) => {
     expectProblem(await create(small.key), 'glossary_limit_reached', { max_glossaries: 3 });
   });
 
-  test('404 glossary_not_found for what is no ULID, for an unknown id, and for another team’s, which stays', async () => {
+  test('404 glossary_not_found for an invalid id, for an unknown id, and for another team’s, which stays', async () => {
     const stranger = await setting.gateway.team();
     const id = await made(team.key);
     for (const [key, unknown] of [
@@ -98,13 +98,13 @@ onEveryGateway({}, (setting) => {
       [stranger.key, id],
     ] as const) {
       const answers = [await get(key, `/${unknown}`), await get(key, `/${unknown}/entries`), await remove(key, unknown)];
-      // Nothing tells a glossary of others from none.
+      // Another team's glossary looks the same as none.
       expect(new Set(answers.map((answer) => expectProblem(answer, 'glossary_not_found'))).size).toBe(1);
     }
     expectAnswer(await get(team.key, `/${id}`), GlossaryAnswer);
   });
 
-  test('405 names the methods of each path, and a path of another form is 404, before any key is asked for', async () => {
+  test('405 names the methods of each path, and a malformed path is 404, before any key is checked', async () => {
     const id = ulid();
     for (const [method, path, allow] of [
       ['PUT', PATH, 'POST, GET'],
@@ -141,7 +141,7 @@ onEveryGateway({}, (setting) => {
     { path: '/v1/languages?type=x' },
   ];
 
-  test('every route asks for a key, tells a revoked one, and takes a place in the rate before it says anything else', async () => {
+  test('every route requires a key, reports a revoked one, and takes a slot of the rate before it says anything else', async () => {
     const slow = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1 });
     const revoked = await setting.gateway.team();
     answered(await setting.gateway.store.teams.revokeKey(revoked.keyId));

@@ -1,4 +1,4 @@
-// limits.glossary_bytes on every front: as many bytes as it says, then 403 with the contract's member; glossaries named twice are one.
+// limits.glossary_bytes on every front: exactly as many bytes as configured, then 403 with the contract's member; dictionaries that several glossaries name count once.
 import { describe, expect, test } from 'vitest';
 import { onEveryGateway } from '../support/every-gateway.ts';
 import { uuidOf } from '../../src/plugins/deepl-v2/glossary-answer.ts';
@@ -15,7 +15,7 @@ onEveryGateway({ once: true, config: CONFIG }, (setting) => {
     const pair = { source_lang: 'EN', target_lang: 'DE' };
     const reached = { status: 403, body: { code: 'glossary_limit_reached', max_glossaries: 2 } };
 
-    test('fill up by creation and change on /v1, /v2 and /v3, and not by one more', async () => {
+    test('can be filled exactly by creation and change on /v1, /v2 and /v3, and not exceeded by one', async () => {
       const { key } = await setting.gateway.team();
       const v1 = (entries: object) => asked(key, 'POST', '/v1/glossaries', { name: 'n', ...pair, entries });
       expect(await v1({ term: 'Begriff' })).toMatchObject(reached);

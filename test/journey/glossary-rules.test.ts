@@ -1,4 +1,4 @@
-// The rules of a glossary's body over real sockets, in their order, each naming what breaks it; on both listeners and stores.
+// The rules of a glossary's body over real sockets, in their order, each naming what violates it; on both listeners and stores.
 import { beforeAll, expect, test } from 'vitest';
 import { GlossaryAnswer } from '../../src/domain/answers.ts';
 import { ask, expectAnswer, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
@@ -25,7 +25,7 @@ onEveryGateway({ once: true }, (setting) => {
     ['nothing', '', 'validation_error', /^body: /],
     ['an unknown member first of all', { name: '', source: 'EN', target: 'DE' }, 'validation_error', /source, target.*Accepted are name/],
     ['no name', { source_lang: 'XX' }, 'validation_error', /^name: must be a string/],
-    ['a name that is none', { ...GOOD, name: 7, source_lang: 'XX' }, 'validation_error', /^name: must be a string/],
+    ['an invalid name', { ...GOOD, name: 7, source_lang: 'XX' }, 'validation_error', /^name: must be a string/],
     ['an empty name', { ...GOOD, name: ' \n ', source_lang: 'XX' }, 'validation_error', /^name: must not be empty/],
     ['a name of two lines', { ...GOOD, name: 'a\nb', source_lang: 'XX' }, 'validation_error', /^name: .*line breaks/],
     ['half a surrogate pair', '{"name":"\\ud800","source_lang":"XX"}', 'validation_error', /^name: .*Unicode/],
@@ -33,7 +33,7 @@ onEveryGateway({ once: true }, (setting) => {
     ['no source_lang', { name: 'n', target_lang: 'XX' }, 'invalid_source_lang', /^source_lang: /],
     ['a variant as source_lang', { ...GOOD, source_lang: 'EN-GB', target_lang: 'XX' }, 'invalid_source_lang', /^source_lang: /],
     ['no target_lang', { name: 'n', source_lang: 'EN', entries: 7 }, 'invalid_target_lang', /^target_lang: /],
-    ['a base that is no target', { ...GOOD, target_lang: 'PT', entries: {} }, 'invalid_target_lang', /^target_lang: /],
+    ['a base that is not a target', { ...GOOD, target_lang: 'PT', entries: {} }, 'invalid_target_lang', /^target_lang: /],
     ['no entries', { name: 'n', source_lang: 'EN', target_lang: 'DE' }, 'validation_error', /^entries: must be an object/],
     ['a list of entries', { ...GOOD, entries: [['a', 'b']] }, 'validation_error', /^entries: must be an object/],
     ['an empty glossary', { ...GOOD, entries: {} }, 'validation_error', /^entries: must hold at least one/],
@@ -54,7 +54,7 @@ onEveryGateway({ once: true }, (setting) => {
     ['a translation too long', { ...GOOD, entries: { gate: '👍'.repeat(501) } }, 'validation_error', /^entries\["gate"\]: .*500/],
     ['one term twice', { ...GOOD, entries: { gate: 'x', ' gate': 'x' } }, 'validation_error', /^entries\[" gate"\]: .*twice/],
     [
-      'half a pair in a term',
+      'half a surrogate pair in a term',
       '{"name":"n","source_lang":"EN","target_lang":"DE","entries":{"\\ud800":"x"}}',
       'validation_error',
       /Unicode/,
@@ -64,7 +64,7 @@ onEveryGateway({ once: true }, (setting) => {
     expect(expectProblem(await create(body), code)).toMatch(detail);
   });
 
-  test('every bound is kept to the character and the entry', async () => {
+  test('every limit is exact to the character and the entry', async () => {
     const entries = { ['👍'.repeat(500)]: '👍'.repeat(500) };
     expectAnswer(await create({ ...GOOD, name: '👍'.repeat(200), entries }), GlossaryAnswer, 201);
     const large = expectAnswer(await create({ ...GOOD, entries: Object.fromEntries(numbered(5000)) }), GlossaryAnswer, 201);

@@ -1,4 +1,4 @@
-// Translations with a glossary: its entries reach the engine, and what does not fit is refused and costs nothing.
+// Translations with a glossary: its entries reach the engine, and an unsuitable glossary is refused without charge.
 import { ulid } from 'ulid';
 import { beforeAll, expect, test } from 'vitest';
 import { GlossaryAnswer, TranslateAnswer } from '../../src/domain/answers.ts';
@@ -29,7 +29,7 @@ onEveryGateway({ once: true }, (setting) => {
     id = await create(team);
   });
 
-  test('the engine receives id and entries with the request, every time and to both attempts', async () => {
+  test('the engine receives id and entries with the request, every time and in both attempts', async () => {
     setting.engine.forget();
     expectAnswer(await translate(team, id), TranslateAnswer);
     expectAnswer(await translate(team, id.toLowerCase(), { source_lang: 'en', target_lang: 'de' }), TranslateAnswer);
@@ -41,7 +41,7 @@ onEveryGateway({ once: true }, (setting) => {
     }
   });
 
-  test('many translations at once with a glossary that was never used before all carry it', async () => {
+  test('concurrent translations with a glossary that was never used before all carry it', async () => {
     const fresh = await create(team);
     setting.engine.forget();
     const responses = await Promise.all(Array.from({ length: 30 }, () => translate(team, fresh)));
@@ -58,7 +58,7 @@ onEveryGateway({ once: true }, (setting) => {
     expect(JSON.parse(setting.engine.requests[0]!.body)).not.toHaveProperty('glossary');
   });
 
-  test('400 without source_lang, for another pair, for no ULID, an unknown id and another team’s: never sent, never charged', async () => {
+  test('400 without source_lang, for another pair, an invalid id, an unknown id and another team’s: never sent, never charged', async () => {
     const poor = await setting.gateway.team();
     const own = await create(poor);
     setting.engine.forget();
@@ -76,7 +76,7 @@ onEveryGateway({ once: true }, (setting) => {
     expect(await standing(poor)).toMatchObject({ usedCharacters: 0, heldCharacters: 0, openReservations: 0 });
   });
 
-  test('a deleted glossary is refused at the next translation, although its entries were remembered', async () => {
+  test('a deleted glossary is refused at the next translation, although its entries were cached', async () => {
     const fresh = await setting.gateway.team();
     const gone = await create(fresh);
     expectAnswer(await translate(fresh, gone), TranslateAnswer);

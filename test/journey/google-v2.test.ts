@@ -1,4 +1,4 @@
-// `lingate/plugins/google-v2` as its callers meet it, on both listeners and stores: shapes, keys, codes, formats, failures, costs.
+// `lingate/plugins/google-v2` as its callers see it, on both listeners and stores: shapes, keys, codes, formats, failures, costs.
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { answered as given } from '../../src/domain/store-unavailable.ts';
 import { answer, CANARY } from '../../src/testing/scripted-engine.ts';
@@ -13,7 +13,7 @@ const V2 = '/language/translate/v2';
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const UNKNOWN_KEY = `la_live_${'x'.repeat(40)}`;
 
-/** A failure as Google tells it, and nothing else. Its words. */
+/** Checks a failure in Google's form; returns its message. */
 function expectError(response: HttpResponse, code: number, status: string, reason: string, domain = 'global'): string {
   const body = response.json() as { readonly error: { readonly message: string } };
   const { message } = body.error;
@@ -47,7 +47,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/google-v2' }], l
   const translate = (more: object = {}): Promise<HttpResponse> => post({ q: 'Hello', source: 'en', target: 'de', ...more });
   const get = (path: string, more: Partial<Ask> = {}): Promise<HttpResponse> => ask(setting, { path, key: team.key, ...more });
   const sent = (): unknown[] => setting.engine.requests.map(({ body }) => JSON.parse(body) as unknown);
-  /** The first 429: on a busy machine the second that it is about may be over before it comes. */
+  /** The first 429: on a busy machine the second of the rate may be over before it comes. */
   const throttled = async (send: () => Promise<HttpResponse>): Promise<HttpResponse> => {
     for (;;) {
       const refused = (await Promise.all([1, 2, 3, 4].map(send))).find(({ status }) => status !== 200);
@@ -60,7 +60,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/google-v2' }], l
   };
 
   describe('a translation', () => {
-    test('is the same from JSON, from a form and from the query, with a slash behind v2 and without', async () => {
+    test('is the same from JSON, from a form and from the query, with a slash after v2 and without', async () => {
       const own = await setting.gateway.team();
       const more = { key: own.key };
       const query = 'q=a&q=gr%C3%BC%C3%9Fe+%F0%9F%98%80&source=en&target=de&format=text';
@@ -79,7 +79,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/google-v2' }], l
       await expect.poll(() => settled(own)).toBe(10 * 8);
     });
 
-    test('names the language that was found only where no source was given, as Google writes it', async () => {
+    test('names the detected language only if no source was given, as Google writes it', async () => {
       expect(answered(await translate({ source: undefined }))).toEqual({
         translations: [{ translatedText: '[DE] Hello', detectedSourceLanguage: 'en' }],
       });
@@ -97,7 +97,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/google-v2' }], l
       }
     });
 
-    test('into codes of Google’s is one into ours; traditional Chinese is never answered in simplified', async () => {
+    test('into one of Google’s codes is into one of ours; traditional Chinese is never answered in simplified', async () => {
       for (const [target, ours] of [
         ['zh-CN', 'ZH'],
         ['iw', 'HE'],
@@ -115,7 +115,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/google-v2' }], l
       expect(invalid(await translate({ source: 'auto' }))).toContain('Invalid Value: source');
     });
 
-    test('is one of HTML unless text is asked for; the model is checked and changes nothing', async () => {
+    test('is HTML unless text is requested; the model is checked but has no effect', async () => {
       for (const model of ['nmt', 'base', undefined]) answered(await translate({ q: '<b>a</b> &amp; b', model }));
       answered(await translate({ format: 'text', q: 'a < b & c' }));
       expect(sent()).toMatchObject([{ format: 'html' }, { format: 'html' }, { format: 'html' }, { text: ['a < b & c'] }]);
@@ -139,7 +139,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/google-v2' }], l
       await expect.poll(() => settled(own)).toBe(2);
     });
 
-    test('of 128 texts goes in pieces that every engine takes; all are charged, or none', async () => {
+    test('of 128 texts is split into pieces that every engine accepts; all are charged, or none', async () => {
       const own = await setting.gateway.team();
       const q = Array.from({ length: 128 }, (_none, i) => `t${i}`);
       const { translations } = answered(await post({ q, target: 'de' }, { key: own.key })) as {
@@ -161,7 +161,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/google-v2' }], l
     });
   });
 
-  describe('what is wrong with a request', () => {
+  describe('an invalid request', () => {
     test.each([
       [{ q: undefined }, 'required', 'Required Text'],
       [{ q: '' }, 'required', 'Required Text'],
@@ -181,7 +181,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/google-v2' }], l
       expect(setting.engine.requests).toEqual([]);
     });
 
-    test('it stands behind the length of the texts; what all of Google’s APIs take is taken', async () => {
+    test('is refused after a text that is too long; parameters of all Google APIs are accepted', async () => {
       const short = await setting.gateway.team({ ...QUOTA_PLAN, max_characters_per_request: 4 });
       expect(invalid(await post({ q: 'Hello', target: 'zz' }, { key: short.key }))).toBe(
         'Text too long: 5 characters in total; at most 4 are allowed in a request.',
@@ -200,7 +200,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/google-v2' }], l
     });
   });
 
-  test('a bad key is a 400 of its own; where keys are taken from', async () => {
+  test('a bad key is a 400 of its own; where keys are accepted', async () => {
     const body = { q: 'a', target: 'de' };
     const byField = (value: string, more: object = {}) => post(body, { key: undefined, headers: { 'x-goog-api-key': value }, ...more });
     answered(await byField(team.key));
@@ -212,7 +212,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/google-v2' }], l
       expect(invalid(await post(body, { key }), 'API_KEY_INVALID')).toMatch(/^API key not valid\. /);
       expect(invalid(await get(`${V2}/languages`, { key }), 'API_KEY_INVALID')).toMatch(/^API key not valid\. /);
     }
-    // The query is no place for a key unless the operator says so, and a body never is one.
+    // Keys in the query are accepted only if the operator allows it, and never in a body.
     for (const [path, more] of [
       [`${V2}?key=${team.key}`, {}],
       [`${V2}?access_token=${team.key}`, {}],
@@ -226,7 +226,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/google-v2' }], l
     expect(setting.engine.requests).toHaveLength(2);
   });
 
-  test('what is used up, too fast or away is told in Google’s words', async () => {
+  test('an exhausted quota, too many requests and an unavailable engine are reported in Google’s words', async () => {
     const poor = await setting.gateway.team({ ...QUOTA_PLAN, characters: 4 });
     expectError(await post({ q: 'Hello', target: 'de' }, { key: poor.key }), 403, 'PERMISSION_DENIED', 'dailyLimitExceeded', 'usageLimits');
     const slow = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1 });
@@ -243,7 +243,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/google-v2' }], l
     const detect = (body: unknown, more: Partial<Ask> = {}): Promise<HttpResponse> => post(body, { path: `${V2}/detect`, ...more });
     const found = (language: string, confidence = 1) => [{ language, isReliable: false, confidence }];
 
-    test('tells the language of each text, of JSON, a form and the query; costs nothing and counts against the rate', async () => {
+    test('returns the language of each text, from JSON, a form and the query; it costs nothing but counts against the rate', async () => {
       const own = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 3, characters: 0 });
       const more = { key: own.key };
       expect(answered(await detect({ q: ['Hello', '', 'you'] }, more))).toEqual({
@@ -255,7 +255,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/google-v2' }], l
       expect(await settled(own)).toBe(0);
     });
 
-    test('of 128 texts asks the engine for their beginnings, in pieces', async () => {
+    test('of 128 texts sends their beginnings to the engine, in pieces', async () => {
       const q = Array.from({ length: 128 }, () => 'x'.repeat(120));
       const roomy = await setting.gateway.team({ ...QUOTA_PLAN, max_characters_per_request: 20_000 });
       const { detections } = answered(await detect({ q }, { key: roomy.key })) as { detections: unknown[] };
@@ -273,7 +273,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/google-v2' }], l
     });
   });
 
-  test('languages: each is a source or a target; with names if a language for them is named', async () => {
+  test('languages: each is a source or a target; with names if a language for them is given', async () => {
     const { languages } = answered(await get(`${V2}/languages`)) as { languages: { language: string }[] };
     const codes = languages.map(({ language }) => language);
     expect([codes.length, codes, codes.toSorted()]).toEqual([40, [...new Set(codes)], codes]);
@@ -289,7 +289,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/google-v2' }], l
     expect(invalid(await get(`${V2}/languages?q=a`))).toBe('Unknown name: q. Accepted are target, model.');
   });
 
-  test('what that API has besides is its 404, other methods are its 405, and /v1 is as strict as ever', async () => {
+  test('unsupported paths are Google’s 404, other methods its 405, and /v1 stays strict', async () => {
     for (const path of [
       `${V2}/documents`,
       '/language/translate',
@@ -316,7 +316,7 @@ const NO_HTML = { protocol: 'apertium', pairs: 'any' };
 onEveryGateway(
   { config: { plugins: [{ module: 'lingate/plugins/google-v2' }], engine: NO_HTML }, listeners: [LISTENERS[0]] },
   (setting) => {
-    test('an engine without HTML: what is the same as text goes as text and comes back escaped, all else is a 400', async () => {
+    test('an engine without HTML: HTML without markup is sent as text and returned escaped, all else is a 400', async () => {
       const { key, teamId } = await setting.gateway.team();
       setting.engine.always((received, response) => {
         const q = new URLSearchParams(received.body).get('q')!;

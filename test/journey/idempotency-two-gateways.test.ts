@@ -1,4 +1,4 @@
-// Two gateways on one Redis: a PATCH that is sent to both under one Idempotency-Key adds its credit once.
+// Two gateways on one Redis: a PATCH that is sent to both with one Idempotency-Key adds its credit once.
 import { expect, test } from 'vitest';
 import { adminClient } from '../support/admin-client.ts';
 import { CREDIT_PLAN, startGateway } from '../support/gateway.ts';
@@ -8,7 +8,7 @@ import { answered } from '../../src/domain/store-unavailable.ts';
 const TOKEN = 'a token of at least thirty-two characters'.replaceAll(' ', '-');
 const { redisServer } = redisOfFile();
 
-test('credit is added once by twenty requests at once, and by one more to a gateway that was started later', async () => {
+test('credit is added once by twenty concurrent requests, and by one more to a gateway that was started later', async () => {
   const { url } = await redisServer();
   const start = () =>
     startGateway({ listener: 'node', store: url, engineUrls: ['http://127.0.0.1:1'], config: { admin: { token: TOKEN } } });

@@ -1,5 +1,5 @@
-// A gateway closes the period of a team that nobody asks about, within ten seconds of its end: looked at past the store, which
-// would close it to answer.
+// A gateway closes the period of a team without requests within ten seconds of its end: read directly from the database, because
+// the store would close it in order to answer.
 import { DatabaseSync } from 'node:sqlite';
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';

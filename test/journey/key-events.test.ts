@@ -21,12 +21,12 @@ onEveryGateway({ once: true, config: { ...config, admin: { token: TOKEN } } }, (
   const cli = async (...args: readonly string[]): Promise<Json> =>
     parsed(await inProcess([...args, '--json', '--config', written(JSON.stringify(config)), '--store', setting.url])) as Json;
 
-  test('lingate.key.updated and an audit entry of each change that is one', async () => {
+  test('lingate.key.updated and an audit entry for each change that changes something', async () => {
     const { team_id: team } = await cli('team', 'create', '--name', 'Fair', '--plan', 'pro');
     const made = await cli('key', 'create', '--team', String(team), '--mode', 'live', '--label', 'stand', '--characters', '100');
     const [keyId, key] = [String(made['key_id']), String(made['key'])];
     const seen = () => receiver.received.filter(({ subject }) => subject === team);
-    /** In the order of the changes: an id ends with its moment. */
+    /** In the order of the changes: an id ends with its time. */
     const updates = () =>
       seen()
         .filter(({ type }) => type === 'lingate.key.updated')
@@ -43,7 +43,7 @@ onEveryGateway({ once: true, config: { ...config, admin: { token: TOKEN } } }, (
     expect((await operator.submit(page, `${page}/enable`)).status).toBe(303);
     const fields = { label: 'open', expires_at: '', requests_per_second: '', characters: '7', allowed_addresses: '192.0.2.1' };
     expect((await operator.submit(page, page, fields)).status).toBe(303);
-    // What changes nothing is told by nobody, whichever front asks for it.
+    // A change without effect is reported by no front.
     await cli('key', 'update', keyId, '--characters', '7', '--enable');
     await answered('updateKey', call('PATCH', `/keys/${keyId}`, { body: { label: 'open', disabled: false } }));
     await operator.submit(page, page, { ...fields, allowed_addresses: '192.0.2.1/32' });
@@ -73,7 +73,7 @@ onEveryGateway({ once: true, config: { ...config, admin: { token: TOKEN } } }, (
         { label: 'open', characters: 7, allowed_addresses: '192.0.2.1/32' },
       ],
     ]);
-    // The log's line of a change by the command line is that of its own process.
+    // The command line logs a change in its own process.
     expect(
       audits()
         .filter(({ key_id: id }) => id === keyId)

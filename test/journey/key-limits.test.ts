@@ -1,4 +1,4 @@
-// Limits of a key where the fronts' table of laws does not reach: behind a proxy, before long bodies, on forward routes, in rate fields.
+// Limits of keys beyond the fronts' table of refusals: behind a proxy, before long bodies, on forward routes, in rate fields.
 import { afterAll, expect, test } from 'vitest';
 import { answered } from '../../src/domain/store-unavailable.ts';
 import type { KeyChange } from '../../src/ports/team-registry.ts';
@@ -29,7 +29,7 @@ onEveryGateway({ config }, (setting) => {
   const get = (key: string, from: string | undefined, path = '/v1/languages', headers = {}): Promise<HttpResponse> =>
     ask(setting, { path, key, headers: { ...(from === undefined ? {} : { 'x-forwarded-for': from }), ...headers } });
 
-  test('the address is the one that the trusted proxy names, as IPv4 or within IPv6, and nobody else can claim one', async () => {
+  test('the address is the one that the trusted proxy names, as IPv4 or within IPv6, and nobody else can set it', async () => {
     const { key } = await keyWith({ allowedAddresses: ['203.0.113.0/24', '2001:db8::/32'] });
     for (const from of [HERE, `::ffff:${HERE}`, `${ELSEWHERE}, ${HERE}`, '[2001:db8::1]:99'])
       expect((await get(key, from)).status).toBe(200);
@@ -40,12 +40,12 @@ onEveryGateway({ config }, (setting) => {
       expect(response.header('www-authenticate')).toBe('Bearer realm="lingate"');
       expect(response.header('ratelimit')).toBeUndefined();
     }
-    // More than unknown keys may be: a known key is none of these, and nobody else from there pays for it.
+    // More than the limit for unknown keys: known keys do not count there, so others at that address are unaffected.
     expect((await get(`la_live_${'u'.repeat(40)}`, ELSEWHERE)).status).toBe(401);
     expect((await get((await keyWith(undefined)).key, ELSEWHERE)).status).toBe(200);
   });
 
-  test('a refused address stamps no last use and takes no place, of whatever rate', async () => {
+  test('a refused address changes no last use and takes no slot of any rate', async () => {
     const team = await keyWith({ allowedAddresses: [HERE], requestsPerSecond: 1 }, { ...QUOTA_PLAN, requests_per_second: 1 });
     for (let i = 0; i < 3; i++) expect((await get(team.key, ELSEWHERE)).status).toBe(401);
     const [record] = answered(await setting.gateway.store.teams.listKeys(team.teamId))!;
@@ -53,7 +53,7 @@ onEveryGateway({ config }, (setting) => {
     expect((await get(team.key, HERE)).status).toBe(200);
   });
 
-  test('a long body is not waited for where key, address or rate are no good, and is taken where they are', async () => {
+  test('a long body is read only if key, address and rate are good', async () => {
     const team = await keyWith({ allowedAddresses: [HERE] });
     const asked = { method: 'POST', path: '/v1/translate' } as const;
     const headersFrom = (from: string) => ({
@@ -69,7 +69,7 @@ onEveryGateway({ config }, (setting) => {
       return response;
     };
     const body = `${' '.repeat(40_000)}{"text":["Hello"],"target_lang":"DE"}`;
-    // The store asks for the address the first time; then it comes along.
+    // The store asks for the address the first time; then it is sent along.
     for (let i = 0; i < 2; i++) {
       expectProblem(await refused(ELSEWHERE), 'unauthorized');
       expect((await ask(setting, { ...asked, headers: headersFrom(HERE), body })).status).toBe(200);
@@ -83,7 +83,7 @@ onEveryGateway({ config }, (setting) => {
     }
   });
 
-  test('a forward route reserves within the characters of the key, and sends nothing of what is refused', async () => {
+  test('a forward route reserves within the characters of the key, and sends nothing when refused', async () => {
     const { key } = await keyWith({ characters: 150, allowedAddresses: [HERE] });
     const before = upstream.seen.length;
     expectProblem(await get(key, ELSEWHERE, '/v1/documents/voices'), 'unauthorized');
@@ -94,7 +94,7 @@ onEveryGateway({ config }, (setting) => {
     expect(upstream.seen.length - before).toBe(1);
   });
 
-  test('a refusal says in words and in the log whose limit it was; the log of what was admitted names none', async () => {
+  test('a refusal says in its detail and in the log whose limit it was; the log of admitted requests does not', async () => {
     const bodies = { short: { text: ['Hello'], target_lang: 'DE' }, long: `${' '.repeat(40_000)}{"text":["Hello"],"target_lang":"DE"}` };
     const logged = new Map<string, readonly [code: string, limitOf: string | undefined]>();
     const codeOf = async (team: TestTeam, body: unknown, limitOf?: 'key' | 'team'): Promise<string> => {
@@ -111,7 +111,7 @@ onEveryGateway({ config }, (setting) => {
     expect(await codeOf(await keyWith({ characters: 500 }, { ...quick, characters: 1 }), bodies.short, 'team')).toBe('quota_exceeded');
     expect(await codeOf(await keyWith({ characters: 500 }, CREDIT_PLAN), bodies.short, 'team')).toBe('credit_exhausted');
     expect(await codeOf(byCharacters, { text: [], target_lang: 'DE' })).toBe('validation_error');
-    // Also if it is answered before a long body is read; on a slow machine several may pass before one comes within the second.
+    // Even if it is answered before a long body is read; on a slow machine it may take several tries within the second.
     for (const [limits, plan, of] of [
       [{ requestsPerSecond: 1 }, quick, 'key'],
       [{ requestsPerSecond: 5 }, { ...QUOTA_PLAN, requests_per_second: 1 }, 'team'],
@@ -126,7 +126,7 @@ onEveryGateway({ config }, (setting) => {
     for (const { request_id: id, code, limit_of: of } of lines()) expect([id, code, of]).toEqual([id, ...logged.get(id!)!]);
   });
 
-  test("fields on the rate are of the window that is nearer to its end, and a 429 of the key has the key's", async () => {
+  test('rate fields describe the window that is nearer to its limit, and a 429 of the key has the key’s', async () => {
     const { key } = await keyWith({ requestsPerSecond: 2 }, { ...QUOTA_PLAN, requests_per_second: 50 });
     const answers = await Promise.all(Array.from({ length: 4 }, () => get(key, undefined)));
     for (const response of answers) {

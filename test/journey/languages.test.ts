@@ -50,7 +50,7 @@ onEveryGateway({ once: true }, (setting) => {
   });
 
   test.each(['?type=', '?type=targets', '?type=TARGET', '?type=target%20', '?type=source,target'])(
-    '%s is refused: only source and target are lists',
+    '%s is refused: there are lists only for source and target',
     async (query) => {
       const response = await ask(setting, { path: `/v1/languages${query}`, key: team.key });
       expect(expectProblem(response, 'validation_error')).toMatch(/^type: must be source or target/);
@@ -58,7 +58,7 @@ onEveryGateway({ once: true }, (setting) => {
   );
 
   test.each(['?typ=target', '?type=target&type=target', '?type=target&limit=1', '?target', '?Type=target'])(
-    '%s is refused: a mistyped parameter never gives the wrong list',
+    '%s is refused, so a mistyped parameter never returns the wrong list',
     async (query) => {
       const response = await ask(setting, { path: `/v1/languages${query}`, key: team.key });
       expect(expectProblem(response, 'validation_error')).toMatch(/^Unknown query parameter/);

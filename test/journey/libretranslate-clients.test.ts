@@ -1,4 +1,4 @@
-// The manual's lines for LibreTranslate's clients, typed into a shell as they stand: only the address and the key are other ones.
+// The manual's examples for LibreTranslate's clients, run in a shell: only the address and the key are replaced.
 import process from 'node:process';
 import { beforeAll, expect, test } from 'vitest';
 import { onEveryGateway } from '../support/every-gateway.ts';
@@ -8,7 +8,7 @@ import { outputOf } from '../support/start-program.ts';
 
 const ADDRESS = 'http://127.0.0.1:8080';
 
-/** Each command of the page, by the heading that it stands under. */
+/** Each command of the page, by its heading. */
 const COMMANDS = manualPage('libretranslate-api')
   .split(/^(?=#{1,2} )/m)
   .flatMap((part) => {
@@ -40,7 +40,7 @@ const ANSWERS: Readonly<Record<string, readonly unknown[]>> = {
   ],
 };
 
-test('every client of the manual has its answers here', () => {
+test('every client in the manual has its answers here', () => {
   expect([...new Set(COMMANDS.map(({ heading }) => heading))]).toEqual(Object.keys(ANSWERS));
 });
 

@@ -1,4 +1,4 @@
-// The options of `lingate/plugins/libretranslate`: what is taken from a body, what browsers may read, what a bare code means, and engines that can less.
+// The options of `lingate/plugins/libretranslate`: key in the body, CORS, bare language codes, and engines with fewer features.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,12 +48,12 @@ function post(path: string, body: object, headers: Readonly<Record<string, strin
 
 const HELLO = { q: 'Hello', source: 'en', target: 'de' };
 
-test('without api_key_in_body a key in the body is no key, and nobody is told to send one there', async () => {
+test('without api_key_in_body a key in the body is ignored, and the error does not suggest sending one there', async () => {
   const { key } = await (await start({ api_key_in_body: false })).team();
   const refused = await post('/translate', { ...HELLO, api_key: key });
   expect([refused.status, refused.json()]).toEqual([403, { error: 'No API key was sent. Send it as "Authorization: Bearer <key>".' }]);
   expect((await post('/translate', HELLO, { authorization: `Bearer ${key}` })).status).toBe(200);
-  // A body that cannot be read has no key in it either.
+  // A body that cannot be parsed has no key in it either.
   const unread = await request({
     port: gateway!.port,
     method: 'POST',
@@ -64,7 +64,7 @@ test('without api_key_in_body a key in the body is no key, and nobody is told to
   expect(unread.status).toBe(403);
 });
 
-test('without cors no answer lets other origins in, and what browsers ask first is a wrong method', async () => {
+test('without cors no answer allows other origins, and a preflight is a wrong method', async () => {
   const { key } = await (await start({ cors: false })).team();
   const answer = await post('/translate', { ...HELLO, api_key: key });
   expect([answer.status, answer.header('access-control-allow-origin')]).toEqual([200, undefined]);
@@ -72,13 +72,13 @@ test('without cors no answer lets other origins in, and what browsers ask first 
   expect([preflight.status, preflight.header('allow')]).toEqual([405, 'POST']);
 });
 
-test('with fields for the rate, answers have those and the ones for browsers', async () => {
+test('with rate fields, answers have those and the ones for browsers', async () => {
   const { key } = await (await start({}, { limits: { rate_limit_headers: true } })).team();
   const answer = await post('/translate', { ...HELLO, api_key: key });
   expect([answer.header('access-control-allow-origin'), answer.header('ratelimit')]).toEqual(['*', expect.stringContaining('r=')]);
 });
 
-test('a bare code means the variant that was chosen, in translations and in the list', async () => {
+test('a bare code means the configured variant, in translations and in the list', async () => {
   const { key } = await (await start({ default_variants: { EN: 'EN-US', PT: 'XX' } })).team();
   engine.forget();
   await post('/translate', { ...HELLO, target: 'en', api_key: key });
@@ -88,7 +88,7 @@ test('a bare code means the variant that was chosen, in translations and in the 
   expect([first.targets.includes('en'), first.targets.includes('pt'), first.targets.includes('pt-PT')]).toEqual([true, false, true]);
 });
 
-test('what the engine cannot do is refused in so many words: html, and languages to detect', async () => {
+test('what the engine cannot do is refused and named: html, and language detection', async () => {
   const { key } = await (await start({}, { engine: { protocol: 'apertium' } })).team();
   const html = await post('/translate', { ...HELLO, format: 'html', api_key: key });
   expect([html.status, html.json()]).toEqual([400, { error: 'html format is not supported by the engine of this service: send text' }]);

@@ -1,4 +1,4 @@
-// `lingate/plugins/libretranslate` as LibreTranslate's clients meet it, on both listeners and stores: shapes, keys, failures, costs.
+// `lingate/plugins/libretranslate` as LibreTranslate's clients see it, on both listeners and stores: shapes, keys, failures, costs.
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { answered as given } from '../../src/domain/store-unavailable.ts';
 import { answer, CANARY } from '../../src/testing/scripted-engine.ts';
@@ -11,7 +11,7 @@ import type { HttpResponse } from '../support/raw-http.ts';
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const OTHER_ORIGIN = 'access-control-allow-origin';
 
-/** A failure as LibreTranslate tells it: one member and nothing else. Its words. */
+/** Checks a failure in LibreTranslate's form, with one member and nothing else; returns its text. */
 function expectError(response: HttpResponse, status: number): string {
   expect([response.status, response.header('content-type'), response.body]).toEqual([status, 'application/json', expect.any(String)]);
   const { error, ...rest } = JSON.parse(response.body) as Record<string, unknown>;
@@ -47,7 +47,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libr
   };
 
   describe('POST /translate', () => {
-    test('a text is answered as a text, a list as a list in its order; both are charged by the character', async () => {
+    test('a text is answered with a text, a list with a list in its order; both are charged by the character', async () => {
       const own = await setting.gateway.team();
       expect(answered(await translate({}, { key: own.key }))).toEqual({ translatedText: '[DE] Hello' });
       expect(answered(await translate({ q: ['a', '', 'grüße 😀', ''] }, { key: own.key }))).toEqual({
@@ -60,7 +60,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libr
       await expect.poll(() => settled(own)).toBe(5 + 1 + 7);
     });
 
-    test('forms, in parts or not, are read as JSON is; what a browser adds to line breaks is not charged', async () => {
+    test('forms, multipart or not, are read like JSON; line breaks that a browser expands are not charged extra', async () => {
       const own = await setting.gateway.team();
       expect(answered(await form({ q: 'a\r\nb &=+%', api_key: own.key }, { key: undefined }))).toEqual({
         translatedText: '[DE] a\nb &=+%',
@@ -76,7 +76,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libr
       await expect.poll(() => settled(own)).toBe(8 + 3);
     });
 
-    test('auto has the engine find out, and the language comes in the shape of q', async () => {
+    test('auto makes the engine detect the language, which is returned in the shape of q', async () => {
       expect(answered(await translate({ source: 'auto' }))).toMatchObject({ detectedLanguage: { confidence: 100, language: 'en' } });
       expect(answered(await translate({ source: 'auto', q: ['a', '', 'b'] }))).toEqual({
         translatedText: ['[DE] a', '', '[DE] b'],
@@ -86,7 +86,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libr
       expect(answered(await translate({ source: 'auto' }))).toEqual({ translatedText: 'x' });
     });
 
-    test('alternatives are an empty list where they are asked for, and what nobody knows is ignored', async () => {
+    test('alternatives are an empty list if requested, and unknown members are ignored', async () => {
       expect(answered(await translate({ alternatives: 3, secret: 'x' }))).toEqual({ translatedText: '[DE] Hello', alternatives: [] });
       expect(answered(await translate({ alternatives: '2', q: ['a', 'b'] }))).toMatchObject({ alternatives: [[], []] });
       expect(answered(await form({ alternatives: '0', format: '' }))).toEqual({ translatedText: '[DE] Hello' });
@@ -107,12 +107,12 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libr
       expect(sent()).toMatchObject([{ target_lang: target, source_lang: source }]);
     });
 
-    test.each(['zt', 'zh-Hant', 'ZH-HANT'])('traditional Chinese, %s, is not simplified', async (target) => {
+    test.each(['zt', 'zh-Hant', 'ZH-HANT'])('traditional Chinese, %s, is not answered in simplified', async (target) => {
       expect(await translate({ target })).toMatchObject({ status: 400 });
       expect(setting.engine.requests).toHaveLength(0);
     });
 
-    test('every failure is one member and costs nothing', async () => {
+    test('every failure has one member and costs nothing', async () => {
       const own = await setting.gateway.team();
       const refused: readonly [unknown, string][] = [
         [{ q: undefined }, 'Invalid request: missing q parameter'],
@@ -146,7 +146,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libr
       await expect.poll(() => settled(own)).toBe(0);
     });
 
-    test('what is used up is 403, what is too fast 429 with when to come again', async () => {
+    test('an exhausted quota is 403, too many requests are 429 with the time to wait', async () => {
       const poor = await setting.gateway.team({ ...QUOTA_PLAN, characters: 4 });
       expect(expectError(await translate({}, { key: poor.key }), 403)).toContain('do not cover the request');
       const broke = await setting.gateway.team(CREDIT_PLAN, 0);
@@ -160,7 +160,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libr
   });
 
   describe('keys', () => {
-    test('one in the body counts where no field has one', async () => {
+    test('one in the body counts if no field has one', async () => {
       answered(await translate({ api_key: team.key }, { key: undefined }));
       answered(await translate({ api_key: '' }));
       answered(await translate({ api_key: 'wrong' }));
@@ -171,7 +171,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libr
       );
     });
 
-    test('bad, missing and revoked ones are 403; one in a query is none', async () => {
+    test('bad, missing and revoked ones are 403; one in a query is ignored', async () => {
       const bare = { key: undefined };
       expect(expectError(await translate({}, bare), 403)).toContain('api_key');
       expect(expectError(await translate({ api_key: '' }, bare), 403)).toContain('api_key');
@@ -184,7 +184,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libr
       expect(expectError(await translate({ api_key: gone.key, target: 'zz' }, bare), 403)).toContain('revoked');
     });
 
-    test('a body that cannot be read is said to be so, though the key may have been in it', async () => {
+    test('a malformed body is reported as such, even if the key may have been in it', async () => {
       // As some versions of Subtitle Edit write it: a comma is missing.
       const broken = `{"q": "a", "source": "en", "target": "de" "api_key": "${team.key}"}`;
       const refused = await translate(broken, { key: undefined });
@@ -198,7 +198,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libr
     const detect = (q: unknown, more: Partial<Ask> = {}): Promise<HttpResponse> =>
       ask(setting, { method: 'POST', path: '/detect', body: { q, api_key: team.key }, ...more });
 
-    test('tells the language of a text, by its beginning', async () => {
+    test('returns the language of a text, by its beginning', async () => {
       expect(answered(await detect('Hello'))).toEqual([{ confidence: 100, language: 'en' }]);
       const { key } = await setting.gateway.team({ ...QUOTA_PLAN, max_characters_per_request: 5000 });
       expect(answered(await detect('a😀'.repeat(1000), { key }))).toHaveLength(1);
@@ -207,7 +207,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libr
       expect(answered(await detect('Hello'))).toEqual([]);
     });
 
-    test('costs nothing and counts against the rate', async () => {
+    test('costs nothing but counts against the rate', async () => {
       const own = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1, characters: 0 });
       answered(await detect('Hello', { key: own.key }));
       expectError(await detect('Hello', { key: own.key }), 429);
@@ -238,8 +238,8 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libr
     });
   });
 
-  describe('the small shape of DeepLX', () => {
-    test('is known by text without q, and answered in its own way', async () => {
+  describe('DeepLX’s request shape', () => {
+    test('is recognized by text without q, and answered in its own shape', async () => {
       const own = await setting.gateway.team();
       const body = { text: 'Hello', source_lang: 'auto', target_lang: 'EN' };
       const told = answered(await ask(setting, { method: 'POST', path: '/translate', key: own.key, body })) as { id: number };
@@ -263,11 +263,11 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libr
       [{ text: 'a' }, 'target_lang'],
       [{ text: 'a', target_lang: 'DE', source_lang: 'zz' }, 'source_lang'],
       [{ text: 'a', target_lang: 'DE', tag_handling: 'text' }, 'tag_handling'],
-    ])('%j fails as all else does on this path', async (body, words) => {
+    ])('%j fails like everything else on this path', async (body, words) => {
       expect(expectError(await ask(setting, { method: 'POST', path: '/translate', key: team.key, body }), 400)).toContain(words);
     });
 
-    test('tags go to the engine', async () => {
+    test('tags are passed to the engine', async () => {
       const body = { text: '<p>a</p>', source_lang: 'EN', target_lang: 'DE', tag_handling: 'xml' };
       expect(answered(await ask(setting, { method: 'POST', path: '/translate', key: team.key, body }))).toMatchObject({
         data: '[DE] <p>a</p>',
@@ -276,7 +276,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libr
     });
   });
 
-  test('browsers may ask from any origin: every answer says so, and what a browser asks first is answered', async () => {
+  test('browsers may call from any origin: every answer allows it, and preflights are answered', async () => {
     for (const path of ['/translate', '/detect', '/languages', '/frontend/settings']) {
       const preflight = await ask(setting, { method: 'OPTIONS', path });
       expect([preflight.status, preflight.body, preflight.header(OTHER_ORIGIN)]).toEqual([204, '', '*']);
@@ -288,7 +288,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libr
     expect((await ask(setting, { path: '/v1/usage', key: team.key })).header(OTHER_ORIGIN)).toBeUndefined();
   });
 
-  test("other paths are still nobody's, and other methods are told in its own form", async () => {
+  test('other paths remain unknown, and other methods are refused in this API’s form', async () => {
     expectProblem(await ask(setting, { path: '/translate/' }), 'not_found');
     expectProblem(await ask(setting, { path: '/frontend' }), 'not_found');
     const wrong = await ask(setting, { path: '/translate' });
@@ -296,7 +296,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libr
     expect(wrong.header('allow')).toBe('POST, OPTIONS');
   });
 
-  test('/v1 is as strict as ever: no key from its body, no other parameters, no forms', async () => {
+  test('/v1 stays strict: no key from its body, no other parameters, no forms', async () => {
     const v1 = (body: unknown, more: Partial<Ask> = {}) => ask(setting, { method: 'POST', path: '/v1/translate', body, ...more });
     expectProblem(await v1({ text: ['a'], target_lang: 'DE', api_key: team.key }), 'unauthorized');
     expectProblem(await v1({ text: ['a'], target_lang: 'DE', api_key: team.key }, { key: team.key }), 'validation_error');

@@ -1,4 +1,4 @@
-// `listener: auto` where uWebSockets.js is not installed or not the one that was looked at: node:http serves, and one line says why.
+// `listener: auto` if uWebSockets.js is not installed or not the pinned build: node:http serves, and one line says why.
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -51,7 +51,7 @@ test.each(['1', '2'])('with %s worker(s): nothing is installed, one line says so
   expect(await gateway.end('SIGTERM')).toBe(0);
 });
 
-test('another file in the place of a pinned binary is not loaded, and the line is a warning', async () => {
+test('another file in place of a pinned binary is not loaded, and the line is a warning', async () => {
   const { installedAs, name, version } = OLDER;
   const home = join(folder, 'node_modules', installedAs);
   mkdirSync(join(home, OLDER.folder), { recursive: true });
@@ -64,7 +64,7 @@ test('another file in the place of a pinned binary is not loaded, and the line i
   expect(await gateway.end('SIGTERM')).toBe(0);
 });
 
-test('listener: uws insists, and ends with one line', async () => {
+test('listener: uws does not fall back, and exits with one line', async () => {
   expect(await runProgram('node', [main, ...words('uws')], { cwd: folder })).toMatchObject({
     status: 1,
     stderr: expect.stringMatching(

@@ -1,4 +1,4 @@
-// What is remembered goes with its team and by command, in Redis and in gateways that run, on both stores.
+// Remembered translations are deleted with their team and by command, in Redis and in running gateways, on both stores.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -13,7 +13,7 @@ import { request } from '../support/raw-http.ts';
 import { startRedis } from '../support/redis.ts';
 import { storePlace } from '../support/store-place.ts';
 
-/** Gateways look every five seconds; a busy machine takes its time. */
+/** Gateways check every five seconds; a busy machine needs longer. */
 const LEARNT_MS = 30_000;
 
 test.each(['sqlite', 'redis'] as const)('over %s', { timeout: 120_000 }, async (kind) => {
@@ -34,7 +34,7 @@ test.each(['sqlite', 'redis'] as const)('over %s', { timeout: 120_000 }, async (
     const teamsInRedis = async (): Promise<string[]> => (await client.keys('*')).map((key) => key.split(':')[2]!).toSorted();
     const own = (): Promise<number> => entriesOf(gateway);
 
-    // The first connects to Redis, and is not found there.
+    // The first request connects to Redis, and does not wait for it.
     for (const team of [one, one, two, three]) await translate(gateway, team, 'Hello');
     await expect.poll(async () => (await translate(gateway, one, 'again'), teamsInRedis()), { timeout: LEARNT_MS }).toContain(one.teamId);
     await translate(gateway, two, 'again');
@@ -54,7 +54,7 @@ test.each(['sqlite', 'redis'] as const)('over %s', { timeout: 120_000 }, async (
     const { entries } = (await command('audit', 'list')) as { entries: readonly { action: string; team_id: string | null }[] };
     expect(entries.filter(({ action }) => action === 'clearMemory').map(({ team_id: teamId }) => teamId)).toEqual([null, one.teamId]);
 
-    // Entries without a team are sound, and no orphans.
+    // Entries without a team are valid, and not orphaned.
     await command('store', 'check');
 
     await shared.stop();
@@ -68,7 +68,7 @@ test.each(['sqlite', 'redis'] as const)('over %s', { timeout: 120_000 }, async (
   }
 });
 
-test('without a plugin that remembers, the command says so', async () => {
+test('without a plugin that caches, the command says so', async () => {
   const { status, stderr } = await inProcess(['memory', 'clear', '--store', 'sqlite:/nowhere/x.db']);
   expect([status, stderr]).toEqual([
     1,

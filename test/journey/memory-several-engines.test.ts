@@ -16,7 +16,7 @@ let place: StorePlace;
 let gateway: TestGateway;
 let small: ScriptedEngine;
 let largePort: number;
-/** Every engine that is open. */
+/** Every open engine. */
 const open: ScriptedEngine[] = [];
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ afterAll(async () => {
   await place.remove();
 });
 
-/** Every translation says which engine it is of. */
+/** Every translation names its engine. */
 async function startEngine(name: string, port?: number): Promise<ScriptedEngine> {
   const right = ({ body }: ScriptedRequest): string => {
     const { text } = JSON.parse(body) as { text: string[] };
@@ -62,14 +62,14 @@ async function ask({ key }: TestTeam, ...text: readonly string[]): Promise<reado
 
 const sentToSmall = (): readonly string[] => small.requests.flatMap(({ body }) => (JSON.parse(body) as { text: string[] }).text);
 
-test('while the first engine is down the next one’s translations are remembered, only where the plan may reach it, and no longer', async () => {
+test('while the first engine is down the next one’s translations are remembered, only for plans that may use it, and only that long', async () => {
   const team = await gateway.team();
   await putOn(team, 'both');
   const up = await startEngine('large', largePort);
   expect(await ask(team, 'known')).toEqual(['large known']);
   await up.close();
   expect(await ask(team, 'new')).toEqual(['small new']);
-  // Its trial comes a second later, and is lost.
+  // Its trial comes a second later, and fails.
   for (let i = 0; i < 5; i++) expect(await ask(team, 'new', 'known')).toEqual(['small new', 'large known']);
   expect(sentToSmall().length).toBeLessThan(6);
   await putOn(team, 'alone');

@@ -1,4 +1,4 @@
-// The plugin lingate/plugins/memory over every front, listener and store: what goes to the engine, what callers get, and what they pay.
+// The plugin lingate/plugins/memory over every front, listener and store: what reaches the engine, what callers get, and what they pay.
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { answered } from '../../src/domain/store-unavailable.ts';
@@ -27,7 +27,7 @@ describe.each([
   { charge: 'none', listeners: LISTENERS },
   { charge: 'full', listeners: [LISTENERS[0]] },
 ])('charge: $charge', ({ charge, listeners }) => {
-  /** What is charged of texts that are remembered. */
+  /** What is charged for remembered texts. */
   const ofHits = (characters: number): number => (charge === 'full' ? characters : 0);
 
   onEveryGateway({ config: withMemory(charge), listeners }, (setting) => {
@@ -46,7 +46,7 @@ describe.each([
     };
 
     test.each(charge === 'none' ? FRONTS : [V1])(
-      'over $name only what is new goes to the engine, and the answer is as without',
+      'over $name only new texts reach the engine, and the answer is the same as without the plugin',
       async (front) => {
         const team = await setting.gateway.team();
         const other = await setting.gateway.team();
@@ -66,7 +66,7 @@ describe.each([
       },
     );
 
-    test('fronts share it, and what differs in any option is another text', async () => {
+    test('fronts share it, and a text with any other option is another entry', async () => {
       const team = await setting.gateway.team();
       for (const front of FRONTS) expect(textsOf(front, await translate(front, team, ['Hello']))).toEqual(['[DE] Hello']);
       const asked = new Set(setting.engine.requests.map(({ body }) => body));
@@ -74,7 +74,7 @@ describe.each([
       expect(sent().length).toBeLessThan(FRONTS.length);
     });
 
-    test('masked texts are what is remembered, and each request gets its own addresses back', async () => {
+    test('texts are remembered masked, and each request gets its own addresses back', async () => {
       const team = await setting.gateway.team();
       await translate(V1, team, ['To ann@example.com']);
       expect(textsOf(V1, await translate(V1, team, ['To bob@example.com']))).toEqual(['[DE] To bob@example.com']);
@@ -82,7 +82,7 @@ describe.each([
       await expect.poll(() => charged(team)).toBe(18 + ofHits(18));
     });
 
-    test('through DeepL’s routes each text says what it was charged itself', async () => {
+    test('through DeepL’s routes each text reports its own charge', async () => {
       const { key } = await setting.gateway.team();
       const translated = async (...text: string[]): Promise<unknown[]> => {
         const body = { text, target_lang: 'DE', source_lang: 'EN', show_billed_characters: true };
@@ -94,7 +94,7 @@ describe.each([
       expect(await translated('new', 'World!', '', 'Hello')).toEqual([3, ofHits(6), 0, ofHits(5)]);
     });
 
-    test('billed_characters is what quota and credit are charged, and rate and quota are judged for the whole request', async () => {
+    test('quota and credit are charged billed_characters, but rate and quota are checked for the whole request', async () => {
       const quota = await setting.gateway.team({ ...QUOTA_PLAN, characters: 12 });
       expect(billedBy(await translate(V1, quota, ['Hello']))).toBe(5);
       expect(billedBy(await translate(V1, quota, ['Hello', 'a']))).toBe(1 + ofHits(5));
@@ -144,7 +144,7 @@ describe.each([
       expect((await translate(V1, team, ['Hello'])).status).toBe(401);
     });
 
-    test('it is counted what was remembered and what that saved', async () => {
+    test('metrics count remembered texts and the characters they saved', async () => {
       const { body } = await request({ port: setting.gateway.opsPort, method: 'GET', path: '/metrics', headers: {} });
       const metric = (name: string): number => Number(new RegExp(`^lingate_memory_${name} (\\S+)$`, 'm').exec(body)![1]);
       expect(metric('texts_total\\{outcome="hit"\\}')).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-// Operators and what they change, on both stores: who may do what by every route, and that the audit has it, once, without a secret.
+// Operators and their changes, on both stores: who may use which route, and that the audit log has each change once, without a secret.
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { ADMIN_ROUTES } from '../../src/admin/admin-routes.ts';
@@ -40,7 +40,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN, tokens: T
   describe('the role read, over the admin API', () => {
     const attacks = ADMIN_ROUTES.map((route) => ({ ...route, what: `${route.method} ${route.path}` }));
 
-    test.each(attacks)('$what: looks, and changes nothing', async ({ method, path, body, looksOnly }) => {
+    test.each(attacks)('$what: reads, and changes nothing', async ({ method, path, body, looksOnly }) => {
       const teamId = await makeTeam();
       const before = [await auditOf(teamId), (await call('GET', `/teams/${teamId}`)).body];
       const target = path.replace('{id}', path.startsWith('/keys') ? UNKNOWN : teamId).replace('{name}', 'prepaid');
@@ -53,7 +53,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN, tokens: T
       expect([await auditOf(teamId), (await call('GET', `/teams/${teamId}`)).body]).toEqual(before);
     });
 
-    test('a body that is wrong, or no JSON, is refused for the role', async () => {
+    test('a wrong body, or one that is not JSON, is refused for the role first', async () => {
       for (const body of ['{', '[]', 'x'.repeat(20)]) expectProblem(await call('POST', '/teams', { body, token: SALES }), 'forbidden');
       expectProblem(await call('PUT', '/teams', { token: SALES }), 'method_not_allowed');
       expectProblem(await call('POST', '/nothing', { token: SALES }), 'not_found');
@@ -70,7 +70,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN, tokens: T
             .replaceAll(/\{\w+\}/g, UNKNOWN)}`,
       );
 
-    test('pages have no forms but those that look, and nothing that leads to a change', async () => {
+    test('pages have only forms that read, and no links to changes', async () => {
       const teamId = await makeTeam();
       await answered('createKey', call('POST', `/teams/${teamId}/keys`, { body: { mode: 'live' } }));
       const reader = await signedIn(SALES);
@@ -100,7 +100,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN, tokens: T
     });
   });
 
-  test('each change by command line, admin API and console is one entry, of who made it', async () => {
+  test('each change by command line, admin API and console is one entry with its author', async () => {
     const teamId = await makeTeam();
     const operator = await signedIn(OPS);
     const page = `/console/teams/${teamId}`;
@@ -131,7 +131,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN, tokens: T
     for (const text of everything) for (const secret of [TOKEN, OPS, SALES, String(key['key'])]) expect(text).not.toContain(secret);
   });
 
-  test('credit is taken with a reason alone, at most what there is, in one clear line each', async () => {
+  test('credit is deducted only with a reason, at most what is left, each refused in one clear line', async () => {
     const teamId = await makeTeam();
     const refused = async (body: object): Promise<string> =>
       expectProblem(await call('PATCH', `/teams/${teamId}`, { body }), 'validation_error');
@@ -157,7 +157,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN, tokens: T
     expect(taken).toMatchObject({ balance_minor: 0 });
   });
 
-  test('pages of the audit follow each other, and what is no cursor, team or limit is refused', async () => {
+  test('pages of the audit log follow each other, and an invalid cursor, team or limit is refused', async () => {
     const teamId = await makeTeam();
     for (let i = 0; i < 4; i++) await answered('updateTeam', call('PATCH', `/teams/${teamId}`, { body: { name: `Name ${i}` } }));
     const seen: Json[] = [];

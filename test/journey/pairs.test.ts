@@ -1,4 +1,4 @@
-// Pairs that are not offered: refused over every front before the engine is asked and after the admission; the lists tell the truth.
+// Pairs that are not offered: refused on every front, after the admission and without asking the engine; the lists match.
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { answered } from '../../src/domain/store-unavailable.ts';
 import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
@@ -28,7 +28,7 @@ onEveryGateway({ once: true, config: LISTED }, (setting) => {
   const v1 = (body: object, key = team.key): Promise<HttpResponse> =>
     ask(setting, { method: 'POST', path: '/v1/translate', key, body: { text: ['Hello'], ...body } });
 
-  test.each(FRONTS)('over $name a pair of the list is translated, and another is a 400 that names what there is', async (front) => {
+  test.each(FRONTS)('over $name a listed pair is translated, and another is a 400 that names the offered ones', async (front) => {
     const send = (key: string, target: string): Promise<HttpResponse> =>
       request({ port: setting.gateway.port, ...front.translation(key, ['Hello'], target) });
     expect((await send(team.key, 'de')).status).toBe(200);
@@ -39,7 +39,7 @@ onEveryGateway({ once: true, config: LISTED }, (setting) => {
       /target_lang.*\bDE\b|French \(fr\) is not available as a target language from English \(en\); offered: de|to: fr is not offered for texts in en; offered: de|target fr is not offered from en; offered: de/,
     );
     expect(setting.engine.requests).toHaveLength(1);
-    // After the admission: a revoked key is told that first, and the request has its place in the window.
+    // After the admission: a revoked key is reported first, and the request has taken its slot of the window.
     const once = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1, characters: 1 });
     const answers = await Promise.all([send(once.key, 'fr'), send(once.key, 'fr')]);
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([400, 429]);
@@ -49,7 +49,7 @@ onEveryGateway({ once: true, config: LISTED }, (setting) => {
     expect(setting.engine.requests).toHaveLength(1);
   });
 
-  test('a base as a target of the list means its variants, and a variant itself', async () => {
+  test('a base listed as a target means its variants, and a variant only itself', async () => {
     for (const target_lang of ['EN-GB', 'en-us']) expect((await v1({ source_lang: 'es', target_lang })).status).toBe(200);
     expect((await v1({ source_lang: 'DE', target_lang: 'PT-BR' })).status).toBe(200);
     expect((await v1({ source_lang: 'DE', target_lang: 'PT-PT' })).json()).toMatchObject({
@@ -59,7 +59,7 @@ onEveryGateway({ once: true, config: LISTED }, (setting) => {
     });
   });
 
-  test('without a source the target has to be one of some source', async () => {
+  test('without a source, the target must be a target of some source', async () => {
     expect((await v1({ target_lang: 'EN-GB' })).status).toBe(200);
     expect((await v1({ target_lang: 'FR' })).json()).toMatchObject({
       code: 'validation_error',
@@ -67,7 +67,7 @@ onEveryGateway({ once: true, config: LISTED }, (setting) => {
     });
   });
 
-  test('it stands behind both languages in the order of the rules, and before the rest', async () => {
+  test('the check follows the rules on both languages, and precedes all others', async () => {
     expect((await v1({ source_lang: 'EN', target_lang: 'XX' })).json()).toMatchObject({ code: 'invalid_target_lang' });
     expect((await v1({ source_lang: 'XX', target_lang: 'FR' })).json()).toMatchObject({ code: 'invalid_source_lang' });
     expect((await v1({ source_lang: 'EN', target_lang: 'FR', formality: 'rude' })).json()).toMatchObject({
@@ -101,7 +101,7 @@ onEveryGateway({ once: true, config: LISTED }, (setting) => {
     expect((await get('/frontend/settings')).json()).toMatchObject({ language: { source: { code: 'auto' }, target: { code: 'en' } } });
   });
 
-  test('DeepLX’s shape is refused alike', async () => {
+  test('DeepLX’s request shape is refused alike', async () => {
     const deepLX = (target_lang: string): Promise<HttpResponse> =>
       ask(setting, { method: 'POST', path: '/translate', key: team.key, body: { text: 'Hello', source_lang: 'ES', target_lang } });
     expect((await deepLX('EN')).status).toBe(200);
@@ -113,9 +113,9 @@ onEveryGateway({ once: true, config: LISTED }, (setting) => {
   });
 });
 
-describe.each(['1', '2'])('an engine that tells its pairs, in front of it %s worker(s)', (workers) => {
+describe.each(['1', '2'])('an engine that reports its pairs, behind %s worker(s)', (workers) => {
   let site: Site;
-  /** What it tells; without it, nothing: the question stays open. */
+  /** What it reports; if undefined, nothing: its pairs stay unknown. */
   let told: string | undefined;
   const config = (more: object = {}): object => ({
     engine: { protocol: 'libretranslate', urls: [site.engine.url], timeout_ms: 20_000, ...more },
@@ -133,7 +133,7 @@ describe.each(['1', '2'])('an engine that tells its pairs, in front of it %s wor
   const tells = (...pairs: readonly (readonly [code: string, ...targets: string[]])[]): string =>
     JSON.stringify(pairs.map(([code, ...targets]) => ({ code, name: code, targets })));
 
-  /** From several looks: one may meet one worker only. */
+  /** From several requests: one may reach only one worker. */
   async function targetsOf(port: number): Promise<string[]> {
     const headers = { Authorization: `Bearer ${site.team.key}` };
     const looks = await Promise.all(
@@ -142,7 +142,7 @@ describe.each(['1', '2'])('an engine that tells its pairs, in front of it %s wor
     return [...new Set(looks)];
   }
 
-  test('holds up neither start nor requests, is heard by SIGHUP, and keeps its last word when it talks nonsense', async () => {
+  test('delays neither start nor requests, is queried again on SIGHUP, and its last valid report is kept if it returns nonsense', async () => {
     told = undefined;
     await site.configure(config() as Record<string, unknown>);
     const gateway = await site.serve('--workers', workers);
@@ -152,7 +152,7 @@ describe.each(['1', '2'])('an engine that tells its pairs, in front of it %s wor
       gateway.process.kill('SIGHUP');
       await expect.poll(() => logged(gateway, 'configuration reloaded').length).toBeGreaterThan(before);
     };
-    // The question is open: anything goes.
+    // Its pairs are unknown: everything is allowed.
     expect((await translate(port, site.team.key, { target: 'JA' })).status).toBe(200);
     expect((await targetsOf(port))[0]!.split(' ')).toHaveLength(38);
     told = tells(['en', 'es'], ['es', 'en']);
@@ -161,7 +161,7 @@ describe.each(['1', '2'])('an engine that tells its pairs, in front of it %s wor
     await site.configure(config({ urls: [other.url] }) as Record<string, unknown>);
     await hangup();
     await expect.poll(() => targetsOf(port), { timeout: 20_000 }).toEqual(['EN-GB EN-US ES']);
-    // The looks may have met one worker only.
+    // The requests may all have reached one worker.
     const changes = (): number => logged(gateway, 'the pairs that the engine offers have changed').length;
     await expect.poll(changes, { timeout: 20_000 }).toBe(Number(workers));
     expect((await translate(port, site.team.key, { target: 'JA' })).json()).toMatchObject({ code: 'validation_error' });
@@ -176,7 +176,7 @@ describe.each(['1', '2'])('an engine that tells its pairs, in front of it %s wor
     told = tells(['en', 'fr']);
     await hangup();
     await expect.poll(() => targetsOf(port)).toEqual(['FR']);
-    // The configuration can say it instead.
+    // The configuration can list them instead.
     await site.configure(config({ urls: [other.url], pairs: ['EN-DE'] }) as Record<string, unknown>);
     await hangup();
     await expect.poll(() => targetsOf(port)).toEqual(['DE']);

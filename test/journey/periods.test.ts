@@ -1,4 +1,4 @@
-// Requests across the end of a period: every delivered character is counted once, in the period that its request was admitted in.
+// Requests across the end of a period: every delivered character is counted once, in the period in which its request was admitted.
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { answered } from '../../src/domain/store-unavailable.ts';
@@ -12,7 +12,7 @@ const TEXT = '0123456789';
 const CONFIG = { engine: { timeout_ms: 15_000, connections_max: 256 } };
 
 onEveryGateway({ config: CONFIG, listeners: [LISTENERS[0]] }, (setting) => {
-  test("two hundred concurrent requests across a period's end: the periods' counts together equal what was delivered", async () => {
+  test('two hundred concurrent requests across a period’s end: the sum over the periods equals what was delivered', async () => {
     const { engine } = setting;
     const { teams } = setting.gateway.store;
     const team = await setting.gateway.team({ ...QUOTA_PLAN, period: 'PT2S' });
@@ -29,7 +29,7 @@ onEveryGateway({ config: CONFIG, listeners: [LISTENERS[0]] }, (setting) => {
     await engine.until(() => held.length === 100);
     engine.always('ok');
     const { periodEndMs } = answered(await teams.usage(team.teamId))!;
-    // Fifty come as close before the end as can be told, fifty right behind it.
+    // Fifty just before the end, fifty right after it.
     await expect.poll(() => Date.now(), { interval: 5 }).toBeGreaterThan(periodEndMs - 30);
     const close = many(50);
     await expect.poll(async () => answered(await teams.usage(team.teamId))?.periodEndMs, { interval: 5 }).toBeGreaterThan(periodEndMs);
@@ -47,7 +47,7 @@ onEveryGateway({ config: CONFIG, listeners: [LISTENERS[0]] }, (setting) => {
   });
 });
 
-/** The characters of each period that has any, in order. */
+/** The characters of each period with use, in order. */
 async function countsByPeriod({ gateway }: Setting, { teamId }: TestTeam): Promise<number[]> {
   const periods = answered(await gateway.store.history!.periods(teamId))!;
   return periods

@@ -1,4 +1,4 @@
-// plan apply: what it prints, and that a configuration other than the running gateways' changes nothing by mistake.
+// plan apply: what it prints, and that it does not accidentally apply a configuration that differs from the running gateways'.
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { expect, test } from 'vitest';
@@ -29,7 +29,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
   const rateOf = async (team: string): Promise<number> =>
     stored(await setting.gateway.store.teams.findTeam(team))!.limits.requestsPerSecond;
 
-  test('it prints what changes, from what to what and for how many; a dry run prints the same and changes nothing', async () => {
+  test('it prints what changes, from what to what and for how many teams; a dry run prints the same and changes nothing', async () => {
     const [one, two] = [await teamOnPro(7), await teamOnPro(8)];
     const shown = parsed(await apply(['--dry-run'])) as { teams: number };
     expect(shown).toEqual({
@@ -48,11 +48,11 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     expect(parsed(await apply([]))).toEqual({ ...shown, changed: 0, changes: [] });
   });
 
-  test('with period_anchor calendar a new team is in a whole month of UTC; a team made before keeps its running period', async () => {
+  test('with period_anchor calendar a new team gets a whole UTC month; an older team keeps its current period', async () => {
     const calendar = { ...PLANS, pro: { ...FAST, period_anchor: 'calendar' }, prepaid: { ...CREDIT_PLAN, period_anchor: 'calendar' } };
     type Bounds = Readonly<Record<'period_start' | 'period_end', string>>;
     const usageOf = async (team: string): Promise<Bounds> => parsed(await run(['usage', team, '--json'])) as Bounds;
-    /** Whatever standard error says of the gateway's other numbers. */
+    /** Ignores warnings on standard error about the gateway's other numbers. */
     const printed = ({ stdout }: { readonly stdout: string }): object => JSON.parse(stdout) as object;
     const shown = (id: string): Promise<object> => answered('showTeam', call('GET', `/teams/${id}`));
     const before = await teamOnPro(5000);
@@ -75,7 +75,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     expect(printed(await apply(['--force']))).toMatchObject({ changes: [{ number: 'period_anchor', from: 'calendar', to: 'creation' }] });
   });
 
-  test('with other numbers than the running gateway it changes nothing, and names both files and what differs', async () => {
+  test('with other numbers than the running gateway it changes nothing, and names both files and the difference', async () => {
     const team = await teamOnPro(7);
     const file = fileOf(SLOW);
     const { status, stdout, stderr } = await inProcess(['plan', 'apply', 'pro', '--config', file, '--store', setting.url]);
@@ -87,7 +87,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       ),
     );
     expect(await rateOf(team)).toBe(7);
-    // A plan that is the same in both is nobody's mistake.
+    // A plan that is the same in both can be applied.
     expect((await run(['plan', 'apply', 'prepaid', '--json'], SLOW)).status).toBe(0);
   });
 
@@ -128,8 +128,8 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     expect((await run(['team', 'update', team, '--plan', 'pro'], SLOW)).stderr).toMatch(/^lingate team update: warning: the gateway on /);
   });
 
-  // The last: from here on the gateway has the other numbers.
-  test('a gateway that has read the new file is no other', async () => {
+  // The last test: from here on the gateway has the other numbers.
+  test('a gateway that has reloaded the new file no longer differs', async () => {
     setting.gateway.app.reload(loadConfig({ file: fileOf(SLOW), env: {} }));
     await expect.poll(async () => (await apply([], SLOW)).status).toBe(0);
     expect((await apply([])).status).toBe(1);

@@ -14,7 +14,7 @@ import type { HttpResponse } from '../support/raw-http.ts';
 const MODULE = fileURLToPath(new URL('../../config/examples/small-api.ts', import.meta.url));
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
-/** A failure as the plugin's API tells it; its words. */
+/** Checks a failure in the plugin's form; returns its message. */
 function expectError(response: HttpResponse, status: number): string {
   expect([response.status, response.header('content-type')]).toEqual([status, 'application/json']);
   const { error, request_id: id } = JSON.parse(response.body) as Record<string, unknown>;
@@ -49,7 +49,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: MODULE, options: { at
     await expect.poll(() => usedBy(own)).toBe(5 + 5 + 7);
   });
 
-  test('the key in the fields wins over the one in the body', async () => {
+  test('the key in the fields takes precedence over the one in the body', async () => {
     expectError(await small({ api_key: team.key }, { key: 'la_live_wrong' }), 403);
     expect((await small({ api_key: 'wrong' })).status).toBe(200);
   });
@@ -70,7 +70,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: MODULE, options: { at
     expect(await usedBy(poor)).toBe(0);
   });
 
-  test('the rate counts over its routes and ours, and a revoked key is refused at once', async () => {
+  test('its routes and ours share the rate, and a revoked key is refused at once', async () => {
     const slow = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1 });
     expect((await ask(setting, { path: '/v1/usage', key: slow.key })).status).toBe(200);
     const limited = await small({}, { key: slow.key });
@@ -81,7 +81,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: MODULE, options: { at
     expect(expectError(await small({}, { key: gone.key }), 403)).toContain('revoked');
   });
 
-  test('its attempts end by its own deadline, two of them', async () => {
+  test('its two attempts end by its own deadline', async () => {
     setting.engine.always('hang');
     const startedAtMs = performance.now();
     expectError(await small(), 500);
@@ -92,7 +92,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: MODULE, options: { at
     expect(setting.engine.requests).toHaveLength(2);
   });
 
-  test('glossaries of the team are within its reach, and no others', async () => {
+  test('it can use the team’s glossaries, and no others', async () => {
     const { teams: _teams, glossaries } = setting.gateway.store;
     const glossary = { glossaryId: '01KA6Q4T1V8E5S0H6N3B7W2XJD', teamId: team.teamId, name: 'Terms', sourceLang: 'EN', targetLang: 'DE' };
     answered(await glossaries.create(singleGlossary({ ...glossary, entries: { a: 'b' } })));
@@ -103,7 +103,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: MODULE, options: { at
     expectError(await ask(setting, { path: '/small/glossaries/x', key: team.key }), 404);
   });
 
-  test('a body of any method that takes one is read; a route without a form of its own tells problems as ours do', async () => {
+  test('a body is read with every method that allows one; a route without its own error format uses ours', async () => {
     const path = '/small/glossaries/x';
     expect((await ask(setting, { method: 'PATCH', path, body: '12345' })).body).toBe('{"bytes":5}');
     expect((await ask(setting, { path: '/small/echo', headers: FORM, body: 'a=1' })).body).toBe('{"bytes":3}');
@@ -112,7 +112,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: MODULE, options: { at
     expect((await ask(setting, { path: '/small/languages' })).body).toContain('"pt-br"');
   });
 
-  test("other paths below it are still nobody's, and other methods are told in its own form", async () => {
+  test('other paths below it remain unknown, and other methods are refused in its own form', async () => {
     expectProblem(await ask(setting, { path: '/small' }), 'not_found');
     expectProblem(await ask(setting, { path: '/small/translate/' }), 'not_found');
     const wrong = await ask(setting, { path: '/small/translate' });
@@ -121,7 +121,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: MODULE, options: { at
     expect((await ask(setting, { method: 'DELETE', path: '/small/glossaries/x' })).header('allow')).toBe('GET, PATCH');
   });
 
-  test('log and metrics know its routes, by the statuses that it tells', async () => {
+  test('log and metrics have its routes, with the statuses that it returns', async () => {
     const response = await small({ target: 'xx' });
     const id = response.header('x-request-id')!;
     const line = () => setting.gateway.logLines.flatMap((written) => written.split('\n')).find((entry) => entry.includes(id));

@@ -1,4 +1,4 @@
-// A plugin's store under the gateway and the command line: opened by its scheme, as ours are by theirs.
+// A plugin's store under the gateway and the command line: opened by its scheme, like ours.
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -58,7 +58,7 @@ test('commands open it too', async () => {
   expect(teams.length).toBeGreaterThan(0);
 });
 
-test('a scheme that no plugin brings is one line', async () => {
+test('a scheme that no plugin provides is one line', async () => {
   const unknown = configured('unknown.yaml', { store: 'other:here', plugins: [{ module: MODULE }] });
   expect(await inProcess(['team', 'list', '--config', unknown])).toEqual({
     status: 1,

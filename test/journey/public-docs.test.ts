@@ -1,4 +1,4 @@
-// Documentation for callers: where it is said to be, and, where the configuration wants it, the pages on the public listener.
+// Documentation for callers: its address, and, if configured, its pages on the public listener.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -18,7 +18,7 @@ interface OpenApi {
 }
 
 onEveryGateway({ once: true, config: { docs: { public: true }, service: { public_url: `${PUBLIC_URL}/` } } }, (setting) => {
-  test('anybody may read it, by GET alone, with the fields that keep a browser safe', async () => {
+  test('anybody may read it, with GET only, with security headers', async () => {
     for (const path of PAGES) {
       const page = await ask(setting, { path });
       expect(page.status).toBe(200);
@@ -41,7 +41,7 @@ onEveryGateway({ once: true, config: { docs: { public: true }, service: { public
     expect((await ask(setting, { path: '/docs/errors' })).body).toContain('id="unauthorized"');
   });
 
-  test('nothing else of the operator is there', async () => {
+  test('no other operator page is there', async () => {
     for (const path of ['/metrics', '/livez', '/readyz', '/console', '/admin/v1/teams', '/admin/openapi.json', '/docs/', '/docs/metrics']) {
       expect((await ask(setting, { path })).status).toBe(404);
     }
@@ -71,7 +71,7 @@ export default definePlugin({
   const configure = (more: Readonly<Record<string, unknown>>): Promise<void> =>
     site.configure({ engine: { urls: [site.engine.url] }, ...more });
 
-  test('docs_url still says where the documentation is, and with workers the pages are those of the ops listener', async () => {
+  test('docs_url still names the documentation’s address, and with workers the pages are those of the ops listener', async () => {
     await configure({ docs: { public: true }, service: { public_url: PUBLIC_URL, docs_url: 'https://docs.acme.test' } });
     const gateway = await site.serve('--workers', '2');
     for (const path of PAGES) {
@@ -83,7 +83,7 @@ export default definePlugin({
     expect(await gateway.end('SIGTERM')).toBe(0);
   });
 
-  test('without it there are no such routes, and the command line shows those that there are', async () => {
+  test('without it there are no such routes, and the command line lists those that exist', async () => {
     const routes = async (): Promise<string> => (await inProcess(['routes', '--config', join(site.folder, 'lingate.yaml')])).stdout;
     await configure({});
     expect(await routes()).not.toContain('/docs');

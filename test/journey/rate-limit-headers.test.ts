@@ -1,4 +1,4 @@
-// `RateLimit-Policy` and `RateLimit` over real sockets: on every answer behind the admission when they are on, on none when off.
+// `RateLimit-Policy` and `RateLimit` over real sockets: on every answer after the admission if enabled, otherwise on none.
 import { expect, test } from 'vitest';
 import { answered } from '../../src/domain/store-unavailable.ts';
 import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
@@ -16,8 +16,8 @@ function fieldsOf(response: HttpResponse): unknown {
 const standing = (limit: number, left: number) => [`"requests";q=${limit};w=1`, `"requests";r=${left};t=1`];
 
 onEveryGateway({ once: true, config: { limits: { rate_limit_headers: true } } }, (setting) => {
-  test('every answer behind the admission says how many requests are left: 200, 201, 204, 400, 402, 403, 404, 503', async () => {
-    // So many that none of these requests finds a place free again: a second is not over before them.
+  test('every answer after the admission has the number of requests left: 200, 201, 204, 400, 402, 403, 404, 503', async () => {
+    // So many that no slot is freed in between: a second is not over before the last of these requests.
     const team = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 100, max_glossaries: 1, characters: 100 });
     setting.engine.forget();
     setting.engine.behave('ok', status(500), status(500));
@@ -48,7 +48,7 @@ onEveryGateway({ once: true, config: { limits: { rate_limit_headers: true } } },
     expect(exactOrLater(seen, 100)).toBe(true);
   });
 
-  test('20 requests at once leave each number of places once, and a 429 says none', async () => {
+  test('20 concurrent requests get each number of free slots once, and a 429 gets none', async () => {
     const team = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 8 });
     const responses = await Promise.all(Array.from({ length: 20 }, () => ask(setting, { path: '/v1/languages', key: team.key })));
     const good = responses.filter((response) => response.status === 200);
@@ -62,7 +62,7 @@ onEveryGateway({ once: true, config: { limits: { rate_limit_headers: true } } },
     }
   });
 
-  test('what is answered before the rate is looked at says nothing of it: 401, 404, 405, health', async () => {
+  test('answers given before the rate check have no such fields: 401, 404, 405, health', async () => {
     const revoked = await setting.gateway.team();
     answered(await setting.gateway.store.teams.revokeKey(revoked.keyId));
     const asks: Ask[] = [
@@ -77,7 +77,7 @@ onEveryGateway({ once: true, config: { limits: { rate_limit_headers: true } } },
 });
 
 onEveryGateway({ once: true }, (setting) => {
-  test('without the setting no answer carries them', async () => {
+  test('without the setting no answer has them', async () => {
     const team = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1 });
     const responses = await Promise.all([1, 2].map(() => ask(setting, { ...TRANSLATE, key: team.key })));
     expect(responses.map((response) => response.status).toSorted((a, b) => a - b)).toEqual([200, 429]);
@@ -85,7 +85,7 @@ onEveryGateway({ once: true }, (setting) => {
   });
 });
 
-/** One place less with each answer, unless a slow machine has let a second pass and places have come back. */
+/** One slot less with each answer, unless a slow machine took a second and slots were freed. */
 function exactOrLater(seen: readonly unknown[], limit: number): boolean {
   const left = seen.filter((_, index) => index % 2 === 1).map((field) => Number(/^"requests";r=(\d+);t=1$/.exec(String(field))?.[1]));
   const policies = seen.filter((_, index) => index % 2 === 0);

@@ -1,4 +1,4 @@
-// The commands of the README as they stand, typed into a shell: only ids, the key and ports are filled in.
+// The commands of the README run in a shell: only ids, the key and ports are filled in.
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -26,12 +26,12 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-test('the README has these four blocks of commands; the first is typed by npm run task -- test:bare', () => {
+test('the README has these four blocks of commands; npm run task -- test:bare runs the first', () => {
   expect(BLOCKS).toHaveLength(4);
   expect(START).toBe('npm ci && npm start');
 });
 
-test('the line to paste is the one that the demo prints, and its answer is the one that is shown', async () => {
+test('the line to paste is the one that the demo prints, and its answer is the documented one', async () => {
   const demo = await startGatewayProcess({ args: ['demo', '--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0'], cwd: folder });
   await expect.poll(() => KEY.exec(demo.output())).not.toBeNull();
   const line = CURL.replace('la_test_…', KEY.exec(demo.output())![0]).replace(':8080', `:${demo.port}`);
@@ -49,9 +49,9 @@ test('in front of Apertium and on Redis, in two shells: a team, a key and a sent
   const packages = /^apt-get install --no-install-recommends ([\w -]+)$/.exec(install!)![1]!.split(' ');
   expect(packages.filter((name) => !installed.has(name))).toEqual([]);
 
-  // What the programs write stays out of the checkout.
+  // What the programs write must not end up in the checkout.
   for (const name of ['package.json', 'node_modules', 'src', 'config']) await symlink(join(ROOT, name), join(folder, name));
-  // Apertium ends at once without a locale of UTF-8, which a fresh machine or a container does not have: the README sets one.
+  // Apertium ends at once without a UTF-8 locale, which a fresh machine or a container lacks: the README sets one.
   const { LANG: _lang, LC_ALL: _all, ...machine } = process.env;
   const env = { ...machine, LINGATE_LISTEN: `127.0.0.1:${listen}`, LINGATE_OPS: `127.0.0.1:${ops}` };
   const server = await startProgram('sh', ['-c', commands.join('\n')], {
@@ -59,7 +59,7 @@ test('in front of Apertium and on Redis, in two shells: a team, a key and a sent
     env,
     uses: ['apertium-apy', 'redis-server', 'npm'],
     ready: new RegExp(`http://127\\.0\\.0\\.1:${listen}, ops on `),
-    // A busy machine takes its time to start all of that.
+    // A busy machine needs time to start all of that.
     readyMsMax: 60_000,
   });
   try {

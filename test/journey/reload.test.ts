@@ -1,4 +1,4 @@
-// SIGHUP: languages, engine replicas and plans are read anew while requests go on; a wrong file changes nothing.
+// SIGHUP: languages, engine replicas and plans are reloaded while requests continue; an invalid file changes nothing.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -42,7 +42,7 @@ const languages = (...list: readonly { code: string; name: string }[]): Promise<
 const configure = (more: Readonly<Record<string, unknown>> = {}): Promise<void> =>
   site.configure({ languages: 'languages.yaml', engine: { urls: [site.engine.url] }, ...more });
 
-/** The same from ten looks. */
+/** The same answer from ten requests. */
 const ten = <T>(one: T): T[] => Array.from({ length: 10 }, () => one);
 
 async function hangup(gateway: GatewayProcess, message: string): Promise<void> {
@@ -58,10 +58,10 @@ async function targetsOf(port: number): Promise<string[]> {
 }
 
 describe.each(['1', '2'])('%s worker(s)', (workers) => {
-  /** One look may meet one worker only. */
+  /** One request may reach only one worker. */
   const looks = (port: number): Promise<string[][]> => Promise.all(Array.from({ length: 10 }, () => targetsOf(port)));
 
-  test('take over operators: a token that is gone counts for nothing and its session has ended; a wrong one changes nothing', async () => {
+  test('operators are reloaded: a removed token no longer works and its session has ended; an invalid file changes nothing', async () => {
     const [ops, sales] = ['o'.repeat(32), 's'.repeat(32)];
     const tokenFile = join(site.folder, 'sales-token');
     const operators = (role: string) => [
@@ -94,7 +94,7 @@ describe.each(['1', '2'])('%s worker(s)', (workers) => {
     expect(await gateway.end('SIGTERM')).toBe(0);
   });
 
-  test('take over languages and engine replicas, while what is under way goes on', async () => {
+  test('languages and engine replicas are reloaded while requests in flight continue', async () => {
     await configure();
     const gateway = await site.serve('--workers', workers);
     expect((await translate(gateway.port, site.team.key, { target: 'FR' })).json()).toMatchObject({ code: 'invalid_target_lang' });
@@ -117,7 +117,7 @@ describe.each(['1', '2'])('%s worker(s)', (workers) => {
     expect(await gateway.end('SIGTERM')).toBe(0);
   });
 
-  test('keep everything when the file is wrong, and name every fault', async () => {
+  test('an invalid file changes nothing, and every error is named', async () => {
     await configure();
     const gateway = await site.serve('--workers', workers);
     await languages(german, french);
@@ -152,7 +152,7 @@ test.each([
   expect(await gateway.end('SIGTERM')).toBe(0);
 });
 
-test('other members that have changed are named as waiting for a restart, and what flags say still holds', async () => {
+test('other changed members are named as waiting for a restart, and flags still take precedence', async () => {
   await configure();
   const gateway = await site.serve('--engine-url', site.engine.url);
   const engine = { urls: [other.url], timeout_ms: 5000 };
@@ -167,12 +167,12 @@ test('other members that have changed are named as waiting for a restart, and wh
   expect(await gateway.end('SIGTERM')).toBe(0);
 });
 
-test('a worker that is replaced starts with what was read anew', async () => {
+test('a replaced worker starts with the reloaded settings', async () => {
   await configure();
   const gateway = await site.serve('--workers', '2');
   await languages(german, french);
   await hangup(gateway, RELOADED);
-  // Never put in place: it must not come with the new worker either.
+  // Never applied: the new worker must not have it either.
   await languages(french);
   for (const pid of workersOf(gateway)) process.kill(pid, 'SIGKILL');
   await expect.poll(() => logged(gateway, 'a worker was replaced')).toHaveLength(2);
@@ -181,7 +181,7 @@ test('a worker that is replaced starts with what was read anew', async () => {
   expect(await gateway.end('SIGTERM')).toBe(0);
 });
 
-test('every member of the file either is taken over or waits for a restart', () => {
+test('every member of the file either is reloaded or waits for a restart', () => {
   const names = Object.entries(ConfigFile.properties).flatMap(([name, schema]) => {
     const members = 'properties' in schema && name !== 'tls' && name !== 'admin' ? Object.keys(schema.properties) : [];
     return members.length === 0 ? [name] : members.map((member) => `${name}.${member}`);

@@ -1,4 +1,4 @@
-// The manual's examples of several engines as they stand there: the real Apertium with a language model behind it, and a large engine by plan.
+// The manual's examples of several engines: the real Apertium with a language model after it, and a large engine by plan.
 import { afterAll, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { limitsOf } from '../../src/domain/plan.ts';
@@ -33,7 +33,7 @@ async function engineOf(protocol: 'native' | 'openai'): Promise<ScriptedEngine> 
   return engine;
 }
 
-/** The example below a heading, its engines where they are here. */
+/** The example below a heading, with the engines at their addresses here. */
 async function serve(heading: string, urls: Readonly<Record<string, string>>): Promise<TestGateway> {
   const [example] = codeBlocks(manualSection('several-engines', heading), 'yaml').map((text) => parse(text) as Example);
   const engines = Object.entries(example!.engines).map(([name, engine]) => [name, { ...engine, urls: [urls[name]!] }]);
@@ -61,7 +61,7 @@ async function translated(gateway: TestGateway, team: TestTeam, target: string):
   return (answer.json() as { translations: { text: string }[] }).translations[0]!.text;
 }
 
-test('Apertium has what it can, the model the rest, and all when Apertium is down', async () => {
+test('Apertium translates its pairs, the model the rest, and all when Apertium is down', async () => {
   const apertium = await startApertium();
   closing.push(() => apertium.stop());
   const model = await engineOf('openai');
@@ -107,7 +107,7 @@ test('the rules of the move from one engine to another are taken by a reload', a
   reload([{ engines: ['new'] }]);
   await translated(gateway, team, 'DE');
   expect([old.requests.length, fresh.requests.length]).toEqual([2, 1]);
-  // URLs are taken with the rules, those of every engine.
+  // A reload takes URLs along with the rules, those of every engine.
   const moved = await engineOf('native');
   gateway.app.reload(loaded(JSON.stringify({ engines: { ...engines, new: { urls: [moved.url] } }, routing: [{ engines: ['new'] }] })));
   await translated(gateway, team, 'DE');

@@ -1,5 +1,5 @@
-// Requests of many texts with several engines: in pieces, in several languages, a text a call. What fails in part is never answered
-// in part, and charged once or not at all.
+// Requests of many texts with several engines: in pieces, in several languages, a text a call. A request that fails in part
+// is never answered in part, and is charged once or not at all.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startScriptedEngine, status } from '../../src/testing/scripted-engine.ts';
 import type { Behaviour, ScriptedEngine, ScriptedRequest } from '../../src/testing/scripted-engine.ts';
@@ -49,7 +49,7 @@ afterAll(async () => {
   await place.remove();
 });
 
-/** Every translation says which engine it is of. */
+/** Every translation names its engine. */
 function nativeAnswer(name: string): (asking: ScriptedRequest) => string {
   return ({ body }) => {
     const { text, target_lang: target } = JSON.parse(body) as { text: string[]; target_lang: string };
@@ -57,7 +57,7 @@ function nativeAnswer(name: string): (asking: ScriptedRequest) => string {
   };
 }
 
-/** Behaves so where a text is among those of the call, and else well. */
+/** Behaves like this if a call contains one of these texts, otherwise well. */
 function where(
   text: string,
   behaviour: (asking: ScriptedRequest, response: Parameters<Exclude<Behaviour, string>>[1]) => void,
@@ -70,7 +70,7 @@ function where(
 }
 
 const send = (asked: FrontRequest): Promise<HttpResponse> => request({ port: gateway.port, ...asked });
-/** How often each was asked. */
+/** How often each was called. */
 const calls = () => NAMES.map((name) => engines[name].requests.length);
 
 async function expectCharged(characters: number): Promise<void> {
@@ -79,7 +79,7 @@ async function expectCharged(characters: number): Promise<void> {
 }
 const TEXTS = Array.from({ length: 128 }, (_none, i) => `t${String(i).padStart(3, '0')}`);
 
-test('of a request in three pieces only the one that fails goes to the next engine; one that fails there too refuses all', async () => {
+test('of a request in three pieces only the one that fails goes to the next engine; one that fails there too refuses the whole request', async () => {
   engines.whole.always(where('t050', status(500), 'whole'));
   const told = await send(GOOGLE.translation(team.key, TEXTS));
   expect(told.status).toBe(200);
@@ -92,7 +92,7 @@ test('of a request in three pieces only the one that fails goes to the next engi
   await expectCharged(0);
 });
 
-test('languages that go to different engines are one charge; one that fails refuses all, and one that is not offered is not begun', async () => {
+test('languages that go to different engines are one charge; one that fails refuses all, and with one that is not offered none is started', async () => {
   const into = (...targets: readonly string[]) => send(AZURE.translation(team.key, ['Hello'], targets.join('&to=')));
   const told = await into('de', 'fr', 'es');
   expect(JSON.parse(told.body)).toEqual([
@@ -114,7 +114,7 @@ test('languages that go to different engines are one charge; one that fails refu
   await expectCharged(0);
 });
 
-test('where the first engine takes a text a call and fails at one of them, the next one gets all of them', async () => {
+test('if the first engine takes one text a call and fails at one of them, the next engine gets all of them', async () => {
   const { right } = SUBJECTS['apertium']!;
   engines.words.always((asking, response) =>
     asking.body.includes('two') ? status(500)(asking, response) : void response.end(right(asking)),

@@ -1,4 +1,4 @@
-// Several engines behind one door: routing by plan, pair and what is asked for, over all fronts.
+// Several engines behind one gateway: routing by plan, pair and features, over all fronts.
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { limitsOf } from '../../src/domain/plan.ts';
 import type { Plan } from '../../src/domain/plan.ts';
@@ -74,7 +74,7 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
     });
   const standing = (team: TestTeam) => gateway.store.teams.standing(team.teamId);
 
-  test('the plan decides, from the next request on', async () => {
+  test('a change of plan applies from the next request on', async () => {
     const team = await teamOf('free');
     expect((await translate(team, { target_lang: 'DE' })).status).toBe(200);
     expect(asked()).toBe('small');
@@ -89,7 +89,7 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
     await expect.poll(() => standing(team)).toMatchObject({ usedCharacters: 15, openReservations: 0 });
   });
 
-  test('a rule with a source does not fit a request without one', async () => {
+  test('a rule with a source does not match a request without one', async () => {
     const team = await teamOf('pro');
     expect((await translate(team, { source_lang: undefined, target_lang: 'DE' })).status).toBe(200);
     expect((await translate(team, { source_lang: undefined, target_lang: 'ES' })).json()).toMatchObject({
@@ -98,7 +98,7 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
     expect(asked()).toBe('small');
   });
 
-  test('the 400 of a plan comes before its 402, takes a place and no characters', async () => {
+  test('the 400 of a plan precedes its 402, and takes a slot of the rate but no characters', async () => {
     const poor = await teamOf('free', { ...QUOTA_PLAN, characters: 1, requests_per_second: 2 });
     expect((await translate(poor, { target_lang: 'DE' })).json()).toMatchObject({ code: 'quota_exceeded' });
     expect((await translate(poor, { target_lang: 'IT' })).json()).toMatchObject({ code: 'validation_error' });
@@ -110,7 +110,7 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
     expect(asked()).toBe('');
   });
 
-  test.each(FRONTS)('over $name the plan decides too: who reaches a language, and who is refused', async (front) => {
+  test.each(FRONTS)('over $name the plan decides who reaches a language, and who is refused', async (front) => {
     const [free, pro] = [await teamOf('free', { ...QUOTA_PLAN, characters: 1 }), await teamOf('pro')];
     const send = (key: string, target: string): Promise<HttpResponse> =>
       request({ port: gateway.port, ...front.translation(key, ['Hello'], target) });
@@ -123,7 +123,7 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
     expect(asked()).toBe('large');
   });
 
-  test('the list of languages is what the plan can reach', async () => {
+  test('the list of languages contains what the plan can reach', async () => {
     const listed = async (plan: 'free' | 'pro'): Promise<string[]> => {
       const { key } = await teamOf(plan);
       const headers = { authorization: `Bearer ${key}` };
@@ -134,7 +134,7 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
     expect(await listed('pro')).toEqual(['DE', 'ES', 'FR', 'IT']);
   });
 
-  test('where the list ends the second attempt stays at the engine', async () => {
+  test('at the end of the list the second attempt stays at the same engine', async () => {
     const team = await teamOf('free');
     engines.small.behave('reset');
     expect((await translate(team, { target_lang: 'DE' })).status).toBe(200);
@@ -165,7 +165,7 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
         .split(' ')[1],
     );
 
-  test('metrics have the engine: attempts, durations, second attempts, characters, and what is under way', async () => {
+  test('metrics are labelled with the engine: attempts, durations, second attempts, characters, and calls in flight', async () => {
     const team = await teamOf('pro');
     const before = await figures();
     engines.small.always('reset');
@@ -189,7 +189,7 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
       underWay: valueOf(after, 'calls_in_flight{engine="small"}'),
     }).toEqual({ reset: 2, small: 3, large: 3, saved: 2, lost: 1, characters: [0, 10], underWay: 0 });
     expect(grown('attempt_duration_seconds_sum{engine="small"}')).toBeGreaterThan(0.39);
-    // Whatever requests say, names are those of the configuration.
+    // Requests cannot add names: all are the configuration's.
     expect(new Set([...after.matchAll(/^lingate_engine_\w+\{(?:.*,)?engine="([^"]*)"/gm)].map(([, name]) => name))).toEqual(
       new Set(['small', 'large', 'third']),
     );

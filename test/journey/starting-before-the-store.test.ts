@@ -1,4 +1,4 @@
-// serve before its store: the ops listener lives and says not ready, the public port is shut, and all of it opens when the store comes.
+// serve before its store: the ops listener runs and reports not ready, the public port stays closed until the store is there.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -23,7 +23,7 @@ afterAll(() => folder.remove());
 async function waiting(waitSeconds: number, more: Readonly<Record<string, unknown>> = {}) {
   const [store, ops, listen] = [await freePort(), await freePort(), await freePort()];
   const file = join(folder.path, `${store}.yaml`);
-  // JSON is YAML.
+  // JSON is valid YAML.
   const config = {
     listen: `127.0.0.1:${listen}`,
     ops: `127.0.0.1:${ops}`,
@@ -36,7 +36,7 @@ async function waiting(waitSeconds: number, more: Readonly<Record<string, unknow
   return { store, ops: `http://127.0.0.1:${ops}`, url: `http://127.0.0.1:${listen}`, args: ['serve', '--config', file] };
 }
 
-/** The status, or `closed` where nobody listens. */
+/** The status, or `closed` if nothing listens. */
 const status = async (url: string): Promise<number | 'closed'> =>
   fetch(url).then(
     async (response) => {
@@ -48,12 +48,12 @@ const status = async (url: string): Promise<number | 'closed'> =>
 
 const ADMIN = { admin: { token: 'a-token-of-the-operator-for-this-test' } };
 
-// All at once: they wait most of the time.
+// Concurrently, because they mostly wait.
 describe.concurrent('serve, before its store is there', () => {
   test.for([
     ['one process', [], {}],
     ['two workers and the admin API', ['--workers', '2'], ADMIN],
-  ] as const)('%s: lives, is not ready, and begins when the store comes', LIMIT, async ([, more, config], { expect }) => {
+  ] as const)('%s: is alive, is not ready, and starts serving when the store is there', LIMIT, async ([, more, config], { expect }) => {
     const { store, ops, url, args } = await waiting(60, config);
     const gateway = start([...args, ...more]);
     try {
@@ -74,7 +74,7 @@ describe.concurrent('serve, before its store is there', () => {
     }
   });
 
-  test('SIGTERM ends the wait at once, of workers too', LIMIT, async ({ expect }) => {
+  test('SIGTERM ends the wait at once, with workers too', LIMIT, async ({ expect }) => {
     const { ops, args } = await waiting(600);
     const gateway = start([...args, '--workers', '2']);
     try {
@@ -89,7 +89,7 @@ describe.concurrent('serve, before its store is there', () => {
     }
   });
 
-  test('in vain: one line, and status 1', LIMIT, async ({ expect }) => {
+  test('when the store never comes: one line, and status 1', LIMIT, async ({ expect }) => {
     const { store, args } = await waiting(1);
     const { status: ended, stderr } = await lingate(args);
     expect([ended, stderr.trim().split('\n')]).toEqual([1, [expect.stringContaining(`redis://127.0.0.1:${store} cannot be used`)]]);

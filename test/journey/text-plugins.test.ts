@@ -28,7 +28,7 @@ onEveryGateway({ config }, (setting) => {
   };
 
   describe.each(FRONTS)('over $name', (front) => {
-    test('the engine sees no address, the caller gets every one back and pays for their own texts', async () => {
+    test('the engine sees no address, the caller gets every one back and pays for the original texts', async () => {
       const team = await setting.gateway.team();
       const response = await translate(front, team);
       expect([response.status, front.texts(response.body)]).toEqual([200, TEXTS.map((text) => `[DE] ${text}`)]);
@@ -36,7 +36,7 @@ onEveryGateway({ config }, (setting) => {
       await expect.poll(() => charged(team)).toBe(CHARACTERS);
     });
 
-    test('a translation that lost an address is none, and nothing is charged', async () => {
+    test('a translation that lost an address is refused, and nothing is charged', async () => {
       const team = await setting.gateway.team();
       const lost = ['Schreib an 0@masked.invalid oder 1@masked.invalid.', 'Hallo', '0@masked.invalid'];
       setting.engine.always(answer(JSON.stringify({ translations: lost.map((text) => ({ text })) })));
@@ -45,7 +45,7 @@ onEveryGateway({ config }, (setting) => {
     });
   });
 
-  test('a text whose language is asked for is masked, too', async () => {
+  test('a text for language detection is masked, too', async () => {
     const { key } = await setting.gateway.team();
     const response = await ask(setting, { method: 'POST', path: '/detect', body: { q: 'Hello ann@example.com', api_key: key } });
     expect(response.status).toBe(200);

@@ -1,4 +1,4 @@
-// TLS on the public listener, from certificate and key files, with either library and with workers.
+// TLS on the public listener, from certificate and key files, on either listener and with workers.
 import { writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ afterAll(() => site.close());
 const configure = (listener: string, certFile: string, keyFile: string): Promise<void> =>
   site.configure({ listener, engine: { urls: [site.engine.url] }, tls: { cert_file: certFile, key_file: keyFile } });
 
-/** A request by a client that believes our certificate and no other, and looks at what it got. */
+/** A request by a client that trusts only our certificate, and reports the one it got. */
 async function health(
   url: string,
   place: Site = site,
@@ -46,7 +46,7 @@ async function health(
 
 describe.each(LISTENERS)('with the %s listener', (listener) => {
   test.each(['1', '2'])(
-    '%s worker(s): callers speak TLS 1.3, the ops listener stays plain, files are relative to the configuration',
+    '%s worker(s): callers use TLS 1.3, the ops listener stays plain, files are relative to the configuration',
     async (workers) => {
       await configure(listener, 'cert.pem', 'key.pem');
       const gateway = await site.serve('--workers', workers);
@@ -63,16 +63,16 @@ describe.each(LISTENERS)('with the %s listener', (listener) => {
   );
 
   test.each([
-    ['a certificate that is not there', 'none.pem', 'key.pem', /lingate\.yaml: tls\.cert_file: \S+none\.pem cannot be read/],
-    ['a key that is not there', 'cert.pem', 'none.pem', /lingate\.yaml: tls\.key_file: \S+none\.pem cannot be read/],
+    ['a missing certificate', 'none.pem', 'key.pem', /lingate\.yaml: tls\.cert_file: \S+none\.pem cannot be read/],
+    ['a missing key', 'cert.pem', 'none.pem', /lingate\.yaml: tls\.key_file: \S+none\.pem cannot be read/],
     [
-      'a key that is none',
+      'an invalid key',
       'cert.pem',
       'text.pem',
       /lingate\.yaml: TLS: \S+cert\.pem and \S+text\.pem are not a PEM certificate and its private key/,
     ],
     ['a folder', '.', 'key.pem', /lingate\.yaml: TLS: the certificate \S+ cannot be read \(EISDIR\)/],
-  ])('%s is one clear line, and the end', async (_name, certFile, keyFile, reason) => {
+  ])('%s is one clear line, and the process exits', async (_name, certFile, keyFile, reason) => {
     await configure(listener, certFile, keyFile);
     // One of them as a process.
     const run = certFile === 'cert.pem' && keyFile === 'text.pem' ? lingate : inProcess;
@@ -84,7 +84,7 @@ describe.each(LISTENERS)('with the %s listener', (listener) => {
   });
 
   test.each(['1', '2'])(
-    '%s worker(s): SIGHUP takes renewed files for new connections; ones that are no pair change nothing',
+    '%s worker(s): on SIGHUP renewed files apply to new connections; a mismatched pair changes nothing',
     async (workers) => {
       const place = await openSite();
       await makeCertificate(place.folder, 'first.test', 'IP:127.0.0.1');

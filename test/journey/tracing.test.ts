@@ -1,4 +1,4 @@
-// A caller's trace reaches the engine below a span of ours; without a valid one there is none.
+// A caller's trace continues to the engine with a span of ours; without a valid one there is none.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,13 +45,13 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
     return engine.requests[0]!.headers['traceparent'] as string | undefined;
   }
 
-  test('the trace and its flags go on, the span is ours', async () => {
+  test('the trace and its flags continue, the span is ours', async () => {
     const sent = await sentOn({ traceparent: `00-${TRACE}-${SPAN}-01` });
     expect(sent).toMatch(new RegExp(`^00-${TRACE}-(?!${SPAN})[0-9a-f]{16}-01$`));
     expect(await sentOn({ TraceParent: `00-${TRACE}-${SPAN}-01` })).not.toBe(sent);
   });
 
-  test('an invalid one, or none, begins no trace, and no other field comes along', async () => {
+  test('an invalid or missing trace starts none, and no other field is passed on', async () => {
     expect(await sentOn({ traceparent: `00-${TRACE}-${SPAN}` })).toBeUndefined();
     expect(await sentOn({ tracestate: 'vendor=value' })).toBeUndefined();
     expect(engine.requests[0]!.headers).not.toHaveProperty('tracestate');

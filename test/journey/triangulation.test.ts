@@ -1,4 +1,4 @@
-// Our adapters against our own facades in front of a real engine: what one end says of an API, the other end understands, to the books.
+// Our adapters call our own facades in front of a real engine: both ends agree on each API, down to the account balance.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ interface Answer {
   readonly translations: readonly { readonly text: string; readonly detected_source_language?: string }[];
 }
 
-/** Apertium is slow to begin with, and nothing is to be shed or called off here. */
+/** Apertium is slow at first, and nothing may be shed or time out here. */
 const PATIENT = { timeout_ms: 15_000 };
 const LONG_LEASE = { reservation_seconds: 120 };
 
@@ -42,19 +42,19 @@ afterAll(async () => {
 });
 
 describe.each(['libretranslate', 'deepl'])('the engine protocol %s in front of our facade', (protocol) => {
-  /** Of the inner gateway: the outer one is its caller. */
+  /** The team on the inner gateway: the outer gateway is its caller. */
   let account: TestTeam;
   let outer: TestGateway;
   let team: TestTeam;
 
   beforeAll(async () => {
-    // As many characters as the tests use but for a few.
+    // Slightly more characters than the tests use.
     account = await inner.team({ ...QUOTA_PLAN, characters: 200 });
     outer = await startGateway({
       listener: 'node',
       store: `sqlite:${folder}/${protocol}.db`,
       engineUrls: [`http://127.0.0.1:${inner.port}`],
-      // The gateway before this engine has request ids of its own.
+      // The gateway in front of this engine has its own request ids.
       config: {
         engine: { ...PATIENT, protocol, options: { api_key: account.key }, check_ids: false },
         limits: LONG_LEASE,
@@ -84,39 +84,39 @@ describe.each(['libretranslate', 'deepl'])('the engine protocol %s in front of o
     return standing?.openReservations === 0 ? standing.usedCharacters : undefined;
   };
 
-  test('a list is translated as Apertium translates it, and both gateways book the same', async () => {
+  test('a list is translated as Apertium translates it, and both gateways charge the same', async () => {
     const text = ['The house is big.', 'The dog & the cat\nare black.', ' '];
     const direct = await request({ port: inner.port, ...V1.translation((await inner.team()).key, text, 'ES') });
     const { translations } = await translate({ text, source_lang: 'EN', target_lang: 'ES' });
     expect(translations.map((one) => one.text)).toEqual(V1.texts(direct.body));
     expect(translations[0]!.text).toBe('La casa es grande.');
     await expect.poll(() => used(outer, team)).toBe(17 + 28 + 1);
-    // White space alone is nothing to trouble an engine with: one adapter keeps it to itself.
+    // White space alone need not reach an engine: one adapter handles it itself.
     await expect.poll(() => used(inner, account)).toBe(protocol === 'libretranslate' ? 17 + 28 : 17 + 28 + 1);
   });
 
-  test('a variant of a target finds its way through both lists of codes', async () => {
+  test('a variant of a target is mapped through both lists of codes', async () => {
     const { translations } = await translate({ text: ['La casa es grande.'], source_lang: 'ES', target_lang: 'EN-US' });
     expect(translations[0]!.text).toBe('The house is big.');
   });
 
-  test('a language that nobody named is found out by the engine, two gateways away', async () => {
+  test('the engine detects an unspecified source language, two gateways away', async () => {
     const { translations } = await translate({ text: ['The house is very big and the dogs are black.'], target_lang: 'ES' });
     expect(translations[0]).toMatchObject({ detected_source_language: 'EN' });
-    // Asked of the next gateway's /detect, or told by a translation where the API between them has no detection.
+    // Asked of the next gateway's /detect, or reported by a translation if the API between them has no detection.
     const detected = await post('/detect', { q: 'La casa es muy grande y los perros son negros.' });
     expect(detected.json()).toEqual([{ confidence: 100, language: 'es' }]);
   });
 
-  test('what the inner gateway refuses is an engine that fails, in none of its words, and costs the outer caller nothing', async () => {
+  test('a refusal of the inner gateway is an engine failure, passes on none of its words, and costs the outer caller nothing', async () => {
     const own = await outer.team();
-    // More than the rest of the account.
+    // More than the rest of the quota.
     const response = await post('/v1/translate', { text: ['The house is big. '.repeat(12)], source_lang: 'EN', target_lang: 'ES' }, own);
     expect([response.status, response.json()]).toEqual([503, expect.objectContaining({ code: 'engine_unavailable' })]);
     await expect.poll(() => used(outer, own)).toBe(0);
     const failure = protocol === 'deepl' ? '"failure":"engine_quota","status":456' : '"failure":"status","status":403';
     await expect.poll(() => outer.logLines.some((line) => line.includes(`"pair":"EN-ES",${failure}`))).toBe(true);
-    // Every character of the account that was charged was delivered.
+    // Every charged character was delivered.
     await expect.poll(() => used(inner, account)).toBeLessThanOrEqual(200);
     expect(outer.logLines.join('')).not.toContain(account.key);
   });

@@ -1,4 +1,4 @@
-// Before a caller is known it costs next to nothing: keys are judged before bodies are read, and a long body only behind key and rate.
+// An unknown caller costs next to nothing: keys are checked before bodies are read, and a long body only after key and rate.
 import { expect, test } from 'vitest';
 import { answered } from '../../src/domain/store-unavailable.ts';
 import { onEveryGateway } from '../support/every-gateway.ts';
@@ -9,13 +9,13 @@ import { RawConnection, request, requestBytes } from '../support/raw-http.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 
 const PLACES = 4;
-/** Much more than there are places. */
+/** Many more than there are slots. */
 const MANY = 40;
 const LONG_BYTES = 200_000;
-/** On a busy machine; what waits for a body waits for five seconds at least. */
+/** On a busy machine; waiting for a body would take at least five seconds. */
 const SOON_MS = 4_000;
 const ONE_A_SECOND = { ...QUOTA_PLAN, requests_per_second: 1 };
-/** Those whose key is in a field: it can be judged before anything of the body has come. */
+/** Those with the key in a field, which can be checked before the body arrives. */
 const BY_FIELD: readonly Front[] = FRONTS.map((front) => ({
   ...front,
   translation: (key, text) => {
@@ -25,9 +25,9 @@ const BY_FIELD: readonly Front[] = FRONTS.map((front) => ({
 }));
 
 let drawn = 0;
-/** A key that nobody has, another each time: the cache does not know it. */
+/** An unknown key, another each time, so that it is not cached. */
 const randomKey = (): string => `la_live_${String(drawn++).padStart(40, 'x')}`;
-/** The head of a request with a body of so many bytes, which does not come. */
+/** The head of a request whose body of this many bytes never arrives. */
 const headOf = (front: Front, key: string, bytes: number): Buffer => {
   const { body, ...asked } = front.translation(key, ['Hello']);
   void body;
@@ -54,53 +54,54 @@ onEveryGateway({ once: true, config: { plugins: FACADES, limits: { concurrency: 
   };
   const translate = (key: string): Promise<HttpResponse> => request({ port: setting.gateway.port, ...V1.translation(key, ['Hello']) });
 
-  test.each(BY_FIELD)('a key that nobody has is refused before its body has come ($name)', async (front) => {
+  test.each(BY_FIELD)('an unknown key is refused before its body has arrived ($name)', async (front) => {
     const key = randomKey();
-    // The second time the process remembers it.
+    // The second time the process has it in its cache.
     for (let i = 0; i < 2; i++) expect((await told(headOf(front, key, 1000))).status).toBe(front.statuses.unauthorized);
     expect((await told(headOf(front, randomKey(), LONG_BYTES))).status).toBe(front.statuses.unauthorized);
   });
 
-  test.each(BY_FIELD)('so it is whatever the head says of the body, and of the connection ($name)', async (front) => {
-    const key = randomKey();
-    const { body, ...asked } = front.translation(key, ['Hello']);
-    void body;
-    const head = (fields: Readonly<Record<string, string>>): Buffer => requestBytes({ ...asked, headers: { ...asked.headers, ...fields } });
-    const chunks = { 'transfer-encoding': 'chunked' };
-    const unfinished = [
-      head(chunks),
-      head({ ...chunks, connection: 'close' }),
-      Buffer.concat([head(chunks), Buffer.from(chunkOf(1000))]),
-      Buffer.concat([head(chunks), Buffer.from(chunkOf(40_000))]),
-      head({ 'content-length': '1000', connection: 'close' }),
-      head({ 'content-length': '100000000' }),
-    ];
-    let late = false;
-    const timer = setTimeout(() => (late = true), SOON_MS);
-    // The second time the process remembers it.
-    for (let i = 0; i < 2; i++) {
-      const answers = await Promise.all(unfinished.map(told));
-      expect(answers.map((answer) => answer.status)).toEqual(unfinished.map(() => front.statuses.unauthorized));
-    }
-    clearTimeout(timer);
-    expect(late).toBe(false);
-  });
-
   test.each(BY_FIELD)(
-    'the rest of a refused body is read and dropped, and then the connection can be told from one that hangs ($name)',
+    'an unknown key is refused before its body, whatever the head says of the body and the connection ($name)',
     async (front) => {
-      const connection = await open(headOf(front, randomKey(), 100_000));
-      expect((await connection.response()).status).toBe(front.statuses.unauthorized);
-      connection.send(Buffer.alloc(100_000, 0x20));
-      // It either ends or goes on with the next request.
-      connection.send(requestBytes({ path: '/health' }));
-      const next = await connection.response().catch(() => undefined);
-      expect([undefined, 200]).toContain(next?.status);
-      connection.destroy();
+      const key = randomKey();
+      const { body, ...asked } = front.translation(key, ['Hello']);
+      void body;
+      const head = (fields: Readonly<Record<string, string>>): Buffer =>
+        requestBytes({ ...asked, headers: { ...asked.headers, ...fields } });
+      const chunks = { 'transfer-encoding': 'chunked' };
+      const unfinished = [
+        head(chunks),
+        head({ ...chunks, connection: 'close' }),
+        Buffer.concat([head(chunks), Buffer.from(chunkOf(1000))]),
+        Buffer.concat([head(chunks), Buffer.from(chunkOf(40_000))]),
+        head({ 'content-length': '1000', connection: 'close' }),
+        head({ 'content-length': '100000000' }),
+      ];
+      let late = false;
+      const timer = setTimeout(() => (late = true), SOON_MS);
+      // The second time the process has it in its cache.
+      for (let i = 0; i < 2; i++) {
+        const answers = await Promise.all(unfinished.map(told));
+        expect(answers.map((answer) => answer.status)).toEqual(unfinished.map(() => front.statuses.unauthorized));
+      }
+      clearTimeout(timer);
+      expect(late).toBe(false);
     },
   );
 
-  test('bodies that never end take no places: of keys that nobody has, of a revoked key and of good ones', async () => {
+  test.each(BY_FIELD)('the rest of a refused body is read and dropped, so the connection visibly does not hang ($name)', async (front) => {
+    const connection = await open(headOf(front, randomKey(), 100_000));
+    expect((await connection.response()).status).toBe(front.statuses.unauthorized);
+    connection.send(Buffer.alloc(100_000, 0x20));
+    // It either ends or continues with the next request.
+    connection.send(requestBytes({ path: '/health' }));
+    const next = await connection.response().catch(() => undefined);
+    expect([undefined, 200]).toContain(next?.status);
+    connection.destroy();
+  });
+
+  test('bodies that never end take no slots: with unknown keys, a revoked key and good ones', async () => {
     const [good, revoked] = [await setting.gateway.team(), await setting.gateway.team()];
     // Their owners are cached.
     expect((await translate(good.key)).status).toBe(200);
@@ -112,32 +113,26 @@ onEveryGateway({ once: true, config: { plugins: FACADES, limits: { concurrency: 
     for (const connection of held) connection.destroy();
   });
 
-  test.each(BY_FIELD)(
-    'a long body of a team that is too fast is refused before it has come, and takes no place of the rate ($name)',
-    async (front) => {
-      const team = await setting.gateway.team(ONE_A_SECOND);
-      let refused: HttpResponse | undefined;
-      // On a busy machine the second may be over.
-      for (let i = 0; i < 50 && refused === undefined; i++) {
-        await request({ port: setting.gateway.port, ...front.translation(team.key, ['Hello']) });
-        const connection = await open(headOf(front, team.key, LONG_BYTES));
-        refused = await Promise.race([
-          connection.response(),
-          request({ port: setting.gateway.port, path: '/health' }).then(() => undefined),
-        ]);
-        refused ??= await Promise.race([
-          connection.response(),
-          new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), 300)),
-        ]);
-        connection.destroy();
-      }
-      expect(refused?.status).toBe(front.statuses.rate_limited);
-      expect(refused?.headers['retry-after']).toBe('1');
-      expect(refused?.headers['x-ratelimit-limit']).toBe('1');
-    },
-  );
+  test.each(BY_FIELD)('a long body beyond the rate is refused before it has arrived, and takes no slot ($name)', async (front) => {
+    const team = await setting.gateway.team(ONE_A_SECOND);
+    let refused: HttpResponse | undefined;
+    // On a busy machine the second may be over.
+    for (let i = 0; i < 50 && refused === undefined; i++) {
+      await request({ port: setting.gateway.port, ...front.translation(team.key, ['Hello']) });
+      const connection = await open(headOf(front, team.key, LONG_BYTES));
+      refused = await Promise.race([connection.response(), request({ port: setting.gateway.port, path: '/health' }).then(() => undefined)]);
+      refused ??= await Promise.race([
+        connection.response(),
+        new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), 300)),
+      ]);
+      connection.destroy();
+    }
+    expect(refused?.status).toBe(front.statuses.rate_limited);
+    expect(refused?.headers['retry-after']).toBe('1');
+    expect(refused?.headers['x-ratelimit-limit']).toBe('1');
+  });
 
-  test.each(BY_FIELD)('a long body of a revoked key is refused before it has come, announced or not ($name)', async (front) => {
+  test.each(BY_FIELD)('a long body of a revoked key is refused before it has arrived, announced or not ($name)', async (front) => {
     const team = await setting.gateway.team();
     expect((await request({ port: setting.gateway.port, ...front.translation(team.key, ['Hello']) })).status).toBe(200);
     answered(await setting.gateway.store.teams.revokeKey(team.keyId));
@@ -164,7 +159,7 @@ onEveryGateway({ once: true, config: { plugins: FACADES, limits: { concurrency: 
     expect(usage!.usedCharacters + usage!.heldCharacters).toBe(15);
   });
 
-  test('a key in a long body is found within its first 64 KiB, and not behind', async () => {
+  test('a key in a long body is found within its first 64 KiB, and not after them', async () => {
     const { key } = await setting.gateway.team();
     const post = async (contentType: string, body: string): Promise<number> =>
       (await request({ port: setting.gateway.port, method: 'POST', path: '/translate', headers: { 'content-type': contentType }, body }))

@@ -1,4 +1,4 @@
-// Usage day by day over real sockets: GET /v1/usage with from and to for callers, /admin/v1/usage and periods for operators.
+// Usage by day over real sockets: GET /v1/usage with from and to for callers, /admin/v1/usage and periods for operators.
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { UsageAnswer } from '../../src/domain/answers.ts';
@@ -15,7 +15,7 @@ import { request } from '../support/raw-http.ts';
 const TOKEN = randomBytes(24).toString('hex');
 const BEYOND = { ...QUOTA_PLAN, characters: 10, overage_cap_minor: 80, overage_minor_per_million: 2_000_000 };
 
-/** Holds today, also when midnight passes meanwhile. */
+/** Includes today, even if midnight passes meanwhile. */
 function range(): string {
   const today = dayOf(Date.now());
   return `from=${dateOf(today - 1)}&to=${dateOf(today + 1)}`;
@@ -37,7 +37,7 @@ const sums = (rows: readonly Json[]) =>
 onEveryGateway({}, (setting) => {
   const usage = (key: string, query: string) => ask(setting, { path: `/v1/usage${query}`, key });
 
-  test('a caller sees the days with use, and without them what it always saw', async () => {
+  test('a caller gets the days with use, and without a range the same answer as always', async () => {
     const team = await setting.gateway.team(QUOTA_PLAN);
     const bare = expectAnswer(await usage(team.key, ''), UsageAnswer);
     expect(expectAnswer(await usage(team.key, `?${range()}`), UsageAnswer)).toMatchObject({ ...bare, keys: [{}], days: [] });
@@ -48,13 +48,13 @@ onEveryGateway({}, (setting) => {
     expect(Object.keys(after)).toEqual(Object.keys(rest));
     expect(after).not.toHaveProperty('days');
     expect(after).toMatchObject({ character_count: 16 });
-    // Nothing lies before the team was made, and nothing in the year 9999.
+    // No use before the team was created, and none in the year 9999.
     for (const none of ['?from=1969-12-01&to=1970-12-31', '?from=9999-12-01&to=9999-12-31']) {
       expect(expectAnswer(await usage(team.key, none), UsageAnswer)['days']).toEqual([]);
     }
   });
 
-  test("only its own team's", async () => {
+  test('only of its own team', async () => {
     const [one, other] = [await setting.gateway.team(QUOTA_PLAN), await setting.gateway.team(QUOTA_PLAN)];
     await translated(setting, other, 'not yours');
     expect(expectAnswer(await usage(one.key, `?${range()}`), UsageAnswer)['days']).toEqual([]);
@@ -74,18 +74,18 @@ onEveryGateway({}, (setting) => {
   ])('%s is refused by the name of %s, after the admission', async (query, field) => {
     const team = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1 });
     expect(expectProblem(await usage(team.key, `?${query}`), 'validation_error')).toMatch(new RegExp(`^${field}: `));
-    // It has taken the one place of this second.
+    // It has taken the only slot of this second.
     const next = await usage(team.key, `?${query}`);
     if (next.status !== 400) expectProblem(next, 'rate_limited', { limit: 1 });
   });
 
-  test('a revoked key is refused before its dates are looked at', async () => {
+  test('a revoked key is refused before its dates are checked', async () => {
     const team = await setting.gateway.team(QUOTA_PLAN);
     await setting.gateway.store.teams.revokeKey(team.keyId);
     expectProblem(await usage(team.key, '?from=1'), 'key_revoked');
   });
 
-  test('other parameters mean as little as before', async () => {
+  test('other parameters are ignored as before', async () => {
     const team = await setting.gateway.team(QUOTA_PLAN);
     expect(expectAnswer(await usage(team.key, '?_=1&form=2026-11-01'), UsageAnswer)).not.toHaveProperty('days');
   });
@@ -105,7 +105,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
   };
 
   describe('all teams', () => {
-    test('come page by page, whatever the size of a page, with every sum the same', async () => {
+    test('come page by page, whatever the page size, with the same sums', async () => {
       for (const text of ['one', 'three', 'seven']) await translated(setting, await setting.gateway.team(QUOTA_PLAN), text, text);
       const whole = await rowsOf(`${range()}&limit=200`);
       expect(whole.length).toBeGreaterThanOrEqual(3);
@@ -146,7 +146,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
     });
   });
 
-  test('a period that runs is told with what it has come to', async () => {
+  test('the current period is reported with its sums so far', async () => {
     const team = await setting.gateway.team(BEYOND);
     await translated(setting, team, 'twelve chars');
     const usage = expectAnswer(await ask(setting, { path: '/v1/usage', key: team.key }), UsageAnswer);
@@ -165,7 +165,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
     ]);
   });
 
-  test('a period that has ended stands closed behind the next one', async () => {
+  test('a period that has ended is reported as closed, before the current one', async () => {
     const team = await setting.gateway.team({ ...BEYOND, period: 'PT2S' });
     await translated(setting, team, 'twelve chars');
     const path = `/teams/${team.teamId}/periods`;
@@ -202,7 +202,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
     expect(expectProblem(await call('GET', path), 'validation_error')).toMatch(new RegExp(`^${field}: `));
   });
 
-  test('nobody reads it without the token, and other methods are told which there is', async () => {
+  test('requires the token, and other methods are answered with the allowed ones', async () => {
     for (const path of ['/usage?format=csv', '/teams/01JD3Q7V6Y8Z0XKQ4T5N2M9HRC/periods']) {
       expectProblem(await call('GET', path, { token: null }), 'unauthorized');
       expectProblem(await call('POST', path), 'method_not_allowed');

@@ -1,4 +1,4 @@
-// The manual's invoices, tried as they stand: its commands give the file and the periods that it shows.
+// The manual's invoices: its commands give the file and the periods that it shows.
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** As the manual has it, with the days, the team, the port and the program's name filled in. */
+/** As in the manual, with the days, the team, the port and the program's name filled in. */
 async function tried(block: string): Promise<string> {
   const text = block
     .replaceAll('2026-11-01', day(1))
@@ -59,7 +59,7 @@ async function tried(block: string): Promise<string> {
   return outputOf('sh', ['-ec', text], { cwd: folder.path, env, uses: ['curl'] });
 }
 
-test('command and admin API write the file that is shown', async () => {
+test('command and admin API write the documented file', async () => {
   const [command, api] = codeBlocks(SECTION, 'sh') as [string, string];
   const [csv] = codeBlocks(SECTION, 'csv') as [string];
   for (const block of [command, api]) {
@@ -69,7 +69,7 @@ test('command and admin API write the file that is shown', async () => {
   }
 });
 
-test('the periods have the members that are shown, and their sum is that of the days', async () => {
+test('the periods have the documented members, and their sum is that of the days', async () => {
   const [, , both] = codeBlocks(SECTION, 'sh') as [string, string, string];
   const [shown] = codeBlocks(SECTION, 'json') as [string];
   const [command, api] = both.trimEnd().split('\n') as [string, string];

@@ -1,4 +1,4 @@
-// "Where am I?": what a gateway says of itself when it is ready, and what it warns of.
+// "Where am I?": what a gateway reports about itself when it is ready, and what it warns of.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ afterEach(async () => {
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** The log's lines; what stands on standard error is no JSON. */
+/** The log's lines; those on standard error are not JSON. */
 function logOf(output: string): Line[] {
   return output
     .split('\n')
@@ -36,7 +36,7 @@ function logOf(output: string): Line[] {
 
 const readyLine = (output: string): Line => logOf(output).find(({ msg }) => String(msg).startsWith('lingate is ready'))!;
 
-test('without a file and an engine, the ready line says that both are the defaults', async () => {
+test('without a file and an engine, the ready line says that both are defaults', async () => {
   gateway = await startGatewayProcess({ args: ['serve', ...FREE, '--store', `sqlite:${folder}/a.db`], cwd: folder });
   expect(readyLine(gateway.output())).toMatchObject({
     version: versionOf(),
@@ -80,7 +80,7 @@ test('with workers, a file named by LINGATE_CONFIG and a mistyped variable: one 
   expect(gateway.output().match(/made a new database/g)).toHaveLength(1);
 });
 
-test('a store’s password is in no line', async () => {
+test('no line contains a store’s password', async () => {
   const redis = await startRedis(['--requirepass', 'geheim']);
   onTestFinished(() => redis.stop());
   const url = redis.url.replace('//', '//:geheim@');
