@@ -1,4 +1,4 @@
-// Operations on a store that is away: each says so as a value, which the admin API tells as a problem and the command line as one line.
+// Operations on an unreachable store: each returns that as a value, which becomes a problem in the admin API and one line on the command line.
 import { expect, test } from 'vitest';
 import { refusalOf } from '../../../src/admin/admin-refusals.ts';
 import { AdminOperations } from '../../../src/admin/admin-operations.ts';
@@ -22,7 +22,7 @@ test.each([
   ['findKeys', () => admin.findKeys({ key: 'K' })],
   ['applyPlan', () => admin.applyPlan('free')],
   ['listAudit', () => admin.listAudit({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 1 })],
-])('%s', async (_name, operate) => {
+])('%s reports that the store is unreachable', async (_name, operate) => {
   const result = await operate();
   expect(result).toEqual(AWAY);
   expect(refusalOf(AWAY)).toMatchObject({ problem: { code: 'service_unavailable' } });

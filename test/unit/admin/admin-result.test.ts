@@ -1,4 +1,4 @@
-// Which operations wait for a replica of the store, for which teams, and how it is said to programs and to people.
+// Which operations wait for a replica of the store, for which teams, and how the result is reported to programs and to people.
 import { beforeEach, describe, expect, test } from 'vitest';
 import { AdminOperations } from '../../../src/admin/admin-operations.ts';
 import { replicatedMember, replicatedWarning } from '../../../src/admin/admin-result.ts';
@@ -64,7 +64,7 @@ test.each([
   [true, { replicated: true }, false],
   [false, { replicated: false }, true],
   [undefined, {}, false],
-] as const)('a replica that has it: %s', async (answer, member, warns) => {
+] as const)('a change whose replication is %s', async (answer, member, warns) => {
   confirmed = answer;
   const result = await admin.revokeKey('K1');
   expect(replicatedMember(result)).toEqual(member);
@@ -74,7 +74,7 @@ test.each([
   if (warns) expect(replicatedWarning(result)).toContain('a failover may undo it');
 });
 
-test('a store that knows no replicas says nothing', async () => {
+test('for a store without replicas nothing is reported', async () => {
   const { replicated: _left, ...teams } = { ...AWAY_TEAMS, revokeKey: () => Promise.resolve(KEY), replicated: undefined };
   const plain = new AdminOperations({ teams, plans: () => PLANS, newId: () => 'T1', audit: undefined, actor: 'cli:test@host' });
   expect(replicatedMember(await plain.revokeKey('K1'))).toEqual({});

@@ -1,4 +1,4 @@
-// Comparing a plan with its teams reads them page by page and no more than it was told to.
+// Comparing a plan with its teams reads them page by page, and no more of them than the given limit.
 import { expect, test } from 'vitest';
 import { comparePlan, gatewaysWithOtherNumbers, numberChanges, teamsBehind } from '../../../src/admin/plan-comparison.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
@@ -9,7 +9,7 @@ import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
 
 const LIMITS = limitsOf(QUOTA_PLAN);
 
-/** So many teams, every second on `pro`, every tenth of all held to other numbers. */
+/** `count` teams: every second one is on `pro`, every tenth one has other limits. */
 function registryOf(count: number) {
   const teams = Array.from({ length: count }, (_, index) => {
     const limits = index % 10 === 0 ? { ...LIMITS, requestsPerSecond: 1 } : LIMITS;
@@ -23,29 +23,29 @@ function registryOf(count: number) {
   return { teams: { pageTeams } as TeamRegistry, limits };
 }
 
-test('of many teams it looks at as many as it may, in pages of 200, and says that there are more', async () => {
+test('reads at most the given number of teams, in pages of 200, and reports that there are more', async () => {
   const { teams, limits } = registryOf(5000);
   const compared = answered(await comparePlan(teams, 'pro', LIMITS, 1000));
   expect(compared).toMatchObject({ looked: 1000, complete: false, members: 500, behind: 100 });
   expect(compared.examples.map(({ team }) => team.name).slice(0, 2)).toEqual(['Team 0', 'Team 10']);
   expect(compared.examples).toHaveLength(10);
   expect(compared.examples[0]!.differences).toEqual([{ number: 'requestsPerSecond', held: 1, plan: LIMITS.requestsPerSecond }]);
-  // One more shows that there are more.
+  // The last page is read only to learn that there are more.
   expect(limits).toEqual([200, 200, 200, 200, 200, 200]);
 });
 
-test.each([0, 199, 200, 1000])('of %i teams all are looked at', async (count) => {
+test.each([0, 199, 200, 1000])('reads all of %i teams', async (count) => {
   const compared = answered(await comparePlan(registryOf(count).teams, 'pro', LIMITS, 1000));
   expect(compared).toMatchObject({ looked: count, complete: true, members: Math.ceil(count / 2), behind: Math.ceil(count / 10) });
 });
 
-test('for applying all are found', async () => {
+test('to apply a plan, all teams that differ from it are found', async () => {
   const { members, behind, changes } = answered(await teamsBehind(registryOf(1234).teams, 'pro', LIMITS));
   expect([members, behind.length]).toEqual([617, 124]);
   expect(changes).toEqual([{ number: 'requests_per_second', from: 1, to: LIMITS.requestsPerSecond, teams: 124 }]);
 });
 
-test('a store that is away in the middle is the answer', async () => {
+test('a store that becomes unreachable midway is the result', async () => {
   const away = { kind: 'unavailable', cause: 'connect' } as const;
   const { teams } = registryOf(1000);
   const pageTeams: TeamRegistry['pageTeams'] = async (page) => (page.after === undefined ? teams.pageTeams(page) : away);
@@ -66,7 +66,7 @@ async function others(...records: readonly GatewayRecord[]) {
   return found;
 }
 
-test('only a gateway that has the plan, with another number, counts', async () => {
+test('only a gateway that has the plan with another number is reported', async () => {
   expect(await others()).toEqual([]);
   expect(await others(record('/same', { pro: QUOTA }), record('/without', { free: FAST }), record('/proto', {}))).toEqual([]);
   expect(await others(record('/same', { pro: QUOTA }), record('/other', { pro: FAST, free: QUOTA }))).toEqual([
@@ -74,13 +74,13 @@ test('only a gateway that has the plan, with another number, counts', async () =
   ]);
 });
 
-test('a store that keeps no records cannot tell, and one that is away is told', async () => {
+test('a store without gateway records yields nothing, an unreachable one an error', async () => {
   expect(await gatewaysWithOtherNumbers(undefined, 'pro', QUOTA)).toEqual([]);
   const away = { kind: 'unavailable', cause: 'connect' } as const;
   expect(await gatewaysWithOtherNumbers({ recent: async () => away, leave: async () => away }, 'pro', QUOTA)).toBe(away);
 });
 
-test('numbers have the names of the configuration, and none where the other billing has no such number', () => {
+test('numbers have their names in the configuration, and are null where the other billing lacks them', () => {
   expect(numberChanges(QUOTA, QUOTA)).toEqual([]);
   for (const plan of [QUOTA_PLAN, CREDIT_PLAN]) {
     const calendar = limitsOf({ ...plan, period_anchor: 'calendar' });

@@ -1,4 +1,4 @@
-// CSV by RFC 4180 that no spreadsheet runs: names and labels are callers' own words; as a file, what is refused before anything is sent, and what may not look complete.
+// CSV by RFC 4180 that no spreadsheet executes, although names and labels are free text; the download is refused before anything is sent, or broken off if the store fails later.
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -20,7 +20,7 @@ const ROW: UsageRow = {
 };
 const KEY = { key_id: '01JD3Q7V6Y8Z0XKQ4T5N2M9HRD', display: 'la_live_Ab3d', label: 'backend', mode: 'live' } as const;
 
-/** The second cell of the only line. */
+/** The second cell of the only row. */
 function cellOf(name: string): string {
   const rows = parse(usageCsv({ keys: false }).lines([{ ...ROW, name }]));
   expect([rows.length, rows[0]!.length]).toEqual([1, 6]);
@@ -28,7 +28,7 @@ function cellOf(name: string): string {
 }
 
 describe('lines', () => {
-  test('of teams', () => {
+  test('for teams', () => {
     const { head, lines } = usageCsv({ keys: false });
     expect(head).toBe('team_id,name,plan,date,character_count,request_count\r\n');
     expect(lines([ROW, { ...ROW, date: null }])).toBe(
@@ -37,7 +37,7 @@ describe('lines', () => {
     expect(lines([])).toBe('');
   });
 
-  test('of keys', () => {
+  test('for keys', () => {
     const { head, lines } = usageCsv({ keys: true });
     expect(head).toBe('team_id,name,plan,date,character_count,request_count,key_id,display,label,mode\r\n');
     expect(lines([{ ...ROW, ...KEY, label: '' }])).toBe(
@@ -46,13 +46,13 @@ describe('lines', () => {
   });
 
   test.each([['a, b'], ['say "hi"'], ['"'], ['two\r\nlines'], ['Équipe Ø 翻訳 🦊'], ['5 = 5'], ['a-b+c@d'], ["O'Brien"], ['a; b']])(
-    '%j comes back as it was',
+    '%j can be read back unchanged',
     (name) => {
       expect(cellOf(name)).toBe(name);
     },
   );
 
-  test('every name comes back, but for the apostrophes before what would run', () => {
+  test('every name can be read back, except for the apostrophes before formulas', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 100 }), (name) => {
         const cell = cellOf(name);
@@ -64,7 +64,7 @@ describe('lines', () => {
   });
 });
 
-describe('nothing that a spreadsheet would run', () => {
+describe('nothing that a spreadsheet would execute', () => {
   test.each<[string, string]>([
     ['=1+1', "'=1+1"],
     ['+1', "'+1"],
@@ -97,13 +97,13 @@ describe('nothing that a spreadsheet would run', () => {
     expect(cellOf(name)).toBe(written);
   });
 
-  test('in labels and plans as well', () => {
+  test('labels and plans are escaped as well', () => {
     const [cells] = parse(usageCsv({ keys: true }).lines([{ ...ROW, ...KEY, plan: '=1', label: '@x' }])) as [string[]];
     expect([cells[2], cells[8]]).toEqual(["'=1", "'@x"]);
   });
 });
 
-/** RFC 4180, strictly. */
+/** A strict parser for RFC 4180. */
 function parse(text: string): string[][] {
   const rows: string[][] = [];
   let [at, row]: [number, string[]] = [0, []];
@@ -137,8 +137,8 @@ async function download(history: UsageHistory | undefined, question = QUESTION) 
   return usageDownload(new UsageReading(history), question);
 }
 
-describe('as a file', () => {
-  test('has a line of every row', async () => {
+describe('the download', () => {
+  test('has a line for each row', async () => {
     const file = await download(writtenHistory(teams));
     if (file.kind !== 'download') return expect.unreachable(file.kind);
     expect([file.contentType, file.disposition]).toEqual([
@@ -149,12 +149,12 @@ describe('as a file', () => {
     expect(text).toBe(HEAD + teams.map(({ team }) => `${team.teamId},A,pro,,7,1\r\n`).join(''));
   });
 
-  test('of nobody is the line of names', async () => {
+  test('without rows is the header line', async () => {
     const file = await download(writtenHistory([]));
     expect(file.kind === 'download' ? await Readable.from(file.pieces).toArray() : file).toEqual([HEAD]);
   });
 
-  test('what cannot be read at all is refused, not sent', async () => {
+  test('is refused before anything is sent if the first page cannot be read', async () => {
     expect(await download(undefined)).toEqual({ kind: 'no_history' });
     expect(await download({ ...writtenHistory(teams), pageDays: async () => AWAY })).toEqual(AWAY);
     expect(await download(writtenHistory(teams), { ...QUESTION, teamId: idAt('T', 999) })).toEqual({
@@ -163,7 +163,7 @@ describe('as a file', () => {
     });
   });
 
-  test('a store that fails midway breaks the file off', async () => {
+  test('is broken off when the store fails midway, so that it does not look complete', async () => {
     const history = writtenHistory(teams);
     const file = await download({
       ...history,

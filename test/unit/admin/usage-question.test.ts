@@ -1,4 +1,4 @@
-// Which usage a query asks for: defaults, every wrong parameter by name, and cursors that are nobody's.
+// Which usage a query requests: defaults, each wrong parameter refused by name, and invalid cursors.
 import { describe, expect, test } from 'vitest';
 import { cursorOf, readCursor, readUsageQuestion } from '../../../src/admin/usage-question.ts';
 import type { UsageQuestion } from '../../../src/admin/usage-rows.ts';
@@ -14,15 +14,15 @@ function read(query: string, nowMs = NOW_MS): UsageQuestion {
   return 'fault' in question ? expect.unreachable(JSON.stringify(question)) : question;
 }
 
-describe('a question', () => {
-  test('without parameters is about the days of the UTC month that runs', () => {
+describe('a query', () => {
+  test('without parameters is for the days of the current UTC month', () => {
     const { range, by, keys, teamId } = read('');
     expect([dateOf(range.from), dateOf(range.to), by, keys, teamId]).toEqual(['2026-11-01', '2026-11-30', 'day', false, undefined]);
     const february = read('by=total', Date.UTC(2024, 1, 29)).range;
     expect([dateOf(february.from), dateOf(february.to)]).toEqual(['2024-02-01', '2024-02-29']);
   });
 
-  test('with all of them', () => {
+  test('with all parameters', () => {
     const { range, ...rest } = read(`from=2026-10-30&to=2026-11-02&by=month&keys=true&team=${TEAM.toLowerCase()}`);
     expect([dateOf(range.from), dateOf(range.to), rest]).toEqual(['2026-10-30', '2026-11-02', { by: 'month', keys: true, teamId: TEAM }]);
   });
@@ -57,7 +57,7 @@ describe('a cursor', () => {
     { teamId: TEAM, row: { date: '2026-11', keyId: KEY } },
     { teamId: TEAM, row: { date: null, keyId: KEY } },
     { teamId: TEAM, row: { date: null, keyId: undefined } },
-  ])('is read as it was made: %j', (place) => {
+  ])('can be read back: %j', (place) => {
     const cursor = cursorOf(place, question);
     expect(cursor).toMatch(/^[A-Za-z0-9_-]+$/);
     expect(readCursor(cursor, question)).toEqual(place);
@@ -75,7 +75,7 @@ describe('a cursor', () => {
   );
 
   test.each(['', '1', TEAM, 'null', '../../etc', '%00', 'a'.repeat(5000), Buffer.from(`${TEAM}/x/y/z`).toString('base64url'), '🦊'])(
-    'that is none is refused: %s',
+    'that was not issued by the gateway is refused: %s',
     (cursor) => {
       expect(readCursor(cursor, question)).toMatchObject({ field: 'cursor', fault: 'must be the `next` of the previous page' });
     },

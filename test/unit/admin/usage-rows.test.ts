@@ -1,4 +1,4 @@
-// Rows of usage: by day, month and in all, for teams and for keys, and that they always add up to the same.
+// Rows of usage: by day, by month and in total, for teams and for keys; they always add up to the same.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { usageRows } from '../../../src/admin/usage-rows.ts';
@@ -48,11 +48,11 @@ describe('rows', () => {
     ]);
   });
 
-  test('in all', () => {
+  test('in total', () => {
     expect(usageRows(acme, ask({ by: 'total' })).map(short)).toEqual([[null, undefined, 1137, 16]]);
   });
 
-  test('of keys, in the order of their creation', () => {
+  test('for keys, in the order of their creation', () => {
     expect(usageRows(acme, ask({ by: 'month', keys: true }))).toEqual(
       [
         ['2026-10', 0, 'backend', 100, 2],
@@ -74,13 +74,13 @@ describe('rows', () => {
     );
   });
 
-  test('of nothing are none, also in all', () => {
+  test('without usage there are none, not even a total', () => {
     const idle = writtenTeam({ name: 'Idle', days: {} }, 2);
     for (const by of USAGE_SPANS) for (const keys of [true, false]) expect(usageRows(idle, ask({ by, keys }))).toEqual([]);
   });
 });
 
-test('whatever was used, every way to add it up comes to the same, and no date comes twice', () => {
+test('whatever was used, every way to add it up gives the same total, and no date occurs twice', () => {
   const used = fc.dictionary(
     fc.integer({ min: 0, max: 60 }).map((day) => dateOf(RANGE.from + day)),
     fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.tuple(fc.nat(1e6), fc.nat(50))),

@@ -1,4 +1,4 @@
-// Events as their receiver reads them: CloudEvents by the specification's schema, each with the members that are promised.
+// Events as their receiver gets them: CloudEvents by the specification's schema, each with the documented members.
 import { expect, test } from 'vitest';
 import { eventDocument } from '../../../src/app/event-document.ts';
 import { eventIds } from '../../../src/domain/event-rules.ts';
@@ -103,14 +103,14 @@ test.each(CASES)('$kind', (facts, type, data) => {
   });
 });
 
-test('the schema would find an event wrong', () => {
+test('the schema rejects a wrong event', () => {
   const document = eventDocument({ id: '', teamId: TEAM_ID, atMs: AT, facts: { kind: 'team_deleted' } });
   expect(cloudEventFaults(document)).toHaveLength(1);
   expect(cloudEventFaults({ ...document, id: 'x', time: '22 November' })).toHaveLength(1);
   expect(cloudEventFaults({ ...document, id: 'x', teamId: 'x' })).toHaveLength(1);
 });
 
-test('ids are what an event is about, and hold no dot, which divides what is signed', () => {
+test('an id is made of the event’s subject, without a dot, because dots separate the signed parts', () => {
   const ids = [
     eventIds.quota(TEAM_ID, periodStartMs, 80),
     eventIds.credit(TEAM_ID, 0, AT),

@@ -1,8 +1,8 @@
-// What plugins show in the console: the same figures of all processes, added up.
+// Plugins' figures in the console: those of all processes, added up.
 import { expect, test } from 'vitest';
 import { mergeFigures } from '../../../src/app/process-state.ts';
 
-test('figures of processes are added up, each of its own plugin', () => {
+test('the figures of all processes are added up by plugin', () => {
   const one = {
     plugin: 'memory',
     figures: [

@@ -1,4 +1,4 @@
-// The aims: drawn from rounds that were measured side by side, told as not measured when someone is missing, settled or not.
+// The bench's aims: computed from rounds that were measured side by side, and reported as not measured when a contestant is missing.
 import { describe, expect, test } from 'vitest';
 import { AIMS, aimsReached, ratios, unsettledNames } from '../../../bench/aims/aims.ts';
 import { aimsTable } from '../../../bench/aims/aims-table.ts';
@@ -30,25 +30,25 @@ function reached(what: string, results: readonly ContestantResult[]) {
   return aimsReached(results).find((aim) => aim.what === what)!;
 }
 
-test('each aim is about contestants that there are', () => {
+test('each aim names contestants that exist', () => {
   const names = new Set(contestants.map(({ name }) => name));
   expect(AIMS.flatMap(({ of }) => of).filter((name) => !names.has(name))).toEqual([]);
 });
 
 describe('an aim', () => {
-  test('is the median of ratios of the same rounds, whoever was measured more often', () => {
+  test('is the median of the ratios of the same rounds, even if one contestant was measured more often', () => {
     const results = [result('lingate-redis', rounds([20, 22, 40])), result('nginx', rounds([10, 10, 20, 1000]))];
     expect(reached('gateway on Redis / nginx', results).now).toMatchObject({ median: 2, least: 2, most: 2.2 });
     expect(ratios(rounds([4], true, 2), rounds([1, 2, 3]), ({ cpuUsPerRequest }) => cpuUsPerRequest)).toEqual([2]);
   });
 
-  test('whose contestants did not take part is not measured, and says so', () => {
+  test('is reported as not measured if a contestant did not take part', () => {
     const results = [result('lingate-redis', rounds([20]))];
     expect(reached('gateway on SQLite / nginx', results).now).toBeUndefined();
     expect(aimsTable(aimsReached(results))).toContain('not measured');
   });
 
-  test('of added latency is the difference of the same pair', () => {
+  test('for added latency is the difference within each pair', () => {
     const pair = (through: number, direct: number): AddedSample => {
       const [of, to] = [through, direct].map((p50Ms) => ({ ...LATENCY, p50Ms })) as [typeof LATENCY, typeof LATENCY];
       return { perSecond: 0, through: of, direct: to, calmness: calmness(true) };
@@ -58,13 +58,13 @@ describe('an aim', () => {
     expect(now!.median).toBeCloseTo(0.5);
   });
 
-  test('that was measured while others were at work is marked', () => {
+  test('that was measured while other programs were busy is marked', () => {
     const results = [result('lingate-redis', rounds([20, 20], false)), result('nginx', rounds([10, 10], false))];
     expect(reached('gateway on Redis / nginx', results).isDisturbed).toBe(true);
   });
 });
 
-test('only those whose ratios lie apart are measured again, with those that they are compared with', () => {
+test('only contestants whose ratios spread widely are measured again, with those that they are compared with', () => {
   const results = [
     result('nginx', rounds([10, 10, 10])),
     result('lingate-redis', rounds([20, 20, 20])),

@@ -1,4 +1,4 @@
-// The bench's own load: numbers that can be believed, or it is no yardstick.
+// The bench's own load generator: its numbers must be right, or it measures nothing.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
@@ -57,7 +57,7 @@ test('quantiles are exact to one percent over six orders of magnitude', () => {
   }
 });
 
-test('a histogram put together from parts is the histogram of all', () => {
+test('merged histograms equal the histogram of all values', () => {
   const [all, first, second, merged] = [new Histogram(), new Histogram(), new Histogram(), new Histogram()];
   for (let ms = 0; ms < 500; ms++) {
     all.recordMs(ms);
@@ -69,7 +69,7 @@ test('a histogram put together from parts is the histogram of all', () => {
   expect(merged.summary()).toEqual(all.summary());
 });
 
-test('every right answer is counted once, and none is left behind', async () => {
+test('every right answer is counted once, and none is lost', async () => {
   let answered = 0;
   await connectTo((_index, answer) => {
     answered++;
@@ -92,8 +92,8 @@ test('a wrong answer is a fault, never a measurement', async () => {
   expect(result.fault).toContain('wrong');
 });
 
-test('at a steady rate a stall is charged to everyone who had to wait for its end', async () => {
-  // One connection: as long as its answer does not come, nobody else can even be sent.
+test('at a steady rate a stall counts in the latency of every request that had to wait', async () => {
+  // One connection: until its answer arrives, no other request can even be sent.
   await connectTo((index, answer) => {
     if (index === 50) setTimeout(() => answer('right'), STALL_MS);
     else answer('right');

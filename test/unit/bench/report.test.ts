@@ -1,4 +1,4 @@
-// The bench's report page stands alone: nothing is loaded from anywhere, whatever the numbers are.
+// The bench's report page is self-contained: it loads nothing, whatever its data.
 import { expect, test } from 'vitest';
 import { reportPage } from '../../../bench/report/page.ts';
 import type { BenchResult, ClosedSample, ContestantResult } from '../../../bench/run/results.ts';
@@ -34,13 +34,13 @@ const RESULT: BenchResult = {
   leftOut: [{ name: 'other', reason: '<img src=x>' }],
 };
 
-test('ratios are to the yardstick of the same round, by median, with their spread', () => {
+test('ratios are medians, with their spread, against the yardstick of the same round', () => {
   const [lingate] = figuresOf(RESULT);
   expect(lingate!.ratio).toEqual({ median: 1.5, low: 1.25, high: 2.25, least: 1, most: 3 });
   expect(lingate!.cpuUs).toEqual({ median: 30, low: 25, high: 60, least: 20, most: 90 });
 });
 
-test('the page loads nothing, and what it shows is text', () => {
+test('the page loads nothing, and all data is escaped', () => {
   const page = reportPage(RESULT, undefined);
   expect(page).not.toMatch(/<script|<img|<link|<iframe|@import|url\(|\bsrc=(?!x&)|href=/i);
   expect(page).toContain('lingate-redis');

@@ -1,4 +1,4 @@
-// What a command cannot do is one line on standard error that says what to do, and exit status 1; nothing is changed.
+// A command that fails prints one line that says what to do to standard error, exits with status 1, and changes nothing.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inProcess, parsed, temporaryFolder } from '../../support/lingate-command.ts';
 import type { Folder } from '../../support/lingate-command.ts';
@@ -19,7 +19,7 @@ async function newTeam(plan: string, ...more: string[]): Promise<{ readonly team
   return parsed(await inProcess(['team', 'create', '--name', 'Acme', '--plan', plan, ...more, '--json'], env)) as { team_id: string };
 }
 
-test('what is not there is named, with what to do, and nothing is changed', async () => {
+test('what does not exist is named, with what to do, and nothing is changed', async () => {
   const { team_id: quota } = await newTeam('free');
   const { team_id: full } = await newTeam('prepaid', '--credit-minor', '9007199254');
   const cases: readonly [args: string[], line: string][] = [
@@ -61,7 +61,7 @@ test('what is not there is named, with what to do, and nothing is changed', asyn
 });
 
 describe('an unreachable store', () => {
-  test('is one line that names it without credentials, and status 1', async () => {
+  test('gives one line that names it without credentials, and status 1', async () => {
     const end = await inProcess(['team', 'list', '--store', 'redis://user:geheim@127.0.0.1:1']);
     expect(end.status).toBe(1);
     expect(end.stdout).toBe('');
@@ -69,7 +69,7 @@ describe('an unreachable store', () => {
     expect(end.stderr).not.toMatch(/geheim|unexpected/);
   });
 
-  test('a folder in the place of the file is refused in the same way', async () => {
+  test('that is a folder instead of a file is refused in the same way', async () => {
     const end = await inProcess(['team', 'list', '--store', 'sqlite:/']);
     expect(end).toMatchObject({ status: 1, stdout: '' });
     expect(end.stderr).toMatch(/^lingate team list: [^\n]+\n$/);

@@ -1,4 +1,4 @@
-// Help is there at every level, on standard output, and names everything that can be given.
+// Help exists at every level, is printed to standard output, and names every argument and flag.
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../../src/cli/commands.ts';
 import { inProcess } from '../../support/lingate-command.ts';
@@ -15,7 +15,7 @@ async function help(words: string): Promise<string> {
 const STORE_COMMANDS = ['store backup', 'store check', 'store copy', 'store migrate'];
 
 describe('help', () => {
-  test('the commands are those that were decided', () => {
+  test('the list of commands is complete', () => {
     const decided =
       'serve, demo, team create, team list, team show, team update, team delete, key create, key list, key find, key update, key revoke, glossary list, glossary delete, usage, usage export, usage periods, plan apply';
     expect(names).toEqual([
@@ -31,7 +31,7 @@ describe('help', () => {
     ]);
   });
 
-  test('of lingate lists every command with its summary, however it is asked for', async () => {
+  test('of lingate lists every command with its summary, however it is requested', async () => {
     const text = await help('--help');
     for (const { name, summary } of COMMANDS) expect(text).toMatch(new RegExp(`^  ${name} +${summary}$`, 'm'));
     expect(await help('-h')).toBe(text);
@@ -64,7 +64,7 @@ describe('help', () => {
     expect(await help(`help ${name}`)).toBe(text);
   });
 
-  test('wins over whatever else is wrong with the line, but not behind --', async () => {
+  test('takes precedence over any mistake in the line, but not after --', async () => {
     expect(await help('team create --nmae x --help')).toContain('Usage: lingate team create');
     expect((await inProcess(['team', 'show', '--', '--help'])).status).toBe(1);
   });

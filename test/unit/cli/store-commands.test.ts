@@ -1,4 +1,4 @@
-// Every command that works on a store, on both stores: shapes and effects.
+// Every command that works on a store, on both stores: its output and its effects.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -43,7 +43,7 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
     '--config',
     file('plans.yaml'),
   ];
-  /** A team to start from; how it is made is not what the test is about, so no process is spent on it. */
+  /** A team to start from. Creating it is not what is tested, so it needs no process. */
   const newTeam = async (plan = 'free', ...more: string[]): Promise<Report> =>
     parsed(await inProcess([...creation(plan, more), '--json'], env)) as Report;
 
@@ -70,7 +70,7 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
     await store.close();
   }
 
-  test('a team is made on a quota plan and is held to its numbers', async () => {
+  test('a team is created on a quota plan and gets its limits', async () => {
     const team = await report(...creation('free', []));
     const shape = {
       team_id: expect.stringMatching(ULID) as string,
@@ -94,7 +94,7 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
     expect(teams).toContainEqual(team);
   });
 
-  test('a team is made on a credit plan with its starting credit', async () => {
+  test('a team is created on a credit plan with its starting credit', async () => {
     expect(await report(...creation('prepaid', ['--credit-minor', '900']))).toEqual({
       team_id: expect.stringMatching(ULID) as string,
       name: 'Acme',
@@ -140,7 +140,7 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
     expect(await report('key', 'list', '--team', team)).toEqual({ keys: [{ ...listed, status: 'revoked' }] });
   });
 
-  test('usage is what GET /v1/usage answers, with overage beyond the limit', async () => {
+  test('usage prints what GET /v1/usage answers, with overage beyond the limit', async () => {
     const { team_id: team } = await newTeam();
     const { key_id: key, display } = await report<KeyReport>('key', 'create', '--team', team, '--mode', 'test');
     await charge(team, key, 1000);
@@ -178,7 +178,7 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
     expect(Object.keys(usage)).not.toContain('overage');
   });
 
-  test('a team changes its plan and gets credit, together or apart', async () => {
+  test('a team’s plan is changed and credit is added, together or separately', async () => {
     const { team_id: team } = await newTeam();
     const both = await report('team', 'update', team, '--plan', 'prepaid', '--add-credit-minor', '50', '--config', file('plans.yaml'));
     expect(both).toMatchObject({ plan: 'prepaid', billing: 'credit', balance_minor: 50 });
@@ -189,7 +189,7 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
     });
   });
 
-  test("a plan's changed numbers reach its teams, each once, and no other team", async () => {
+  test("plan apply gives a plan's changed limits to each of its teams, and to no other team", async () => {
     const [first, second, other] = await Promise.all([newTeam('tiny'), newTeam('tiny'), newTeam('free')]);
     writeFileSync(file('changed.yaml'), planFile('7'));
     expect(await report('plan', 'apply', 'tiny', '--config', file('changed.yaml'))).toEqual({
@@ -205,7 +205,7 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
     expect((await run('plan', 'apply', 'tiny', '--config', file('changed.yaml'))).stdout).toBe('0 of the 2 teams on plan tiny changed.\n');
   });
 
-  test('a name that is typed as it is shown stays as it is, whatever its script', async () => {
+  test('a name is kept as it was typed, whatever its script', async () => {
     const name = 'Ärger & Söhne 日本 👩‍👩‍👧';
     const team = await report('team', 'create', '--name', ` ${name} `, '--plan', 'free');
     expect(team['name']).toBe(name);
@@ -213,7 +213,7 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
   });
 });
 
-test('commands find what others have made, each in a process of its own, as people run them', async () => {
+test('commands in processes of their own find what earlier ones have created', async () => {
   const folder = temporaryFolder();
   const run = async (...args: string[]): Promise<Report> =>
     parsed(await lingate([...args, '--store', 'sqlite:data/test.db', '--json'], { cwd: folder.path })) as Report;

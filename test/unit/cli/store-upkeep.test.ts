@@ -1,4 +1,4 @@
-// lingate store backup and migrate, as people run them: what they print, and what each says when it cannot do it.
+// lingate store backup, check and migrate: what they print, and what they say when they fail.
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -30,7 +30,7 @@ beforeEach(() => {
 });
 
 describe('store backup', () => {
-  test('writes a file that serves as a store', async () => {
+  test('writes a file that can be used as a store', async () => {
     const { team_id: team } = parsed(await run('team', 'create', '--name', 'A', '--plan', 'free', '--json')) as { team_id: string };
     const file = join(folder.path, 'backup.db');
     const { stdout, status } = await run('store', 'backup', file);
@@ -45,7 +45,7 @@ describe('store backup', () => {
     expect(parsed(await run('store', 'backup', `${file}.json`, '--json'))).toEqual({ file: `${file}.json`, bytes: statSync(file).size });
   });
 
-  test('says in one line what it cannot back up', async () => {
+  test('refuses in one line what it cannot back up', async () => {
     const file = join(folder.path, 'none.db');
     expect((await run('store', 'backup', file)).stderr).toMatch(
       /^lingate store backup: there is no database at sqlite:\S+ \(\S+\), which LINGATE_STORE names;[^\n]+\n$/,
@@ -58,7 +58,7 @@ describe('store backup', () => {
 });
 
 describe('store check', () => {
-  test('of a sound store says what it has looked at', async () => {
+  test('prints what it checked if nothing is wrong', async () => {
     const { team_id: team } = parsed(await run('team', 'create', '--name', 'A', '--plan', 'free', '--json')) as { team_id: string };
     await run('key', 'create', '--team', team, '--mode', 'live');
     expect((await run('store', 'check')).stdout).toBe('Checked 1 teams, 1 keys and 0 glossaries: nothing is wrong.\n');
@@ -72,7 +72,7 @@ describe('store check', () => {
     });
   });
 
-  test('of one that is not names team and key, and fails', async () => {
+  test('names team and key of each fault, and fails', async () => {
     const { team_id: team } = parsed(await run('team', 'create', '--name', 'A', '--plan', 'free', '--json')) as { team_id: string };
     const { key_id: key } = parsed(await run('key', 'create', '--team', team, '--mode', 'live', '--json')) as { key_id: string };
     const database = new DatabaseSync(path);
@@ -94,7 +94,7 @@ describe('store check', () => {
     expect([same, JSON.parse(json)]).toEqual([1, expect.objectContaining({ ok: false, faults: 2, findings })]);
   });
 
-  test('of Redis, and of one that is not there', async () => {
+  test('checks Redis, and refuses a store that does not exist', async () => {
     env = { LINGATE_STORE: redis.url };
     await run('team', 'create', '--name', 'A', '--plan', 'free');
     expect((await run('store', 'check')).stdout).toContain('nothing is wrong');
@@ -125,7 +125,7 @@ describe('a file of an older version', () => {
     ['usage', ID],
     ['plan', 'apply', 'free'],
     ['store', 'check'],
-  ])('is not touched by %s %s, which says in one line what to do', async (...words) => {
+  ])('is not changed by %s %s, which says in one line what to do', async (...words) => {
     const { status, stdout, stderr } = await run(...words);
     expect([status, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(
@@ -134,7 +134,7 @@ describe('a file of an older version', () => {
     expect(readdirSync(folder.path).filter((name) => name.startsWith(`${count}-old.db.before`))).toEqual([]);
   });
 
-  test('is migrated by store migrate, once, which names the copy', async () => {
+  test('is migrated once by store migrate, which names the copy', async () => {
     const copy = `${path}.before-${SCHEMA}`;
     const [from, to] = [SCHEMA - 1, SCHEMA];
     expect(parsed(await run('store', 'migrate', '--json'))).toEqual({ store: `sqlite:${path}`, migrated: true, from, to, copy });
@@ -144,7 +144,7 @@ describe('a file of an older version', () => {
     expect(existsSync(copy)).toBe(true);
   });
 
-  test('is backed up as it is', async () => {
+  test('is backed up without migrating it', async () => {
     const file = join(folder.path, `${count}-backup.db`);
     expect((await run('store', 'backup', file)).status).toBe(0);
     const backup = new DatabaseSync(file);
@@ -152,7 +152,7 @@ describe('a file of an older version', () => {
     backup.close();
   });
 
-  test('is not migrated where the copy cannot be made', async () => {
+  test('is not migrated if it cannot be copied first', async () => {
     for (let i = 1; i <= 100; i++) writeFileSync(`${path}.before-${SCHEMA}${i === 1 ? '' : `.${i}`}`, '');
     const { status, stderr } = await run('store', 'migrate');
     expect([status, stderr]).toEqual([1, expect.stringMatching(/^lingate store migrate: there are 100 copies [^\n]+\n$/)]);

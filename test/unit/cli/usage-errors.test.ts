@@ -1,11 +1,11 @@
-// A wrong command line is one line on standard error that says what would be right, and exit status 2.
+// A wrong command line gives one line on standard error that says what would be right, and exit status 2.
 import { describe, expect, test } from 'vitest';
 import { inProcess, lingate } from '../../support/lingate-command.ts';
 
 const TEAM = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
 const KEY = '01JD3QB5W1T9C4E8S7X2G6V0PA';
 
-/** The words behind `lingate`, and the line without its `lingate …: ` and `Run "… --help".` */
+/** The arguments, the command that the error names, and the line without `lingate …: ` and `Run "… --help".` */
 const WRONG: readonly [words: string, title: string, reason: string][] = [
   ['taem list', '', 'unknown command "taem"; did you mean team?'],
   [
@@ -124,7 +124,7 @@ describe('a wrong command line', () => {
     });
   });
 
-  test('a flag whose value the configuration refuses is wrong usage too', async () => {
+  test('a flag with a value that the configuration refuses is wrong usage too', async () => {
     const { status, stdout, stderr } = await inProcess(['team', 'list', '--store', 'mysql://root:geheim@db']);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toMatch(/^lingate team list: --store: "mysql:\/\/\*\*\*@db" is not one of sqlite:PATH, [^\n]+\n$/);
@@ -135,13 +135,13 @@ describe('a wrong command line', () => {
     expect([status, stderr]).toEqual([2, 'lingate team create: --name is blank; give it a name. Run "lingate team create --help".\n']);
   });
 
-  test('no words at all show the help, as an error', async () => {
+  test('without arguments the help is shown as an error', async () => {
     const { status, stdout, stderr } = await inProcess([]);
     expect([status, stdout]).toEqual([2, '']);
     expect(stderr).toContain('Usage: lingate COMMAND');
   });
 
-  test('the status is that of the process', async () => {
+  test('the process exits with that status', async () => {
     expect(await lingate(['team', 'create', '--nmae', 'x'])).toEqual({
       status: 2,
       stdout: '',

@@ -1,4 +1,4 @@
-// Only commands that say so make a database; the others say in one line which one was looked for, and where its name came from.
+// Only certain commands create a database; the others say in one line which one is missing, and where its name came from.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { written } from '../../support/written-file.ts';
 
 const ID = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
 const CREATE = ['team', 'create', '--name', 'A', '--plan', 'free'];
-/** Every command that opens the store and makes none. */
+/** Every command that opens the store and does not create it. */
 const OTHERS = [
   ['team', 'list'],
   ['team', 'show', ID],
@@ -31,8 +31,8 @@ afterAll(async () => {
   folder.remove();
 });
 
-describe('a store that is not there', () => {
-  test.each(OTHERS)('%s %s makes none, and says so in one line', async (...words) => {
+describe('a store that does not exist', () => {
+  test.each(OTHERS)('is not created by %s %s, which says so in one line', async (...words) => {
     const path = join(folder.path, 'none', 'a.db');
     const { status, stdout, stderr } = await inProcess([...words, '--store', `sqlite:${path}`]);
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
@@ -42,7 +42,7 @@ describe('a store that is not there', () => {
     expect(existsSync(join(folder.path, 'none'))).toBe(false);
   });
 
-  test('an empty Redis is none either', async () => {
+  test('may be an empty Redis', async () => {
     const { status, stderr } = await inProcess(['team', 'list'], { LINGATE_STORE: redis.url });
     expect([status, stderr]).toEqual([1, expect.stringContaining(`there is no database at ${redis.url}, which LINGATE_STORE names;`)]);
     const made = await inProcess([...CREATE, '--store', redis.url]);
@@ -50,14 +50,14 @@ describe('a store that is not there', () => {
     expect(await inProcess(['team', 'list'], { LINGATE_STORE: redis.url })).toMatchObject({ status: 0, stderr: '' });
   });
 
-  test('an empty file is none, and is left as it is', async () => {
+  test('may be an empty file, which is left as it is', async () => {
     const path = join(folder.path, 'empty.db');
     writeFileSync(path, '');
     expect((await inProcess(['team', 'list', '--store', `sqlite:${path}`])).stderr).toContain('there is no database at');
     expect(existsSync(`${path}-wal`)).toBe(false);
   });
 
-  test('the file that names it is told', async () => {
+  test('is reported with the configuration file that names it', async () => {
     const file = written(`store: sqlite:${join(folder.path, 'of-file.db')}`);
     const { stderr } = await inProcess(['team', 'list', '--config', file]);
     expect(stderr).toContain(`which ${file} names; name the right one by --store, LINGATE_STORE or the configuration`);
@@ -65,7 +65,7 @@ describe('a store that is not there', () => {
 });
 
 describe('team create', () => {
-  test('makes one, says so once, and where', async () => {
+  test('creates the database, and says so once, with its path', async () => {
     const store = `sqlite:${join(folder.path, 'new', 'made.db')}`;
     expect(await inProcess([...CREATE, '--store', store])).toMatchObject({
       status: 0,
@@ -77,14 +77,14 @@ describe('team create', () => {
   test.each([
     ['an unknown plan', ['--plan', 'none']],
     ['credit on a quota plan', ['--plan', 'free', '--credit-minor', '5']],
-  ])('leaves none behind for %s', async (_what, words) => {
+  ])('creates none for %s', async (_what, words) => {
     const path = join(folder.path, 'refused.db');
     const { status } = await inProcess(['team', 'create', '--name', 'A', ...words, '--store', `sqlite:${path}`]);
     expect([status, existsSync(path)]).toEqual([1, false]);
   });
 });
 
-test('a mistyped variable is one warning of each command, which does its work', async () => {
+test('a mistyped variable gives one warning with each command, which still works', async () => {
   const env = { LINGATE_STROE: 'sqlite:x.db' };
   const { status, stdout, stderr } = await inProcess(['config', 'check', '--json'], env);
   expect([status, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ valid: true })]);

@@ -1,4 +1,4 @@
-// The compose file says nothing that lingate does not have, and confines all that it runs.
+// The compose file uses only what lingate has, and confines every service.
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { builtInProtocols } from '../../../src/engines/protocols/built-in.ts';
@@ -24,7 +24,7 @@ interface ComposeService {
   readonly healthcheck: { readonly test: readonly string[] };
 }
 
-/** A service as it is with these variables set: each has a default in its place. */
+/** A service with these variables substituted; each has a default in the file. */
 function withVariables(service: ComposeService, variables: Readonly<Record<string, string>>): ComposeService {
   const environment = Object.entries(service.environment ?? {}).map(([name, value]) => [
     name,
@@ -50,7 +50,7 @@ describe('the compose file', () => {
     expect(engine.filter(([name]) => name === 'USER')).toEqual([['USER', '65532:65532']]);
   });
 
-  test('runs lingate with flags, variables and addresses that it has', () => {
+  test('runs lingate with flags, variables and addresses that exist', () => {
     const config = configOf(lingate.command!, lingate.environment!);
     expect(config.store).toBe('redis://redis:6379');
     expect(services[new URL(config.store).hostname]).toBe(redis);
@@ -64,7 +64,7 @@ describe('the compose file', () => {
     );
   });
 
-  test('speaks LibreTranslate to the service of that profile, when it is told to', () => {
+  test('speaks LibreTranslate to the service of that profile, if configured', () => {
     const header = read('config/compose.yaml').split('\nname:')[0]!;
     const told = Object.fromEntries([...header.matchAll(/(LINGATE_ENGINE_\w+)=(\S+)/g)].map(([, name, value]) => [name!, value!]));
     const { environment } = withVariables(services['lingate']!, told);
@@ -74,7 +74,7 @@ describe('the compose file', () => {
     expect(services[new URL(config.engines[0]!.urls[0]!).hostname]).toMatchObject({ profiles: [config.engines[0]!.protocol] });
   });
 
-  test('lets no engine reach the store, and the store reach nothing', () => {
+  test('keeps engines apart from the store, and the store apart from everything else', () => {
     const { networks } = parse(read('config/compose.yaml')) as { networks: Record<string, { internal?: boolean } | null> };
     const shared = (one: ComposeService, other: ComposeService): string[] => one.networks.filter((name) => other.networks.includes(name));
     for (const name of ['engine', 'libretranslate']) {
@@ -85,7 +85,7 @@ describe('the compose file', () => {
     expect(networks).toEqual({ engines: null, store: { internal: true } });
   });
 
-  test('every service but lingate can be left out, for one that runs elsewhere', () => {
+  test('lets every service but lingate be left out and replaced by one elsewhere', () => {
     const profiles = Object.fromEntries(Object.entries(services).map(([name, service]) => [name, service.profiles]));
     expect(profiles).toEqual({ lingate: undefined, redis: ['redis'], engine: ['apertium'], libretranslate: ['libretranslate'] });
     for (const { required } of Object.values(lingate.depends_on!)) expect(required).toBe(false);
@@ -101,7 +101,7 @@ describe('the compose file', () => {
     for (const [, profile] of commands) expect(known).toContain(profile);
   });
 
-  test('publishes the public port, to this machine, and nothing else', () => {
+  test('publishes only the public port, only to this machine', () => {
     expect(lingate.ports).toEqual([`127.0.0.1:8080:${imageConfig.listen.port}`]);
     expect(redis.ports).toBeUndefined();
     expect(services['engine']!.ports).toBeUndefined();
@@ -110,7 +110,7 @@ describe('the compose file', () => {
     expect(opsPaths).toContain(url[2]);
   });
 
-  test('runs Redis so that lingate has nothing to warn of', async () => {
+  test('runs Redis with settings that lingate does not warn about', async () => {
     expect(redis.command![0]).toBe('redis-server');
     const warnings: string[] = [];
     const warn = (message: string): void => void warnings.push(message);

@@ -1,4 +1,4 @@
-// The image, as far as it can be had without Docker: what the Dockerfile copies, installs, prunes and runs.
+// The image, as far as it can be tested without Docker: what the Dockerfile copies, installs, prunes and runs.
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -18,7 +18,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What `npm ci --omit=dev` installs here, by the lock file. */
+/** The packages that `npm ci --omit=dev` installs, by the lock file. */
 function productionPackages(): { name: string; path: string }[] {
   const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, { dev?: boolean }> };
   const kept = Object.entries(packages).filter(([path, { dev }]) => path !== '' && dev !== true);
@@ -26,7 +26,7 @@ function productionPackages(): { name: string; path: string }[] {
 }
 
 describe('the Dockerfile', () => {
-  test('copies files that are there and that .dockerignore lets through', () => {
+  test('copies files that exist and that .dockerignore does not exclude', () => {
     const passed = read('.dockerignore').split('\n');
     const sources = ofImage('COPY')
       .filter((rest) => !rest.startsWith('--from='))
@@ -39,7 +39,7 @@ describe('the Dockerfile', () => {
     for (const line of passed.filter((entry) => /^\w/.test(entry))) expect(existsSync(join(root, line))).toBe(true);
   });
 
-  test('runs as a user by number, on addresses that a container can be reached at, and stops by SIGTERM', () => {
+  test('runs as a numeric user, on addresses that are reachable from outside the container, and stops on SIGTERM', () => {
     expect(ofImage('USER')).toEqual(['65532:65532']);
     expect(ofImage('STOPSIGNAL')).toEqual(['SIGTERM']);
     expect(imageConfig.listen.host).toBe('0.0.0.0');
@@ -56,7 +56,7 @@ describe('the Dockerfile', () => {
     expect(needed.filter((name) => devDependencies[name] !== undefined)).toEqual([]);
   });
 
-  test('keeps exactly the native binary of its platform, and fails where there is none', async () => {
+  test('keeps only the native binary for its platform, and fails if there is none', async () => {
     const prune = ofImage('RUN')[0]!.slice(ofImage('RUN')[0]!.indexOf('&&') + 2);
     const modules = join(folder, 'prune/node_modules');
     const kept = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
@@ -65,7 +65,7 @@ describe('the Dockerfile', () => {
       mkdirSync(join(modules, build), { recursive: true });
       const names = readdirSync(join(root, 'node_modules', build)).filter((name) => name.endsWith('.node'));
       expect(names.length).toBeGreaterThan(5);
-      // Neither is built for every Node that these tests run on.
+      // Not every Node that these tests run on has a build of each.
       for (const name of [...names, kept]) writeFileSync(join(modules, build, name), '');
     }
     const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
@@ -77,18 +77,18 @@ describe('the Dockerfile', () => {
     expect(left()).toEqual([kept, 'README']);
     rmSync(join(modules, newer, kept));
     expect((await shell()).status).toBe(1);
-    // A platform that only the older one is built for.
+    // A platform for which only the older one has a binary.
     writeFileSync(join(modules, older, kept), '');
     expect((await shell()).status).toBe(0);
     expect(left()).toEqual(['README', kept]);
   });
 
-  test('what it copies is all that it takes to serve, by the name in the path', async () => {
+  test('copies everything that is needed to serve, by the name on the PATH', async () => {
     const app = join(folder, 'app');
     for (const name of ['package.json', 'config', 'src']) cpSync(join(root, name), join(app, name), { recursive: true });
     const foreign = new RegExp(`uws_(?!linux_(?:x64|arm64)_${process.versions.modules})[^/]*\\.node$`);
     for (const { path } of productionPackages()) {
-      // Packages inside packages are in the list by themselves. Without a filter the copy is native, many times as fast.
+      // The list has nested packages as entries of their own. A copy without a filter is native, and many times faster.
       const filter = /uws|uwebsockets/i.test(path) ? { filter: (file: string) => !foreign.test(file) } : {};
       cpSync(join(root, path), join(app, path), { recursive: true, ...filter });
     }
@@ -100,7 +100,7 @@ describe('the Dockerfile', () => {
     const args = ['serve', '--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0', '--store', `sqlite:${folder}/image.db`];
     const gateway = await startGatewayProcess({ args, cwd: folder, main: join(folder, 'lingate') });
     expect((await fetch(`${gateway.url}/health`)).status).toBe(200);
-    // The health check as it is written, but for the port.
+    // The health check as written, except for the port.
     const [, , code = ''] = JSON.parse(/CMD (\[.*\])/.exec(ofImage('HEALTHCHECK')[0]!)![1]!) as string[];
     expect(code).toContain(`:${imageConfig.ops.port}/livez`);
     const check = (port: string) => runProgram('node', ['-e', code.replace(`:${imageConfig.ops.port}`, `:${port}`)]);

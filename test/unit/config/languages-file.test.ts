@@ -1,4 +1,4 @@
-// A wrong languages file is refused by its own name, with the rest of the configuration.
+// Faults of a languages file are reported under its own name, together with those of the configuration.
 import { describe, expect, test } from 'vitest';
 import { linesOf, written } from '../../support/written-file.ts';
 
@@ -27,7 +27,7 @@ describe('a wrong languages file', () => {
     expect(linesOf(file)).toEqual([`${codes}: ${line}`]);
   });
 
-  test('one that is not there is named', () => {
+  test('a missing one is named', () => {
     const file = written('languages: codes.yaml');
     const codes = file.replace('lingate.yaml', 'codes.yaml');
     expect(linesOf(file)).toEqual([`${codes}: cannot be read: there is no such file`]);

@@ -1,4 +1,4 @@
-// The language list that ships, and how codes are looked up.
+// The shipped language list, and how codes are looked up.
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
 import { Languages } from '../../../src/domain/languages.ts';
@@ -11,13 +11,13 @@ const FORMAL = 'DE ES FR IT JA NL PL PT-BR PT-PT RU'.split(' ');
 const languages = new Languages(loadConfig({ env: {} }).languages);
 
 describe('the shipped list', () => {
-  test('has the 36 sources and the 38 targets that were decided', () => {
+  test('has 36 sources and 38 targets', () => {
     expect(languages.sources.map(({ code }) => code)).toEqual(SOURCES);
     expect(languages.targets.map(({ code }) => code).toSorted()).toEqual(TARGETS.toSorted());
     expect([SOURCES.length, TARGETS.length]).toEqual([36, 38]);
   });
 
-  test('knows formality for exactly the ten targets that were decided', () => {
+  test('has formality for exactly ten targets', () => {
     expect(TARGETS.filter((code) => languages.supportsFormality(code)).toSorted()).toEqual(FORMAL.toSorted());
   });
 
@@ -28,12 +28,12 @@ describe('the shipped list', () => {
 });
 
 describe('looking up a code', () => {
-  test('case does not matter, and the canonical form comes back', () => {
+  test('case does not matter, and the canonical form is returned', () => {
     expect(languages.source('de')).toBe('DE');
     expect(languages.target('pt-Br')).toBe('PT-BR');
   });
 
-  test('a regional variant is no source, a base of variants is no target', () => {
+  test('a regional variant is not a source, and a base code with variants is not a target', () => {
     expect(VARIANTS.map((code) => languages.source(code))).toEqual([undefined, undefined, undefined, undefined]);
     expect(languages.target('EN')).toBeUndefined();
     expect(languages.target('PT')).toBeUndefined();
@@ -65,7 +65,7 @@ describe('looking up a code', () => {
     ['ſv'],
     ['__proto__'],
     ['x'.repeat(1_000_000)],
-  ])('case %#: what is no code is none', (value) => {
+  ])('case %#: an invalid code is not found', (value) => {
     expect([languages.source(value), languages.target(value), languages.base(value)]).toEqual([undefined, undefined, undefined]);
   });
 });

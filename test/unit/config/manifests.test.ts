@@ -1,4 +1,4 @@
-// The Kubernetes manifests are of Kubernetes' own schemas, say nothing that lingate does not have, and forget nothing that a pod needs to come and go in peace.
+// The Kubernetes manifests match Kubernetes' own schemas, use only what lingate has, and let pods start and stop without failed requests.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -21,7 +21,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What the configuration names its admin token by. */
+/** The variable with the admin token. */
 const TOKEN = 'LINGATE_ADMIN_TOKEN';
 
 type Json = Record<string, unknown>;
@@ -89,7 +89,7 @@ describe('the Kubernetes manifest', () => {
     });
   }
 
-  test('is sound YAML of the kinds that a deployment takes', () => {
+  test('is valid YAML with the kinds that a deployment needs', () => {
     expect(documents.flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);
     expect(manifests.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`)).toEqual([
       'v1 ConfigMap',
@@ -101,13 +101,13 @@ describe('the Kubernetes manifest', () => {
     ]);
   });
 
-  test('is what the schemas of Kubernetes and of the Prometheus operator allow', () => {
+  test('matches the schemas of Kubernetes and of the Prometheus operator', () => {
     const models = { ConfigMap, Secret, Deployment, Service, PodDisruptionBudget, NetworkPolicy };
     const validate = (Model: new (manifest: never) => { validate(): void }, manifest: Manifest): void =>
       new Model(manifest as never).validate();
     for (const manifest of manifests) validate(models[manifest.kind as keyof typeof models], manifest);
     validate(PodMonitor, monitor);
-    // The schemas do refuse.
+    // The schemas do refuse what is wrong.
     const deployment = of('Deployment');
     expect(() => validate(Deployment, { ...deployment, spec: { ...deployment.spec, replicas: 'two' } })).toThrow(
       'replicas must be integer',
@@ -115,13 +115,13 @@ describe('the Kubernetes manifest', () => {
     expect(() => validate(PodMonitor, { ...monitor, spec: { selector: 'all' } })).toThrow(/selector|podMetricsEndpoints/);
   });
 
-  test('has no pod start before the admin token is a real one', () => {
+  test('lets no pod start with the placeholder for the admin token', () => {
     const from = (token: string) => adminOperators(config(), { [TOKEN]: token });
     expect(() => from(of('Secret').stringData!['admin-token']!)).toThrow(/at least 32 characters/);
     expect(from('a'.repeat(32))).toHaveLength(1);
   });
 
-  test('is scraped where its metrics are', () => {
+  test('lets Prometheus scrape the port and path of the metrics', () => {
     const { selector, podMetricsEndpoints } = monitor.spec as {
       readonly selector: Json;
       readonly podMetricsEndpoints: readonly { readonly port: string; readonly path: string }[];
@@ -131,10 +131,10 @@ describe('the Kubernetes manifest', () => {
     expect(opsPaths).toContain('/metrics');
   });
 
-  test('runs the image of this version with a configuration that lingate takes, its store from the Secret', () => {
+  test('runs the image of this version with a valid configuration, and the store from the Secret', () => {
     expect(container.image).toBe(`lingate:${version}`);
     expect(container.env.map(({ name }) => name)).toEqual(['LINGATE_CONFIG', 'LINGATE_STORE', TOKEN]);
-    // Commands that kubectl runs in the pod read the same file as the gateway: it is not the gateway's flag that names it.
+    // A variable names the file rather than a flag of the gateway, so that commands run by kubectl in the pod read it too.
     expect(container.args).not.toContain('--config');
     for (const { valueFrom } of container.env.slice(1)) expect(valueFrom!.secretKeyRef.name).toBe(of('Secret').metadata.name);
     const { store, listen, ops } = config();
@@ -146,23 +146,23 @@ describe('the Kubernetes manifest', () => {
     expect([listen.host, ops.host]).toEqual(['0.0.0.0', '0.0.0.0']);
   });
 
-  test('probes pages that the ops listener has', () => {
+  test('probes paths that the ops listener has', () => {
     expect(container.livenessProbe.httpGet).toEqual({ path: '/livez', port: 'ops' });
     expect(container.readinessProbe.httpGet).toEqual({ path: '/readyz', port: 'ops' });
     expect(container.startupProbe.httpGet).toEqual({ path: '/livez', port: 'ops' });
-    // A store that blinks for less than this takes no pod out.
+    // A store that is away for less than this makes no pod unready.
     expect(container.readinessProbe.failureThreshold * container.readinessProbe.periodSeconds).toBeGreaterThanOrEqual(10);
     expect(opsPaths).toEqual(expect.arrayContaining(['/livez', '/readyz']));
   });
 
-  test('gives a pod the time to leave the endpoints, drain and settle before it is killed', () => {
+  test('gives a pod time to be removed from the endpoints, drain and settle before it is killed', () => {
     const [program, seconds] = container.lifecycle.preStop.exec.command;
     expect(program).toBe('sleep');
     const { drainDelayMs, drainMs } = config().limits;
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(Number(seconds) + (drainDelayMs + drainMs) / 1000 + 5);
   });
 
-  test('lets a pod do nothing but serve', () => {
+  test('gives a pod no more rights than serving needs', () => {
     const [user, group] = ofImage('USER')[0]!.split(':').map(Number);
     const { securityContext, automountServiceAccountToken } = pod;
     expect(securityContext).toEqual({ runAsNonRoot: true, runAsUser: user, runAsGroup: group, seccompProfile: { type: 'RuntimeDefault' } });
@@ -172,7 +172,7 @@ describe('the Kubernetes manifest', () => {
     expect(container.resources).toMatchObject({ requests: { memory: '256Mi' }, limits: { memory: '512Mi' } });
   });
 
-  test('selects its own pods everywhere, and lets callers in by the public port only', () => {
+  test('selects its own pods everywhere, and lets callers in on the public port only', () => {
     const { labels } = template.metadata;
     expect(of('Deployment').spec).toMatchObject({ replicas: 2, selector: { matchLabels: labels } });
     expect(of('Service').spec).toEqual({ selector: labels, ports: [{ name: 'http', port: 80, targetPort: 'http' }] });

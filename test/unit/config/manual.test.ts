@@ -1,4 +1,4 @@
-// The operator's manual says of settings and engine protocols what the code says, and each configuration that it shows is one that works.
+// The operator's manual agrees with the code about settings and engine protocols, and each configuration in it works.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ test('its tables are current: `npm run task -- manual` would change nothing', ()
   for (const [name, text] of Object.entries(pages)) expect(text).toBe(manualPage(name.slice(0, -'.md'.length)));
 });
 
-test('it says which data this version reads and writes', () => {
+test('its version table has the data formats that this version reads and writes', () => {
   const rows = new Map(
     [...manualSection('keeping-data', 'Upgrade').matchAll(/^\| (\w+) \| ([^|]+) \| ([^|]*)\|/gm)].map(([, name, ...cells]) => [
       name,
@@ -33,7 +33,7 @@ test('it says which data this version reads and writes', () => {
   expect(rows.get('Redis')).toEqual([`layout ${LAYOUT_VERSION}`, `the key \`${LAYOUT_KEY}\` `]);
 });
 
-test('every setting has its row, and no row is of a setting that is not there', () => {
+test('every setting has a row, and every row has a setting', () => {
   const rows = [...manualPage('settings').matchAll(/^\| (`.+?) \|/gm)].flatMap(([, cell]) => {
     const names = [...cell!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
     const section = /^\w+\./.exec(names[0]!)?.[0] ?? '';
@@ -41,7 +41,7 @@ test('every setting has its row, and no row is of a setting that is not there', 
   });
   const members = Object.entries((ConfigFile as SchemaNode).properties!).flatMap(([name, { properties = {} }]) => {
     const below = Object.keys(properties).map((member) => `${name}.${member}`);
-    // A section is told member by member, or as a whole in a row of its own.
+    // A section has a row for each member, or one row as a whole.
     return below.length === 0 || rows.includes(name) ? [name] : below;
   });
   expect(rows.toSorted()).toEqual(members.toSorted());
@@ -58,7 +58,7 @@ describe.each([...builtInProtocols.keys()])('the configuration shown for %s', (p
     await rm(folder, { recursive: true });
   });
 
-  test('translates, in front of an engine that speaks it', async () => {
+  test('translates with an engine that speaks it', async () => {
     const [shown] = codeBlocks(manualSection('engines', protocol), 'yaml') as [string];
     for (const [, name] of shown.matchAll(/\{ env: (\w+) \}/g)) vi.stubEnv(name!, `value-of-${name}`);
     const { engine, ...rest } = parse(shown) as { engine: { protocol: string; urls: string[] } };

@@ -1,4 +1,4 @@
-// What is loaded of a plugin, and what is told in one line each when it cannot be.
+// Loading plugins: their options, engines, stores, routes and problem codes, and one line for each fault.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 let written = 0;
 
-/** A plugin whose `setup` is this code. */
+/** A plugin with this code as its `setup`. */
 function entry(setup: string, options: unknown = {}, schema = 'Type.Object({})', name = `plugin-${++written}`) {
   const module = join(folder, `${name}-${written}.mjs`);
   writeFileSync(module, `import Type from '${TYPEBOX}';\nexport default { name: '${name}', options: ${schema}, setup: ${setup} };\n`);
@@ -44,7 +44,7 @@ async function linesOf(...entries: readonly ReturnType<typeof entry>[]): Promise
 }
 
 describe('options', () => {
-  test('are given with the defaults of the schema', async () => {
+  test('are passed with the defaults of the schema', async () => {
     const plugins = await loadPlugins(
       [entry('(options) => ({ engines: { [JSON.stringify(options)]: {} } })', { word: 'a' }, SCHEMA)],
       SILENT,
@@ -52,7 +52,7 @@ describe('options', () => {
     expect([...plugins.engines.keys()]).toEqual(['{"word":"a","seconds":2}']);
   });
 
-  test('that are wrong are named by their place, all at once', async () => {
+  test('that are wrong are all named by their path', async () => {
     const lines = await linesOf(entry('() => ({})', { seconds: 0, wrod: 'a' }, SCHEMA));
     expect(lines).toEqual([
       expect.stringMatching(/^plugins\.0\.options\.word: is missing/),
@@ -71,7 +71,7 @@ test.each([
   expect(await linesOf(entry(setup))).toEqual([expect.stringMatching(line)]);
 });
 
-test('two plugins cannot bring the same name, nor be the same', async () => {
+test('two plugins cannot provide the same name, or have the same name', async () => {
   const engines = '() => ({ engines: { mine: {} } })';
   expect(await linesOf(entry(engines), entry(engines))).toEqual(['plugins: two plugins provide "mine"; leave one out']);
   const twice = entry('() => ({})');
@@ -105,7 +105,7 @@ describe('problem codes of a plugin', () => {
     expect(await linesOf(declaring(problems))).toEqual(lines);
   });
 
-  test('belong to one plugin, and what a route’s documentation names has to be declared', async () => {
+  test('belong to one plugin, and those in a route’s documentation have to be declared', async () => {
     const first = declaring({ closed: SOUND });
     expect(await linesOf(first, declaring({ closed: SOUND }))).toEqual([
       expect.stringMatching(/^plugins\.1: problems: closed already belongs to plugin "plugin-\d+"; choose another word$/),
@@ -117,7 +117,7 @@ describe('problem codes of a plugin', () => {
     ]);
   });
 
-  test('are refused with by the host, with the status and words of their row', async () => {
+  test('become refusals of the host with the declared status and words', async () => {
     const setup = "(_options, host) => ({ stores: {}, engines: { [JSON.stringify(host.refuse('closed', 'Soon.', { hours: 1 }))]: {} } })";
     const plugins = await loadPlugins([declaring({ closed: SOUND }, setup)], SILENT);
     const kind = { ...SOUND, meaning: 'Closed.', fields: [], headers: ['Retry-After'], dashboardOnly: false };
@@ -131,7 +131,7 @@ describe('problem codes of a plugin', () => {
   });
 });
 
-test('a protocol of ours is not replaced', () => {
+test('a protocol of ours cannot be replaced', () => {
   const added = new Map<string, EngineProtocol>([['native', { attempt: () => Promise.reject(new Error('not called')) }]]);
   expect(() => setUpEngines(loadConfig({ env: {} }), added)).toThrow('the protocol "native" is the gateway\'s own');
 });

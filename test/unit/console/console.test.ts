@@ -1,4 +1,4 @@
-// The console by a clock that the test moves, over stores that fail: old sessions, an absent store, a defect of ours.
+// The console with a virtual clock and stores that fail: expired sessions, an unreachable store, a bug of ours.
 import { beforeEach, describe, expect, test } from 'vitest';
 import { GlossaryOperations } from '../../../src/admin/glossary-operations.ts';
 import { AdminOperations } from '../../../src/admin/admin-operations.ts';
@@ -70,7 +70,7 @@ function ask(method: string, path: string, headers: Record<string, string> = {},
   return pages.handle(request);
 }
 
-/** Fills in a form of a page, as whoever has the cookie. */
+/** Fills in and sends a form of a page, with the cookie's session. */
 async function submit(page: string, action: string, fields: Record<string, string>, cookie = ''): Promise<OpsAnswer> {
   const shown = await ask('GET', page, { cookie });
   const body = new URLSearchParams({ ...hiddenFields(String(shown.body), action), ...fields }).toString();
@@ -82,8 +82,8 @@ async function signedIn(): Promise<string> {
   return answer.headers!['Set-Cookie']!.split(';')[0]!;
 }
 
-describe('an old session', () => {
-  test('leads to the sign-in, and its forms change nothing', async () => {
+describe('an expired session', () => {
+  test('is redirected to the sign-in, and its forms change nothing', async () => {
     const cookie = await signedIn();
     const hidden = hiddenFields(String((await ask('GET', '/console/teams/new', { cookie })).body), '/console/teams');
     nowMs += HOUR_MS;
@@ -94,7 +94,7 @@ describe('an old session', () => {
     expect(String((await ask('GET', '/console/teams', { cookie: await signedIn() })).body)).not.toContain('Late');
   });
 
-  test('does not lend its forms to the session behind it', async () => {
+  test('has forms that are refused in the next session', async () => {
     const before = await signedIn();
     const hidden = hiddenFields(String((await ask('GET', '/console/teams/new', { cookie: before })).body), '/console/teams');
     nowMs += HOUR_MS;
@@ -104,7 +104,7 @@ describe('an old session', () => {
     expect([late.status, String(late.body).includes('<code>csrf_invalid</code>')]).toEqual([419, true]);
   });
 
-  test('a sign-in form that lay open for an hour is refused, and the next one works', async () => {
+  test('a sign-in form that was open for an hour is refused, and the next one works', async () => {
     const hidden = hiddenFields(String((await ask('GET', '/console/sign-in')).body), '/console/sign-in');
     nowMs += HOUR_MS;
     const body = new URLSearchParams({ ...hidden, token: TOKEN }).toString();
@@ -113,7 +113,7 @@ describe('an old session', () => {
     expect(await signedIn()).toMatch(/^lingate_console=/);
   });
 
-  test('a sign-in form that was shown before somebody signed in, in another window, still works', async () => {
+  test('a sign-in form still works after somebody has signed in in another window', async () => {
     const hidden = hiddenFields(String((await ask('GET', '/console/sign-in')).body), '/console/sign-in');
     const cookie = await signedIn();
     const body = new URLSearchParams({ ...hidden, token: TOKEN }).toString();
@@ -122,8 +122,8 @@ describe('an old session', () => {
   });
 });
 
-describe('a store that is away', () => {
-  test('is told as such, by pages and forms alike, without a word of it; the form works when it is sent again', async () => {
+describe('an unreachable store', () => {
+  test('is reported by pages and forms alike, without the store’s own words; the form works when it is sent again', async () => {
     const cookie = await signedIn();
     const hidden = hiddenFields(String((await ask('GET', '/console/teams/new', { cookie })).body), '/console/teams');
     const body = new URLSearchParams({ ...hidden, name: 'Acme', plan: 'pro' }).toString();
@@ -141,7 +141,7 @@ describe('a store that is away', () => {
   });
 });
 
-test('a defect of ours is a page with the id of its log line, and neither has a word of it', async () => {
+test('a bug of ours gives a page with the id of its log line, and neither has the error’s words', async () => {
   const cookie = await signedIn();
   failure = new Error(SECRET);
   const answer = await ask('GET', '/console/teams', { cookie });
@@ -152,7 +152,7 @@ test('a defect of ours is a page with the id of its log line, and neither has a 
   expect(JSON.stringify(lines) + String(answer.body)).not.toContain(SECRET);
 });
 
-test('a sign-in and a wrong token are told in the log, with the address and without any token', async () => {
+test('a sign-in and a wrong token are logged with the address and without any token', async () => {
   await submit('/console/sign-in', '/console/sign-in', { token: 'wrong' });
   await signedIn();
   expect(lines.map(({ message, fields }) => [message, fields?.['address']])).toEqual([
@@ -162,7 +162,7 @@ test('a sign-in and a wrong token are told in the log, with the address and with
   expect(JSON.stringify(lines)).not.toMatch(/"wrong"|thirty-two/);
 });
 
-test('HEAD is answered as GET', async () => {
+test('HEAD is answered like GET', async () => {
   const cookie = await signedIn();
   expect((await ask('HEAD', '/console/teams', { cookie })).status).toBe(200);
   expect((await ask('HEAD', '/console/teams')).status).toBe(303);

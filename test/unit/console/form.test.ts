@@ -1,4 +1,4 @@
-// What the console makes of what people write, and how it shows figures; and that no page writes a form or HTML by ways of its own.
+// How the console reads what people type and shows figures; and no page writes forms or HTML in its own way.
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -22,14 +22,14 @@ describe('an amount', () => {
   });
 
   test.each(['', '0', '0.00', '-1', '+1', '1,5', '1.', '.5', '1.234', '1e3', '0x10', '٣', 'NaN', 'Infinity', '1 000', '9'.repeat(13)])(
-    '%j is none',
+    '%j is refused',
     (text) => {
       expect(amountField(text, 'EUR')).toHaveProperty('fault');
     },
   );
 });
 
-test('names, labels and modes are held to what the command line holds them to', () => {
+test('names, labels and modes are checked by the same rules as on the command line', () => {
   expect(nameField(' Acme ')).toEqual({ value: 'Acme' });
   expect(nameField('a\u202Eb')).toEqual({ fault: 'This name holds a control character; use printable characters only.' });
   expect(labelField('  ')).toEqual({ value: '' });
@@ -42,7 +42,7 @@ test('names, labels and modes are held to what the command line holds them to', 
 });
 
 describe('figures', () => {
-  test('money has as many digits behind the point as its currency', () => {
+  test('money has as many decimal places as its currency', () => {
     expect([money(123_456, 'EUR'), money(5, 'EUR'), money(1500, 'JPY'), money(1005, 'KWD')]).toEqual([
       '1,234.56 EUR',
       '0.05 EUR',
@@ -60,9 +60,9 @@ describe('figures', () => {
     [3_600_000, '1 h ago'],
     [86_400_000, '1 day ago'],
     [200_000_000, '2 days ago'],
-    // Two clocks never agree wholly.
+    // Two clocks never agree exactly.
     [-5000, '0 s ago'],
-  ])('%i ms are told as %s, with the moment', (ms, words) => {
+  ])('%i ms are shown as %s, with the exact time', (ms, words) => {
     const now = Date.UTC(2026, 10, 22);
     const { text } = ago(now - ms, now);
     expect(text).toContain(`>${words}</time>`);
@@ -74,7 +74,7 @@ describe('figures', () => {
     [5, 0, 1, 1],
     [5, 10, 10, 5],
     [15, 10, 10, 10],
-  ])('%i of %i is a bar within its ends', (used, limit, max, value) => {
+  ])('%i of %i is a bar that does not exceed its ends', (used, limit, max, value) => {
     const { text } = usageBar('"of" <x>', used, limit);
     expect(text).toContain(`max="${max}"`);
     expect(text).toContain(`value="${value}"`);
@@ -83,7 +83,7 @@ describe('figures', () => {
   });
 });
 
-describe('where a form comes from', () => {
+describe('the origin of a form', () => {
   const from = (headers: OpsRequest['headers']): OpsRequest => ({
     method: 'POST',
     path: '/console/teams',
@@ -111,11 +111,11 @@ describe('where a form comes from', () => {
     [{ origin: 'http://evil.example' }, false],
     [{ origin: 'null', host: undefined }, false],
     [{ origin: 'http://', host: '' }, false],
-  ])('%j is from here: %j', (headers, expected) => {
+  ])('%j is our own: %j', (headers, expected) => {
     expect(isFromHere(from(headers))).toBe(expected);
   });
 
-  test('TLS is what the browser says that it is', () => {
+  test('TLS is recognized by the Origin that the browser sends', () => {
     expect(isOverTls(from({ origin: 'https://ops.internal' }))).toBe(true);
     expect([isOverTls(from({})), isOverTls(from({ origin: 'http://ops.internal' })), isOverTls(from({ origin: 'null' }))]).toEqual([
       false,
@@ -125,7 +125,7 @@ describe('where a form comes from', () => {
   });
 });
 
-test('forms that change something are written in one place, and no page makes HTML of a text, styles or scripts of its own', () => {
+test('forms that change something are written in one place, and no page has raw HTML, styles or scripts of its own', () => {
   const files = readdirSync(ROOM, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
   const holding = (pattern: RegExp): string[] => files.filter((name) => pattern.test(readFileSync(`${ROOM}/${name}`, 'utf8')));
   expect(holding(/method="post"/)).toEqual(['form.ts']);

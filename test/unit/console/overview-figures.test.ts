@@ -1,4 +1,4 @@
-// What the overview makes of figures: outcomes, the state of store and engine in words, columns for the charts.
+// What the overview shows: outcomes, the state of store and engine in words, columns for the charts.
 import { describe, expect, test } from 'vitest';
 import { byOutcome, chartDataOf, outcomeOf } from '../../../src/console/overview-figures.ts';
 import type { Overview } from '../../../src/console/overview-figures.ts';
@@ -46,7 +46,7 @@ test.each(Object.entries(problems))('%s counts as refused or failed, by its stat
   expect(outcomeOf(code)).toBe(status < 500 ? 'refused' : 'failed');
 });
 
-test('an answer, a caller who left, and a code that nobody knows', () => {
+test('an answer, a caller who left, and an unknown code have outcomes as well', () => {
   expect(['ok', 'client_closed', 'news'].map(outcomeOf)).toEqual(['answered', 'left', 'failed']);
 });
 
@@ -59,11 +59,11 @@ describe('the state', () => {
     ['answers, not always', { ...UNUSED, usableAgoMs: 4, lastFailure: { failure: 'connect', agoMs: 5 } }],
     ['answers', { ...UNUSED, usableAgoMs: 4, lastFailure: { failure: 'connect', agoMs: 61_000 } }],
     ['fails', { ...UNUSED, usableAgoMs: 4, asideMs: 500 }],
-  ])('of an engine is told: %s', (words, replica) => {
+  ])('of an engine is shown as: %s', (words, replica) => {
     expect(state([{ ...QUIET, replicas: [replica] }])).toContain(`Engine ${words} native`);
   });
 
-  test('of an engine of several is bad only when none answers; how many fail is said', () => {
+  test('of an engine with several replicas is bad only if none answers; how many fail is shown', () => {
     const [bad, good] = [
       { ...UNUSED, lastFailure: { failure: 'reset', agoMs: 5 } as const },
       { ...UNUSED, url: 'http://other/', usableAgoMs: 5 },
@@ -72,14 +72,14 @@ describe('the state', () => {
     expect(state([{ ...QUIET, replicas: [bad] }])).toContain('Engine fails native · one replica');
   });
 
-  test('of the store is bad when any process says so, and its credentials are not shown', () => {
+  test('of the store is bad if any process reports so, and its credentials are not shown', () => {
     const away = state([QUIET, { ...QUIET, storeAnswers: false, openSettlements: 3 }], 2, 'redis://me:secret@cache:6379');
     expect(away).toContain('Store does not answer redis://***@cache:6379 · 3 settlements open');
     expect(away).not.toContain('secret');
     expect(state([QUIET])).toContain('Store answers in 0.4 ms sqlite:a.db');
   });
 
-  test('of the gateway counts the workers that answer', () => {
+  test('of the gateway has the number of workers that answer', () => {
     expect(state([QUIET])).toMatch(/^Gateway serving up \d/);
     expect(state([QUIET], 2)).toContain('Gateway short of workers 1 of 2 workers answer');
     expect(state([], 2)).toContain('Gateway no worker answers');
@@ -87,7 +87,7 @@ describe('the state', () => {
   });
 });
 
-test('a chart leaves the step out that is not over, and is told in words', () => {
+test('a chart leaves out the current interval, and is described in words', () => {
   let nowMs = NOW_MS - LIVE_STEP_MS;
   const window = new LiveWindow(() => nowMs);
   for (const code of ['ok', 'ok', 'rate_limited']) window.record({ code, durationMs: 10, characters: 20 } as AccessEntry);
@@ -99,7 +99,7 @@ test('a chart leaves the step out that is not over, and is told in words', () =>
   expect(from + step * charts[0]!.series[0]!.values.length).toBe(Math.floor(NOW_MS / LIVE_STEP_MS) * (LIVE_STEP_MS / 1000));
   expect(Object.fromEntries(last)).toMatchObject({ answered: 0.4, refused: 0.2, failed: 0, left: 0, characters: 12, 'engine-failures': 0 });
   expect(charts[0]!.words).toContain('Requests per second, the last 15 minutes. Answered: latest 0.4, highest 0.4.');
-  // The figures beside it have it all the same.
+  // The figures beside it include that interval.
   expect(byOutcome(now.whole)).toEqual({ answered: 3, refused: 1, failed: 0, left: 0 });
   expect(wordsOf(partsOf(now).figures.text)).toContain('Characters 61 per minute');
 });

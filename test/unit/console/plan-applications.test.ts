@@ -1,4 +1,4 @@
-// A plan's application goes on behind the page: one at a time, told as it stands, and what stopped it is told too.
+// Applying a plan continues in the background: one run at a time, with its progress, and with the reason if it stopped.
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { PlanApplied, PlanApplyOptions } from '../../../src/admin/admin-operations.ts';
@@ -7,7 +7,7 @@ import { PlanApplications } from '../../../src/console/plan-applications.ts';
 
 type Progress = (changed: number, behind: number) => void;
 
-/** Operations that a test brings to their end. */
+/** Operations that the test ends itself. */
 function operationsOf() {
   const runs: { readonly end: (result: AdminResult<PlanApplied>) => void; readonly progress: Progress }[] = [];
   const applyPlan = (_name: string, { onProgress: progress = () => undefined }: PlanApplyOptions = {}): Promise<AdminResult<PlanApplied>> =>
@@ -21,7 +21,7 @@ function operationsOf() {
 
 const APPLIED: PlanApplied = { plan: 'pro', teams: 9, changed: 3, changes: [] };
 
-test('one that is quick is told when it is done', async () => {
+test('a quick run is answered with its result', async () => {
   const { runs, applications, start } = operationsOf();
   const told: PlanApplied[] = [];
   const started = start('pro', (applied) => void told.push(applied));
@@ -31,7 +31,7 @@ test('one that is quick is told when it is done', async () => {
   expect([told, applications.of('pro')?.kind, applications.of('free')]).toEqual([[APPLIED], 'done', undefined]);
 });
 
-test('one that takes longer is told as it stands, is not begun twice, and ends behind the page', async () => {
+test('a longer run is answered with its progress, is not started twice, and ends in the background', async () => {
   const { runs, applications, start } = operationsOf();
   const started = start('pro', () => undefined);
   await turn();
@@ -44,7 +44,7 @@ test('one that takes longer is told as it stands, is not begun twice, and ends b
   expect(applications.of('pro')).toEqual({ kind: 'done', applied: APPLIED, atMs: 42 });
 });
 
-test('one that the store stopped says how far it came, and can be begun again', async () => {
+test('a run that the store stopped reports how far it came, and can be started again', async () => {
   const { runs, start } = operationsOf();
   const started = start('pro', () => undefined);
   await turn();
@@ -57,7 +57,7 @@ test('one that the store stopped says how far it came, and can be begun again', 
   expect((await again).kind).toBe('done');
 });
 
-test('a plan that is not there leaves nothing behind', async () => {
+test('an unknown plan leaves nothing behind', async () => {
   const { runs, applications, start } = operationsOf();
   const started = start('none', () => undefined);
   await turn();

@@ -1,4 +1,4 @@
-// Sessions and anti-forgery tokens by a clock that the test moves: what is an hour old counts for nothing.
+// Sessions and anti-forgery tokens, on a virtual clock: after an hour they are worthless.
 import { describe, expect, test } from 'vitest';
 import { Operators } from '../../../src/admin/operators.ts';
 import { html } from '../../../src/docs/html.ts';
@@ -10,7 +10,7 @@ const OPERATORS = new Operators([TOKEN]);
 const OPERATOR = OPERATORS.byToken(TOKEN.token)!;
 
 describe('a session', () => {
-  test('lasts an hour from the sign-in, however much it is used', () => {
+  test('lasts an hour from the sign-in, however often it is used', () => {
     let now = 5;
     const sessions = new Sessions(OPERATORS, () => now);
     const cookie = sessions.start(OPERATOR);
@@ -23,7 +23,7 @@ describe('a session', () => {
     expect(sessions.find(cookie)).toBeUndefined();
   });
 
-  test('is found by its own cookie alone, which is nowhere in it', () => {
+  test('is found only by its own cookie, which it does not contain', () => {
     const sessions = new Sessions(OPERATORS, () => 0);
     const [mine, other] = [sessions.start(OPERATOR), sessions.start(OPERATOR)];
     const session = sessions.find(mine)!;
@@ -33,7 +33,7 @@ describe('a session', () => {
     expect(sessions.find(other)!.formToken).not.toBe(session.formToken);
   });
 
-  test('that has ended stays so, and the others go on', () => {
+  test('that has ended stays ended, and the others are unaffected', () => {
     const sessions = new Sessions(OPERATORS, () => 0);
     const [mine, other] = [sessions.start(OPERATOR), sessions.start(OPERATOR)];
     sessions.end(sessions.find(mine)!);
@@ -41,7 +41,7 @@ describe('a session', () => {
     expect(sessions.find(other)).toBeDefined();
   });
 
-  test('beyond a thousand the oldest ends', () => {
+  test('ends as the oldest when there are more than a thousand', () => {
     const sessions = new Sessions(OPERATORS, () => 0);
     const cookies = Array.from({ length: 1001 }, () => sessions.start(OPERATOR));
     expect(cookies.map((cookie) => sessions.find(cookie) !== undefined).indexOf(true)).toBe(1);
@@ -74,7 +74,7 @@ describe('the token of the sign-in form', () => {
     expect(new SignInFormTokens(() => now).isGood(token)).toBe(false);
   });
 
-  test('is not to be made up, moved in time, or put together of two', () => {
+  test('cannot be forged, given another time, or combined from two', () => {
     let now = 0;
     const tokens = new SignInFormTokens(() => now);
     const [early, signature] = tokens.next().split('.') as [string, string];
@@ -93,13 +93,13 @@ describe('the token of the sign-in form', () => {
     }
   });
 
-  test('texts are the same when they are, of whatever length', () => {
+  test('equal texts of any length are found equal, others are not', () => {
     expect([isSame('a', 'a'), isSame('a', 'b'), isSame('a', 'aa'), isSame('', 'a')]).toEqual([true, false, false, false]);
   });
 });
 
 describe('the cookie', () => {
-  test('is for the console alone, hidden from scripts, of this site, for an hour; over TLS for TLS', () => {
+  test('is for the console only, hidden from scripts, same-site, for an hour, and secure over TLS', () => {
     expect(sessionCookie('s', false)).toBe('lingate_console=s; Path=/console; HttpOnly; SameSite=Strict; Max-Age=3600');
     expect(sessionCookie('s', true)).toBe('lingate_console=s; Path=/console; HttpOnly; SameSite=Strict; Max-Age=3600; Secure');
     expect(clearedCookie(false)).toBe('lingate_console=; Path=/console; HttpOnly; SameSite=Strict; Max-Age=0');
@@ -113,7 +113,7 @@ describe('the cookie', () => {
     ['lingate_console=abc', 'abc'],
     ['other=1; lingate_console=abc ;more=2', 'abc'],
     ['lingate_console=a; lingate_console=b', undefined],
-  ])('among %j it is %j', (header, expected) => {
+  ])('in the header %j is %j', (header, expected) => {
     expect(cookieOf(header)).toBe(expected);
   });
 });

@@ -1,4 +1,4 @@
-// How figures of plans are written in the console.
+// How the console shows the figures of plans.
 import { expect, test } from 'vitest';
 import { numberText, periodText } from '../../../src/console/shown.ts';
 
@@ -9,11 +9,11 @@ test.each([
   ['P1W', 'a week'],
   ['PT30S', 'per PT30S'],
   ['PT24H@calendar', 'per calendar PT24H'],
-])('a period by the rule %s is %s', (rule, text) => {
+])('the period %s is shown as %s', (rule, text) => {
   expect(periodText(rule)).toBe(text);
 });
 
-test('a number is written in its unit, and a period with what it is counted by', () => {
+test('a number is shown in its unit, and a period with whether it follows the calendar', () => {
   expect(numberText('requestsPerSecond', 5000, 'EUR')).toBe('5,000');
   expect(numberText('overageCapMinor', 5000, 'EUR')).toContain('50.00');
   expect([numberText('period', 'P1M', 'EUR'), numberText('period', 'P1M@calendar', 'EUR')]).toEqual(['P1M', 'P1M by the calendar']);

@@ -1,4 +1,4 @@
-// A team's history: which days and months are shown, how many periods, and stores that keep none or are away.
+// A team's history: which days and months are shown, how many periods, and stores without a history or unreachable.
 import { describe, expect, test } from 'vitest';
 import { UsageReading } from '../../../src/admin/usage-reading.ts';
 import { lastMonths, teamHistory } from '../../../src/console/team-history.ts';
@@ -42,7 +42,7 @@ const period = (number: number, more: Partial<PeriodUse> = {}): PeriodUse => ({
   ...more,
 });
 
-test('the last 30 days and 13 months, this one included, with those without use', async () => {
+test('shows the last 30 days and 13 months, including the current ones and those without usage', async () => {
   const rows = cells(await shown(writtenHistory([writtenTeam({ name: 'Acme', days }, 1)])));
   expect(rows).toHaveLength(30 + 13);
   expect([rows[0], rows[28], rows[29]]).toEqual([
@@ -58,7 +58,7 @@ test('the last 30 days and 13 months, this one included, with those without use'
   ]);
 });
 
-test('the months are asked for by one question that a store takes, on every day of four years', async () => {
+test('the months are read with one query within the store’s limit, on any day of four years', async () => {
   const asked: DayRange[] = [];
   const history: UsageHistory = {
     ...writtenHistory([writtenTeam({ name: 'Acme', days: {} }, 1)]),
@@ -71,7 +71,7 @@ test('the months are asked for by one question that a store takes, on every day 
   expect(Math.max(...asked.map(({ from, to }) => to - from + 1))).toBeLessThanOrEqual(RANGE_DAYS_MAX);
 });
 
-test('months are those of the calendar', () => {
+test('months are calendar months', () => {
   expect(lastMonths(dayOfDate('2026-03-31')!, 3)).toEqual(['2026-01', '2026-02', '2026-03']);
   expect(lastMonths(dayOfDate('2026-01-01')!, 2)).toEqual(['2025-12', '2026-01']);
 });
@@ -79,7 +79,7 @@ test('months are those of the calendar', () => {
 describe('periods', () => {
   const teams = [writtenTeam({ name: 'Acme', days: {} }, 1)];
 
-  test('are shown with what is due; with credit there is nothing to be due', async () => {
+  test('are shown with the amount due, except for credit, where nothing is', async () => {
     const credit = period(8, { limits: limitsOf(CREDIT_PLAN), plan: 'prepaid' });
     const rows = cells(await shown(writtenHistory(teams, [period(10, { closed: false }), period(9), credit]))).slice(43);
     expect(rows).toEqual([
@@ -89,7 +89,7 @@ describe('periods', () => {
     ]);
   });
 
-  test('of which there are very many are the newest, and how many more there are', async () => {
+  test('beyond a limit are not shown: only the newest, and how many more there are', async () => {
     const text = await shown(
       writtenHistory(
         teams,
@@ -100,12 +100,12 @@ describe('periods', () => {
     expect(text).toContain(`974 more are listed by <code>lingate usage periods ${TEAM}</code>`);
   });
 
-  test('may be none', async () => {
+  test('may be absent, which is said', async () => {
     expect(await shown(writtenHistory(teams))).toContain('There are none yet.');
   });
 });
 
-test('a store without a history is a line, one that is away a problem', async () => {
+test('a store without a history gives a line of text, an unreachable one a problem', async () => {
   expect(await shown(undefined)).toBe('<p class="soft">This store, from a plugin, does not keep usage by day and period.</p>');
   const away: UsageHistory = { ...writtenHistory([]), days: async () => ({ kind: 'unavailable', cause: 'closed' }) };
   expect(await shown(away)).toBe('service_unavailable');

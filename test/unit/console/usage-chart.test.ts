@@ -1,4 +1,4 @@
-// Bars without a script: as high as what was used, nothing where nothing was, and the table that they are drawn from.
+// The bar chart, without scripts: bars as high as the usage, none for no usage, and a table of the same figures.
 import { expect, test } from 'vitest';
 import { usageChart } from '../../../src/console/usage-chart.ts';
 import type { UsedSpan } from '../../../src/console/usage-chart.ts';
@@ -11,7 +11,7 @@ const heights = (text: string): number[] => [...text.matchAll(/<rect\s[^>]*heigh
 const bottoms = (text: string): number[] =>
   [...text.matchAll(/y="([\d.]+)"\s+width="8"\s+height="([\d.]+)"/g)].map(([, y, height]) => Number(y) + Number(height));
 
-test('bars are as high as their share of the highest, and stand on the line', () => {
+test('bars are as high as their share of the highest, and stand on the baseline', () => {
   const text = chart(500, 1000, 250);
   expect([heights(text), bottoms(text)]).toEqual([
     [50, 100, 25],
@@ -21,17 +21,17 @@ test('bars are as high as their share of the highest, and stand on the line', ()
   expect(text).toContain('aria-label="Last days: 1,750 characters in total; the most, 1,000, in 2026-11-02."');
 });
 
-test('a little beside very much is still seen, nothing is not', () => {
+test('very little usage still gives a visible bar, no usage gives none', () => {
   expect(heights(chart(1, 1_000_000, 0))).toEqual([1.5, 100, 0]);
 });
 
-test('of nothing at all no number is made up', () => {
+test('without any usage there are no bars and no NaN', () => {
   const text = chart(0, 0);
   expect([heights(text), text.includes('NaN'), text.includes('Infinity')]).toEqual([[0, 0], false, false]);
   expect(text).toContain('aria-label="Last days: nothing was used."');
 });
 
-test('the table has every span, the newest first', () => {
+test('the table has every day, the newest first', () => {
   const text = chart(5, 0, 7);
   const rows = [
     ...text.matchAll(/<th role="rowheader" scope="row">(.*?)<\/th>[\s\S]*?class="figures">(.*?)<\/td>[\s\S]*?class="figures">(.*?)<\/td>/g),

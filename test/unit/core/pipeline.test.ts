@@ -1,4 +1,4 @@
-// The chain's driver: order, settling, promises only where something waits, and what happens when a step misbehaves.
+// The pipeline: the order of steps, settling, promises only where a step waits, and steps that misbehave.
 import { createHook } from 'node:async_hooks';
 import { describe, expect, test } from 'vitest';
 import type { Exchange, RequestHead, Sink } from '../../../src/core/exchange.ts';
@@ -61,7 +61,7 @@ function go(h: Harness): Exchange {
 
 const OK = json('{}');
 
-/** Answers later, when told to. */
+/** A step that answers when `letGo` is called. */
 function later(): { readonly run: BodyStep['run']; letGo(outcome?: Outcome): void } {
   const waiting: Exchange[] = [];
   return {
@@ -73,11 +73,11 @@ function later(): { readonly run: BodyStep['run']; letGo(outcome?: Outcome): voi
   };
 }
 
-describe('steps that find out who calls', () => {
+describe('steps that identify the caller', () => {
   const LONG = 32_769;
   const refusal = refuse('unauthorized', 'no');
 
-  test('run before the body has come, and what they refuse is refused then', () => {
+  test('run before the body has arrived, and may refuse then', () => {
     const settled: string[] = [];
     const h = harness([
       { kind: 'caller', name: 'who', run: () => refusal, settle: () => void settled.push('who') },
@@ -89,7 +89,7 @@ describe('steps that find out who calls', () => {
     expect(h.sent).toEqual([refusal]);
   });
 
-  test.each(['before', 'after'])('are waited for, and the body %s they have answered', (when) => {
+  test.each(['before', 'after'])('are waited for, and so is a body that arrives %s their answer', (when) => {
     const who = later();
     const h = harness([{ kind: 'caller', name: 'who', run: who.run }, body('read', (x) => json(`"${(x.body as Uint8Array).length}"`))]);
     const x = h.gateway.begin(HEAD, h.sink);
@@ -103,7 +103,7 @@ describe('steps that find out who calls', () => {
     expect(h.sent).toEqual([json('"3"')]);
   });
 
-  test('are told once that a body is long: by its announcement, or while it comes', () => {
+  test('are told once that a body is long: by its announced length, or while it arrives', () => {
     const seen: string[] = [];
     const h = harness([
       { kind: 'caller', name: 'who', run: ({ longBody }) => void seen.push(`run ${longBody}`), longBody: () => void seen.push('long') },
@@ -121,7 +121,7 @@ describe('steps that find out who calls', () => {
     expect(h.sent).toEqual([OK, OK, OK]);
   });
 
-  test('may refuse a body that turns out to be long, at once or later; until then what came is kept', () => {
+  test('may refuse a body that turns out to be long, at once or later; until then its bytes are kept', () => {
     const long = later();
     const h = harness([{ kind: 'caller', name: 'who', run: () => undefined, longBody: long.run }, body('read', () => OK)]);
     const refused = h.gateway.begin(HEAD, h.sink);
@@ -136,7 +136,7 @@ describe('steps that find out who calls', () => {
     expect(h.gateway.inFlight).toBe(0);
   });
 
-  test('one that throws over a long body is a bug, and an internal_error', () => {
+  test('that throw because of a long body are a bug, and an internal_error', () => {
     const h = harness([
       {
         kind: 'caller',
@@ -153,7 +153,7 @@ describe('steps that find out who calls', () => {
     expect(h.sent).toMatchObject([{ problem: { code: 'internal_error' } }]);
   });
 
-  test('behind them, and with the complete body, comes the entry: held by nobody who is unknown or has not sent all', () => {
+  test('are followed by the entry, after the complete body: no unknown caller or incomplete request takes a place', () => {
     const who = later();
     let held = 0;
     const taken = new Set<Exchange>();
@@ -193,7 +193,7 @@ describe('steps that find out who calls', () => {
     expect([held, h.sent.length, h.gateway.inFlight]).toEqual([0, 3, 0]);
   });
 
-  test('one behind a step that needs the body comes before the entry too', () => {
+  test('come before the entry even after a step that needs the body', () => {
     const order: string[] = [];
     const note = (name: string) => (): undefined => void order.push(name);
     const h = harness([
@@ -236,7 +236,7 @@ describe('the pipeline', () => {
     expect(h.sent).toHaveLength(100);
   });
 
-  test('a step that waits costs its own promise and the two that wait for it', async () => {
+  test('a step that waits creates its own promise and two that wait for it', async () => {
     const h = harness([body('wait', () => Promise.resolve(undefined)), body('answer', () => OK)]);
     go(h);
     expect(h.sent).toEqual([]);
@@ -268,7 +268,7 @@ describe('the pipeline', () => {
     ],
     ['rejects', () => Promise.reject(new Error('secret'))],
     ['answers nothing at the end', () => undefined],
-  ])('a last step that %s is an internal_error that says nothing of it, and is reported', async (_name, run) => {
+  ])('a last step that %s is an internal_error without details, and is reported', async (_name, run) => {
     const h = harness([body('broken', run)]);
     go(h);
     await h.gateway.idle();
@@ -277,7 +277,7 @@ describe('the pipeline', () => {
     expect(h.bugs).toHaveLength(1);
   });
 
-  test('a settle that throws does not keep the others or the answer back', () => {
+  test('a settle that throws does not stop the others or the answer', () => {
     const settled: string[] = [];
     const h = harness([
       head(
@@ -299,7 +299,7 @@ describe('the pipeline', () => {
     expect(h.bugs).toEqual(['b.settle']);
   });
 
-  test('a caller who leaves while a step waits is settled as closed only when that step has returned', async () => {
+  test('a caller who leaves while a step waits is settled as closed only after that step has returned', async () => {
     const settled: string[] = [];
     const gate = Promise.withResolvers<undefined>();
     let calledOff = false;
@@ -326,7 +326,7 @@ describe('the pipeline', () => {
     expect(h.sent).toEqual([]);
   });
 
-  test('a caller who leaves before the body is there is settled at once', () => {
+  test('a caller who leaves before the body is complete is settled at once', () => {
     const settled: string[] = [];
     const h = harness([
       head(
@@ -346,7 +346,7 @@ describe('the pipeline', () => {
 });
 
 describe('a step that waits without a promise', () => {
-  /** Steps of which the first is resumed by hand. */
+  /** Two steps; the test resumes the first. */
   function waiting(conclude: (x: Exchange, value: number) => Outcome | undefined, settle?: BodyStep['settle']) {
     const h = harness([body('wait', () => LATER, settle), body('answer', () => OK)]);
     const x = go(h);
@@ -354,7 +354,7 @@ describe('a step that waits without a promise', () => {
     return { h, x, resume: () => x.resume(conclude, 1) };
   }
 
-  test('is gone on with by what is made of the value, in the turn that brings it', () => {
+  test('continues with the outcome for its value, in the same tick', () => {
     const values: number[] = [];
     const on = waiting((_x, value) => void values.push(value));
     on.resume();
@@ -365,7 +365,7 @@ describe('a step that waits without a promise', () => {
     expect(ended.h.sent).toEqual([refusal]);
   });
 
-  test('costs no promise', () => {
+  test('creates no promise', () => {
     const steps = waiting(() => undefined);
     let promises = 0;
     const hook = createHook({
@@ -378,7 +378,7 @@ describe('a step that waits without a promise', () => {
     expect([promises, steps.h.sent]).toEqual([0, [OK]]);
   });
 
-  test('whose value cannot be made anything of is an internal_error, reported in its name', () => {
+  test('that throws for its value is an internal_error, reported under its name', () => {
     const { h, resume } = waiting(() => {
       throw new Error('secret');
     });
@@ -387,7 +387,7 @@ describe('a step that waits without a promise', () => {
     expect([h.bugs, h.gateway.inFlight]).toEqual([['wait'], 0]);
   });
 
-  test('is settled as closed for a caller who left meanwhile, when it has come back and not before', () => {
+  test('is settled as closed for a caller who left meanwhile, once it is resumed and not before', () => {
     const settled: string[] = [];
     const { h, x, resume } = waiting(
       () => undefined,
@@ -399,7 +399,7 @@ describe('a step that waits without a promise', () => {
     expect([settled, h.sent, h.gateway.inFlight]).toEqual([['client_closed'], [], 0]);
   });
 
-  test('may come back while it is called off: one end all the same', () => {
+  test('may be resumed while it is cancelled, and still ends once', () => {
     const settled: string[] = [];
     const { h, x, resume } = waiting(
       () => undefined,
@@ -410,7 +410,7 @@ describe('a step that waits without a promise', () => {
     expect([settled, h.sent, h.gateway.inFlight]).toEqual([['client_closed'], [], 0]);
   });
 
-  test('an answer that waits for its turn is settled when it is written, or as left when its caller leaves before', () => {
+  test('an answer that waits for its turn is settled when it is written, or as closed if its caller leaves before', () => {
     for (const written of [true, false]) {
       const settled: string[] = [];
       const h = harness([
@@ -428,7 +428,7 @@ describe('a step that waits without a promise', () => {
     }
   });
 
-  test('an answer that the connection did not take is settled as left', () => {
+  test('an answer that the connection did not take is settled as closed', () => {
     const settled: string[] = [];
     const h = harness([
       body(

@@ -1,4 +1,4 @@
-// Routing: exact paths, one parameter, and chains for what matches nothing.
+// Routing: exact paths, one parameter, and chains for requests that match nothing.
 import { describe, expect, test } from 'vitest';
 import { json } from '../../../src/core/outcome.ts';
 import { placeSteps } from '../../../src/core/step-placement.ts';
@@ -47,7 +47,7 @@ describe('the router', () => {
     expect(match(method, path)).toBe(expected);
   });
 
-  test('a wrong method is answered with the methods there are', () => {
+  test('a wrong method is answered with the allowed ones', () => {
     const { route: found } = router.match('PATCH', '/g');
     expect(found.steps.at(-1)!.run({} as never)).toMatchObject({
       problem: { code: 'method_not_allowed', headers: [['Allow', 'POST, GET']] },
@@ -67,7 +67,7 @@ describe('placing steps', () => {
   ];
   const names = (placed: readonly RouteRow[]) => placed.map(({ steps }) => steps.join(' '));
 
-  test('a step comes behind the one it names, in every route that has it; several keep their order', () => {
+  test('a step comes after the one it names, in every route that has it; several keep their order', () => {
     const placed = placeSteps(rows, [
       { step: step('p'), after: 'admit' },
       { step: step('q'), after: 'admit' },
@@ -83,14 +83,14 @@ describe('placing steps', () => {
     ]);
   });
 
-  test('a placement that fits nowhere says what there is', () => {
+  test('a placement that is impossible is refused with a list of the steps or routes', () => {
     expect(() => placeSteps(rows, [{ step: step('p'), after: 'nope' }])).toThrow(
       'step "p": no route has a step "nope"; there are answer, read, admit',
     );
     expect(() => placeSteps(rows, [{ step: step('p'), after: 'read', routes: ['GET /x'] }])).toThrow('there is no route "GET /x"');
   });
 
-  test('a step that is placed twice is one step; another one of its name, or of one of ours, is refused', () => {
+  test('the same step may be placed twice; another one with its name, or with the name of one of ours, is refused', () => {
     const p = step('p');
     const twice = [
       { step: p, after: 'admit', routes: ['GET /u'] },
@@ -106,13 +106,13 @@ describe('placing steps', () => {
     expect(() => placeSteps(rows, [{ step: step('admit'), after: 'read' }])).toThrow('step "admit": another step has this name');
   });
 
-  test("names become steps, and one that is nobody's is named", () => {
+  test('names become steps, and an unknown one is named', () => {
     const steps = new Map([['answer', answer]]);
     expect(specOf({ ...rows[1]!, steps: ['answer'] }, steps).steps).toEqual([answer]);
     expect(() => specOf(rows[1]!, steps)).toThrow('route GET /u: there is no step "admit"');
   });
 
-  test('head steps come first and names are unique, or the chain is refused at boot', () => {
+  test('a chain with a head step after a body step, or with two steps of one name, is refused at boot', () => {
     expect(() => compileRoute({ ...rows[0]!, steps: [step('read'), answer] })).toThrow('head step "answer" comes after a body step');
     expect(() => compileRoute({ ...rows[0]!, steps: [step('read'), step('read')] })).toThrow('two steps are called "read"');
   });

@@ -1,9 +1,9 @@
-// Several works of one request: a caller who leaves calls off each that is still under way, once.
+// Several pieces of work for one request: a caller who leaves cancels each that is still running, once.
 import { expect, test } from 'vitest';
 import type { Cancellation } from '../../../src/core/exchange.ts';
 import { SharedCancellation } from '../../../src/core/shared-cancellation.ts';
 
-/** As an exchange does it: one listener, which runs at most once. */
+/** Like an exchange: one listener, which runs at most once. */
 class Whole implements Cancellation {
   cancelled = false;
   listener: (() => void) | undefined = undefined;
@@ -20,7 +20,7 @@ class Whole implements Cancellation {
   }
 }
 
-test('each share is told, but those that have taken their listener back', () => {
+test('each share is notified, except those that have removed their listener', () => {
   const whole = new Whole();
   const shared = new SharedCancellation(whole);
   const [first, second, third] = [shared.share(), shared.share(), shared.share()];
@@ -34,7 +34,7 @@ test('each share is told, but those that have taken their listener back', () => 
   expect([told, first.cancelled]).toEqual([['first', 'third'], true]);
 });
 
-test('a share that listens again has one listener, and one that is told may take it back', () => {
+test('a share that listens again has one listener, and may remove it when it is notified', () => {
   const whole = new Whole();
   const share = new SharedCancellation(whole).share();
   const told: string[] = [];
@@ -48,7 +48,7 @@ test('a share that listens again has one listener, and one that is told may take
   expect(told).toEqual(['later']);
 });
 
-test('nothing is left with the whole when no share listens', () => {
+test('the whole has no listener when no share has one', () => {
   const whole = new Whole();
   const shared = new SharedCancellation(whole);
   const [first, second] = [shared.share(), shared.share()];

@@ -1,9 +1,9 @@
-// Long work shares the event loop: one piece a turn, whoever asks, and at the pace of who reads.
+// Long work shares the event loop: one piece per turn for all jobs together, at the receiver's pace.
 import { expect, test } from 'vitest';
 import type { ByteReceiver } from '../../../src/core/byte-stream.ts';
 import { nextTurn, PacedBytes } from '../../../src/core/turns.ts';
 
-/** What happened, and in which turn; a turn of the event loop ends with its check phase. */
+/** Records what happened in which turn; a turn of the event loop ends with its check phase. */
 function receiver() {
   const got: string[] = [];
   const ended = Promise.withResolvers<void>();
@@ -23,7 +23,7 @@ function turn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
 }
 
-test('of many jobs, one piece is done in a turn, in the order in which they asked', async () => {
+test('of many jobs one piece is done per turn, in the order of their requests', async () => {
   const done: string[] = [];
   const job = async (name: string): Promise<void> => {
     for (let i = 0; i < 3; i++) {
@@ -43,7 +43,7 @@ test('of many jobs, one piece is done in a turn, in the order in which they aske
   expect(done).toEqual(['a', 'b', 'c', 'a', 'b', 'c', 'a', 'b', 'c']);
 });
 
-test('bytes come one piece a turn, and none while the receiver pauses', async () => {
+test('bytes are sent one piece per turn, and none while the receiver pauses', async () => {
   const source = new PacedBytes(words('1', '', '2', '3'), 3);
   expect(source.bytes).toBe(3);
   const { got, calls, ended } = receiver();
@@ -59,7 +59,7 @@ test('bytes come one piece a turn, and none while the receiver pauses', async ()
   expect(got).toEqual(['1', '2', '3', 'end']);
 });
 
-test('nothing more is made for who has left', async () => {
+test('nothing more is made for a receiver that has left', async () => {
   let made = 0;
   const source = new PacedBytes(
     (function* () {
@@ -77,7 +77,7 @@ test('nothing more is made for who has left', async () => {
   expect([made, got]).toEqual([1, ['x']]);
 });
 
-test('a piece that cannot be made breaks the answer and nothing else', async () => {
+test('a piece that fails breaks only its own answer', async () => {
   const source = new PacedBytes(
     (function* () {
       yield Buffer.from('x');

@@ -43,7 +43,7 @@ test.each([
   expect((await translate([text], target, source)).map((translation) => translation.text)).toEqual([expected]);
 });
 
-test('the language of a text is the one whose words it has, English when in doubt', async () => {
+test('the detected language is the one with most known words, English if in doubt', async () => {
   const texts = ['Das Haus ist groß', 'la casa es grande', 'la maison est belle et grand', 'The dog is here', '12 xyzzy'];
   expect((await translate(texts, 'EN-US')).map((translation) => translation.detectedSourceLanguage)).toEqual([
     'DE',
@@ -54,7 +54,7 @@ test('the language of a text is the one whose words it has, English when in doub
   ]);
 });
 
-test('glossary terms go before the phrasebook', async () => {
+test('glossary terms take precedence over the phrasebook', async () => {
   const glossary = { id: '01J', entries: { world: 'Erde', 'big house': 'Villa' } };
   const result = await asked(engine, work({ text: ['Hello, world! A big house'], sourceLang: 'EN', glossary }), new Caller());
   expect(result).toMatchObject({ translations: [{ text: 'Hallo, Erde! A Villa' }] });
@@ -76,7 +76,7 @@ test('every row of the phrasebook is translated from every language into every o
           ),
         )
       ).flat();
-      // A German noun by itself may start a sentence: its case says nothing.
+      // A single German noun may start a sentence, so its capital letter says nothing.
       expect(answers.map((translation) => translation.text.toLowerCase())).toEqual(
         firsts.map(([, translation]) => translation.toLowerCase()),
       );

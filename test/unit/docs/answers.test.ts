@@ -1,4 +1,4 @@
-// Real answers of every route, good and bad, are what the OpenAPI document says, to the last field; and so are its own examples.
+// Real answers of every route, good and bad, match the OpenAPI document exactly; so do its own examples.
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { problems } from '../../../src/core/problem.ts';
@@ -42,7 +42,7 @@ describe.each([false, true])('answers, with rate limit fields: %s', (rateLimitHe
     await redisAgain?.stop();
   });
 
-  /** The status and, of a problem, the code, when all else is as documented; otherwise what is not. */
+  /** The status, and the code if it is a problem, when all else is as documented; otherwise the differences. */
   async function ask(route: string, { key, path, headers = {}, body }: Ask = {}): Promise<string> {
     const [method = '', template = ''] = route.split(' ');
     const response = await fetch(`${running.publicUrl}${path ?? template}`, {
@@ -59,10 +59,10 @@ describe.each([false, true])('answers, with rate limit fields: %s', (rateLimitHe
     return faults.length > 0 ? faults.join('; ') : `${response.status}${code === undefined ? '' : ` ${code}`}`;
   }
 
-  test('of every route, to the requests that the document gives as examples', async () => {
+  test('of every route to the example requests in the document', async () => {
     const ids = new Map<string, string>();
     const seen: Record<string, string> = {};
-    // In the document's order a glossary is created before it is looked at, and deleted last.
+    // In the document's order a glossary is created before it is read; it is deleted last.
     for (const route of documented.routes.toSorted((a, b) => Number(a.startsWith('DELETE')) - Number(b.startsWith('DELETE')))) {
       const { parameters = [], requestBody, responses } = documented.operation(route);
       const search = parameters.map(({ name, example }) => `${name}=${example}`).join('&');
@@ -81,7 +81,7 @@ describe.each([false, true])('answers, with rate limit fields: %s', (rateLimitHe
     expect(await ask('GET /v1/usage', { key: prepaid.key })).toBe('200');
   });
 
-  test('that are problems: every code of the API, each as documented', async () => {
+  test('that are problems: every code of the API, as documented', async () => {
     const seen: string[] = [];
     const translate = async (request: Ask): Promise<void> => void seen.push(await ask('POST /v1/translate', request));
     const fresh = await running.gateway.team();
@@ -112,7 +112,7 @@ describe.each([false, true])('answers, with rate limit fields: %s', (rateLimitHe
     await running.redis!.stop();
     seen.push(await ask('GET /v1/usage', { key: team.key }));
     await expect.poll(() => ask('GET /health')).toBe('503 service_unavailable');
-    // What is owed to the store is settled before a gateway stops: without one that takes its time.
+    // A gateway settles with the store before it stops, so the store must not be slow by then.
     redisAgain = await startRedis(['--port', String(running.redis!.port)]);
 
     const codes = (Object.keys(problems) as ProblemCode[]).filter((code) => !problems[code].dashboardOnly);

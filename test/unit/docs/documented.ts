@@ -1,4 +1,4 @@
-// Holds real answers to the OpenAPI document: status, fields and body must be what it says of the route.
+// Checks real answers against the OpenAPI document: status, fields and body must be as documented for the route.
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
@@ -33,7 +33,7 @@ export interface OpenApi {
   readonly components: { readonly schemas: Readonly<Record<string, unknown>>; readonly headers: Readonly<Record<string, Header>> };
 }
 
-/** What HTTP itself needs, or the connection; all else is documented. */
+/** Fields of HTTP itself or of the connection; all others are documented. */
 const PLAIN_HTTP = new Set(['content-type', 'content-length', 'transfer-encoding', 'date', 'connection', 'keep-alive']);
 
 export class Documented {
@@ -52,7 +52,7 @@ export class Documented {
     return new Documented((await response.json()) as OpenApi);
   }
 
-  /** `METHOD /path` of every operation. */
+  /** Each operation as `METHOD /path`. */
   get routes(): string[] {
     const items = Object.entries(this.document.paths);
     return items.flatMap(([path, item]) => methodsOf(item).map((method) => `${method.toUpperCase()} ${path}`));
@@ -63,7 +63,7 @@ export class Documented {
     return this.document.paths[path]![method.toLowerCase()]!;
   }
 
-  /** All in which the answer is not as documented; reads its body. */
+  /** All differences between the answer and the document; reads its body. */
   async faults(route: string, response: Response): Promise<string[]> {
     const [method = '', path = ''] = route.split(' ');
     const responses = this.operation(route).responses;
@@ -73,7 +73,7 @@ export class Documented {
     return [...this.#headerFaults(documented, response.headers), ...(await this.#bodyFaults(pointer, documented, response))];
   }
 
-  /** Whether a value is what a schema of the document describes. */
+  /** Whether a value matches a schema of the document. */
   matches(schema: string, value: unknown): boolean {
     return this.#validator(['components', 'schemas', schema])(value);
   }
@@ -109,7 +109,7 @@ export class Documented {
     return validator;
   }
 
-  /** The place that a reference points to, or the place itself. */
+  /** Where a reference points to, or the path itself. */
   #resolve(pointer: readonly string[]): readonly string[] {
     const { $ref } = this.#at(pointer) as { $ref?: string };
     return $ref === undefined ? pointer : $ref.slice('#/'.length).split('/');

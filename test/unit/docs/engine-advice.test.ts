@@ -1,4 +1,4 @@
-// Every word for a failure of the engine has its row in the manual, and the check says the same sentence as that row.
+// Every kind of engine failure has a row in the manual, and `engine check` prints that row's sentence.
 import { expect, test } from 'vitest';
 import { adviceFor } from '../../../src/docs/engine-advice.ts';
 import { openMetrics } from '../../../src/ops/metrics/metrics.ts';
@@ -8,7 +8,7 @@ import { manualPage } from '../../support/manual.ts';
 const PAGE = manualPage('engine-failures');
 const TABLE = PAGE.slice(PAGE.indexOf('<!-- table of engine failures -->'));
 
-/** What the manual advises for a row's first cell. */
+/** The manual's advice in the row with this first cell. */
 function advised(mark: string): string | undefined {
   return TABLE.split('\n')
     .find((line) => line.startsWith(`| ${mark} |`))
@@ -16,7 +16,7 @@ function advised(mark: string): string | undefined {
     ?.replace(/ \|$/, '');
 }
 
-test('every outcome of an attempt but the good one has a row', async () => {
+test('every outcome of an attempt but success has a row', async () => {
   const metrics = openMetrics();
   metrics.engine('default').replica('http://a');
   const words = [...(await metrics.render()).matchAll(/^lingate_engine_attempts_total\{.*outcome="(\w+)"\}/gm)].map(([, word]) => word!);
@@ -33,10 +33,10 @@ test.each<[mark: string, detail: FailureDetail]>([
   ['`status`, `status` 404, 405', { failure: 'status', status: 404 }],
   ['`status`, `cause` `model_unknown`', { failure: 'status', status: 404, cause: 'model_unknown' }],
   ['`status`', { failure: 'status', status: 418 }],
-  // A status tells more only of an attempt that failed by it.
+  // The status matters only for an attempt that failed by it.
   ['`unsupported_pair`', { failure: 'unsupported_pair', status: 400 }],
   ['`engine_quota`', { failure: 'engine_quota', status: 456 }],
-])('what the check says is the row %s', (mark, detail) => {
+])('the check prints the sentence of the row %s', (mark, detail) => {
   expect(adviceFor(detail)).toBe(advised(mark));
 });
 

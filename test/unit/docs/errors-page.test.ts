@@ -1,4 +1,4 @@
-// The error page lists what this gateway can answer, and speaks of a dashboard only where its operator has one.
+// The error page lists the codes that this gateway can answer, and mentions a dashboard only if there is one.
 import { expect, test } from 'vitest';
 import { anchorOf, problems } from '../../../src/core/problem.ts';
 import type { ProblemCode } from '../../../src/core/problem.ts';
@@ -17,19 +17,19 @@ test.each<[what: string, options: Partial<ErrorsPageOptions>, codes: readonly Pr
 ])('with %s', (_what, options, codes, dashboard) => {
   const page = pageOf(options);
   expect(codesOn(page).toSorted()).toEqual(codes.toSorted());
-  // In the list, in the navigation and as a section: the same codes everywhere.
+  // The list, the navigation and the sections have the same codes.
   for (const code of CODES) expect(page.includes(`<code>${code}</code>`), code).toBe(codes.includes(code));
   expect(/dashboard|checkout/i.test(page)).toBe(dashboard);
   expect(page.includes('href="https://app.example.com"')).toBe(dashboard);
 });
 
-test('the console’s codes are told in its own words', () => {
+test('the console’s codes are explained in its own words', () => {
   const page = pageOf({ hasConsole: true });
   expect(page).toContain('Not signed in to the console, the session has ended, or the form was sent from another site.');
   expect(page.match(/Only the console answers this/g)).toHaveLength(2);
 });
 
-test('a plugin’s own code has its place, with its words and example', () => {
+test('a plugin’s own code has a section, with its words and an example', () => {
   const kind = {
     status: 503,
     title: 'Closed',

@@ -1,4 +1,4 @@
-// A client made of the running gateway's document, by openapi-typescript and openapi-fetch, compiles against it and calls it.
+// A client generated from the running gateway's document by openapi-typescript and openapi-fetch compiles, and works.
 import { copyFile, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,11 +60,11 @@ describe('a generated client', () => {
     return outputOf('node', args, { cwd: folder, env, msMax: 30_000 });
   }
 
-  test('compiles, and every mistake in a call is one for the compiler', async () => {
+  test('compiles, and the compiler finds every mistake in a call', async () => {
     expect(await node([join(MODULES, 'typescript/bin/tsc'), '-p', folder])).toBe('');
   });
 
-  test('calls every route and gets what its types say', async () => {
+  test('calls every route and gets answers that match its types', async () => {
     const stdout = await node(['program.ts']);
     expect(JSON.parse(stdout)).toEqual({
       translations: 2,

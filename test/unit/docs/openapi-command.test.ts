@@ -1,4 +1,4 @@
-// lingate openapi prints the document that a running gateway answers, without running one.
+// lingate openapi prints the document that a running gateway serves, without running one.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -23,7 +23,7 @@ describe('lingate openapi', () => {
     folder.remove();
   });
 
-  test('prints what a gateway on the same addresses answers', async () => {
+  test('prints what a gateway with the same addresses serves', async () => {
     const served = (await (await fetch(`${running.opsUrl}/openapi.json`)).json()) as Document;
     const printed = parsed(await inProcess(['openapi', '--json'], { LINGATE_LISTEN: `127.0.0.1:${running.gateway.port}` })) as Document;
     expect(printed).toEqual(served);

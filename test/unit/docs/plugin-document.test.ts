@@ -1,4 +1,4 @@
-// A plugin's routes in an OpenAPI document of their own: as strict as ours, in the words and statuses of its API, and nowhere else.
+// A plugin's routes have an OpenAPI document of their own, as strict as ours, with the words and statuses of their API.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -34,12 +34,12 @@ describe("a plugin's own document", () => {
     folder.remove();
   });
 
-  test('has nothing that the linter finds, but that its failures are no problem documents', async () => {
+  test('passes the linter, except that its failures are not problem documents', async () => {
     expect(await findings(source)).not.toEqual([]);
     expect(await findings(source, ['operation-4xx-problem-details-rfc7807'])).toEqual([]);
   });
 
-  test('tells problems under the statuses of the plugin, in its words', () => {
+  test('describes problems with the statuses and words of the plugin', () => {
     const { responses } = document.paths['/described/{id}']!['post']!;
     expect(Object.keys(responses)).toEqual(['200', '400', '403', '429', '500', 'default']);
     expect(responses['403']).toMatchObject({
@@ -64,7 +64,7 @@ describe("a plugin's own document", () => {
     expect((await fetch(`${running.opsUrl}/openapi/other.json`)).status).toBe(404);
   });
 
-  test('is printed by lingate openapi --plugin, without running anything', async () => {
+  test('is printed by lingate openapi --plugin without running a gateway', async () => {
     const file = join(folder.path, 'lingate.json');
     const languages = new URL('../../../config/languages.yaml', import.meta.url).pathname;
     writeFileSync(file, JSON.stringify({ ...config, languages }));

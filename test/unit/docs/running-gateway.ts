@@ -1,4 +1,4 @@
-// A gateway with a scripted engine and a store of its own, for tests that look at it from the operator's side.
+// A gateway with a scripted engine and a store of its own, for tests from an operator's point of view.
 import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import type { RedisServer } from '../../support/redis.ts';
@@ -11,16 +11,16 @@ export interface RunningGateway {
   readonly engine: ScriptedEngine;
   readonly publicUrl: string;
   readonly opsUrl: string;
-  /** With the Redis store only. */
+  /** Only with the Redis store. */
   readonly redis: RedisServer | undefined;
-  /** A folder that is gone afterwards. */
+  /** A folder that is removed afterwards. */
   readonly folder: string;
   stop(): Promise<void>;
 }
 
 export interface RunningGatewayOptions {
   readonly store?: 'sqlite' | 'redis';
-  /** More members of the configuration file. */
+  /** Further members of the configuration file. */
   readonly config?: Readonly<Record<string, unknown>>;
 }
 

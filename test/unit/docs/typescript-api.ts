@@ -1,7 +1,7 @@
-// Loaded ahead of openapi-typescript: it writes its types with TypeScript's JavaScript interface, which TypeScript 7 no longer has.
+// Loaded before openapi-typescript, which needs TypeScript's JavaScript API; TypeScript 7 no longer has one.
 import { registerHooks } from 'node:module';
 
-// The package bundles the last TypeScript that has it. Installing that one beside ours would put its tsc in the way of ours.
+// The package bundles the last TypeScript with that API. Installed beside ours, its tsc would hide our own.
 const bundle = import.meta.resolve('@ts-morph/common');
 const source = `import common from ${JSON.stringify(bundle)}; export default common.ts;`;
 const url = `data:text/javascript,${encodeURIComponent(source)}`;

@@ -1,4 +1,4 @@
-// Which dictionary serves: exactly the pair's, else by bases where that is allowed.
+// Which dictionary is used: the pair's own, or one with the same base codes if that is allowed.
 import { expect, test } from 'vitest';
 import { baseCode, dictionaryFor } from '../../../src/domain/dictionary-choice.ts';
 
@@ -25,6 +25,6 @@ test.each([
   ['EN', 'EN'],
   ['PT-BR', 'PT'],
   ['ZH-HANT', 'ZH'],
-])('the base of %s is %s', (code, base) => {
+])('the base code of %s is %s', (code, base) => {
   expect(baseCode(code)).toBe(base);
 });

@@ -1,4 +1,4 @@
-// What is offered by several engines: lists, engines for each request, and what nobody on a list can do.
+// What several engines offer: the lists, the engines for each request, and what none of them supports.
 import { describe, expect, test } from 'vitest';
 import { lackOf, offersOfOne, offersOfSeveral, wantsOf } from '../../../src/domain/engine-offer.ts';
 import type { EngineOffer, OfferedCapabilities, OfferedEngine } from '../../../src/domain/engine-offer.ts';
@@ -46,23 +46,23 @@ describe('a request gets', () => {
     ['pro', { sourceLang: 'EN', formality: 'less' }, false, ['large']],
     ['pro', { sourceLang: 'EN', formality: 'prefer_more' }, false, ['small', 'large', 'terms']],
     ['pro', { sourceLang: 'EN' }, true, ['terms']],
-    // Each can be had, but not both from one.
+    // Each is supported, but not both by one engine.
     ['pro', { sourceLang: 'EN', formality: 'more' }, true, 'glossary'],
     ['pro', { sourceLang: 'EN', format: 'html' }, false, ['large']],
     ['pro', { sourceLang: 'EN', format: 'xml' }, false, 'xml'],
     ['pro', { sourceLang: 'DE' }, false, ['large', 'terms']],
-    // The rule with a source does not fit; a small engine has some source for it.
+    // The rule with a source does not match; a small engine has some source for the target.
     ['pro', {}, false, ['small', 'large', 'terms']],
     ['pro', { sourceLang: 'EN', targetLang: 'ES' }, false, 'pair'],
     ['pro', { targetLang: 'ES' }, false, 'pair'],
-    // Before the plan is known: what any can reach.
+    // Before the plan is known: the engines of any plan.
     [undefined, { sourceLang: 'EN', targetLang: 'ES' }, false, ['small']],
     [undefined, { sourceLang: 'EN', formality: 'more' }, false, ['large']],
   ])('plan %s, %o, glossary %s: %s', (plan, options, hasGlossary, engines) => {
     expect(namesOf(offers.of(plan), asked(options), hasGlossary)).toEqual(engines);
   });
 
-  test('what any plan can reach refuses nothing that a plan offers', () => {
+  test('the offer before the plan is known refuses nothing that a plan offers', () => {
     for (const plan of ['free', 'pro', '']) {
       for (const sourceLang of ['DE', 'EN', 'ES', undefined]) {
         for (const targetLang of ['DE', 'EN-GB', 'ES']) {
@@ -80,7 +80,7 @@ describe('a request gets', () => {
   });
 });
 
-describe('the lists show what a plan can reach', () => {
+describe('the lists show what a plan offers', () => {
   const codes = (offer: EngineOffer): object => ({
     from: offer.languages.sources.map(({ code }) => code),
     to: offer.languages.targets.map(({ code, formality }) => (formality ? `${code}+` : code)),
@@ -94,24 +94,24 @@ describe('the lists show what a plan can reach', () => {
     expect(codes(offers.of(plan))).toEqual(lists);
   });
 
-  test('a target that needs a named source is listed, and not offered without one', () => {
+  test('a target that needs a given source is listed, and not offered without one', () => {
     const { languages } = offers.of('pro');
     expect([languages.isReached('ES'), languages.offers(undefined, 'ES'), languages.offers('DE', 'ES')]).toEqual([true, false, true]);
   });
 
-  test('a language is detected by those that can, on any of the plan’s rules', () => {
+  test('a language is detected by the engines that can, of any of the plan’s rules', () => {
     expect(offers.of('pro').detection).toEqual({ names: ['small'], targetLang: 'EN-GB' });
     expect(offersOfSeveral(TABLE, ENGINES, [{ engines: ['large'] }]).any.detection).toBeUndefined();
   });
 });
 
-test('without rules every engine is tried in its order, and nothing depends on the plan', () => {
+test('without rules all engines are tried in order, and nothing depends on the plan', () => {
   const plain = offersOfSeveral(TABLE, ENGINES, undefined);
   expect([plain.byPlan, plain.isRouted, plain.of('free') === plain.any]).toEqual([false, true, true]);
   expect(namesOf(plain.any, asked({ sourceLang: 'ES' }))).toEqual(['large', 'terms']);
 });
 
-test('one engine without rules is not told where work goes; what it cannot is refused all the same', () => {
+test('with one engine and no rules work has no list of engines; what is unsupported is refused all the same', () => {
   const one = offersOfOne(TABLE, ENGINES[0]!);
   expect([one.byPlan, one.isRouted]).toEqual([false, false]);
   expect(one.any.languages.targets.some(({ formality }) => formality)).toBe(false);

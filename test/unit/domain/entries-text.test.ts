@@ -1,4 +1,4 @@
-// Entries in pieces are the same entries: whatever stands in them, and wherever the text is cut.
+// Entries in pieces are the same entries, whatever they contain and wherever the text is split.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
@@ -19,7 +19,7 @@ const text = fc.oneof(
 const entries = fc.dictionary(text, text, { maxKeys: 20, noNullPrototype: true });
 const NO_TURN = async (): Promise<void> => undefined;
 
-/** A hundred times a piece, so that there are several. */
+/** Enough entries for several pieces. */
 function large(mark = 'x'): Record<string, string> {
   return Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`term ${i}`, `${mark}",\\"`.repeat(100 + (i % 50))]));
 }
@@ -29,7 +29,7 @@ function joined(pieces: Iterable<Uint8Array>): string {
 }
 
 describe('written', () => {
-  test('they are the JSON of the object, and their bytes those of terms and translations', () => {
+  test('they are the JSON of the object, and their bytes count terms and translations', () => {
     fc.assert(
       fc.property(entries, (some) => {
         const { pieces, entryCount, bytes } = writtenEntries(some);
@@ -42,7 +42,7 @@ describe('written', () => {
     );
   });
 
-  test('many fill several pieces, between each of which others have their turn', async () => {
+  test('many fill several pieces, and other work gets a turn between them', async () => {
     let turns = 0;
     const { pieces } = await writeEntries(large(), async () => void turns++);
     expect(pieces.length).toBeGreaterThan(3);
@@ -52,8 +52,8 @@ describe('written', () => {
   });
 });
 
-describe('cut', () => {
-  test('wherever the chunks end, pieces hold whole entries, in their order', () => {
+describe('split', () => {
+  test('wherever the chunks end, pieces have whole entries, in their order', () => {
     const whole = Buffer.from(JSON.stringify(large('€')));
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 70_000 }), { minLength: 1, maxLength: 30 }), (lengths) => {
@@ -72,7 +72,7 @@ describe('cut', () => {
     );
   });
 
-  test('a small one is one piece, whatever stands in it and however it comes', () => {
+  test('a small dictionary is one piece, whatever it contains and however it arrives', () => {
     fc.assert(
       fc.property(entries, fc.integer({ min: 1, max: 9 }), (some, length) => {
         const whole = Buffer.from(JSON.stringify(some));
@@ -87,7 +87,7 @@ describe('cut', () => {
   });
 });
 
-test('each entry is given once, from pieces or from an object, with a turn before each piece of a large one', async () => {
+test('each entry is visited once, from pieces or from an object, with a turn before each piece of a large one', async () => {
   const { pieces } = writtenEntries(large());
   const given = new Map<string, string>();
   let turns = 0;

@@ -1,4 +1,4 @@
-// When a percentage is reached and a balance has fallen to a threshold: to the character and to the millionth.
+// When a percentage is reached, and when a balance has fallen to a threshold, exactly to the character and the millionth.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { charactersAt, creditReached, eventRules, nextCharacters, percentsReached } from '../../../src/domain/event-rules.ts';
@@ -24,7 +24,7 @@ const rules = fc.record({
   creditMinor: fc.uniqueArray(fc.integer({ min: 0, max: 2000 }), { maxLength: 6 }),
 });
 
-test('along any way up each percentage is reached once, by the first count that is so many percent of the limit', () => {
+test('as a count rises each percentage is reached once, by the first count that is at least that much of the limit', () => {
   const steps = fc.array(fc.integer({ min: 0, max: 500 }), { maxLength: 40 });
   fc.assert(
     fc.property(rules, fc.integer({ min: 0, max: 3000 }), steps, (drawn, limit, ways) => {
@@ -44,7 +44,7 @@ test('along any way up each percentage is reached once, by the first count that 
   );
 });
 
-test('along any way of a balance a threshold is told when what is shown falls to it from above', () => {
+test('as a balance changes a threshold is reported when the displayed balance falls to it from above', () => {
   const balances = fc.array(fc.integer({ min: 0, max: 2_500_000_000 }), { minLength: 2, maxLength: 30 });
   fc.assert(
     fc.property(rules, balances, (drawn, ways) => {

@@ -1,4 +1,4 @@
-// Forms: what a body comes to, and what is refused instead of being repaired.
+// Form bodies: how they are parsed, and what is refused instead of being repaired.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isFormType, readFormBody, readQuery } from '../../../src/domain/form-body.ts';
@@ -34,7 +34,7 @@ describe('a form', () => {
     ['q=%ff', 'escape'],
     ['q=%ED%A0%80', 'escape'],
     ['q=\u00fc', 'beyond ASCII'],
-  ])('%j is refused for its %s', (body, reason) => {
+  ])('%j is refused because of its %s', (body, reason) => {
     expect(read(body)).toMatchObject({
       kind: 'refused',
       refusal: { problem: { code: 'validation_error', detail: expect.stringContaining(reason) as string } },
@@ -52,13 +52,13 @@ describe('a form', () => {
     }
   });
 
-  test('a plus is a space, and an escaped one is not; the bytes that were sent stay as they are', () => {
+  test('a plus is a space, and an escaped one is not; the received bytes are not changed', () => {
     const bytes = Buffer.from('a+b=%2B+%20');
     expect(readFormBody(HEADERS, bytes, 100)).toEqual({ kind: 'fields', fields: [['a b', '+  ']] });
     expect(bytes.toString()).toBe('a+b=%2B+%20');
   });
 
-  test('comes back as it was sent, whatever is in it', () => {
+  test('is parsed as it was sent, whatever it contains', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }))), (fields) => {
         const sound = fields.filter(([name, value]) => name !== '' && (name + value).isWellFormed());
@@ -71,21 +71,21 @@ describe('a form', () => {
     [{ 'content-type': 'application/json' }, 'Content-Type'],
     [{}, 'Content-Type'],
     [{ ...HEADERS, 'content-encoding': 'gzip' }, 'Content-Encoding'],
-  ])('with %j is none', (headers, field) => {
+  ])('with %j is refused', (headers, field) => {
     expect(read('q=a', headers)).toMatchObject({
       kind: 'refused',
       refusal: { problem: { detail: expect.stringContaining(field) as string } },
     });
   });
 
-  test('may be as long as any body, and no longer', () => {
+  test('has the same length limit as any body', () => {
     expect(readFormBody(HEADERS, 'too_large', 100)).toMatchObject({
       refusal: { problem: { detail: 'body: may be at most 100 bytes long.' } },
     });
     expect(readFormBody(HEADERS, 'none', 100)).toEqual({ kind: 'fields', fields: [] });
   });
 
-  test('is told by its media type alone', () => {
+  test('is recognized by its media type alone', () => {
     expect(isFormType({ 'content-type': 'Application/X-WWW-Form-Urlencoded; charset=UTF-8' })).toBe(true);
     expect(isFormType({ 'content-type': 'multipart/form-data' })).toBe(false);
     expect(isFormType({})).toBe(false);
@@ -93,7 +93,7 @@ describe('a form', () => {
 });
 
 describe('a query', () => {
-  test('is read as a form is', () => {
+  test('is read like a form', () => {
     const query = 'q=a+b&q=%C3%BC&target=de&&x';
     expect(readQuery(query)).toEqual(readFormBody(HEADERS, Buffer.from(query), 100));
     expect(readQuery('')).toEqual({ kind: 'fields', fields: [] });

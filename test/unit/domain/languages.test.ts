@@ -1,4 +1,4 @@
-// Which pairs are offered: what the lists hold then, and that codes are looked up as before.
+// Which pairs are offered, what the lists contain then, and that codes are still looked up among all.
 import { describe, expect, test } from 'vitest';
 import { Languages } from '../../../src/domain/languages.ts';
 import type { LanguageTable } from '../../../src/domain/languages.ts';
@@ -10,7 +10,7 @@ const TABLE: LanguageTable = {
 };
 const codes = (list: readonly { readonly code: string }[]): string[] => list.map(({ code }) => code);
 
-test('without a test every pair is offered, and the lists are the table’s own', () => {
+test('by default every pair is offered, and the lists are the table’s own', () => {
   const languages = new Languages(TABLE);
   expect([languages.sources, languages.targets]).toEqual([TABLE.sources, TABLE.targets]);
   expect(languages.offers('DE', 'DE')).toBe(true);
@@ -21,7 +21,7 @@ test('without a test every pair is offered, and the lists are the table’s own'
 describe('with some pairs only', () => {
   const languages = new Languages(TABLE, (source, target) => `${source}-${target}` === 'ES-EN-GB' || (source === 'EN' && target === 'ES'));
 
-  test('each pair is offered or not, and without a source what some source reaches', () => {
+  test('each pair is offered or not, and without a source any target that some source has', () => {
     expect(languages.offers('ES', 'EN-GB')).toBe(true);
     expect(languages.offers('ES', 'EN-US')).toBe(false);
     expect(languages.offers('EN', 'EN-GB')).toBe(false);
@@ -33,7 +33,7 @@ describe('with some pairs only', () => {
     ]);
   });
 
-  test('the lists hold what is offered, and codes are looked up among all', () => {
+  test('the lists have only what is offered, and codes are looked up among all', () => {
     expect([codes(languages.sources), codes(languages.targets)]).toEqual([
       ['EN', 'ES'],
       ['EN-GB', 'ES'],
@@ -47,7 +47,7 @@ describe('with some pairs only', () => {
     ]);
   });
 
-  test('a refusal names target_lang and the targets that there are', () => {
+  test('a refusal names target_lang and the targets that are offered', () => {
     expect(pairNotOffered('ES', 'DE', languages).problem).toMatchObject({
       code: 'validation_error',
       detail: 'target_lang: DE is not offered for texts in ES; offered: EN-GB.',

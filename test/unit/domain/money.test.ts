@@ -1,4 +1,4 @@
-// Money and characters: whole numbers, exact, rounded only when shown.
+// Money and characters: exact whole numbers, rounded only for display.
 import { describe, expect, test } from 'vitest';
 import { countCharacters } from '../../../src/domain/characters.ts';
 import { MINOR_MAX, costMicro, minorRoundedDown, minorRoundedUp, overageCharacters, toMicro } from '../../../src/domain/money.ts';
@@ -14,7 +14,7 @@ describe('money', () => {
     }
   });
 
-  test('what is there is rounded down, what is needed is rounded up', () => {
+  test('a balance is rounded down, a required amount is rounded up', () => {
     expect(minorRoundedDown(1_999_999)).toBe(1);
     expect(minorRoundedUp(1_000_001)).toBe(2);
     expect(minorRoundedUp(1_000_000)).toBe(1);
@@ -25,7 +25,7 @@ describe('money', () => {
     expect(Number.isSafeInteger(toMicro(MINOR_MAX + 1))).toBe(false);
   });
 
-  test('a cap pays for whole characters only, and none without a cap or a price', () => {
+  test('a cap pays only for whole characters, and for none without a cap or a price', () => {
     expect(overageCharacters(1, 3)).toBe(333_333);
     expect(overageCharacters(10_000, 2000)).toBe(5_000_000);
     expect(overageCharacters(0, 2000)).toBe(0);

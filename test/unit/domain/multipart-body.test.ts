@@ -1,4 +1,4 @@
-// Forms in parts: what clients send, what a body comes to, and what is refused because it could be read in two ways.
+// Multipart forms: what clients send, how bodies are parsed, and what is refused because it is ambiguous.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isMultipartType, readMultipartBody } from '../../../src/domain/multipart-body.ts';
@@ -17,8 +17,8 @@ async function sent(form: FormData): Promise<{ readonly type: string; readonly b
   return { type: response.headers.get('content-type')!, bytes: new Uint8Array(await response.arrayBuffer()) };
 }
 
-describe('a form in parts', () => {
-  test('has at most 1,000 of them', () => {
+describe('a multipart form', () => {
+  test('has at most 1,000 parts', () => {
     expect(read(`${part('q', 'a').repeat(1000)}--B--`)).toMatchObject({ kind: 'fields', fields: { length: 1000 } });
     expectRefused(`${part('q', 'a').repeat(1001)}--B--`, '1000 fields');
   });
@@ -64,7 +64,7 @@ describe('a form in parts', () => {
     [`${part('q', 'a', '\r\nContent-Type: text/plain; charset=utf-16')}--B--`, 'plain text'],
     [`${part('q', 'YQ==', '\r\nContent-Transfer-Encoding: base64')}--B--`, 'plain text'],
     [`${part('q', 'a', `\r\nX: ${'x'.repeat(2000)}`)}--B--`, 'head of a part'],
-  ])('%j is refused for %s', (body, reason) => {
+  ])('%j is refused because of %s', (body, reason) => {
     expectRefused(body, reason);
   });
 
@@ -80,11 +80,11 @@ describe('a form in parts', () => {
     `multipart/form-data; boundary=${'x'.repeat(71)}`,
     'multipart/form-data; boundary="a "',
     'multipart/form-data; boundary=a*b',
-  ])('%s names no boundary', (type) => {
+  ])('%s has no valid boundary', (type) => {
     expectRefused('', 'boundary', type);
   });
 
-  test('a type, a coding and a size that do not fit are refused', () => {
+  test('another media type, a content coding and too many bytes are refused', () => {
     expectRefused('', 'multipart/form-data', 'multipart/mixed; boundary=B');
     expect(isMultipartType({ 'content-type': 'Multipart/Form-Data;boundary=B' })).toBe(true);
     expect(isMultipartType({})).toBe(false);
@@ -94,17 +94,17 @@ describe('a form in parts', () => {
     });
   });
 
-  test('whatever fetch makes of a form comes back, name by name', async () => {
+  test('any form that fetch sends is parsed, name by name', async () => {
     const texts = fc.string({ unit: 'grapheme' }).map((text) => text.toWellFormed());
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(texts, texts), { maxLength: 5 }), async (fields) => {
         const form = new FormData();
         for (const [name, value] of fields) form.append(name, value);
         const { type, bytes } = await sent(form);
-        // As HTML says: a line break of a value is always both of its characters.
+        // As HTML specifies: a line break in a value is always CRLF.
         const whole = (text: string) => text.replaceAll(/\r\n?|\n/g, '\r\n');
         const back = fields.map(([name, value]) => [whole(name), whole(value)]);
-        // The escapes of line breaks and quotes could not be told from the same characters in a name.
+        // The escapes of line breaks and quotes cannot be distinguished from the same characters in a name.
         fc.pre(fields.every(([name]) => !name.includes('%')));
         expect(read(bytes, type)).toEqual({ kind: 'fields', fields: back });
       }),

@@ -1,4 +1,4 @@
-// Pairs as an operator writes them.
+// Lists of pairs in a configuration.
 import { expect, test } from 'vitest';
 import type { LanguageTable } from '../../../src/domain/languages.ts';
 import { faultOfPair, pairsOfList } from '../../../src/domain/pair-list.ts';
@@ -8,7 +8,7 @@ const TABLE: LanguageTable = {
   targets: ['EN-GB', 'EN-US', 'ES', 'ES-419', 'ZH', 'PT-BR'].map((code) => ({ code, name: code, formality: false })),
 };
 
-/** Every pair of the table that a list comes to. */
+/** Every pair of the table that a list offers. */
 function pairs(...entries: readonly string[]): string[] {
   const offers = pairsOfList(entries, TABLE);
   return TABLE.sources.flatMap((source) =>
@@ -19,18 +19,18 @@ function pairs(...entries: readonly string[]): string[] {
 test.each([
   [['EN-ZH'], ['EN-ZH']],
   [['en-zh'], ['EN-ZH']],
-  // A base is all of its variants, and itself where it is a target.
+  // A base code stands for all its variants, and for itself if it is a target.
   [['ES-EN'], ['ES-EN-GB', 'ES-EN-US']],
   [['EN-ES'], ['EN-ES', 'EN-ES-419']],
   [['ES-EN-US'], ['ES-EN-US']],
   [['EN-PT'], ['EN-PT-BR']],
-  // A source may have a dash in it, too.
+  // A source code may contain a dash, too.
   [['ZH-HANT-EN-GB'], ['ZH-HANT-EN-GB']],
   [
     ['EN-ES-419', 'ES-ZH', 'ES-ZH'],
     ['EN-ES-419', 'ES-ZH'],
   ],
-])('%j is %j', (entries, offered) => {
+])('%j offers %j', (entries, offered) => {
   expect(pairs(...entries)).toEqual(offered);
   for (const entry of entries) expect(faultOfPair(entry, TABLE)).toBeUndefined();
 });
@@ -46,7 +46,7 @@ test.each([
   ['EN-GB-ES', notTarget('GB-ES')],
   ['EN-', notTarget('nothing')],
   ['EN-XX', notTarget('XX')],
-  // The beginning of a code is no base.
+  // The beginning of a code is not a base code.
   ['EN-E', notTarget('E')],
 ])('%j is refused, and offers nothing', (entry, fault) => {
   expect(faultOfPair(entry, TABLE)).toBe(fault);

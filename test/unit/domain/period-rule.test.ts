@@ -1,4 +1,4 @@
-// How periods are counted: by a length from the team's creation, or by UTC's calendar.
+// How periods are counted: by a length from the team's creation, or by the UTC calendar.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { anchorOf, isOfCalendar, isPeriodRule, lengthOf, periodBy, periodRule, sameLength } from '../../../src/domain/period-rule.ts';
@@ -10,7 +10,7 @@ const shown = (rule: string, now: string): string => {
   return `${rfc3339(startMs)} ${rfc3339(endMs)}`;
 };
 
-test('a rule is its length, with its anchor behind it where that is the calendar', () => {
+test('a rule is written as its length, followed by its anchor if that is the calendar', () => {
   expect([periodRule('P1M'), periodRule('P1M', 'creation'), periodRule('P1M', 'calendar')]).toEqual(['P1M', 'P1M', 'P1M@calendar']);
   for (const rule of ['P1M', 'P1M@calendar']) expect(periodRule(lengthOf(rule), anchorOf(rule))).toBe(rule);
   expect(sameLength('P1W@calendar', 'P7D')).toBe(true);
@@ -35,7 +35,7 @@ test.each([
   expect([isOfCalendar(length), isPeriodRule(`${length}@calendar`)]).toEqual([has, has]);
 });
 
-describe("UTC's calendar", () => {
+describe('the UTC calendar', () => {
   test.each([
     ['P1M@calendar', '2026-11-22T12:00:00Z', '2026-11-01T00:00:00Z 2026-12-01T00:00:00Z'],
     ['P1M@calendar', '2026-12-31T23:59:59.999Z', '2026-12-01T00:00:00Z 2027-01-01T00:00:00Z'],
@@ -51,7 +51,7 @@ describe("UTC's calendar", () => {
     expect(shown(rule, now)).toBe(bounds);
   });
 
-  test('is what the same length counted from a Monday, the first of January, gives; without gaps', () => {
+  test('gives the same periods as the length counted from a Monday, the first of January, without gaps', () => {
     const monday = Date.UTC(1900, 0, 1);
     const moment = fc.integer({ min: Date.UTC(1970, 0, 1), max: Date.UTC(2200, 0, 1) });
     fc.assert(
@@ -64,7 +64,7 @@ describe("UTC's calendar", () => {
   });
 });
 
-test('without the calendar periods are counted from the moment that is given; what is no rule is refused', () => {
+test('without the calendar, periods are counted from the given time; an invalid rule is refused', () => {
   expect(shown('P1M', '2026-11-29T12:59:59Z')).toBe('2026-10-29T13:00:00Z 2026-11-29T13:00:00Z');
   for (const rule of ['', 'monthly', 'P3M@calendar', '@calendar', 'P1M@creation']) {
     expect(isPeriodRule(rule)).toBe(false);

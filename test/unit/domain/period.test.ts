@@ -13,12 +13,12 @@ describe('durations', () => {
     ['P1DT12H', { months: 0, days: 1, seconds: 43_200 }],
     ['PT90S', { months: 0, days: 0, seconds: 90 }],
     ['PT1H2M3S', { months: 0, days: 0, seconds: 3723 }],
-  ])('%s is read', (text, expected) => {
+  ])('%s is parsed', (text, expected) => {
     expect(parseDuration(text)).toEqual(expected);
   });
 
   test.each(['', 'P', 'PT', 'P1', '1M', 'P-1M', 'P1.5M', 'PT0S', 'P0M', 'p1m', 'P1S', 'PT1D', 'P1M ', 'P1D1M'])(
-    '"%s" is no duration',
+    '"%s" is not a duration',
     (text) => {
       expect(parseDuration(text)).toBeUndefined();
     },
@@ -39,7 +39,7 @@ test.each([
 });
 
 describe('periods', () => {
-  test('a month from the 31st ends on the last day of a shorter month, and the 31st comes back', () => {
+  test('a month from the 31st ends on the last day of a shorter month, and on the 31st again after that', () => {
     const anchor = at('2026-01-31T10:00:00Z');
     const month = { months: 1, days: 0, seconds: 0 };
     const starts = [0, 1, 2, 3, 4].map((n) => rfc3339(addDurations(anchor, month, n)));
@@ -52,24 +52,24 @@ describe('periods', () => {
     ]);
   });
 
-  test('a leap year has its 29th of February', () => {
+  test('a leap year has the 29th of February', () => {
     const anchor = at('2027-12-31T00:00:00Z');
     expect(rfc3339(addDurations(anchor, { months: 1, days: 0, seconds: 0 }, 2))).toBe('2028-02-29T00:00:00Z');
   });
 
-  test('the boundary belongs to the period that begins', () => {
+  test('a boundary belongs to the period that begins', () => {
     const anchor = at('2026-11-01T00:00:00Z');
     const month = { months: 1, days: 0, seconds: 0 };
     expect(periodAt(anchor, month, at('2026-11-30T23:59:59.999Z')).startMs).toBe(anchor);
     expect(periodAt(anchor, month, at('2026-12-01T00:00:00Z')).startMs).toBe(at('2026-12-01T00:00:00Z'));
   });
 
-  test('a moment before the anchor counts as the first period', () => {
+  test('a time before the anchor is in the first period', () => {
     const anchor = at('2026-11-01T00:00:00Z');
     expect(periodAt(anchor, { months: 0, days: 1, seconds: 0 }, anchor - 5).startMs).toBe(anchor);
   });
 
-  test('every moment lies in exactly one period, and periods follow each other without a gap', () => {
+  test('every time is in exactly one period, and there are no gaps between periods', () => {
     const durations = fc.record({
       months: fc.integer({ min: 0, max: 30 }),
       days: fc.integer({ min: 0, max: 40 }),

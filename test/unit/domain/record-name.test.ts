@@ -1,4 +1,4 @@
-// Reasons of operators: what is kept, and what is refused before it can be.
+// Reasons that operators give: which are recorded, and which are refused.
 import { expect, test } from 'vitest';
 import { judgeReason, REASON_CHARACTERS_MAX } from '../../../src/domain/record-name.ts';
 

@@ -1,4 +1,4 @@
-// Schemas that are made without TypeBox are those that TypeBox makes, marks that documents do not show included.
+// Schemas made without TypeBox equal TypeBox's own, including hidden members.
 import { Type as TypeBox } from 'typebox';
 import { Check } from 'typebox/value';
 import { expect, test } from 'vitest';
@@ -37,7 +37,7 @@ const CASES: Readonly<Record<keyof typeof Type, (type: Makers) => unknown>> = {
   ],
 };
 
-/** Everything that a value has, hidden members and all. */
+/** A value with all of its members, including hidden ones. */
 function described(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(described);
@@ -47,7 +47,7 @@ function described(value: unknown): unknown {
   });
 }
 
-/** Hidden members have no order that anybody sees. */
+/** The order of hidden members does not matter. */
 function sorted(value: unknown): unknown {
   if (!Array.isArray(value)) return value;
   const all = value.map(sorted);
@@ -61,7 +61,7 @@ test.each(Object.entries(CASES))('Type.%s makes what TypeBox makes', (_name, mak
   expect(JSON.stringify(make(Type))).toBe(JSON.stringify(make(TypeBox)));
 });
 
-test('TypeBox judges by them', () => {
+test('TypeBox checks values with them', () => {
   const schema = Type.Object({ word: Type.Optional(Type.Refine(Type.String(), isWord, error)) }, { additionalProperties: false });
   expect([{}, { word: 'word' }, { word: 'other' }, { other: 1 }].map((value) => Check(schema, value))).toEqual([true, true, false, false]);
 });

@@ -1,4 +1,4 @@
-// What plugins put in front of the engine: the order of stages, what is asked, put back, spared and learnt, and who is called not.
+// Plugins' text stages in front of the engine: their order, what is sent, restored, spared and learnt, and which are not called.
 import { describe, expect, test } from 'vitest';
 import type { Exchange } from '../../../src/core/exchange.ts';
 import { refuse } from '../../../src/core/problem.ts';
@@ -16,7 +16,7 @@ function workOf(text: readonly string[], more: Partial<TextWork> = {}): TextWork
   return { x: {} as Exchange, teamId: 'T', text, options, engines: ['default'], expected: 'default', detectionOnly: false, ...more };
 }
 
-/** Writes a word in front of each text, and another in front of each translation. */
+/** Prefixes each text with a word, and each translation with another. */
 function marking(word: string, later = false): TextStage {
   return {
     kind: 'change',
@@ -58,7 +58,7 @@ function knowing(known: Readonly<Record<string, string>>, { later = false, spare
   };
 }
 
-/** All the way down and back, with an engine that says `e` behind each text. */
+/** All the way there and back, with an engine that appends `e` to each text. */
 async function through(text: readonly string[], stages: readonly TextStage[], more: Partial<TextWork> = {}) {
   const passed = await passStages(workOf(text, more), stages);
   if (!(passed instanceof PassedTexts)) return { refusal: passed };
@@ -80,7 +80,7 @@ describe.each([
     expect(back).toEqual(["a'b'baxe", "a'b'baye"]);
   });
 
-  test('leave to the engine what they do not know, in order and as often as it stands there, and learn the rest', async () => {
+  test('leave unknown texts to the engine, in order and with duplicates, and learn them', async () => {
     const memory = knowing({ two: 'zwei' }, { later, spared: true });
     const { asked, back, spared } = await through(['one', 'two', 'one', 'three', 'two'], [memory]);
     expect(asked).toEqual(['one', 'one', 'three']);
@@ -89,7 +89,7 @@ describe.each([
     expect(memory.learnt).toEqual([[['onee', 'onee', 'threee'], 'large']]);
   });
 
-  test('between others see what those have made of the texts, and their answers go back the same way', async () => {
+  test('get the texts as changed by earlier stages, and their answers pass those on the way back', async () => {
     const memory = knowing({ ab: 'known' }, { later });
     const { asked, back } = await through(['b', 'c'], [marking('a', later), memory, marking('z', later)]);
     expect(memory.asked).toEqual([['ab', 'ac']]);
@@ -98,7 +98,7 @@ describe.each([
     expect(memory.learnt).toEqual([[["z'zace"], 'large']]);
   });
 
-  test('are not called, and nothing is learnt, behind one that knows all', async () => {
+  test('are not called, and learn nothing, after one that knows all texts', async () => {
     const first = knowing({ x: 'X' }, { later });
     const second = knowing({}, { later });
     expect(await through(['x', 'x'], [first, second, marking('never', later)])).toMatchObject({ asked: [], back: ['X', 'X'] });
@@ -106,7 +106,7 @@ describe.each([
   });
 });
 
-test('several that spare name the places in the texts of the caller', async () => {
+test('that spare report positions in the caller’s texts, even if there are several', async () => {
   const first = knowing({ b: 'B' }, { spared: true });
   const second = knowing({ c: 'C', e: 'E' }, { spared: true });
   const third = knowing({ a: 'A' });
@@ -114,7 +114,7 @@ test('several that spare name the places in the texts of the caller', async () =
   expect([asked, back, spared]).toEqual([['d'], ['A', 'B', 'C', 'de', 'E'], [1, 2, 4]]);
 });
 
-test('one that has nothing to say changes nothing', async () => {
+test('without a result change nothing', async () => {
   const silent: TextStage[] = [
     { kind: 'change', plugin: 'p', run: () => undefined },
     { kind: 'answer', plugin: 'p', run: () => undefined },
@@ -123,14 +123,14 @@ test('one that has nothing to say changes nothing', async () => {
   expect(await through(['x'], silent)).toEqual({ asked: ['x'], spared: [], back: ['xe'] });
 });
 
-test('the language of a text is not asked of those that remember, but the text is changed', async () => {
+test('for a detection only stages that change texts are called', async () => {
   const memory = knowing({ ax: 'known' });
   expect((await through(['x'], [marking('a'), memory], { detectionOnly: true })).asked).toEqual(['ax']);
   expect(memory.asked).toEqual([]);
 });
 
 test.each([false, true])(
-  'a refusal ends it, there and back, and nothing is learnt from work that fails (by a promise: %s)',
+  'a refusal on the way there or back ends the work, and nothing is learnt from work that fails (by a promise: %s)',
   async (later) => {
     const now = <T>(value: T): T | Promise<T> => (later ? Promise.resolve(value) : value);
     const memory = knowing({});
@@ -155,6 +155,6 @@ test.each<[string, TextStage, string]>([
     { kind: 'answer', plugin: 'p', run: () => ({ translations: [undefined, undefined] }) },
     'plugin p gave 2 translations for 1',
   ],
-])('another number of %s is a bug of the plugin, which is named', async (_what, stage, message) => {
+])('a wrong number of %s is a bug of the plugin, which is named', async (_what, stage, message) => {
   await expect(through(['x'], [stage])).rejects.toThrow(message);
 });

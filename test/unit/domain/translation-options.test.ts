@@ -1,15 +1,15 @@
-// The key of a request's options: what shares an engine call or a remembered translation has all of them in common.
+// The key of a request's options: only requests with equal options share an engine call or a remembered translation.
 import { expect, test } from 'vitest';
 import { keyOfOptions, NOTHING_CHOSEN, sameOptions, TRANSLATION_OPTIONS } from '../../../src/domain/translation-options.ts';
 import type { TranslationOptions } from '../../../src/domain/translation-options.ts';
 
 const OPTIONS: TranslationOptions = { ...NOTHING_CHOSEN, targetLang: 'DE' };
 
-/** All strings of up to two characters that could be taken for something between values. */
+/** All strings of up to two characters that could be taken for separators. */
 const SIGNS = ['a', '1', ':', '|', '"', ''];
 const STRINGS = [...new Set(SIGNS.flatMap((one) => SIGNS.map((other) => one + other)))];
 
-test('no two options look alike, whatever is in them', () => {
+test('different options have different keys, whatever they contain', () => {
   const values: readonly (string | undefined)[] = [...STRINGS, undefined];
   const pairs = values.flatMap((formality) => values.map((context) => ({ ...OPTIONS, formality, context })));
   const glossaries = STRINGS.map((id) => ({ ...OPTIONS, glossary: { id, entries: {} } }));
@@ -19,7 +19,7 @@ test('no two options look alike, whatever is in them', () => {
   expect(new Set(all.map(keyOfOptions)).size).toBe(wanted.size);
 });
 
-test('each option is in the key, and compared', () => {
+test('each option is in the key, and is compared', () => {
   const others: TranslationOptions = {
     sourceLang: 'EN',
     targetLang: 'FR',

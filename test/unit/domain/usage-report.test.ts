@@ -1,4 +1,4 @@
-// The body of GET /v1/usage: members, their order, and money that is never shown as more than it is.
+// The body of GET /v1/usage: its members, their order, and money that is never shown as more than it is.
 import { describe, expect, test } from 'vitest';
 import type { Plan } from '../../../src/domain/plan.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
@@ -35,7 +35,7 @@ function overageOf(characters: number, plan: Plan = quota) {
 }
 
 describe('the usage report', () => {
-  test('of a quota team is written exactly so', () => {
+  test('for a quota team has exactly these members', () => {
     expect(JSON.stringify(usageReport(figures(quota, 900)))).toBe(
       '{"team_id":"01JD3Q7V6Y8Z0XKQ4T5N2M9HRC","plan":"p","billing":"quota","requests_per_second":50,' +
         '"period_start":"2026-11-01T00:00:00Z","period_end":"2026-12-01T00:00:00Z","character_count":900,"character_limit":1000,' +
@@ -45,7 +45,7 @@ describe('the usage report', () => {
     );
   });
 
-  test('of a credit team has its balance in the place of limit and overage', () => {
+  test('for a credit team has the balance instead of limit and overage', () => {
     const report = usageReport(figures(credit, 900, 899_999_999));
     expect(Object.keys(report)).toEqual([
       'team_id',
@@ -71,7 +71,7 @@ describe('the usage report', () => {
     expect(overageOf(used)).toEqual({ character_count: beyond, cost_minor: cost, cap_minor: 10, currency: 'EUR' });
   });
 
-  test('a plan changed in the middle of a period never shows a cost over its cap', () => {
+  test('after a plan change within a period the cost shown never exceeds the cap', () => {
     expect(overageOf(1_000_000_000)).toMatchObject({ cost_minor: 10, cap_minor: 10 });
     expect(overageOf(5000, { ...quota, overage_cap_minor: 0, overage_minor_per_million: 0 })).toMatchObject({
       character_count: 4000,
@@ -81,7 +81,7 @@ describe('the usage report', () => {
   });
 });
 
-describe('the report of a period', () => {
+describe('the report for a period', () => {
   const period = (plan: Plan, closed: boolean) =>
     periodReport({
       startMs: Date.UTC(2026, 9, 1),
@@ -92,7 +92,7 @@ describe('the report of a period', () => {
       characters: 1_001_000,
     });
 
-  test('of a quota plan has limit and overage as the usage report has them', () => {
+  test('with a quota plan has the same limit and overage as the usage report', () => {
     expect(JSON.stringify(period(quota, true))).toBe(
       '{"period_start":"2026-10-01T00:00:00Z","period_end":"2026-11-01T00:00:00Z","closed":true,"plan":"pro","billing":"quota",' +
         '"character_count":1001000,"character_limit":1000,' +
@@ -101,7 +101,7 @@ describe('the report of a period', () => {
     expect(period(quota, true).overage).toEqual(overageOf(1_001_000));
   });
 
-  test('of a credit plan has neither', () => {
+  test('with a credit plan has neither', () => {
     expect(JSON.stringify(period(credit, false))).toBe(
       '{"period_start":"2026-10-01T00:00:00Z","period_end":"2026-11-01T00:00:00Z","closed":false,"plan":"pro","billing":"credit","character_count":1001000}',
     );

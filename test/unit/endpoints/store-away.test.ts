@@ -1,4 +1,4 @@
-// What endpoints answer whose store is away by the time they read it: service_unavailable, never a word of the store's.
+// Endpoints whose store becomes unreachable answer service_unavailable, without the store's own words.
 import { describe, expect, test } from 'vitest';
 import { Exchange } from '../../../src/core/exchange.ts';
 import { compileRoute } from '../../../src/core/route.ts';
@@ -53,19 +53,19 @@ describe('usage with days', () => {
   const withDays = (): Exchange => asked('from=2026-11-01&to=2026-11-30');
   const TEAMS = { usage: () => Promise.resolve(expect.unreachable('the store need not be asked')) };
 
-  test('of a store that keeps none is refused by the name of the field', async () => {
+  test('is refused by the name of the field if the store keeps no days', async () => {
     expect(await usageEndpoint(TEAMS).run(withDays())).toMatchObject({
       kind: 'problem',
       problem: { code: 'validation_error', detail: 'from: this gateway does not count days; omit from and to.' },
     });
   });
 
-  test('of a store whose days are away', async () => {
+  test('is unavailable if the days cannot be read', async () => {
     const away = usageEndpoint(AWAY_TEAMS, { days: () => Promise.resolve({ kind: 'unavailable', cause: 'closed' }) });
     expect(await away.run(withDays())).toMatchObject({ kind: 'problem', problem: { code: 'service_unavailable' } });
   });
 });
 
-test.each(ENDPOINTS.map((endpoint) => [endpoint.name, endpoint] as const))('%s', async (_name, endpoint) => {
+test.each(ENDPOINTS.map((endpoint) => [endpoint.name, endpoint] as const))('%s answers service_unavailable', async (_name, endpoint) => {
   expect(await endpoint.run(asked())).toMatchObject({ kind: 'problem', problem: { code: 'service_unavailable' } });
 });

@@ -1,4 +1,4 @@
-// What is known of an attempt that failed: the word, the status of the answer, why there was no connection, when to come again.
+// The details of a failed attempt: the kind of failure, the status of the answer, why there was no connection, when to retry.
 import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ afterEach(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What is said of the first attempt. */
+/** The details of the first attempt's failure. */
 async function firstFailure(url: string, options: Parameters<Opened['engine']>[1] = {}, parts: WorkParts = {}): Promise<FailureDetail> {
   const details: FailureDetail[] = [];
   const watch: ReplicaWatch = {
@@ -49,7 +49,7 @@ async function secureEngine(): Promise<number> {
   return opened.add(await new RawEngine(createServer({ key, cert })).listen('127.0.0.1', 'secureConnection')).port;
 }
 
-describe('an answer that is no use is told with its status', () => {
+describe('an unusable answer is reported with its status', () => {
   test.each([401, 404, 429, 500])('%i', async (code) => {
     const scripted = await opened.scripted();
     scripted.always(status(code));
@@ -70,7 +70,7 @@ describe('an answer that is no use is told with its status', () => {
     expect(await firstFailure(scripted.url)).toMatchObject({ failure: 'status', status: 503, retryAfter: '7' });
   });
 
-  test('of several calls with that of the one that was refused', async () => {
+  test('and of several calls with the status of the refused one', async () => {
     const scripted = await opened.scripted();
     scripted.behave('ok', status(418), 'ok');
     const protocol: EngineProtocol = {
@@ -83,7 +83,7 @@ describe('an answer that is no use is told with its status', () => {
     expect(await firstFailure(scripted.url, { protocol })).toMatchObject({ failure: 'wrong_shape', status: 418 });
   });
 
-  test('but a failure that came without an answer has none', async () => {
+  test('but a failure without an answer has none', async () => {
     const scripted = await opened.scripted();
     for (const [behaviour, failure] of [
       ['reset', 'reset'],
@@ -104,7 +104,7 @@ describe('an answer that is no use is told with its status', () => {
   });
 });
 
-describe('a connection that could not be had is told with its cause', () => {
+describe('a failed connection is reported with its cause', () => {
   test('nobody listens', async () => {
     const scripted = await startScriptedEngine();
     const { url } = scripted;
@@ -141,7 +141,7 @@ describe('a connection that could not be had is told with its cause', () => {
     expect(connectCauseOf(Object.assign(new Error(), { code }), true)).toBe(cause);
   });
 
-  test('what has no word, without TLS, has none', () => {
+  test('an unknown error has no cause without TLS', () => {
     expect(connectCauseOf(Object.assign(new Error(), { code: 'EMFILE' }), false)).toBeUndefined();
   });
 });

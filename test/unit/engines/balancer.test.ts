@@ -1,4 +1,4 @@
-// Two attempts over replicas: their order, fresh connections, and callers that leave.
+// Two attempts across replicas: their order, new connections, and callers that leave.
 import { afterEach, describe, expect, test } from 'vitest';
 import type { EngineProtocol } from '../../../src/ports/engine.ts';
 import { slow, startScriptedEngine, status } from '../../../src/testing/scripted-engine.ts';
@@ -29,11 +29,11 @@ describe('replicas', () => {
     bad.always(status(500));
     const engine = opened.engine([bad.url, good.url]);
     for (let i = 0; i < 4; i++) expect((await asked(engine, work(), new Caller())).kind).toBe('usable');
-    // Each of its turns fails once and is made good by the other.
+    // Each request that goes to it first fails there once, and then succeeds at the other.
     expect([good.requests.length, bad.requests.length]).toEqual([4, 2]);
   });
 
-  test('one that refuses connections is set aside: no attempt, first or second, until one request tries it', async () => {
+  test('one that refuses connections is set aside: it gets no attempt, first or second, until one request tries it', async () => {
     let nowMs = 0;
     const good = await opened.scripted();
     const dead = await deadUrl();
@@ -49,7 +49,7 @@ describe('replicas', () => {
     expect(engine.health()[0]!.asideMs).toBe(2000);
   });
 
-  test('one that answers 503 is set aside for as long as it says, and brought back by the next usable answer', async () => {
+  test('one that answers 503 is set aside for its Retry-After, and is back with the next usable answer', async () => {
     let nowMs = 0;
     const [first, second] = [await opened.scripted(), await opened.scripted()];
     const engine = opened.engine([first.url, second.url], { nowMs: () => nowMs });
@@ -58,11 +58,11 @@ describe('replicas', () => {
     expect([first.requests.length, engine.health()[0]!.asideMs]).toEqual([1, 7000]);
     nowMs = 7000;
     for (let i = 0; i < 4; i++) expect((await asked(engine, work(), new Caller())).failures).toEqual([]);
-    // The trial, and then its turns.
+    // The trial, and then its share.
     expect([first.requests.length, engine.health()[0]!.asideMs]).toEqual([4, undefined]);
   });
 
-  test('three wait for one that hangs, and then nobody until a request tries it', async () => {
+  test('three requests wait for one that hangs, and then none until a request tries it', async () => {
     let nowMs = 0;
     const [hanging, good] = [await opened.scripted(), await opened.scripted()];
     const engine = opened.engine([hanging.url, good.url], { nowMs: () => nowMs, timeoutMs: 60 });
@@ -76,18 +76,18 @@ describe('replicas', () => {
     expect(hanging.requests).toHaveLength(6);
   });
 
-  test('shorter deadlines count in their share: the engine may just be slow', async () => {
+  test('timeouts with shorter deadlines count for less, because the engine may just be slow', async () => {
     const [slower, good] = [await opened.scripted(), await opened.scripted()];
     const engine = opened.engine([slower.url, good.url], { timeoutMs: 600 });
     slower.always('hang');
     for (let i = 0; i < 40; i++) await asked(engine, { ...work(), attemptMs: 60 }, new Caller());
-    // Tenths: thirty of them make three.
+    // Thirty tenths make three.
     expect([slower.requests.length, engine.health()[0]!.asideMs === undefined]).toEqual([20, true]);
     for (let i = 0; i < 30; i++) await asked(engine, { ...work(), attemptMs: 60 }, new Caller());
     expect([slower.requests.length, engine.health()[0]!.asideMs === undefined]).toEqual([30, false]);
   });
 
-  test('the only one is never set aside, nor the one that is left', async () => {
+  test('the only replica is never set aside, nor is the last one', async () => {
     const [dead, good] = [await deadUrl(), await opened.scripted()];
     const engine = opened.engine([dead, good.url]);
     await asked(engine, work(), new Caller());
@@ -98,7 +98,7 @@ describe('replicas', () => {
     expect(engine.health()[0]!.asideMs).toBeUndefined();
   });
 
-  test('a path that all calls begin with may stand in a URL or not', async () => {
+  test('a URL may have a path that all calls begin with', async () => {
     const scripted = await opened.scripted();
     scripted.always(status(500));
     const protocol: EngineProtocol = {
@@ -110,13 +110,13 @@ describe('replicas', () => {
     };
     const { url } = scripted;
     const engine = opened.engine([`${url}/v1`, `${url}/`, `${url}/v1/`, `${url}/openai/v1`, `${url}/v10`], { protocol });
-    // The same place, however it is written, under the name that it was first given.
+    // The same replica, however its URL is written, under the name that it had first.
     expect(engine.health().map((health) => health.url)).toEqual([`${url}/v1`, `${url}/openai/v1`, `${url}/v10`]);
     for (let i = 0; i < 3; i++) await asked(engine, work(), new Caller());
     expect([...new Set(scripted.requests.map(({ path }) => path))].toSorted()).toEqual(['/openai/v1/chat', '/v1/chat', '/v10/v1/chat']);
   });
 
-  test('tells how each replica has done: what was usable, what failed last and how long ago', async () => {
+  test('the health of each replica has its usable answers, its last failure and how long ago that was', async () => {
     const good = await opened.scripted();
     const dead = await deadUrl();
     let nowMs = 0;
@@ -134,11 +134,11 @@ describe('replicas', () => {
     ]);
     good.behave(status(500));
     await asked(engine, work(), new Caller());
-    // Its second attempt stays with it: the other one is set aside.
+    // The second attempt goes to the same one, because the other is set aside.
     expect(health()[1]).toEqual({ usable: 2, failed: 1, usableAgoMs: 0, lastFailure: { failure: 'status', agoMs: 0 } });
   });
 
-  test('a caller who leaves is not held against the replica', async () => {
+  test('a caller who leaves does not count as a failure of the replica', async () => {
     const scripted = await opened.scripted();
     const engine = opened.engine([scripted.url]);
     scripted.always(slow(5000));
@@ -150,14 +150,14 @@ describe('replicas', () => {
     expect(engine.health()[0]).toMatchObject({ usable: 0, failed: 0, lastFailure: undefined });
   });
 
-  test('when all refuse connections there are still two attempts, at once', async () => {
+  test('if all refuse connections there are still two attempts, without waiting', async () => {
     const engine = opened.engine([await deadUrl()]);
     for (let i = 0; i < 3; i++) {
       expect(await asked(engine, work(), new Caller())).toEqual({ kind: 'unavailable', failures: ['connect', 'connect'] });
     }
   });
 
-  test('can be changed while calls are under way, which are let to their end', async () => {
+  test('can be changed during calls, which run to their end', async () => {
     const before = await opened.scripted();
     const after = await opened.scripted();
     const engine = opened.engine([before.url]);
@@ -186,20 +186,20 @@ describe('replicas', () => {
 });
 
 describe('an engine restart', () => {
-  test('behind kept connections that break on use costs one attempt, never both', async () => {
+  test('that leaves stale connections costs one attempt, never both', async () => {
     const scripted = await opened.scripted();
     const engine = opened.engine([scripted.url], { connectionsMax: 8 });
     scripted.always(slow(20));
     await callsAtOnce(engine, 8);
     scripted.always('ok');
     expect(scripted.openConnections).toBe(8);
-    // All eight are stale: a second attempt over a kept connection would break as well.
+    // All eight are stale, so a second attempt on a reused connection would fail as well.
     scripted.staleConnections();
     const results = await callsAtOnce(engine, 8);
     expect(results.map(({ kind, failures }) => [kind, ...failures])).toEqual(results.map(() => ['usable', 'reset']));
   });
 
-  test('leaves no kept connection for a second attempt to break on', async () => {
+  test('never makes a second attempt fail on a stale connection', async () => {
     const scripted = await opened.scripted();
     const engine = opened.engine([scripted.url], { connectionsMax: 8 });
     scripted.always(slow(20));
@@ -209,7 +209,7 @@ describe('an engine restart', () => {
     expect(await asked(engine, work(), new Caller())).toMatchObject({ kind: 'usable', failures: ['reset'] });
   });
 
-  test('in the open is survived by the next call', async () => {
+  test('that closes its connections costs the next call nothing', async () => {
     const scripted = await opened.scripted();
     const { port, url } = scripted;
     const engine = opened.engine([url]);
@@ -220,11 +220,11 @@ describe('an engine restart', () => {
     expect(again.requests).toHaveLength(1);
   });
 
-  test('healthy calls one after the other share their connections', async () => {
+  test('successive calls reuse their connections', async () => {
     const scripted = await opened.scripted();
     const engine = opened.engine([scripted.url]);
     for (let i = 0; i < 10; i++) await asked(engine, work(), new Caller());
-    // A call that comes in the very turn of an answer finds that connection not free yet.
+    // A call in the same tick as an answer finds that connection not free yet.
     expect(scripted.connections).toBeLessThanOrEqual(2);
   });
 });
@@ -252,7 +252,7 @@ describe('a caller that leaves', () => {
     expect(scripted.connections).toBe(0);
   });
 
-  test('while its connection is still opening is not heard of by the engine', async () => {
+  test('while its connection is still opening sends the engine nothing', async () => {
     const scripted = await opened.scripted();
     const engine = opened.engine([scripted.url], { connectionsMax: 1 });
     const caller = new Caller();
@@ -263,7 +263,7 @@ describe('a caller that leaves', () => {
     expect(scripted.requests.map(({ body }) => body)).toEqual([expect.stringContaining('wanted')]);
   });
 
-  test('while waiting for its turn leaves the queue at once', async () => {
+  test('while it waits for a connection leaves the queue at once', async () => {
     const scripted = await opened.scripted();
     const engine = opened.engine([scripted.url], { connectionsMax: 1, queueMax: 1 });
     scripted.behave('hang');

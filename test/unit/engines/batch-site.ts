@@ -1,4 +1,4 @@
-// A batching engine in front of a scripted one, and what the two have made of it.
+// A batching engine in front of a scripted one, with helpers for what was sent and answered.
 import type { BatchLimits } from '../../../src/engines/batch.ts';
 import type { EngineOptions } from '../../../src/engines/open-engine.ts';
 import type { ReplicatedEngine } from '../../../src/engines/balancer.ts';
@@ -12,7 +12,7 @@ const BATCH: BatchLimits = { textsMax: 50, charactersMax: 1000, waitMs: 0 };
 export class BatchSite {
   readonly opened = new Opened();
   readonly scripted: ScriptedEngine;
-  /** How many requests shared a call, for each call that more than one did. */
+  /** The number of requests in each shared call. */
   readonly shared: number[] = [];
 
   constructor(scripted: ScriptedEngine) {
@@ -40,7 +40,7 @@ export function ask(engine: ReplicatedEngine, what: EngineWork, caller = new Cal
   return asked(engine, what, caller);
 }
 
-/** All at one moment, each with a caller that stays. */
+/** All in one tick, each with a caller that stays. */
 export function together(engine: ReplicatedEngine, works: readonly EngineWork[]): Promise<EngineResult[]> {
   return Promise.all(works.map((each) => ask(engine, each)));
 }
@@ -49,12 +49,12 @@ export function textsOf(...texts: readonly string[]): EngineWork {
   return work({ text: texts });
 }
 
-/** The texts of every call that an engine has had, with blanks between. */
+/** The texts of each call to an engine, joined by spaces. */
 export function callsOf(engine: ScriptedEngine): string[] {
   return engine.requests.map(({ body }) => (JSON.parse(body) as { text: string[] }).text.join(' '));
 }
 
-/** What each caller was answered, with blanks between. */
+/** Each caller's translations, joined by spaces. */
 export function answersOf(results: readonly EngineResult[]): string[] {
   return results.map((result) => (result.kind === 'usable' ? result.translations.map(({ text }) => text).join(' ') : 'unavailable'));
 }

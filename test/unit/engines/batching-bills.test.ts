@@ -1,5 +1,5 @@
-// Batches through a whole gateway with two engines: real callers of several teams, whose second attempts go to different engines, a
-// real store, and bills that are right to the character.
+// Batches in a whole gateway with two engines: callers of several teams whose second attempts go to different engines, a
+// real store, and charges that are right to the character.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,14 +14,14 @@ import { scriptedTranslation, slow, startScriptedEngine, status } from '../../..
 import type { Behaviour, ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 
 const RUNS = 15;
-/** One gateway serves all runs: the requests of each find the limits as they are. */
+/** One gateway serves all runs, so the limits must be high enough for all of them. */
 const PLAN = { ...QUOTA_PLAN, requests_per_second: 100_000 };
 
-/** Where the teams of a plan go, and in which order. */
+/** The engines of each plan, in order. */
 const LISTS = { both: ['first', 'second'], one: ['first'], turned: ['second', 'first'] };
 
 interface Asked {
-  /** Of the team that pays, from 0. */
+  /** The index of the team that pays. */
   readonly team: number;
   readonly texts: readonly string[];
   readonly target: string;
@@ -58,7 +58,7 @@ beforeEach(() => {
   other.forget();
 });
 
-/** Callers of the third team may leave; the other two teams' bills are known to the character. */
+/** Only callers of the third team may leave; the charges of the other two teams are known exactly. */
 const asked: fc.Arbitrary<Asked> = fc
   .record({
     team: fc.nat({ max: 2 }),
@@ -79,7 +79,7 @@ async function teamOf(plan: keyof typeof LISTS): Promise<TestTeam> {
   return team;
 }
 
-/** What came back: the status, and the translations of a 200; a caller that left has neither. */
+/** The status, and the translations of a 200; `undefined` for a caller that left. */
 async function post(team: TestTeam, { texts, target, leaves }: Asked): Promise<{ status: number; body: unknown } | undefined> {
   const leaving = new AbortController();
   if (leaves) setTimeout(() => leaving.abort(), 10);
@@ -104,7 +104,7 @@ async function billed({ key }: TestTeam): Promise<number> {
 
 async function metric(name: string): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${gateway.opsPort}/metrics`)).text();
-  // Of all engines together.
+  // The sum over all engines.
   return [...text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (.+)$`, 'gm'))].reduce((sum, [, value]) => sum + Number(value), 0);
 }
 
@@ -117,13 +117,13 @@ function rightBody({ texts, target }: Asked): unknown {
   return { translations, billed_characters: characters(texts) };
 }
 
-test('one call for two teams is billed to each for its own texts', async () => {
+test('for one call with texts of two teams each is charged for its own', async () => {
   const teams = [await teamOf('both'), await teamOf('one')] as const;
   const wanted = [
     { team: 0, texts: ['Good morning', 'Good night'], target: 'DE', leaves: false },
     { team: 1, texts: ['naïve 👍'], target: 'DE', leaves: false },
   ] as const;
-  // However busy the machine is, at some time the two come together.
+  // However busy the machine is, at some point the two requests arrive together.
   let rounds = 0;
   do {
     rounds++;
@@ -134,7 +134,7 @@ test('one call for two teams is billed to each for its own texts', async () => {
   await expect.poll(() => Promise.all(teams.map(billed))).toEqual([22 * rounds, 7 * rounds]);
 });
 
-test('random callers get their own answers or a 503, and each team is charged for its 200s and nothing else', async () => {
+test('random callers get their own answers or a 503, and each team is charged exactly for its 200s', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(asked, { minLength: 8, maxLength: 30 }), behaviours, behaviours, async (requests, ofFirst, ofSecond) => {
       engine.forget();
@@ -147,7 +147,7 @@ test('random callers get their own answers or a 503, and each team is charged fo
       await Promise.all(
         requests.map(async (each) => {
           const answer = await post(teams[each.team]!, each);
-          // Whether the answer had been handed over when the caller left, only the gateway knows.
+          // Only the gateway knows whether the answer had been written when the caller left.
           if (answer === undefined) left += characters(each.texts);
           else if (answer.status === 200) {
             expect(answer.body).toEqual(rightBody(each));

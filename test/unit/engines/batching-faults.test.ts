@@ -1,4 +1,4 @@
-// No caller suffers for another with whom it shares a call: not when that fails, and not when the other leaves.
+// No caller is affected by another in the same call, whether the call fails or the other leaves.
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CANARY, slow, startScriptedEngine, status } from '../../../src/testing/scripted-engine.ts';
@@ -16,7 +16,7 @@ beforeEach(async () => {
 
 afterEach(() => site.close());
 
-/** Fails every call that this text is in. */
+/** Fails every call with this text. */
 function allergicTo(text: string): Behaviour {
   return (request, response) => (request.body.includes(text) ? status(500) : slow(0))(request, response);
 }
@@ -32,7 +32,7 @@ describe('a call that fails', () => {
     ['huge', 'too_large'],
   ];
 
-  test.each(faults)('by %s is the first attempt of each, and the second each makes alone over a fresh connection', async (fault, word) => {
+  test.each(faults)('by %s was the first attempt of each, and each makes the second alone, on a new connection', async (fault, word) => {
     scripted.behave(fault);
     const engine = site.engine({}, { timeoutMs: 300 });
     const results = await together(engine, [textsOf('a', 'b'), textsOf('c')]);
@@ -43,7 +43,7 @@ describe('a call that fails', () => {
     expect(new Set(scripted.requests.map(({ connection }) => connection)).size).toBe(3);
   });
 
-  test('is made good on another replica', async () => {
+  test('is followed by second attempts at another replica', async () => {
     const other = await site.opened.scripted();
     scripted.always(status(503));
     const results = await together(site.engine({}, { urls: [scripted.url, other.url] }), [textsOf('a'), textsOf('b')]);
@@ -52,7 +52,7 @@ describe('a call that fails', () => {
     expect(callsOf(other).toSorted()).toEqual(['a', 'b']);
   });
 
-  test('because of one text fails that caller alone', async () => {
+  test('because of one text fails only that caller', async () => {
     scripted.always(allergicTo('poison'));
     const results = await together(site.engine(), [textsOf('a'), textsOf('b', 'poison'), textsOf('c')]);
     expect(answersOf(results)).toEqual([translated('a'), 'unavailable', translated('c')]);
@@ -60,7 +60,7 @@ describe('a call that fails', () => {
     expect(scripted.requests).toHaveLength(4);
   });
 
-  test('and fails again has taken two attempts of each, no more, and shows nothing of the engine', async () => {
+  test('and fails again gives each caller two attempts, no more, and shows nothing of the engine', async () => {
     scripted.always(status(500));
     const results = await together(site.engine(), [textsOf('a'), textsOf('b')]);
     expect(results).toEqual(Array.from({ length: 2 }, () => ({ kind: 'unavailable', failures: ['status', 'status'] })));
@@ -70,7 +70,7 @@ describe('a call that fails', () => {
 });
 
 describe('a caller that leaves', () => {
-  test('before the call is not in it', async () => {
+  test('before the call is not part of it', async () => {
     const engine = site.engine();
     const [leaving, staying] = [new Caller(), new Caller()];
     const left = ask(engine, work({ text: ['a'], requestId: '01JZZZZZZZZZZZZZZZZZZZZZZD' }), leaving);
@@ -95,7 +95,7 @@ describe('a caller that leaves', () => {
     expect(callsOf(scripted)).toEqual(['a bcde f', 'a bcde f']);
   });
 
-  test('with everybody else leaves the engine in peace', async () => {
+  test('with all others costs the engine no call', async () => {
     const engine = site.engine();
     const callers = [new Caller(), new Caller()];
     const results = callers.map((caller) => ask(engine, work(), caller));
@@ -106,7 +106,7 @@ describe('a caller that leaves', () => {
     expect(scripted.connections).toBe(0);
   });
 
-  test('during the call has its result at once, and takes nothing from the others', async () => {
+  test('during the call gets its result at once, and does not affect the others', async () => {
     scripted.behave(slow(50));
     const engine = site.engine();
     const leaving = new Caller();
@@ -120,7 +120,7 @@ describe('a caller that leaves', () => {
     expect(scripted.requests[0]!.aborted).toBe(false);
   });
 
-  test('last of all ends the call at the engine, and there is no second attempt', async () => {
+  test('as the last one ends the call at the engine, and there is no second attempt', async () => {
     scripted.behave('hang');
     const engine = site.engine({}, { timeoutMs: 600_000 });
     const callers = [new Caller(), new Caller()];
@@ -133,7 +133,7 @@ describe('a caller that leaves', () => {
     expect(scripted.requests).toHaveLength(2);
   });
 
-  test('during a call that fails is not tried again, nor during its own second attempt is anybody else stopped', async () => {
+  test('during a call that fails is not tried again, and one that leaves during its second attempt stops no other', async () => {
     const engine = site.engine();
     const callers = [new Caller(), new Caller(), new Caller()];
     scripted.behave(
@@ -153,7 +153,7 @@ describe('a caller that leaves', () => {
     expect(scripted.requests).toHaveLength(3);
   });
 
-  test('or has been answered is no longer watched', async () => {
+  test('or was answered is no longer watched', async () => {
     const callers = [new Caller(), new Caller()];
     const engine = site.engine();
     scripted.behave('ok', status(500));

@@ -1,4 +1,4 @@
-// Requests that share a call to the engine: who may share, what a call holds, and what stands behind it.
+// Requests that share a call to the engine: which may share, how much a call holds, and changes of the engine meanwhile.
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { slow, startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
@@ -19,8 +19,8 @@ beforeEach(async () => {
 
 afterEach(() => site.close());
 
-describe('requests at the same moment', () => {
-  test('are one call, and each gets the translations of its own texts', async () => {
+describe('requests of one tick', () => {
+  test('share one call, and each gets the translations of its own texts', async () => {
     const results = await together(site.engine(), [textsOf('a', 'b'), textsOf('c'), textsOf('d', 'e', 'f')]);
     expect(callsOf(scripted)).toEqual(['a b c d e f']);
     expect(answersOf(results)).toEqual([translated('a', 'b'), translated('c'), translated('d', 'e', 'f')]);
@@ -33,7 +33,7 @@ describe('requests at the same moment', () => {
     expect(callsOf(scripted).toSorted()).toEqual(['a', 'b']);
   });
 
-  test('keep what the engine found of each text', async () => {
+  test('get the detected language of each text', async () => {
     scripted.behave((_request, response) => {
       response.end(
         '{"translations":[{"text":"1","detected_source_language":"FR"},{"text":"2"},{"text":"3","detected_source_language":"IT"}]}',
@@ -49,7 +49,7 @@ describe('requests at the same moment', () => {
     ]);
   });
 
-  test('share a call that carries id and trace of the first of them', async () => {
+  test('share a call with the id and trace of the first', async () => {
     const first = work({ requestId: '01JZZZZZZZZZZZZZZZZZZZZZZA', traceparent: '00-a-b-01', glossary: { id: 'G', entries: ENTRIES } });
     await together(site.engine(), [first, { ...first, requestId: '01JZZZZZZZZZZZZZZZZZZZZZZB', traceparent: '00-c-d-01' }]);
     expect(scripted.requests).toHaveLength(1);
@@ -57,7 +57,7 @@ describe('requests at the same moment', () => {
     expect(JSON.parse(scripted.requests[0]!.body)).toMatchObject({ target_lang: 'DE', glossary: { id: 'G', entries: ENTRIES } });
   });
 
-  test('count for their team where all are of one, and for none where they are of several', async () => {
+  test('count for their team if all are from one, and for none if they are from several', async () => {
     const teams: (string | undefined)[] = [];
     const protocol: EngineProtocol = {
       attempt({ teamId, text }) {
@@ -77,9 +77,9 @@ describe('requests at the same moment', () => {
     expect(teams).toEqual(['a', undefined]);
   });
 
-  test('that differ in anything but texts are never in one call', async () => {
+  test('that differ in anything but their texts never share a call', async () => {
     const base = { sourceLang: 'EN', targetLang: 'DE', formality: 'more', context: 'c', glossary: { id: 'G', entries: ENTRIES } };
-    // Each option there is, with another value.
+    // Each option with another value.
     const others: TranslationOptions = {
       sourceLang: undefined,
       targetLang: 'FR',
@@ -97,7 +97,7 @@ describe('requests at the same moment', () => {
       { ...base, context: 'G|c' },
       { ...base, glossary: undefined, context: 'G|c' },
       { ...base, glossary: { id: 'H', entries: ENTRIES } },
-      // An id says enough for a glossary that never changes; that it really did not is checked all the same.
+      // For a glossary that never changes the id would do; its entries are compared all the same.
       { ...base, glossary: { id: 'G', entries: { house: 'Heim' } } },
     ].map((options) => work(options));
     await together(site.engine(), works);
@@ -105,7 +105,7 @@ describe('requests at the same moment', () => {
     expect(site.shared).toEqual([]);
   });
 
-  test('a request that stays alone goes under its own name', async () => {
+  test('a request that stays alone is sent with its own id', async () => {
     await together(site.engine(), [work({ requestId: '01JZZZZZZZZZZZZZZZZZZZZZZC' })]);
     expect(scripted.requests[0]!.headers['x-request-id']).toBe('01JZZZZZZZZZZZZZZZZZZZZZZC');
     expect(site.shared).toEqual([]);
@@ -113,7 +113,7 @@ describe('requests at the same moment', () => {
 });
 
 describe('a call holds', () => {
-  test('at most texts_max texts; what does not fit begins the next', async () => {
+  test('at most texts_max texts; what does not fit starts the next call', async () => {
     const results = await together(
       site.engine({ textsMax: 3 }),
       [['a', 'b'], ['c', 'd'], ['e'], ['f']].map((texts) => textsOf(...texts)),
@@ -130,7 +130,7 @@ describe('a call holds', () => {
     expect(callsOf(scripted).toSorted()).toEqual(['1234 5678 90', 'a']);
   });
 
-  test('characters as callers are charged for them: an emoji is one', async () => {
+  test('characters counted as for charging: an emoji is one', async () => {
     await together(
       site.engine({ charactersMax: 10 }),
       [['👍👍👍👍', '👍👍👍👍'], ['👍👍'], ['a']].map((texts) => textsOf(...texts)),
@@ -138,7 +138,7 @@ describe('a call holds', () => {
     expect(callsOf(scripted).toSorted()).toEqual(['a', '👍👍👍👍 👍👍👍👍 👍👍']);
   });
 
-  test('more of either only when one request has it, which goes at once and alone', async () => {
+  test('more of either only for a single larger request, which is sent at once and alone', async () => {
     const engine = site.engine({ textsMax: 3, charactersMax: 10, waitMs: 600_000 });
     expect(answersOf([await ask(engine, textsOf('a', 'b', 'c', 'd'))])).toEqual([translated('a', 'b', 'c', 'd')]);
     expect(answersOf([await ask(engine, textsOf('a text of 22 characters'))])).toEqual([translated('a text of 22 characters')]);
@@ -148,7 +148,7 @@ describe('a call holds', () => {
     expect(answersOf([await waiting])).toEqual(['unavailable']);
   });
 
-  test('with wait_ms also what comes later than the same turn, and a full one does not wait', async () => {
+  test('with wait_ms also requests of later ticks, and a full call does not wait', async () => {
     const engine = site.engine({ textsMax: 3, waitMs: 50 });
     const early = ask(engine, textsOf('a'));
     await turn();
@@ -162,7 +162,7 @@ describe('a call holds', () => {
     expect(callsOf(scripted)[1]).toEqual('c d');
   });
 
-  test('what came in one turn, not in two', async () => {
+  test('requests of one tick, not of two', async () => {
     const engine = site.engine();
     const first = ask(engine, textsOf('a'));
     await turn();
@@ -181,7 +181,7 @@ describe('the engine behind it', () => {
     expect(callsOf(after)).toEqual(['a b']);
   });
 
-  test('counts a call as one, however many share it', async () => {
+  test('counts a shared call once', async () => {
     scripted.always(slow(20));
     const engine = site.engine({}, { connectionsMax: 1, queueMax: 0 });
     const results = await together(
@@ -191,7 +191,7 @@ describe('the engine behind it', () => {
     expect(results.every(({ kind, failures }) => kind === 'usable' && failures.length === 0)).toBe(true);
   });
 
-  test('is not called for those who waited when it closes; they have their result', async () => {
+  test('is not called for requests that wait when it closes; they get a result', async () => {
     const engine = site.engine({ waitMs: 600_000 });
     const callers = [new Caller(), new Caller()];
     const results = callers.map((caller) => ask(engine, work(), caller));
@@ -201,7 +201,7 @@ describe('the engine behind it', () => {
     expect(scripted.connections).toBe(0);
   });
 
-  test('closes under a shared call, whose callers have their results', async () => {
+  test('closes during a shared call, and its callers get their results', async () => {
     scripted.always('hang');
     const engine = site.engine();
     const results = together(engine, [work(), work()]);

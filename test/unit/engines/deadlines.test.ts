@@ -1,4 +1,4 @@
-// One timer for many deadlines: each passes once, in order, not before its time, and not at all when it was removed.
+// One timer for many deadlines: each passes once, in order, not early, and not at all if it was removed.
 import { performance } from 'node:perf_hooks';
 import { expect, test, vi } from 'vitest';
 import { Deadlines } from '../../../src/engines/deadlines.ts';
@@ -23,7 +23,7 @@ class Sample implements Deadlined {
   }
 }
 
-test('deadlines pass in order, once each and not early; what was removed is left alone, at either end and in the middle', async () => {
+test('deadlines pass in order, once each and not early; removed ones do not, at either end and in the middle', async () => {
   const deadlines = new Deadlines(AFTER_MS);
   const order: number[] = [];
   const samples = Array.from({ length: 200 }, (_, i) => new Sample(() => order.push(i)));
@@ -41,7 +41,7 @@ test('deadlines pass in order, once each and not early; what was removed is left
   }
 });
 
-test('one that is added while others pass has its own time', async () => {
+test('one that is added while others pass gets its own time', async () => {
   const deadlines = new Deadlines(AFTER_MS);
   const late = new Sample();
   for (let i = 0; i < 5; i++) deadlines.add(new Sample(i === 2 ? () => deadlines.add(late) : undefined));
@@ -49,7 +49,7 @@ test('one that is added while others pass has its own time', async () => {
   expect(late.passedAtMs[0]).toBeGreaterThanOrEqual(late.dueMs);
 });
 
-test('what one brings about by promises has happened before the next passes', async () => {
+test('promises that one settles run before the next passes', async () => {
   const deadlines = new Deadlines(AFTER_MS);
   const second = new Sample();
   deadlines.add(
@@ -66,7 +66,7 @@ test('what one brings about by promises has happened before the next passes', as
   expect(second.passedAtMs).toEqual([]);
 });
 
-test('none passes behind the end', async () => {
+test('none passes after closing', async () => {
   const deadlines = new Deadlines(AFTER_MS);
   const sample = new Sample();
   deadlines.add(sample);

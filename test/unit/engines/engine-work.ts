@@ -10,7 +10,7 @@ import type { Engine, EngineResult, EngineWork } from '../../../src/ports/engine
 import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 
-/** What a test says of some work; its options stand beside the rest. */
+/** The parts of work that a test sets; options are beside the others. */
 export type WorkParts = Partial<Omit<EngineWork, 'options'> & TranslationOptions>;
 
 export function work(parts: WorkParts = {}): EngineWork {
@@ -33,7 +33,7 @@ export class Caller implements Cancellation {
   }
 }
 
-/** An engine with room and time enough for a healthy test; a test of limits sets its own. */
+/** An engine with enough room and time for a healthy test; a test of limits sets its own. */
 export function engineOf(urls: readonly string[], options: Partial<EngineOptions> = {}): ReplicatedEngine {
   return openEngine({
     protocol: nativeProtocol,
@@ -46,7 +46,7 @@ export function engineOf(urls: readonly string[], options: Partial<EngineOptions
   });
 }
 
-/** What a test file opens and closes again, latest first: an engine before what it is connected to, or closing would look like a fault. */
+/** What a test file opens, closed in reverse order: an engine before what it is connected to, or closing would look like a fault. */
 export class Opened {
   readonly #open: { close(): Promise<void> }[] = [];
 
@@ -68,7 +68,7 @@ export class Opened {
   }
 }
 
-/** Rejects when the result comes before the engine has returned, or twice. */
+/** The engine's result. Rejects if it comes before the engine has returned, or twice. */
 export function asked(engine: Engine, what: EngineWork = work(), caller: Cancellation = new Caller()): Promise<EngineResult> {
   return new Promise((resolve, reject) => {
     let returned = false;
@@ -83,7 +83,7 @@ export function asked(engine: Engine, what: EngineWork = work(), caller: Cancell
   });
 }
 
-/** So many calls at a time. */
+/** `count` calls at once. */
 export function callsAtOnce(engine: ReplicatedEngine, count: number): Promise<EngineResult[]> {
   return Promise.all(Array.from({ length: count }, () => asked(engine)));
 }

@@ -1,4 +1,4 @@
-// Several engines as one, each with batches of its own or without: whom a request goes to, who shares a call, and what a failure costs.
+// Several engines as one, each with or without batches: which engine a request goes to, which requests share a call, what a failure costs.
 import { setImmediate as turn } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -34,16 +34,16 @@ function engineOf(name: Name, protocol: EngineProtocol, more: Partial<NamedEngin
   return { ...wire, name, protocol, can: CAN, ...more };
 }
 
-/** Numbers of the requests whose texts are in a call. */
+/** The numbers of the requests with texts in a call. */
 function membersOf(call: EngineWork): number[] {
   return [...new Set(call.text.map((text) => Number.parseInt(text, 10)))];
 }
 
-describe('requests that ask for the same, with different engines behind the first', () => {
+describe('equal requests with different engines after the first', () => {
   const NAMED = ['0.0 a', '1.0 b', '2.0 c'];
   const LISTS = [['a'], ['a', 'b'], ['a', 'c', 'b']];
 
-  /** The three at one moment. */
+  /** Sends the three in one tick. */
   async function ask(adapters: Readonly<Record<Name, PlannedAdapter>>, batched: readonly Name[]): Promise<readonly EngineResult[]> {
     const { engine } = openEngines(NAMES.map((name) => engineOf(name, adapters[name], batched.includes(name) ? { batch: BATCH } : {})));
     const results = await Promise.all(LISTS.map((engines, i) => asked(engine, { ...work({ text: [NAMED[i]!] }), engines }, new Caller())));
@@ -58,21 +58,21 @@ describe('requests that ask for the same, with different engines behind the firs
     c: new PlannedAdapter([]),
   });
 
-  test('share the first attempt, and each makes the second at its own next engine, alone', async () => {
+  test('share the first attempt, and each makes the second alone at its own next engine', async () => {
     const adapters = adaptersOf();
     const results = await ask(adapters, ['a', 'b', 'c']);
     expect(callsOf(adapters)).toEqual({ a: ['0.0 a 1.0 b 2.0 c', '0.0 a'], b: ['1.0 b'], c: ['2.0 c'] });
     expect(results).toMatchObject(['a', 'b', 'c'].map((engine) => ({ kind: 'usable', failures: ['status'], engine })));
   });
 
-  test('share nothing where the first engine has no batches, whatever the next ones have', async () => {
+  test('share nothing if the first engine has no batches, whatever the next ones have', async () => {
     const adapters = adaptersOf();
     await ask(adapters, ['b', 'c']);
     expect(callsOf(adapters)).toEqual({ a: ['0.0 a', '1.0 b', '2.0 c', '0.0 a'], b: [], c: [] });
   });
 });
 
-test('second attempts at a next engine with batches are alone there too: none fails with a stranger’s text', async () => {
+test('make second attempts alone even at a next engine with batches, so that none fails because of another’s text', async () => {
   const [first, second] = [new PlannedAdapter(['status']), new PlannedAdapter([])];
   const { engine } = openEngines([engineOf('a', first, { batch: BATCH }), engineOf('b', second, { batch: BATCH })]);
   const results = await Promise.all(
@@ -83,11 +83,11 @@ test('second attempts at a next engine with batches are alone there too: none fa
   await engine.close();
 });
 
-describe('an engine that is only asked when another has failed', () => {
+describe('an engine that is used only after another has failed', () => {
   const opened = new Opened();
   afterEach(() => opened.close());
 
-  test('spends no last attempt on a replica that is set aside while another is good, and finds out that it is back all the same', async () => {
+  test('spends no last attempt on a replica that is set aside while another is good, and still finds out when it is back', async () => {
     let nowMs = 0;
     const [down, good, bad] = [await opened.scripted(), await opened.scripted(), await opened.scripted()];
     const wire = { protocol: nativeProtocol, timeoutMs: 20_000, responseBytesMax: 1 << 20, connectionsMax: 8, queueMax: 8 };
@@ -107,7 +107,7 @@ describe('an engine that is only asked when another has failed', () => {
     const asideMs = (): number | undefined => byName.get('b')!.health()[1]!.asideMs;
     expect([await ask('1'), await ask('2'), await ask('3')]).toEqual(['b', 'unavailable', 'b']);
     expect([textsAt(good), textsAt(bad), asideMs()]).toEqual([['1', '3'], ['2'], 1000]);
-    // It could be tried, but a first attempt may still come.
+    // It could be tried, but there may still be a first attempt.
     nowMs = 1999;
     expect([await ask('4'), textsAt(bad)]).toEqual(['b', ['2']]);
     nowMs = 2000;
@@ -123,12 +123,12 @@ describe('an engine that is only asked when another has failed', () => {
       ['1', '3', '4', '5', '6', '8'],
       ['2', 'La maison est grande.', 'La maison est grande.', '7'],
     ]);
-    // Under ids of their own, by which nobody takes them for a caller's.
+    // With ids of their own, so that they are not taken for a caller's.
     expect(new Set(bad.requests.map(({ headers }) => headers['x-request-id'])).size).toBe(3);
     expect(down.requests).toHaveLength(8);
   });
 
-  test('tries a replica that is set aside by a last attempt where no other is good', async () => {
+  test('spends a last attempt on a replica that is set aside if no other is good', async () => {
     const [down, lone] = [await opened.scripted(), await opened.scripted()];
     const wire = { protocol: nativeProtocol, timeoutMs: 20_000, responseBytesMax: 1 << 20, connectionsMax: 8, queueMax: 8 };
     const { engine } = openEngines([
@@ -156,7 +156,7 @@ describe('an engine with another behind it', () => {
   test.each([
     ['an only replica', 1],
     ['two replicas', 2],
-  ])('is failing from when %s would be set aside to its trial', async (_what, count) => {
+  ])('is failing from the time at which %s would be set aside until its trial', async (_what, count) => {
     let nowMs = 0;
     const replicas = await Promise.all(Array.from({ length: count }, () => opened.scripted()));
     const wire = { protocol: nativeProtocol, timeoutMs: 20_000, responseBytesMax: 1 << 20, connectionsMax: 8, queueMax: 8 };
@@ -168,7 +168,7 @@ describe('an engine with another behind it', () => {
     const isFailing = (): boolean => engine.isFailing!('a');
     const ask = () => asked(engine, { ...work(), engines: ['a', 'b'] });
     for (const replica of replicas) replica.always(status(500));
-    // The third failure in a row of each.
+    // The third failure of each in a row.
     for (let i = 0; i < 3 * count; i++) {
       expect(isFailing()).toBe(false);
       expect(await ask()).toMatchObject({ kind: 'usable', engine: 'b', failures: ['status'] });
@@ -184,7 +184,7 @@ describe('an engine with another behind it', () => {
     expect(isFailing()).toBe(true);
     nowMs = 1000;
     expect(isFailing()).toBe(false);
-    // While one request tries each replica, nobody else has to wait for that.
+    // While one request tries each replica, no other has to wait for that.
     for (const replica of replicas) replica.always('hang');
     const callers = replicas.map(() => new Caller());
     const trials = callers.map((caller) => asked(engine, { ...work(), engines: ['a', 'b'] }, caller));
@@ -200,7 +200,7 @@ describe('an engine with another behind it', () => {
   });
 });
 
-describe('of several engines each has its own', () => {
+describe('each of several engines has its own', () => {
   const opened = new Opened();
   afterEach(() => opened.close());
   const WIRE = { protocol: nativeProtocol, can: CAN, timeoutMs: 20_000, responseBytesMax: 1 << 20, connectionsMax: 8, queueMax: 8 };
@@ -215,15 +215,15 @@ describe('of several engines each has its own', () => {
     narrow.always('hang');
     wide.always(slow(200));
     const ask = (...engines: readonly string[]) => asked(engine, { ...work(), engines });
-    // Two of three find the only connection in use, once and then at once again.
+    // Two of three find the only connection in use, in both attempts.
     const results = await Promise.all([ask('narrow'), ask('narrow'), ask('narrow'), ask('wide'), ask('wide'), ask('wide')]);
     expect(results.map(({ kind }) => kind)).toEqual([...Array<string>(3).fill('unavailable'), ...Array<string>(3).fill('usable')]);
     expect(results.map(({ failures }) => failures[0])).toEqual(['timeout', 'busy', 'busy', undefined, undefined, undefined]);
-    // Behind one with a short deadline, a slow one has its own.
+    // After one with a short deadline, a slow one has its own.
     expect(await ask('narrow', 'wide')).toMatchObject({ kind: 'usable', failures: ['timeout'], engine: 'wide' });
   });
 
-  test('capabilities: a formality that is only preferred goes to those that know it', async () => {
+  test('capabilities: a preferred formality is sent only to those that support it', async () => {
     const [plain, polite] = [await opened.scripted(), await opened.scripted()];
     const { engine } = openEngines([
       { ...WIRE, name: 'plain', can: { ...CAN, formality: false }, urls: [plain.url] },
@@ -247,7 +247,7 @@ describe('for random requests, engines, lists and faults', () => {
     lists: fc.array(fc.shuffledSubarray([...NAMES], { minLength: 1 }), { minLength: 20, maxLength: 20 }),
   });
 
-  test('each has its own texts or none, from its first engine or its second, after at most two attempts', async () => {
+  test('each gets its own texts or none, from its first engine or its second, after at most two attempts', async () => {
     const seen = { shared: 0, elsewhere: 0, again: 0, failed: 0 };
     await fc.assert(
       fc.asyncProperty(settings, async ({ drawn: { requests, limits }, planned, batches, lists }) => {
@@ -275,7 +275,7 @@ describe('for random requests, engines, lists and faults', () => {
           const attempts = result.failures.length + Number(result.kind === 'usable');
           expect(calls.length).toBe(attempts);
           expect(attempts).toBeLessThanOrEqual(2);
-          // In the order of the names, because each engine's calls are a list of its own.
+          // In the order of the engines, because each has a list of its own calls.
           const expected = [first, next].slice(0, attempts);
           expect(calls.map(({ name }) => name)).toEqual(NAMES.flatMap((name) => expected.filter((one) => one === name)));
           if (result.kind === 'usable') {
@@ -285,7 +285,7 @@ describe('for random requests, engines, lists and faults', () => {
             expect(result.failures).toHaveLength(2);
             seen.failed++;
           }
-          // What is shared is only ever the first attempt: of two calls, one is the request's own.
+          // Only the first attempt is ever shared: of two calls, one is the request's own.
           if (attempts === 2) expect(calls.filter(({ call }) => membersOf(call).length === 1)).not.toHaveLength(0);
           if (next !== first) {
             for (const { name, call } of calls) if (name === next) expect(call.text).toEqual(what.text);
@@ -307,7 +307,7 @@ describe('for random requests, engines, lists and faults', () => {
       }),
       { numRuns: RUNS },
     );
-    // The runs have met what they are about.
+    // The runs have covered the cases.
     for (const count of Object.values(seen)) expect(count).toBeGreaterThan(RUNS / 30);
   });
 });

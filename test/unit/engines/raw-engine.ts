@@ -1,4 +1,4 @@
-// A server that shows the bytes it gets and sends the bytes it is told, and the calls that are made to it.
+// A server that records the bytes it receives and sends any bytes, with helpers for calls to it.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
@@ -8,14 +8,14 @@ import type { AttemptFailure, EngineCall, EngineResponse } from '../../../src/po
 
 export interface RawConnection {
   readonly socket: Socket;
-  /** All that came over it so far. */
+  /** Everything received on it so far. */
   received: string;
-  /** Complete requests that came over it so far. */
+  /** The number of complete requests received so far. */
   requests: number;
   closed: boolean;
 }
 
-/** Told of each complete request, with its body. */
+/** Called for each complete request, with its body. */
 export type Respond = (connection: RawConnection, body: string) => void;
 
 const REQUEST = /^[A-Z]+ [^\r]*\r\n(?:[^\r\n]+\r\n)*?(?:Content-Length: (\d+)\r\n)?\r\n/;
@@ -44,7 +44,7 @@ export class RawEngine {
     return this.connections.filter(({ closed }) => !closed).length;
   }
 
-  /** Looks again after whatever happens. */
+  /** Waits until the condition is true, checking after every event. */
   until(condition: () => boolean): Promise<void> {
     return new Promise((resolve) => {
       const look = (): void => {
@@ -104,11 +104,11 @@ export function lengthAnswer(body: string, fields = ''): string {
 
 export interface Made {
   readonly call: PoolRequest;
-  /** The body of a 200, or the failure. */
+  /** `200` and the body, or the failure. */
   readonly result: Promise<string>;
 }
 
-/** A call as adapters make them. */
+/** A call like those of adapters. */
 export function make(wire: Pool, parts: Partial<EngineCall> = {}, connection: ConnectionUse = 'reused', asker: Partial<Asker> = {}): Made {
   const { promise, resolve } = Promise.withResolvers<EngineResponse | AttemptFailure>();
   const call = wire.call({ method: 'POST', path: '/translate', headers: {}, body: 'body', ...parts }, connection, resolve, {
@@ -125,7 +125,7 @@ export function wireTo(url: string, limits: Partial<PoolLimits> = {}): Pool {
   return new Pool(new URL(url), { timeoutMs: 5000, responseBytesMax: 1 << 21, connectionsMax: 8, queueMax: 8, ...limits });
 }
 
-/** A connection rests behind its answer for two turns of the event loop. */
+/** A connection rests after its answer for two turns of the event loop. */
 export async function rested(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

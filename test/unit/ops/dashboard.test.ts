@@ -1,4 +1,4 @@
-// The Grafana dashboard asks only for metrics, labels and label values that a real gateway has.
+// The Grafana dashboard queries only metrics, labels and label values that a real gateway has.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,13 +13,13 @@ interface Dashboard {
   readonly panels: readonly { readonly title: string; readonly targets: readonly { readonly expr: string }[] }[];
 }
 
-/** A metric in a query, with the labels that the query names for it and the values that it compares them with. */
+/** A metric in a query, with its labels and the values that they are compared with. */
 interface Use {
   readonly metric: string;
   readonly labels: readonly (readonly [name: string, operator: string, value: string])[];
 }
 
-/** Added by whoever scrapes. */
+/** Labels that the scraper adds. */
 const SCRAPED = ['job'];
 
 let gateway: TestGateway;
@@ -31,7 +31,7 @@ let dashboard: Dashboard;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'lingate-dashboard-'));
   engine = await startScriptedEngine();
-  // Everything counts as near an end, so that every series of teams is there.
+  // All teams count as near a limit, so that every series of teams exists.
   const team_metrics = { every_seconds: 1, quota_used_percent: 1, credit_characters: 1_000_000, key_unused_days: 1 };
   const events = { url: 'http://127.0.0.1:1/', secret: `whsec_${'A'.repeat(43)}=` };
   const store = `sqlite:${folder}/lingate.db`;
@@ -69,7 +69,7 @@ function usesIn(expr: string): Use[] {
   }));
 }
 
-/** Labels that a query groups by. */
+/** The labels that a query groups by. */
 function groupedBy(expr: string): string[] {
   return [...expr.matchAll(/by \(([^)]*)\)/g)].flatMap((match) => match[1]!.split(',').map((name) => name.trim()));
 }
@@ -79,13 +79,13 @@ function samplesOf(metric: string): string[] {
 }
 
 describe('the dashboard', () => {
-  test('has panels, and every query asks for one of our metrics', () => {
+  test('has panels, and every query has one of our metrics', () => {
     expect(dashboard.panels.length).toBeGreaterThanOrEqual(24);
     const expressions = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
     expect(expressions.filter((expr) => usesIn(expr).length === 0)).toEqual([]);
   });
 
-  test('every metric, label and value of its queries is in the real output', () => {
+  test('every metric, label and value in its queries is in the real output', () => {
     const missing: string[] = [];
     for (const { title, targets } of dashboard.panels) {
       for (const { expr } of targets) {

@@ -1,4 +1,4 @@
-// The OpenAPI documents of the facades that we ship: strict, and true of what the routes answer to their own examples.
+// The OpenAPI documents of our facades pass the linter, and the routes answer the documents' own examples as documented.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Documented } from '../docs/documented.ts';
 import type { OpenApi } from '../docs/documented.ts';
@@ -9,7 +9,7 @@ import type { RunningGateway } from '../docs/running-gateway.ts';
 interface Facade {
   readonly plugin: string;
   readonly paths: readonly string[];
-  /** Rules of the linter that do not fit its API. */
+  /** Rules of the linter that do not apply to its API. */
   readonly without: readonly string[];
 }
 
@@ -17,7 +17,7 @@ const FACADES: readonly Facade[] = [
   {
     plugin: 'libretranslate',
     paths: ['/translate', '/detect', '/languages', '/frontend/settings'],
-    // Its failures are an object with `error`, by decision.
+    // This API's failures are an object with `error`.
     without: ['operation-4xx-problem-details-rfc7807'],
   },
   {
@@ -62,12 +62,12 @@ describe.each(FACADES)('$plugin', ({ plugin, paths, without }) => {
 
   afterAll(() => running.stop());
 
-  test('describes its routes, and nothing that the linter finds', async () => {
+  test('describes its routes and passes the linter', async () => {
     expect(Object.keys(documented.document.paths)).toEqual(paths);
     expect(await findings(source, without)).toEqual([]);
   });
 
-  test('every example of a request is answered as the document says, and so are failures', async () => {
+  test('every example request is answered as documented, and so are failures', async () => {
     const { key } = await running.gateway.team();
     for (const route of documented.routes) {
       const [method = '', path = ''] = route.split(' ');
@@ -81,7 +81,7 @@ describe.each(FACADES)('$plugin', ({ plugin, paths, without }) => {
         });
       for (const { value } of Object.values(examples)) {
         const response = await send({ authorization: `Bearer ${key}` }, value);
-        // Where an id has its place in the path, there is none: the failure is held to the document, too.
+        // An id in the path does not exist, so the failure is checked against the document, too.
         expect([route, response.ok]).toEqual([route, !path.includes('{')]);
         expect([route, await documented.faults(route, response)]).toEqual([route, []]);
       }
@@ -93,7 +93,7 @@ describe.each(FACADES)('$plugin', ({ plugin, paths, without }) => {
   });
 });
 
-/** What of the query has to be there, from its examples, with its question mark; that of a parameter that is repeated is a list. */
+/** The required query, from the examples, with its question mark; the example of a repeated parameter is a list. */
 function requiredQuery({ parameters = [] }: ReturnType<Documented['operation']>): string {
   const required = parameters.filter((one) => one.in === 'query' && one.required);
   const pairs = required.flatMap(({ name, example }) =>
@@ -102,7 +102,7 @@ function requiredQuery({ parameters = [] }: ReturnType<Documented['operation']>)
   return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs).toString()}`;
 }
 
-test('that of deepl-v2 tells the statuses and words of its API, and nothing of documents', async () => {
+test('the document of deepl-v2 has the statuses and words of its API, and no document routes', async () => {
   const running = await startRunningGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } });
   const source = await (await fetch(`${running.opsUrl}/openapi/deepl-v2.json`)).text();
   await running.stop();

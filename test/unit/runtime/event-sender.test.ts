@@ -1,4 +1,4 @@
-// The sender: its schedule to the millisecond, one process at a time, a bound on what is under way, and nothing sent twice for a store that takes no writes.
+// The event sender: its exact schedule, one process at a time, a limit of concurrent deliveries, and no repeated delivery while the store takes no writes.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Each of them is told by an event. */
+/** Creates teams, each of which causes an event. */
 async function teams(count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
     await store.teams.createTeam({ teamId: newId(), name: 'Team', plan: 'p', limits: GENEROUS_QUOTA, balanceMicro: 0 });
@@ -49,7 +49,7 @@ async function teams(count: number): Promise<void> {
 
 type Send = (event: KeptEvent, signal: AbortSignal) => Promise<SendFailure | undefined> | SendFailure | undefined;
 
-/** Time is the store's, and moves only by hand. */
+/** A sender with the store's clock, which the test moves. */
 function sender(send: Send, outbox: Outbox = store.outbox!): EventSender {
   const say = (message: string, fields?: unknown): void => void lines.push({ message, fields });
   const made = new EventSender({
@@ -74,20 +74,20 @@ async function pass(ms: number, ...turning: readonly EventSender[]): Promise<voi
   }
 }
 
-test('the pauses are those that are promised: 1 s, 5 s, 30 s, 2 min, 10 min, then hourly for three days', () => {
+test('the pauses are as documented: 1 s, 5 s, 30 s, 2 min, 10 min, then hourly for three days', () => {
   expect(RETRY_AFTER_MS.slice(0, 6)).toEqual([1000, 5000, 30_000, 120_000, 600_000, 3_600_000]);
   const hourly = RETRY_AFTER_MS.slice(5);
   expect(hourly).toEqual(hourly.map(() => 3_600_000));
   expect(hourly.length * 3_600_000).toBe(3 * 86_400_000);
 });
 
-test('a receiver that is away for an hour gets every event by that schedule, once', async () => {
+test('a receiver that is down for an hour gets every event by that schedule, once', async () => {
   const startMs = clock.nowMs();
   const away = sender(() => (clock.nowMs() - startMs < 3_600_000 ? BROKEN : undefined));
   await teams(20);
   await pass(4_400_000, away);
   const times = [0, 1, 6, 36, 156, 756, 4356].map((seconds) => startMs + seconds * 1000);
-  // With eight at a time the rest of twenty begin in the same turn, when the first have ended.
+  // With eight at a time the rest of twenty start in the same tick, when the first have ended.
   expect([...sent.values()]).toEqual(Array.from({ length: 20 }, () => times));
   expect(away.counts).toEqual({ pending: 0, delivered: 20, failed: 120, dropped: 0 });
   expect(lines.map(({ message }) => message)).toEqual([
@@ -101,7 +101,7 @@ test('after three days an event is dropped, with a line that names it', async ()
   await teams(1);
   for (const pauseMs of [0, ...RETRY_AFTER_MS]) {
     clock.step(pauseMs);
-    // The lease has ended meanwhile, and is taken again.
+    // The lease has expired meanwhile, and is taken again.
     await failing.turn();
     await failing.idle();
   }
@@ -115,13 +115,13 @@ test('after three days an event is dropped, with a line that names it', async ()
   });
 });
 
-test('of two processes one sends; the other begins when the lease of one that has died is over, or was given back', async () => {
+test('of two processes one sends; the other starts when the lease of the first has expired or was returned', async () => {
   const [first, second] = [sender(() => undefined), sender(() => undefined)];
   await teams(3);
   await pass(3000, first, second);
   expect([first.counts.delivered, second.counts.delivered]).toEqual([3, 0]);
   await teams(2);
-  // The first turns no more.
+  // The first does nothing any more.
   await pass(25_000, second);
   expect(second.counts.delivered).toBe(0);
   await pass(15_000, second);
@@ -132,11 +132,11 @@ test('of two processes one sends; the other begins when the lease of one that ha
   expect(first.counts.delivered).toBe(4);
 });
 
-test('a lease that is about to end begins nothing: what is under way ends before another may send', async () => {
+test('no delivery starts shortly before the lease ends, so that all have ended before another process may send', async () => {
   const one = sender(() => undefined);
   await one.turn();
   await teams(1);
-  // Taken for 30 s, and the store answers nothing any more that would renew it.
+  // Taken for 30 s, and the store no longer answers renewals.
   Object.assign(store.outbox!, { lease: async () => AWAY });
   clock.step(20_000);
   await one.turn();
@@ -144,7 +144,7 @@ test('a lease that is about to end begins nothing: what is under way ends before
   expect(sent.size).toBe(0);
 });
 
-test('never more than eight are under way, and a long list does not wait for the next look', async () => {
+test('there are never more than eight deliveries at once, and a long list does not wait for the next round', async () => {
   let [now, most] = [0, 0];
   const busy = sender(async () => {
     most = Math.max(most, ++now);
@@ -159,7 +159,7 @@ test('never more than eight are under way, and a long list does not wait for the
   expect([...sent.values()].filter((times) => times.length > 1)).toEqual([]);
 });
 
-test('while a receiver hangs nothing else is begun than those eight', async () => {
+test('while a receiver hangs no more than those eight are started', async () => {
   const hanging = sender((_event, signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve(BROKEN))));
   await teams(100);
   for (let i = 0; i < 5; i++) {
@@ -168,13 +168,13 @@ test('while a receiver hangs nothing else is begun than those eight', async () =
   }
   expect(sent.size).toBe(SENDS_MAX);
   expect(hanging.counts.pending).toBe(100);
-  // An end waits for a moment, then cuts; whether these have arrived is unknown, so they stay due.
+  // Closing waits briefly, then aborts; it is unknown whether these have arrived, so they stay due.
   await hanging.close();
   expect(hanging.counts).toMatchObject({ delivered: 0, failed: 0 });
   expect(await store.outbox!.due(1000)).toHaveLength(100);
 });
 
-test('what was delivered while the store takes no writes is not sent again, and nothing more is sent than can be remembered', async () => {
+test('while the store takes no writes delivered events are not sent again, and no more are sent than can be remembered', async () => {
   const { outbox } = store;
   let full = true;
   const writes = { remove: outbox!.remove.bind(outbox), postpone: outbox!.postpone.bind(outbox) };
@@ -184,7 +184,7 @@ test('what was delivered while the store takes no writes is not sent again, and 
   });
   let taken = 0;
   const one = sender(() => (full && ++taken % 2 === 0 ? BROKEN : undefined));
-  // So few that more could be sent.
+  // Few enough that more could be sent.
   await teams(20);
   await pass(5000, one);
   expect([...sent.values()].map((times) => times.length)).toEqual(Array.from({ length: 20 }, () => 1));
@@ -197,7 +197,7 @@ test('what was delivered while the store takes no writes is not sent again, and 
   expect(one.counts.delivered).toBe(200);
 });
 
-test('an event whose entry alone is left is forgotten', async () => {
+test('an event of which only the list entry is left is deleted', async () => {
   await teams(1);
   const one = sender(() => undefined);
   Object.assign(store.outbox!, { read: async () => undefined });

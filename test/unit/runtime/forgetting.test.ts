@@ -1,4 +1,4 @@
-// What tells plugins of teams that are gone: each entry of the audit once, also a late one, and again until the plugin has done it.
+// Notifies plugins of deleted teams: each audit entry once, also a late one, and again until the plugin has succeeded.
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { auditId } from '../../../src/domain/audit-entry.ts';
 import type { AuditAction, AuditEntry } from '../../../src/domain/audit-entry.ts';
@@ -45,7 +45,7 @@ function scene() {
 }
 
 describe('plugins drop what they remember', () => {
-  test('of teams that are deleted or cleared, and of all, once for each time, and of nobody else', async () => {
+  test('of deleted or cleared teams, and of all teams, once each time, and of no other team', async () => {
     const { forgetting, forgotten, change } = scene();
     change('deleteTeam', 'gone before we started', -120_000);
     change('updateTeam', 'A', 1);
@@ -61,7 +61,7 @@ describe('plugins drop what they remember', () => {
     expect(forgotten).toHaveLength(4);
   });
 
-  test('also where an entry comes late, or so many others come with it that they fill pages', async () => {
+  test('also if an entry arrives late, or with so many others that they fill pages', async () => {
     const { forgetting, forgotten, change } = scene();
     for (let i = 0; i < 450; i++) change('createKey', 'K', i + 50_000);
     await forgetting.look();
@@ -71,7 +71,7 @@ describe('plugins drop what they remember', () => {
     expect(forgotten).toEqual(['late']);
   });
 
-  test('also after an entry of somebody whose clock is ahead', async () => {
+  test('also after an entry of a process whose clock is ahead', async () => {
     const { forgetting, forgotten, change } = scene();
     change('clearMemory', 'A', 3_600_000);
     await forgetting.look();
@@ -81,7 +81,7 @@ describe('plugins drop what they remember', () => {
     expect(forgotten).toEqual(['A', 'B']);
   });
 
-  test('when the store is back, and when the plugin can again', async () => {
+  test('once the store is back, and once the plugin no longer fails', async () => {
     const { forgetting, forgotten, warnings, change, state } = scene();
     change('deleteTeam', 'A', 1);
     state.away = true;

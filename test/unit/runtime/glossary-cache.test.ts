@@ -1,4 +1,4 @@
-// The cache in front of the store: what it remembers is answered at once, and it never grows beyond its bound.
+// The glossary cache in front of the store: cached dictionaries are returned at once, and it never exceeds its limit.
 import { describe, expect, test } from 'vitest';
 import type { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
 import { writtenEntries } from '../../../src/domain/entries-text.ts';
@@ -16,7 +16,7 @@ import { boundedGlossaries, LruGlossaryCache } from '../../../src/runtime/glossa
 
 type Found = FoundEntries | undefined | StoreUnavailable;
 
-/** A store whose entries wait until they are given, and whose glossaries are the `records`. */
+/** A store with these glossaries whose entries are returned when the test resolves them. */
 function store(...records: GlossaryRecord[]) {
   const asked: string[] = [];
   const open: PromiseWithResolvers<Found>[] = [];
@@ -56,7 +56,7 @@ async function remembered(
   expect(await answer).toEqual(entries && { id, entries });
 }
 
-describe('the memory of dictionaries', () => {
+describe('the cache of dictionaries', () => {
   test('asks the store once, then answers without a promise', async () => {
     const source = store();
     const glossaries = new LruGlossaryCache({ store: source, bytesMax: 10_000 });
@@ -66,7 +66,7 @@ describe('the memory of dictionaries', () => {
     expect(source.asked).toEqual(['T D1']);
   });
 
-  test('asks once for many who come at the same time', async () => {
+  test('asks the store once for many concurrent requests', async () => {
     const source = store();
     const glossaries = new LruGlossaryCache({ store: source, bytesMax: 10_000 });
     const answers = Promise.all(Array.from({ length: 50 }, async () => glossaries.dictionary('T', REFERENCE, 'D1')));
@@ -75,7 +75,7 @@ describe('the memory of dictionaries', () => {
     expect(source.asked).toHaveLength(1);
   });
 
-  test('never answers one team with what it remembers of another', async () => {
+  test('never gives one team a cached dictionary of another', async () => {
     const source = store();
     const glossaries = new LruGlossaryCache({ store: source, bytesMax: 10_000 });
     await remembered(glossaries, source, 'D1', ENTRIES);
@@ -85,7 +85,7 @@ describe('the memory of dictionaries', () => {
     expect(source.asked).toEqual(['T D1', 'U D1', 'record of G']);
   });
 
-  test('does not remember that there was none', async () => {
+  test('does not cache the absence of a dictionary', async () => {
     const source = store();
     const glossaries = new LruGlossaryCache({ store: source, bytesMax: 10_000 });
     await remembered(glossaries, source, 'D1', undefined);
@@ -93,7 +93,7 @@ describe('the memory of dictionaries', () => {
     expect(source.asked).toEqual(['T D1', 'record of G', 'T D1']);
   });
 
-  test('tells everyone who waited of a failure, and asks again', async () => {
+  test('passes a failure to every waiting request, and asks again afterwards', async () => {
     const source = store();
     const glossaries = new LruGlossaryCache({ store: source, bytesMax: 10_000 });
     const away = { kind: 'unavailable', cause: 'away' } as const;
@@ -103,7 +103,7 @@ describe('the memory of dictionaries', () => {
     await remembered(glossaries, source, 'D1', ENTRIES);
   });
 
-  test('asks again after a bug, which everyone who waited is told of', async () => {
+  test('passes a bug to every waiting request, and asks again afterwards', async () => {
     const source = store();
     const glossaries = new LruGlossaryCache({ store: source, bytesMax: 10_000 });
     const answers = Promise.allSettled([1, 2, 3].map(async () => glossaries.dictionary('T', REFERENCE, 'D1')));
@@ -112,9 +112,9 @@ describe('the memory of dictionaries', () => {
     await remembered(glossaries, source, 'D1', ENTRIES);
   });
 
-  test('forgets the longest unused one when all together would be over the bound', async () => {
+  test('evicts the least recently used one when the total would exceed the limit', async () => {
     const source = store();
-    // Each takes a hundred bytes, a hundred for its entry, and two for each of its 150 characters: 500.
+    // Each takes 500 bytes: a hundred, another hundred for its entry, and two for each of its 150 characters.
     const entries = { ['t'.repeat(50)]: 'x'.repeat(100) };
     const glossaries = new LruGlossaryCache({ store: source, bytesMax: 1500 });
     const kept = (id: string) => expect(glossaries.dictionary('T', REFERENCE, id)).toEqual({ id, entries });
@@ -126,7 +126,7 @@ describe('the memory of dictionaries', () => {
     expect(source.asked).toEqual(['T D1', 'T D2', 'T D3', 'T D4', 'T D2']);
   });
 
-  test('passes on a dictionary that is larger than all of it, and keeps what it had', async () => {
+  test('returns a dictionary that is larger than the limit without caching it, and keeps the others', async () => {
     const source = store();
     const glossaries = new LruGlossaryCache({ store: source, bytesMax: 1000 });
     await remembered(glossaries, source, 'D1', ENTRIES);
@@ -137,8 +137,8 @@ describe('the memory of dictionaries', () => {
   });
 });
 
-describe('a dictionary whose place another took behind the admission', () => {
-  test('is answered by that one, whole', async () => {
+describe('a dictionary that was replaced after the admission', () => {
+  test('gives the new one, complete', async () => {
     const source = store(holding('D2'));
     const glossaries = new LruGlossaryCache({ store: source, bytesMax: 10_000 });
     const answer = Promise.resolve(glossaries.dictionary('T', REFERENCE, 'D1'));
@@ -149,20 +149,20 @@ describe('a dictionary whose place another took behind the admission', () => {
     expect(source.asked).toEqual(['T D1', 'record of G', 'T D2']);
   });
 
-  test('is none when the glossary holds none of the pair any more', async () => {
+  test('gives none if the glossary no longer has one for the pair', async () => {
     const source = store(holding());
     const glossaries = new LruGlossaryCache({ store: source, bytesMax: 10_000 });
     await remembered(glossaries, source, 'D1', undefined);
     expect(source.asked).toEqual(['T D1', 'record of G']);
   });
 
-  test('is given up when it happens again and again', async () => {
+  test('gives none if it is replaced again and again', async () => {
     const source = store(holding('D2'));
     const glossaries = new LruGlossaryCache({ store: { ...source, entries: async () => undefined }, bytesMax: 10_000 });
     expect(await glossaries.dictionary('T', REFERENCE, 'D1')).toBeUndefined();
   });
 
-  test('an admission that named none, because its reservation was answered again, is looked up', async () => {
+  test('is looked up if the admission named none, because it was repeated', async () => {
     const source = store(holding('D2'));
     const glossaries = new LruGlossaryCache({ store: source, bytesMax: 10_000 });
     const answer = Promise.resolve(glossaries.dictionary('T', REFERENCE, undefined));
@@ -186,7 +186,7 @@ describe('several dictionaries as one', () => {
     };
   }
 
-  test('the first that has a term decides; they are read and put together once, however many ask', async () => {
+  test('the first with a term takes precedence; they are read and merged once for many requests', async () => {
     const source = entriesOf({ A: { x: '1', y: '1' }, B: { y: '2', z: '2' } });
     const glossaries = new LruGlossaryCache({ store: source, bytesMax: 100_000 });
     const all = await Promise.all(Array.from({ length: 20 }, () => glossaries.merged('T', ['A', 'B'])));
@@ -198,14 +198,14 @@ describe('several dictionaries as one', () => {
     expect(((await glossaries.merged('T', ['B', 'A'])) as EngineGlossary).entries).toEqual({ y: '2', z: '2', x: '1' });
   });
 
-  test('there is none where one of them is gone', async () => {
+  test('there is none if one of them is gone', async () => {
     const glossaries = new LruGlossaryCache({ store: entriesOf({ A: ENTRIES }), bytesMax: 100_000 });
     expect(await glossaries.merged('T', ['A', 'B'])).toBeUndefined();
   });
 });
 
-describe("a team's glossaries, as routes have them", () => {
-  test('are created and changed under the limit, with their entries written; and a dictionary is read once for all', async () => {
+describe("a team's glossaries for routes", () => {
+  test('are created and changed within the limit, with their entries; and a dictionary is read once for all requests', async () => {
     const source = store();
     const given: unknown[] = [];
     const backing = {

@@ -1,4 +1,4 @@
-// What nobody asks for leaves a cache by itself, and what is asked for stays.
+// Unused entries are removed from a cache automatically, and used ones are kept.
 import { LRUCache } from 'lru-cache';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { IDLE_ENTRIES, purgeIdle } from '../../../src/runtime/idle-entries.ts';
@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000;
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('an entry that is not used for ten minutes is gone within a minute more; one that is used stays', () => {
+test('an entry that is unused for ten minutes is removed within another minute; a used one is kept', () => {
   const cache = new LRUCache<string, object>({ max: 9, ...IDLE_ENTRIES, perf: { now: () => Date.now() } });
   purgeIdle(cache);
   cache.set('used', {});
@@ -19,6 +19,6 @@ test('an entry that is not used for ten minutes is gone within a minute more; on
   }
   expect(cache.size).toBe(2);
   vi.advanceTimersByTime(3 * MINUTE_MS);
-  // Without being asked for it.
+  // Without a look-up.
   expect([...cache.keys()]).toEqual(['used']);
 });

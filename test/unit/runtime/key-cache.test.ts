@@ -1,4 +1,4 @@
-// The key cache: whose key it is, and the one hint that it keeps beside that.
+// The key cache: the owners of keys, and the hint that a key needs the caller's address.
 import { expect, test } from 'vitest';
 import type { KeyDigest, KeyOwner } from '../../../src/domain/api-key.ts';
 import { LruKeyCache } from '../../../src/runtime/key-cache.ts';
@@ -11,7 +11,7 @@ function cacheOf(known: readonly KeyDigest[]) {
   return { cache: new LruKeyCache({ directory, keysMax: 10, now: () => 1, onLookup: () => undefined }), asked };
 }
 
-test('an owner whose address the store has asked for says so, until it is forgotten; the others do not', async () => {
+test('an owner for whom the store has requested the address is marked until it is forgotten; others are not', async () => {
   const { cache, asked } = cacheOf(['a', 'b']);
   for (const digest of ['a', 'b']) await cache.find(digest);
   cache.noteAddressWanted('a');
@@ -22,7 +22,7 @@ test('an owner whose address the store has asked for says so, until it is forgot
   expect(asked).toEqual(['a', 'b', 'a']);
 });
 
-test('nothing is remembered of a key that the cache does not know', async () => {
+test('a hint for a key that is not cached is ignored', async () => {
   const { cache } = cacheOf([]);
   await cache.find('x');
   cache.noteAddressWanted('x');

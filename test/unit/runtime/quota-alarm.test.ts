@@ -1,8 +1,8 @@
-// The alarm about the operator's own quota: loud enough to wake someone, and no louder.
+// The alarm about the operator's own quota: at level error, but not for every request.
 import { expect, test } from 'vitest';
 import { QuotaAlarm } from '../../../src/runtime/quota-alarm.ts';
 
-test('a quota that is used up is one line at level error, and one more each minute that it lasts', () => {
+test('a used-up quota gives one line at level error, and another each minute while it lasts', () => {
   const lines: string[] = [];
   let nowMs = 5;
   const log = { info: () => undefined, warn: () => undefined, error: (message: string) => void lines.push(message) };

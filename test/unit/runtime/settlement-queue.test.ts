@@ -1,4 +1,4 @@
-// The queue of verdicts by itself: what it repeats, when it gives up, and whom it tells that nothing is open.
+// The settlement queue on its own: what it repeats, when it gives up, and whom it notifies once nothing is open.
 import { expect, test, vi } from 'vitest';
 import type { Resolution, SettlementResult } from '../../../src/ports/ledger.ts';
 import { SettlementQueue } from '../../../src/runtime/settlement-queue.ts';
@@ -29,7 +29,7 @@ function opened(answers: Resolution[]) {
   return { queue, asked, results, lines };
 }
 
-test('a verdict is repeated by its id until the store acknowledges it, and everybody who waits is told once', async () => {
+test('a settlement is repeated with its id until the store acknowledges it, and every waiting caller is notified once', async () => {
   const { queue, asked, results, lines } = opened([
     { kind: 'unavailable', cause: 'closed' },
     { kind: 'unavailable', cause: 'timeout' },
@@ -42,7 +42,7 @@ test('a verdict is repeated by its id until the store acknowledges it, and every
   await queue.drained();
 });
 
-test('what a commit charges is the same at each repetition', async () => {
+test('a commit charges the same at each repetition', async () => {
   const { queue, asked } = opened([
     { kind: 'unavailable', cause: 'closed' },
     { kind: 'unavailable', cause: 'timeout' },
@@ -53,7 +53,7 @@ test('what a commit charges is the same at each repetition', async () => {
   expect(asked).toEqual(['commit r1 of 0', 'commit r1 of 0', 'commit r1 of 0']);
 });
 
-test('a commit that is not known any more after it was repeated is no loss; at its first try it is told of', async () => {
+test('a repeated commit whose id is no longer known is not a loss; one at its first try is logged', async () => {
   const repeated = opened([{ kind: 'unavailable', cause: 'closed' }, { kind: 'absent' }]);
   repeated.queue.commit(reservation);
   await repeated.queue.drained();
@@ -64,7 +64,7 @@ test('a commit that is not known any more after it was repeated is no loss; at i
   expect([first.results, first.lines]).toEqual([['absent'], ['a delivered translation was not charged']]);
 });
 
-test('a queue that is closed tries no more and leaves what is open to its lease', async () => {
+test('a closed queue stops trying and leaves open reservations to their leases', async () => {
   const { queue, asked, results } = opened([]);
   queue.release(reservation);
   await vi.waitFor(() => expect(asked).toHaveLength(1));

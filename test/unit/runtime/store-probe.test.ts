@@ -1,4 +1,4 @@
-// The background probe: what readiness and metrics say of the store, from when, and which lines the log gets.
+// The background probe: what readiness and metrics report about the store, how soon, and the log lines.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { StoreFault } from '../../../src/ports/store.ts';
 import { StoreProbe } from '../../../src/runtime/store-probe.ts';
@@ -41,7 +41,7 @@ describe('the probe', () => {
   test.each([
     ['that takes no writes', OOM, [false, true, false], 'the store takes no writes: what it should serve is answered 503'],
     ['that does not answer', DEAD, [false, false, false], 'the store does not answer'],
-  ])('knows a store %s within a second, says so once, and once when it is over', async (_what, found, away, words) => {
+  ])('detects a store %s within a second, and logs its beginning and its end once', async (_what, found, away, words) => {
     await pass(5000);
     expect(standing()).toEqual([true, true, true]);
     fault = found;
@@ -55,7 +55,7 @@ describe('the probe', () => {
     expect(lines.slice(1)).toEqual([['the store takes writes again', { store: 'redis://store', after_seconds: 10 }]]);
   });
 
-  test('takes a store that hangs for one that is away, and asks it once at a time', async () => {
+  test('treats a store that hangs as unreachable, with one probe at a time', async () => {
     await pass(1100);
     hangs = true;
     const before = asked;
@@ -66,7 +66,7 @@ describe('the probe', () => {
     expect(lines).toEqual([['the store does not answer', { store: 'redis://store', cause: 'timeout' }]]);
   });
 
-  test('serves with a part of a cluster away, and says which', async () => {
+  test('stays ready while a part of a cluster fails, and logs which', async () => {
     fault = { ...OOM, partly: true, server: '127.0.0.1:7001' };
     await pass(500);
     expect(standing()).toEqual([true, true, false]);
@@ -74,7 +74,7 @@ describe('the probe', () => {
     expect(lines).toEqual([['a part of the store takes no writes: what it should serve is answered 503', members]]);
   });
 
-  test('is told at once by an admission that was refused as a write, and waits a second before a smaller write counts', async () => {
+  test('learns at once from an admission that was refused as a write, and then waits a second before its own smaller write counts', async () => {
     await pass(5100);
     probe.failed('full');
     expect(standing()).toEqual([false, true, false]);
@@ -86,13 +86,13 @@ describe('the probe', () => {
     expect(lines).toHaveLength(2);
   });
 
-  test('takes the word of no admission for a store that is slow', async () => {
+  test('does not treat a store as slow because of an admission', async () => {
     await pass(5000);
     probe.failed('timeout');
     expect(standing()).toEqual([true, true, true]);
   });
 
-  test('logs a state that flaps once, and its end when that has held for a second', async () => {
+  test('logs a flapping state once, and its end after that has lasted for a second', async () => {
     await pass(5000);
     for (let i = 0; i < 20; i++) {
       fault = i % 2 === 0 ? OOM : undefined;

@@ -1,4 +1,4 @@
-// The watch over all teams: every page once, the worst of each kind and no more, and nothing lost when the store is away.
+// The watch over all teams: every page once, only the worst of each kind, and nothing lost while the store is unreachable.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { isUnavailable } from '../../../src/domain/store-unavailable.ts';
 import type { TeamPage, TeamRegistry, TeamSummary } from '../../../src/ports/team-registry.ts';
@@ -39,7 +39,7 @@ const prepaid = (teamId: string, balanceMicro: number): TeamSummary => {
   return { ...summary, team: { ...summary.team, limits: PREPAID, balanceMicro } };
 };
 
-/** A registry of these teams; `ask` is told of every page. */
+/** A watch over these teams; `ask` is called for every page. */
 function watchOver(teams: readonly TeamSummary[], ask: (page: TeamPage) => unknown = () => undefined, settings = SETTINGS): TeamWatch {
   const pageSummaries: TeamRegistry['pageSummaries'] = async (page) => {
     const failure = ask(page);
@@ -52,7 +52,7 @@ function watchOver(teams: readonly TeamSummary[], ask: (page: TeamPage) => unkno
 }
 
 describe('the watch', () => {
-  test('goes through all teams a page at a time, and begins anew when its time has come', async () => {
+  test('reads all teams a page at a time, and starts again after its interval', async () => {
     const pages: (string | undefined)[] = [];
     const all = Array.from({ length: 120 }, (_, i) => team(`T${i}`, 0));
     const { latest } = watchOver(all, ({ after, limit }) => {
@@ -70,7 +70,7 @@ describe('the watch', () => {
     expect(pages).toHaveLength(6);
   });
 
-  test('tells the worst of each kind, as many as it may, and counts them all', async () => {
+  test('reports the worst of each kind, up to the limit, and counts them all', async () => {
     const used = [81, 99, 80, 79, 100, 95].map((characters) => team(`Q${characters}`, characters));
     const credit = [999, 0, 1000, 7, 500].map((characters) => prepaid(`C${characters}`, characters * 2500));
     const keys = [29, 30, 90, 31, 60].map((days) =>
@@ -97,7 +97,7 @@ describe('the watch', () => {
     ]);
   });
 
-  test('leaves out teams without an active key, counts overage as quota, and takes a quota of nothing as used', async () => {
+  test('leaves out teams without an active key, counts overage as quota, and treats a quota of 0 as used up', async () => {
     const keyless = { activeKeys: 0, idlestKey: undefined };
     const overage = team('overage', 100);
     watchOver([
@@ -111,7 +111,7 @@ describe('the watch', () => {
     expect(watch!.latest.counts).toEqual({ all: 4, quota_nearly_used: 1, credit_low: 0, key_unused: 0 });
   });
 
-  test('keeps what it found while the store is away, says so once, and goes on when it is back', async () => {
+  test('keeps its results while the store is unreachable, logs that once, and continues when it is back', async () => {
     let [away, buggy] = [false, false];
     watchOver([team('full', 100)], () => {
       if (!away) return undefined;
@@ -132,7 +132,7 @@ describe('the watch', () => {
     expect(said).toHaveLength(2);
   });
 
-  test('asks for nothing more when it is closed, in the middle of a pass as well', async () => {
+  test('reads nothing more once it is closed, even in the middle of a pass', async () => {
     let pages = 0;
     watchOver(
       Array.from({ length: 200 }, (_, i) => team(`T${i}`, 0)),
@@ -144,7 +144,7 @@ describe('the watch', () => {
     expect(pages).toBe(1);
   });
 
-  test('holds as little of 100,000 teams that are all near an end as of a few', () => {
+  test('keeps no more of 100,000 teams near a limit than of a few', () => {
     const worst = new Worst<{ readonly badness: number }>(50, ({ badness }) => badness);
     const order = Array.from({ length: 100_000 }, (_, i) => (i * 7919) % 100_000);
     for (const badness of order) worst.add({ badness });

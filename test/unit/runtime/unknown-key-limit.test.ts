@@ -1,8 +1,8 @@
-// The bound on unknown keys of an address: so many within a minute, each address for itself, in bounded memory.
+// The limit of unknown keys per address and minute, in bounded memory.
 import { expect, test } from 'vitest';
 import { AddressLimit } from '../../../src/runtime/unknown-key-limit.ts';
 
-test('an address is stopped at its limit, for the rest of the minute that its first one began, and nobody else is', () => {
+test('an address is refused beyond its limit, until a minute after its first unknown key, and no other is', () => {
   let nowMs = 5000;
   const limit = new AddressLimit({ perMinute: 3, now: () => nowMs });
   for (let i = 0; i < 3; i++) {
@@ -18,7 +18,7 @@ test('an address is stopped at its limit, for the rest of the minute that its fi
   expect(limit.reached('192.0.2.1')).toBe(false);
 });
 
-test('of IPv6 a /64 counts as one address', () => {
+test('an IPv6 /64 counts as one address', () => {
   const limit = new AddressLimit({ perMinute: 2, now: () => 0 });
   limit.add('2001:db8:1:2::1');
   limit.add('2001:db8:1:2:ffff::');
@@ -26,7 +26,7 @@ test('of IPv6 a /64 counts as one address', () => {
   expect(reached).toEqual([true, false, false, false]);
 });
 
-test('ten thousand addresses are kept, the oldest goes first', () => {
+test('ten thousand addresses are kept, and the oldest is dropped first', () => {
   const limit = new AddressLimit({ perMinute: 1, now: () => 0 });
   for (let i = 0; i <= 10_000; i++) limit.add(`address ${i}`);
   expect([limit.reached('address 0'), limit.reached('address 1'), limit.reached('address 10000')]).toEqual([false, true, true]);

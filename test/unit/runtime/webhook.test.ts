@@ -1,4 +1,4 @@
-// The post: signed as Standard Webhooks has it, by a library that somebody else wrote; only a 2xx in time is success, whatever a receiver does.
+// The webhook's request: its signature is verified with an independent Standard Webhooks library, and only a 2xx in time is success.
 import http from 'node:http';
 import { createRequire } from 'node:module';
 import net from 'node:net';
@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { Webhook } from '../../../src/runtime/webhook.ts';
 
-/** Its types are no modules. */
+/** Loaded with require, because its types are not those of a module. */
 const { Webhook: Verifier } = createRequire(import.meta.url)('standardwebhooks') as {
   readonly Webhook: new (secret: string) => { verify(body: string, headers: object): unknown };
 };
@@ -40,7 +40,7 @@ function webhook(url: string, timeoutMs = 20_000): Webhook {
 
 const MESSAGE = { id: 'an-id', contentType: 'application/cloudevents+json', body: '{"name":"Grüße"}' };
 
-test('the body arrives byte for byte, and another library finds the signature good, and one over other bytes bad', async () => {
+test('the body arrives byte for byte, and another library accepts the signature, but not for other bytes', async () => {
   const got: { request: http.IncomingMessage; body: string }[] = [];
   const url = await receiver((request, response) => {
     const pieces: Buffer[] = [];
@@ -81,7 +81,7 @@ test.each([
   expect(requests).toBe(1);
 });
 
-test('one that takes the connection and says nothing is a timeout, as is one that says its status too late', async () => {
+test('a receiver that accepts the connection and never answers is a timeout, as is one that sends its status too late', async () => {
   const silent = await listening(net.createServer());
   expect(await webhook(silent, 200).post(MESSAGE, NEVER)).toEqual({ failure: 'timeout' });
   const slow = await receiver((_request, response) => void setTimeout(() => response.end(), 60_000).unref());
@@ -105,7 +105,7 @@ test('a body that never ends delays nothing, and is not read to its end', async 
   expect(written).toBeLessThan(1000);
 });
 
-test('nobody there, a name that is none, one that hangs up, one that speaks no HTTP: failures, never rejections', async () => {
+test('a closed port, an unknown name, a receiver that hangs up, and one that does not speak HTTP are failures, never rejections', async () => {
   const server = net.createServer();
   const gone = await listening(server);
   await ends.pop()!();
@@ -119,7 +119,7 @@ test('nobody there, a name that is none, one that hangs up, one that speaks no H
   expect(await webhook(rude).post(MESSAGE, NEVER)).toEqual({ failure: expect.any(String) as string });
 });
 
-test('one that is cut by its caller ends at once', async () => {
+test('an aborted request ends at once', async () => {
   const silent = await listening(net.createServer());
   const cut = new AbortController();
   const posting = webhook(silent).post(MESSAGE, cut.signal);

@@ -1,4 +1,4 @@
-// Bodies around their limit, and bodies that do not end.
+// Bodies near their limit, and bodies that do not end.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BodyCollector, SpareRoom } from '../../../src/server/body-collector.ts';
@@ -20,18 +20,15 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
 
   const post = (body: Uint8Array, path = '/echo'): Buffer => requestBytes({ method: 'POST', path, body });
 
-  test.each([1, BODY_BYTES_MAX - 1, BODY_BYTES_MAX])(
-    'a body of %i bytes arrives as it was sent, and the connection stays',
-    async (size) => {
-      const connection = await RawConnection.open(server);
-      const body = randomBytes(size);
-      for (const path of ['/echo', '/async-echo']) {
-        connection.send(post(body, path));
-        expect((await connection.response()).json()).toMatchObject({ bytes: size, sum: sumOf(body) });
-      }
-      connection.destroy();
-    },
-  );
+  test.each([1, BODY_BYTES_MAX - 1, BODY_BYTES_MAX])('a body of %i bytes arrives unchanged, and the connection is kept', async (size) => {
+    const connection = await RawConnection.open(server);
+    const body = randomBytes(size);
+    for (const path of ['/echo', '/async-echo']) {
+      connection.send(post(body, path));
+      expect((await connection.response()).json()).toMatchObject({ bytes: size, sum: sumOf(body) });
+    }
+    connection.destroy();
+  });
 
   test.each([BODY_BYTES_MAX + 1, DROPPED_MAX])('a body of %i bytes is dropped, refused, and the connection closed', async (size) => {
     const connection = await RawConnection.open(server);
@@ -52,7 +49,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     connection.destroy();
   });
 
-  test('the same holds for a chunked one', async () => {
+  test('nor is a chunked one', async () => {
     const head = requestBytes({ method: 'POST', path: '/echo', headers: { 'Transfer-Encoding': 'chunked' } });
     for (const [size, code] of [
       [BODY_BYTES_MAX, undefined],
@@ -73,7 +70,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     ['POST', '/unknown', 404],
     ['GET', '/async', 200],
   ])(
-    'an answer to %s %s does not wait for a body that nobody reads, and the connection goes on behind it',
+    'an answer to %s %s does not wait for a body that is not read, and the connection can be used after that',
     async (method, path, status) => {
       const connection = await RawConnection.open(server);
       connection.send(`${method} ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n`);
@@ -84,7 +81,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     },
   );
 
-  test('a refusal before a body that is announced far too long closes the connection', async () => {
+  test('a refusal before a body with a far too large length closes the connection', async () => {
     const connection = await RawConnection.open(server);
     connection.send(`POST /closed HTTP/1.1\r\nHost: a\r\nContent-Length: ${DROPPED_MAX + 1}\r\n\r\n`);
     connection.send(Buffer.alloc(DROPPED_MAX + 1));
@@ -107,7 +104,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
 });
 
 describe('the body collector', () => {
-  test('keeps borrowed memory by copying it, in one piece however small the chunks', () => {
+  test('copies borrowed memory, into one buffer however small the chunks', () => {
     const collector = new BodyCollector(1000, 0);
     const borrowed = new Uint8Array(1);
     for (let i = 0; i < 1000; i++) {
@@ -117,7 +114,7 @@ describe('the body collector', () => {
     expect(Uint8Array.from(collector.take() as Uint8Array)).toEqual(Uint8Array.from({ length: 1000 }, (_, i) => i % 251));
   });
 
-  test('does not write into a chunk that it was given to keep', () => {
+  test('does not write into a chunk that it may keep', () => {
     const first = Uint8Array.of(1, 2);
     const collector = new BodyCollector(10, 0);
     collector.add(first, false);
@@ -128,13 +125,13 @@ describe('the body collector', () => {
     ]);
   });
 
-  test('an empty body is none', () => {
+  test('treats an empty body as none', () => {
     const collector = new BodyCollector(10, 0);
     collector.add(new Uint8Array(0), true);
     expect(collector.take()).toBe('none');
   });
 
-  test('what is announced and comes in two pieces is kept in one allocation of its length', () => {
+  test('keeps a body with a length in one allocation, even if it arrives in two chunks', () => {
     const collector = new BodyCollector(1000, 6);
     collector.add(Uint8Array.of(1, 2, 3), true);
     collector.add(Uint8Array.of(4, 5, 6), true);
@@ -143,13 +140,13 @@ describe('the body collector', () => {
     expect(body.buffer.byteLength).toBe(6);
   });
 
-  test('whatever is announced, no more than twice what has come is allocated', () => {
+  test('allocates at most twice the received bytes, whatever the announced length', () => {
     const collector = new BodyCollector(1_000_000, 1_000_000);
     collector.add(new Uint8Array(10), true);
     expect((collector.take() as Uint8Array).buffer.byteLength).toBeLessThanOrEqual(20);
   });
 
-  test('room that was given back serves the next long body, and nothing else does', () => {
+  test('reuses only returned memory for the next long body', () => {
     const spare = new SpareRoom();
     const dropped = new BodyCollector(200_000, 150_000, spare);
     dropped.add(new Uint8Array(100_000).fill(1), true);
@@ -160,12 +157,12 @@ describe('the body collector', () => {
     const body = next.take() as Uint8Array;
     expect([body.length, body[0], body[99_999], body[100_000], body[119_999]]).toEqual([120_000, 2, 2, 3, 3]);
     expect(body.buffer.byteLength).toBe(150_000);
-    // A body that a step may still have: it was not given back.
+    // A body that a step may still have, because it was not returned.
     const third = new BodyCollector(200_000, 100_000, spare);
     third.add(new Uint8Array(60_000), true);
     third.add(new Uint8Array(40_000), true);
     expect((third.take() as Uint8Array).buffer).not.toBe(body.buffer);
-    // Another's memory.
+    // Memory of another owner.
     const foreign = new Uint8Array(100_000);
     spare.give(foreign);
     expect(spare.take(100_000).buffer).not.toBe(foreign.buffer);

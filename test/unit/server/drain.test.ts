@@ -1,4 +1,4 @@
-// The end of the public side: how long a drain waits for whom, and when it is over.
+// Draining the public listener: which callers it waits for, how long, and when it ends.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -34,17 +34,17 @@ async function startLongAnswers(start: Start): Promise<Pick<TestServer, 'listene
 }
 
 describe.each(LISTENERS)('a drain of the %s listener', (_name, start) => {
-  test('is over at once when nobody is connected', async () => {
+  test('ends at once if there are no connections', async () => {
     const server = await startTestServer(start);
     expect(server.listener.connections).toBe(0);
-    // By the quiet alone it would go on to the deadline.
+    // If only the quiet time ended it, it would continue to the deadline.
     const startedAtMs = performance.now();
     expect(await drained(server, DEADLINE_MS)).toBe(0);
     expect(performance.now() - startedAtMs).toBeLessThan(DEADLINE_MS / 2);
     server.close();
   });
 
-  test('is over as soon as the last caller has been told to go', async () => {
+  test('ends as soon as the last caller was told to disconnect', async () => {
     const server = await startTestServer(start);
     const callers = await Promise.all([1, 2, 3].map(() => RawConnection.open(server)));
     for (const caller of callers) {
@@ -66,14 +66,14 @@ describe.each(LISTENERS)('a drain of the %s listener', (_name, start) => {
     server.close();
   });
 
-  test('ends with the quiet for callers who stay silent, once everybody else has gone', async () => {
+  test('ends after the quiet time for silent callers, once all others have gone', async () => {
     const server = await startTestServer(start);
     const silent = await RawConnection.open(server);
     const busy = await RawConnection.open(server);
     busy.send(requestBytes({ path: '/wait' }));
     await server.until(() => server.gateway.inFlight === 1);
     const over = drained(server, 100);
-    // Three times the quiet: while one is served, nobody is cut.
+    // Three times the quiet time: while one is served, none is cut off.
     await delay(300);
     silent.send(requestBytes({ path: '/sync' }));
     expect((await silent.response()).status).toBe(200);
@@ -86,7 +86,7 @@ describe.each(LISTENERS)('a drain of the %s listener', (_name, start) => {
     server.close();
   });
 
-  test('cuts a connection on which nothing ever came', async () => {
+  test('cuts a connection that never sent anything', async () => {
     const server = await startTestServer(start);
     const silent = await RawConnection.open(server);
     await expect.poll(() => server.listener.connections).toBe(1);
@@ -96,7 +96,7 @@ describe.each(LISTENERS)('a drain of the %s listener', (_name, start) => {
     server.close();
   });
 
-  test('waits for a caller who is slow to take a long answer', async () => {
+  test('waits for a caller who reads a long answer slowly', async () => {
     const server = await startLongAnswers(start);
     const slow = connect({ port: server.listener.address.port, host: '127.0.0.1' });
     await once(slow, 'connect');
@@ -106,7 +106,7 @@ describe.each(LISTENERS)('a drain of the %s listener', (_name, start) => {
     const over = drained(server, 50);
     slow.write(requestBytes({ path: '/' }));
     await expect.poll(() => server.listener.unsent).toBe(1);
-    // Six times the quiet, in which not a byte moves.
+    // Six times the quiet time, without a byte of progress.
     await delay(300);
     slow.resume();
     await once(slow, 'end');

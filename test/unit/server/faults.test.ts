@@ -18,7 +18,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     hasty.close();
   });
 
-  test.each(['/throw', '/reject'])('%s: a bug is a complete 500 that says nothing of it, and is reported', async (path) => {
+  test.each(['/throw', '/reject'])('%s: a bug is a complete 500 without details, and is reported', async (path) => {
     const response = await request({ port: server.port, path });
     expect(response.status).toBe(500);
     expect(response.headers['content-type']).toBe('application/problem+json');
@@ -34,7 +34,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
   });
 
   test.each(['/split', '/split-later'])(
-    '%s: a field that would split the response is a bug: 500, and nothing of it is sent',
+    '%s: a header that would split the response is a bug: 500, and none of it is sent',
     async (path) => {
       const connection = await RawConnection.open(server);
       connection.send(requestBytes({ path }));
@@ -60,7 +60,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     expect((await request({ port: server.port, path: '/sync' })).status).toBe(200);
   });
 
-  test('a bug while the body is handed over is a 500, too', async () => {
+  test('a bug during the handover of the body is a 500, too', async () => {
     const { gateway } = server;
     const body = gateway.body.bind(gateway);
     gateway.body = () => {
@@ -96,7 +96,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     }
   });
 
-  test.each(['GET', 'POST'])('a caller who leaves while %s /wait waits: called off at once, settled as client_closed', async (method) => {
+  test.each(['GET', 'POST'])('a caller who leaves during %s /wait: cancelled at once, settled as client_closed', async (method) => {
     const before = server.settled.length;
     const connection = await RawConnection.open(server);
     connection.send(requestBytes({ method, path: '/wait', ...(method === 'POST' ? { body: 'x' } : {}) }));
@@ -117,7 +117,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     expect(server.settled.slice(before)).toEqual([`${method} /wait client_closed`]);
   });
 
-  test('closing in order counts as leaving as well: nothing is charged for an answer that nobody may read', async () => {
+  test('an orderly close counts as leaving as well: there is no charge for an answer that may never be read', async () => {
     const before = server.settled.length;
     const connection = await RawConnection.open(server);
     connection.send(requestBytes({ path: '/wait' }));

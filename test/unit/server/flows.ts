@@ -1,9 +1,9 @@
-// Bytes without end, for answers that are streamed: made as they are taken, and counted.
+// Endless bytes for streamed answers: made as they are read, and counted.
 import type { ByteReceiver, ByteSource } from '../../../src/core/byte-stream.ts';
 
-/** Bytes that were made in all: less than what was announced, where nobody took the rest. */
+/** All bytes made so far: fewer than announced if the rest was not read. */
 export let madeBytes = 0;
-/** Sources that somebody has not taken to their ends. */
+/** The number of sources that were not read to their ends. */
 export let cancelled = 0;
 
 /** Byte `i` of any flow. */
@@ -35,7 +35,7 @@ class Flow implements ByteSource {
   #receiver: ByteReceiver | undefined = undefined;
 
   constructor(until: number, sized: boolean, ends: boolean, pieceBytes: number) {
-    // One that fails had promised more.
+    // One that fails has announced more.
     this.bytes = sized ? until + (ends ? 0 : 1000) : undefined;
     this.#until = until;
     this.#ends = ends;
@@ -62,7 +62,7 @@ class Flow implements ByteSource {
     cancelled++;
   }
 
-  /** One piece a turn, as a connection would give them. */
+  /** One piece per turn, like a connection. */
   #run(): void {
     if (this.#running || this.#paused || this.#over) return;
     this.#running = true;

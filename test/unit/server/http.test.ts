@@ -1,4 +1,4 @@
-// What a well-behaved caller sees, the same on both listeners.
+// What a well-behaved caller gets, the same on both listeners.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RawConnection, chunked, request, requestBytes } from '../../support/raw-http.ts';
 import { LISTENERS, startTestServer } from './test-gateway.ts';
@@ -17,7 +17,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
 
   const get = (path: string, headers: Record<string, string> = {}) => request({ port: server.port, path, headers });
 
-  test.each(['/sync', '/async'])('%s is answered with the fields that every answer carries, each once', async (path) => {
+  test.each(['/sync', '/async'])('%s is answered with the headers of every answer, each once', async (path) => {
     const answer = await get(path);
     expect(answer.status).toBe(200);
     expect(answer.statusText).toBe('OK');
@@ -32,7 +32,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     expect(names).not.toContain('uwebsockets');
   });
 
-  test('a problem is a problem document with all its members and the same request id as the field', async () => {
+  test('a problem is a problem document with all its members and the request id of the header', async () => {
     const answer = await get('/nowhere');
     expect(answer.status).toBe(404);
     expect(answer.statusText).toBe('Not Found');
@@ -47,7 +47,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     });
   });
 
-  test('a wrong method is told which are right; methods and paths are case-sensitive', async () => {
+  test('a wrong method is answered with the allowed ones; methods and paths are case-sensitive', async () => {
     const answer = await request({ port: server.port, method: 'DELETE', path: '/sync' });
     expect([answer.status, answer.headers['allow']]).toEqual([405, 'GET']);
     expect((await get('/Sync')).status).toBe(404);
@@ -55,7 +55,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     expect((await get('/%73ync')).status).toBe(404);
   });
 
-  test('only wanted fields are copied, repeated ones joined, the query raw', async () => {
+  test('only required headers are copied, repeated ones joined, the query raw', async () => {
     const connection = await RawConnection.open(server);
     connection.send('GET /headers?a=%20b&c HTTP/1.1\r\nHost: a\r\nX-One: 1\r\nX-Other: 9\r\nx-one: 2\r\nAuthorization: k\r\n\r\n');
     const answer = await connection.response();
@@ -81,7 +81,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     connection.destroy();
   });
 
-  test('a request may come in any pieces behind its request line', async () => {
+  test('a request may be split anywhere after its request line', async () => {
     const bytes = requestBytes({ method: 'POST', path: '/echo', body: 'in pieces' });
     const lineEnd = bytes.indexOf('\r\n') + 2;
     const connection = await RawConnection.open(server);
@@ -123,17 +123,20 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     connection.destroy();
   });
 
-  test.each(['close', 'Close', 'close, te', 'keep-alive, close'])('Connection: %s is honoured, and said back', async (value) => {
-    for (const path of ['/sync', '/async']) {
-      const connection = await RawConnection.open(server);
-      connection.send(requestBytes({ path, headers: { Connection: value } }));
-      expect((await connection.response()).headers['connection']).toBe('close');
-      expect(await connection.ended).toBe('fin');
-      connection.destroy();
-    }
-  });
+  test.each(['close', 'Close', 'close, te', 'keep-alive, close'])(
+    'Connection: %s is honoured, and repeated in the answer',
+    async (value) => {
+      for (const path of ['/sync', '/async']) {
+        const connection = await RawConnection.open(server);
+        connection.send(requestBytes({ path, headers: { Connection: value } }));
+        expect((await connection.response()).headers['connection']).toBe('close');
+        expect(await connection.ended).toBe('fin');
+        connection.destroy();
+      }
+    },
+  );
 
-  test('nothing behind a request with Connection: close is handled', async () => {
+  test('nothing after a request with Connection: close is handled', async () => {
     const connection = await RawConnection.open(server);
     connection.send(
       Buffer.concat([requestBytes({ path: '/sync', headers: { Connection: 'close' } }), requestBytes({ path: '/behind-close' })]),
@@ -143,7 +146,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     connection.destroy();
   });
 
-  test('Expect: 100-continue is told to go on', async () => {
+  test('Expect: 100-continue gets its interim response', async () => {
     const connection = await RawConnection.open(server);
     connection.send('POST /echo HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n');
     await connection.seen('HTTP/1.1 100 Continue\r\n\r\n');
@@ -152,7 +155,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     connection.destroy();
   });
 
-  test('an Upgrade is not honoured: the request is answered as it is', async () => {
+  test('an Upgrade is ignored, and the request answered', async () => {
     const headers = {
       Connection: 'Upgrade',
       Upgrade: 'websocket',
@@ -184,7 +187,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     ['in chunks', { 'Transfer-Encoding': 'chunked' }, '5\r\nhello\r\n', '5\r\nworld\r\n0\r\n\r\n'],
     ['of a length, with Connection: close', { 'Content-Length': '10', Connection: 'close' }, 'hello', 'world'],
   ])(
-    'a body %s that is not needed is answered before it has come, and what follows it is never handled',
+    'a request whose body %s is not needed is answered before that has arrived, and what follows is never handled',
     async (_how, headers, ...body) => {
       const [first, rest] = body as [string, string];
       for (const path of ['/closed', '/nowhere']) {
@@ -202,7 +205,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     },
   );
 
-  test('POST without a body is one with Content-Length: 0', async () => {
+  test('a POST without a body is treated as one with Content-Length: 0', async () => {
     expect((await request({ port: server.port, method: 'POST', path: '/echo' })).json()).toEqual({ body: 'none' });
   });
 

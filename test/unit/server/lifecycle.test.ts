@@ -1,4 +1,4 @@
-// Starting and stopping: ports, TLS files, and a drain that loses nobody.
+// Starting and stopping: ports, TLS files, and a drain that loses no request.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     server.close();
   });
 
-  test('a foreign address is one clear error', async () => {
+  test('an address of another machine is one clear error', async () => {
     const started = startTestServer(start, { host: '192.0.2.1' });
     await expect(started).rejects.toMatchObject({ reason: 'cannot_listen' });
     await expect(started).rejects.toThrow(/does not have that address/);
@@ -64,7 +64,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     server.close();
   });
 
-  test('plain HTTP on a TLS port is cut off, and harms nobody', async () => {
+  test('plain HTTP on a TLS port is cut off, and harms no other connection', async () => {
     const server = await startTestServer(start, { tls: { certFile, keyFile } });
     const connection = await RawConnection.open(server);
     connection.send(requestBytes({ path: '/sync' }));
@@ -84,7 +84,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     );
   });
 
-  test('a drain lets what is in flight end, closes its connection, and refuses new ones', async () => {
+  test('a drain lets requests in flight end, closes their connections, and refuses new ones', async () => {
     const server = await startTestServer(start);
     const waiting = await RawConnection.open(server);
     waiting.send(requestBytes({ path: '/wait' }));
@@ -99,7 +99,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     server.close();
   });
 
-  test('during a drain, a connection that was idle is served once more and told to close', async () => {
+  test('during a drain an idle connection is served once more and told to close', async () => {
     const server = await startTestServer(start);
     const idle = await RawConnection.open(server);
     idle.send(requestBytes({ path: '/sync' }));
@@ -114,7 +114,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     server.close();
   });
 
-  test('what hangs is cut at the deadline, and settled', async () => {
+  test('a request that hangs is cut off at the deadline, and settled', async () => {
     const server = await startTestServer(start);
     const hanging = await RawConnection.open(server);
     hanging.send(`POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhel`);

@@ -1,4 +1,4 @@
-// One connection of the node:http listener: requests that are pipelined begin in their turn, and only what was written is settled as delivered.
+// One connection of the node:http listener: pipelined requests start in turn, and only written answers are settled as delivered.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Gateway } from '../../../src/core/gateway.ts';
@@ -7,14 +7,14 @@ import { RawConnection, request, requestBytes } from '../../support/raw-http.ts'
 import { LISTENERS, startTestServer } from './test-gateway.ts';
 import type { TestServer } from './test-gateway.ts';
 
-/** So many requests one connection may have open. */
+/** The limit of open requests on one connection. */
 const PIPELINE_MAX = 64;
-/** More than what Node keeps of a body that nobody reads. */
+/** More than Node buffers of a body that is not read. */
 const LONG_BODY = 'x'.repeat(60_000);
 
 const SLOW = requestBytes({ path: '/wait' });
 
-/** Resolves when the gateway has been told of the next caller who has left. */
+/** Resolves when the gateway has noticed that the next caller has left. */
 function leaving(gateway: Gateway): Promise<void> {
   return new Promise((resolve) => {
     const abort = gateway.abort.bind(gateway);
@@ -26,7 +26,7 @@ function leaving(gateway: Gateway): Promise<void> {
   });
 }
 
-describe('requests that are pipelined', () => {
+describe('pipelined requests', () => {
   let server: TestServer;
   let connection: RawConnection;
 
@@ -44,7 +44,7 @@ describe('requests that are pipelined', () => {
 
   afterAll(() => server.close());
 
-  /** All of it has been read when a request that came later, on another connection, has been answered. */
+  /** Sends the requests. They have all been read once a later request on another connection was answered. */
   async function pipelined(...requests: readonly (string | Uint8Array)[]): Promise<void> {
     connection = await RawConnection.open(server);
     connection.send(Buffer.concat(requests.map((bytes) => Buffer.from(bytes))));
@@ -54,7 +54,7 @@ describe('requests that are pipelined', () => {
     server.settled.splice(server.settled.indexOf('GET /sync 200'), 3);
   }
 
-  test('begin when the one before them has been answered, and are answered in order', async () => {
+  test('start when the one before was answered, and are answered in order', async () => {
     await pipelined(SLOW, requestBytes({ path: '/async' }), SLOW, requestBytes({ path: '/nowhere' }));
     expect(server.handled).toEqual(['GET /wait']);
     server.letGo();
@@ -68,7 +68,7 @@ describe('requests that are pipelined', () => {
     expect(server.settled).toEqual(['GET /wait 200', 'GET /async 200', 'GET /wait 200', 'GET /nowhere not_found']);
   });
 
-  test.each(['reset', 'finish'] as const)('behind a slow one are never begun for a caller who leaves by %s', async (leave) => {
+  test.each(['reset', 'finish'] as const)('after a slow one never start for a caller who leaves by %s', async (leave) => {
     await pipelined(SLOW, ...Array.from({ length: 60 }, () => requestBytes({ method: 'POST', path: '/async-echo', body: 'charged' })));
     const aborted = leaving(server.gateway);
     connection[leave]();
@@ -80,7 +80,7 @@ describe('requests that are pipelined', () => {
     expect(server.settled).toEqual(['GET /wait client_closed']);
   });
 
-  test('may have bodies, longer ones than fit while they wait', async () => {
+  test('may have bodies, even longer ones than the buffer while they wait', async () => {
     await pipelined(SLOW, requestBytes({ method: 'POST', path: '/echo', body: LONG_BODY }), requestBytes({ path: '/sync' }));
     server.letGo();
     expect((await connection.response()).status).toBe(200);
@@ -98,7 +98,7 @@ describe('requests that are pipelined', () => {
     expect(server.settled).toEqual(['GET /wait client_closed']);
   });
 
-  test('behind one that closes the connection are dropped', async () => {
+  test('after one that closes the connection are dropped', async () => {
     const closing = requestBytes({ path: '/sync', headers: { Connection: 'close' } });
     await pipelined(SLOW, closing, requestBytes({ path: '/async' }));
     server.letGo();
@@ -108,7 +108,7 @@ describe('requests that are pipelined', () => {
     expect(server.settled).toEqual(['GET /wait 200', 'GET /sync 200']);
   });
 
-  test('are answered when what comes behind them is no HTTP; then the connection ends', async () => {
+  test('are answered even if garbage follows them; then the connection ends', async () => {
     await pipelined(SLOW, requestBytes({ path: '/async' }), 'nonsense\r\n\r\n');
     server.letGo();
     expect((await connection.response()).headers['connection']).not.toBe('close');
@@ -116,7 +116,7 @@ describe('requests that are pipelined', () => {
     expect(await connection.ended).toBe('fin');
   });
 
-  test('are refused in their turn when their own bodies are no HTTP', async () => {
+  test('are refused in turn if their own bodies are malformed', async () => {
     await pipelined(SLOW, 'POST /async-echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n');
     server.letGo();
     expect((await connection.response()).status).toBe(200);
@@ -125,7 +125,7 @@ describe('requests that are pipelined', () => {
     expect(await connection.ended).toBe('fin');
   });
 
-  test('all get their answers from a listener that stops, and the last one says so', async () => {
+  test('all get their answers from a listener that stops, and the last one closes the connection', async () => {
     const stopping = await startTestServer(startNodeListener);
     connection = await RawConnection.open(stopping);
     connection.send(Buffer.concat([SLOW, requestBytes({ path: '/async' })]));
@@ -140,10 +140,10 @@ describe('requests that are pipelined', () => {
     stopping.close();
   });
 
-  test('an answer that a reset connection does not take is no delivery', async () => {
+  test('an answer that a reset connection does not take is not a delivery', async () => {
     await pipelined(SLOW);
     connection.reset();
-    // Before the event loop learns of the reset.
+    // Before the event loop notices the reset.
     server.letGo();
     await server.gateway.idle();
     expect(server.settled).toEqual(['GET /wait client_closed']);
@@ -151,13 +151,13 @@ describe('requests that are pipelined', () => {
 });
 
 describe.each(LISTENERS)('on the %s listener', (_name, start) => {
-  test('a reply that ends its connection is settled when it is written, and not for a caller who leaves before', async () => {
+  test('a reply that ends its connection is settled when it is written, and as closed if the caller leaves before', async () => {
     const server = await startTestServer(start);
     const connection = await RawConnection.open(server);
     connection.send(requestBytes({ path: '/wait', headers: { Connection: 'close' } }));
     await server.until(() => server.handled.length === 1);
     server.letGo();
-    // The chain has ended, and the answer waits for the end of this turn.
+    // The chain has ended, and the answer waits for the end of this tick.
     for (let job = 0; job < 5; job++) await Promise.resolve();
     expect(server.settled).toEqual([]);
     server.listener.close();

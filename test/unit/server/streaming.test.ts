@@ -1,4 +1,4 @@
-// Bodies that are read as they come, answers that are written as they come: bytes, backpressure, aborts, and who is told.
+// Streamed bodies and answers: their bytes, backpressure, aborts, and what is notified.
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -19,7 +19,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
 
   afterAll(() => server.close());
 
-  test.each(['sized', 'chunked'])('an answer that is %s comes whole, byte by byte', async (framing) => {
+  test.each(['sized', 'chunked'])('a %s answer arrives complete and unchanged', async (framing) => {
     for (const [bytes, size] of [
       [1, 1],
       [65_537, 1000],
@@ -35,7 +35,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     await server.until(() => server.settled.filter((line) => line === 'GET /flow 200').length >= 4);
   });
 
-  test('the connection serves the next request behind a stream', async () => {
+  test('the connection serves the next request after a stream', async () => {
     const connection = await RawConnection.open({ port: server.port });
     for (const framing of ['sized', 'chunked', 'sized']) {
       connection.send(requestBytes({ path: `/flow?100000,${framing}` }));
@@ -46,7 +46,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     connection.destroy();
   });
 
-  test.each(['close', 'close, x'])('an answer to a caller who wants the end (%s) comes whole, and the connection ends', async (wish) => {
+  test.each(['close', 'close, x'])('an answer to a request with Connection: %s arrives complete, and the connection ends', async (wish) => {
     const asked = async (path: string): Promise<void> => {
       const connection = await RawConnection.open({ port: server.port });
       connection.send(requestBytes({ path, headers: { Connection: wish } }));
@@ -59,7 +59,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     await Promise.all(['/flow?1,chunked,end,1', '/flow?100000,chunked', '/flow?100000,sized', '/flow?0,chunked'].map(asked));
   });
 
-  test('nothing behind an answer that ends its connection is handled', async () => {
+  test('nothing after an answer that ends its connection is handled', async () => {
     const before = server.handled.length;
     const connection = await RawConnection.open({ port: server.port });
     connection.send(requestBytes({ path: '/flow?1000,chunked', headers: { Connection: 'close, x' } }));
@@ -79,12 +79,12 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     }
   });
 
-  test('a caller who does not read holds the source up, and it goes on when he does', async () => {
+  test('a caller who does not read pauses the source, which continues when the caller reads', async () => {
     for (const framing of ['sized', 'chunked']) {
       const madeBefore = madeBytes;
       const socket = connect(server.port, '127.0.0.1');
       socket.write(requestBytes({ path: `/flow?${24 * MIB},${framing}` }));
-      // Until the system holds as much as it will.
+      // Until the system's buffers are full.
       await expect.poll(() => unchangedFor(() => madeBytes), { timeout: 8000 }).toBe(true);
       expect(madeBytes - madeBefore).toBeLessThan(20 * MIB);
       const answer = await collect(socket);
@@ -106,7 +106,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     }
   });
 
-  test.each(['/read', '/read-later'])('what is sent to %s is read whole, piece by piece', async (path) => {
+  test.each(['/read', '/read-later'])('a body sent to %s is read completely, chunk by chunk', async (path) => {
     for (const bytes of [1, 70_000, 5 * MIB]) {
       const body = piece(0, bytes);
       const sized = await upload(server.port, path, body, false);
@@ -118,7 +118,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     expect(empty.body).toBe('{"body":"none"}');
   });
 
-  describe('with a second for a request', () => {
+  describe('with a request timeout of a second', () => {
     let hurried: TestServer;
 
     beforeAll(async () => {
@@ -137,13 +137,13 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
         const drip = setInterval(() => socket.write(field.startsWith('T') ? '1\r\nx\r\n' : 'x'), 50);
         const answer = await collect(socket.on('error', () => undefined)).finally(() => clearInterval(drip));
         expect(answer.head).toMatch(/^HTTP\/1\.1 400 /);
-        // It may end while the step has paused it for a moment.
+        // It may end while the step has paused it briefly.
         expect(answer.body.toString()).toMatch(path === '/echo' ? /did not arrive in time/ : /did not arrive in time|it broke/);
       };
       await Promise.all(['/read', '/read-later', '/echo'].map(trickle));
     });
 
-    test('a body that comes at a mebibyte in two seconds has the time for it', async () => {
+    test('a body of a mebibyte in two seconds has enough time', async () => {
       const socket = connect(hurried.port, '127.0.0.1');
       const body = piece(0, 2 * MIB);
       socket.write(`POST /read HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`);
@@ -155,7 +155,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
       expect(JSON.parse((await answer).body.toString())).toMatchObject({ bytes: body.length, sum: sumOf(body) });
     });
 
-    test("a body that a step holds up is not its caller's fault", async () => {
+    test('the time in which a step pauses a body does not count against its caller', async () => {
       const socket = connect(hurried.port, '127.0.0.1');
       socket.write(`POST /hold-up HTTP/1.1\r\nHost: a\r\nContent-Length: ${64 * MIB}\r\n\r\n`);
       socket.write(piece(0, 2000));
@@ -164,7 +164,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     });
   });
 
-  test('a body that nobody takes stays with its caller', async () => {
+  test('a body that is not read is not received', async () => {
     const socket = connect(server.port, '127.0.0.1');
     socket.write(`POST /never-read HTTP/1.1\r\nHost: a\r\nContent-Length: ${64 * MIB}\r\n\r\n`);
     let written = 0;
@@ -181,7 +181,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     socket.destroy();
   });
 
-  test('a caller who leaves while sending is told to the step that reads', async () => {
+  test('the reading step is notified when a caller leaves while sending', async () => {
     const before = server.settled.filter((line) => line.startsWith('POST /read')).length;
     const socket = connect(server.port, '127.0.0.1');
     socket.write(`POST /read HTTP/1.1\r\nHost: a\r\nContent-Length: ${MIB}\r\n\r\n`);
@@ -192,16 +192,16 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     expect(server.settled.at(-1)).toBe('POST /read client_closed');
   });
 
-  test('a body that breaks is one clear refusal', async () => {
+  test('a malformed body is one clear refusal', async () => {
     const connection = await RawConnection.open({ port: server.port });
     connection.send('POST /read HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nXYZ\r\n');
-    // uWebSockets.js ends the connection by itself, with a page of its own.
+    // uWebSockets.js ends the connection itself, with a page of its own.
     expect((await connection.response()).status).toBe(400);
     await connection.ended;
     connection.destroy();
   });
 
-  test('a refusal that comes while the body does is read by its caller', async () => {
+  test('a caller who is still sending can read a refusal', async () => {
     const connection = await RawConnection.open({ port: server.port });
     connection.send(`POST /no-thanks HTTP/1.1\r\nHost: a\r\nContent-Length: ${2 * MIB}\r\n\r\n`);
     connection.send(piece(0, 2 * MIB));
@@ -211,7 +211,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     expect(await connection.ended).toBe('fin');
   });
 
-  test('no bug came to light', () => {
+  test('no bug was reported', () => {
     expect(server.bugs).toEqual([]);
   });
 });
@@ -245,7 +245,7 @@ function upload(port: number, path: string, body: Uint8Array, chunked: boolean):
   return collect(socket);
 }
 
-/** Reads one answer: until it is complete or the connection ends. */
+/** Reads one answer, until it is complete or the connection ends. */
 function collect(socket: Socket): Promise<Download> {
   const pieces: Buffer[] = [];
   let [length, head, expected] = [0, '', Infinity];
@@ -290,7 +290,7 @@ function unchunk(bytes: Buffer): Buffer {
 
 let seen = { value: -1, looks: 0 };
 
-/** Whether it was the same at the last ten looks. */
+/** Whether it was the same in the last ten readings. */
 function unchangedFor(read: () => number): boolean {
   const value = read();
   seen = { value, looks: value === seen.value ? seen.looks + 1 : 0 };

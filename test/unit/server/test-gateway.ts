@@ -1,4 +1,4 @@
-// A gateway with a handful of test routes, behind either listener: what the listener tests talk to.
+// A gateway with a few test routes behind either listener, for the listener tests.
 import { Gateway } from '../../../src/core/gateway.ts';
 import { json } from '../../../src/core/outcome.ts';
 import type { Outcome } from '../../../src/core/outcome.ts';
@@ -17,7 +17,7 @@ export type Start = (options: ListenerOptions) => Promise<Listener>;
 
 const STARTS: Readonly<Record<ListenerName, Start>> = { uws: startUwsListener, node: startNodeListener };
 
-/** Those of this machine. */
+/** Those that run on this machine. */
 export const LISTENERS: readonly (readonly [ListenerName, Start])[] = machine.LISTENERS.map((name) => [name, STARTS[name]]);
 
 export const BODY_BYTES_MAX = 65_536;
@@ -31,9 +31,9 @@ export interface TestServer {
   /** Every request whose chain was started: `METHOD path`. */
   readonly handled: string[];
   readonly bugs: string[];
-  /** Answers one request that waits on `/wait`. */
+  /** Answers one waiting request to `/wait`. */
   letGo(): void;
-  /** Resolves when the condition holds; looked at whenever a chain starts or is settled. */
+  /** Resolves when the condition is true, which is checked whenever a chain starts or is settled. */
   until(condition: () => boolean): Promise<void>;
   close(): void;
 }
@@ -89,7 +89,7 @@ export async function startTestServer(
   return { port: listener.address.port, gateway, listener, settled, handled, bugs, letGo, until, close };
 }
 
-/** Waiting without looking at the clock: conditions are looked at whenever something has changed. */
+/** Waiting without a clock: conditions are checked whenever something has changed. */
 function conditions(): { readonly changed: () => void; readonly until: TestServer['until'] } {
   const watchers = new Set<() => void>();
   const changed = (): void => {

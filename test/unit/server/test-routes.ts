@@ -1,4 +1,4 @@
-// The routes of the listener tests: one for each way in which a chain can answer, wait or fail.
+// The routes of the listener tests: one for each way in which a chain answers, waits or fails.
 import type { Exchange } from '../../../src/core/exchange.ts';
 import { json } from '../../../src/core/outcome.ts';
 import type { Outcome, StreamReply } from '../../../src/core/outcome.ts';
@@ -7,7 +7,7 @@ import type { RouteSpec } from '../../../src/core/route.ts';
 import type { BodyStep, Step } from '../../../src/core/step.ts';
 import { flowOf } from './flows.ts';
 
-/** The routes; a request to `/wait` leaves what answers it in `waiting`. */
+/** The routes; a request to `/wait` adds the function that answers it to `waiting`. */
 export function testRoutes(watch: Step, waiting: ((outcome: Outcome) => void)[]): RouteSpec[] {
   const head = (run: (x: Exchange) => Outcome | undefined, headers: readonly string[] = []): Step[] => [
     watch,
@@ -114,7 +114,7 @@ export function testRoutes(watch: Step, waiting: ((outcome: Outcome) => void)[])
   ];
 }
 
-/** Waits as an authentication would, while the body is held back. */
+/** Waits like an authentication, while the body is held back. */
 const later: BodyStep = {
   kind: 'body',
   name: 'later',
@@ -124,7 +124,7 @@ const later: BodyStep = {
   },
 };
 
-/** Takes a body piece by piece, with a rest after each, and says what it was. */
+/** Reads a body chunk by chunk, with a pause after each, and answers with its length and checksum. */
 function readSlowly(x: Exchange): Outcome | Promise<Outcome> {
   x.ownDeadline = true;
   const body = x.sink.incoming();
@@ -150,7 +150,7 @@ function readSlowly(x: Exchange): Outcome | Promise<Outcome> {
   });
 }
 
-/** Takes a first piece of a body and no other. */
+/** Reads only the first chunk of a body. */
 function holdUp(x: Exchange): Promise<Outcome> {
   x.ownDeadline = true;
   const body = x.sink.incoming()!;
@@ -163,7 +163,7 @@ function holdUp(x: Exchange): Promise<Outcome> {
   });
 }
 
-/** `?BYTES,sized|chunked,end|fail,PIECE`: so many bytes in such pieces, and how they end. */
+/** `?BYTES,sized|chunked,end|fail,PIECE`: how many bytes, in which pieces, and how they end. */
 function flow(x: Exchange): Outcome {
   return streamed(flowOf(x.head.query));
 }

@@ -1,4 +1,4 @@
-// A period that a plan with another length closed: its figures, its bounds and the plan that held in it are kept in both stores.
+// A period closed by a change to a plan with another length: both stores keep its figures, its bounds and its plan.
 import { afterEach, expect, test } from 'vitest';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
@@ -12,7 +12,7 @@ const redis = emptyRedis();
 const file = sqliteFile();
 afterEach(() => file.remove());
 
-/** Uses 7 characters of the first period, leaves 5 of it open, and charges these after the change. */
+/** Uses 7 characters in the first period, leaves 5 reserved, and charges these after the change. */
 async function closed(store: PluginStore) {
   const team = await teamUnderTest(store, { characterLimit: 100 });
   await team.commit((await team.reserve(7)).requestId);
@@ -38,7 +38,7 @@ test('in Redis', async () => {
     limits: { ...GENEROUS_QUOTA, characterLimit: 100 },
     characters: 12,
   });
-  // One record, and no more than it needs.
+  // One record, without unnecessary members.
   expect(await redis.client.exists(`lingate:{${teamId}}:use:1`)).toBe(0);
   expect(await redis.client.hstrlen(`lingate:{${teamId}}:periods`, '1')).toBeLessThan(100);
 });

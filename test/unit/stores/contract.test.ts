@@ -1,4 +1,4 @@
-// The store contract, kept by the model, the SQLite store and the Redis store.
+// The store contract, run on the reference model, the SQLite store and the Redis store.
 import { storeContract } from 'lingate/testing';
 import { afterAll, describe, test } from 'vitest';
 import { modelBacking, redisBacking, sqliteBacking } from '../../support/backings.ts';

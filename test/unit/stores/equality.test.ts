@@ -1,4 +1,4 @@
-// Random histories give the model, two instances of the SQLite store and two of the Redis store the same answers.
+// The reference model, two instances of the SQLite store and two of the Redis store give the same answers to random histories.
 import { randomInt } from 'node:crypto';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, it } from 'vitest';
@@ -14,18 +14,18 @@ import { report } from '../../evidence/scorecard/report.ts';
 
 /** `npm run test:evidence` tries three times as many, the scorecard more. */
 const RUNS = wholeNumber('LINGATE_PROPERTY_RUNS') ?? 50;
-/** A failure prints both; given back here they replay it. */
+/** A failure prints both; with these variables they replay it. */
 const SEED = wholeNumber('LINGATE_PROPERTY_SEED') ?? randomInt(2 ** 31);
 const SHRUNK_PATH = process.env['LINGATE_PROPERTY_PATH'];
 const STEPS_MAX = 60;
-/** Shrinking a failure takes as long as some hundreds of runs. */
+/** Shrinking a failure takes as long as several hundred runs. */
 const TIMEOUT_MS = 120_000 + RUNS * 400;
 
 const NAMES = ['SQLite', 'Redis'];
 
 const clock = new MovableClock();
 const backings: Backing[] = [];
-/** Two instances of each, as two gateways have them. */
+/** Two instances of each, like two gateways. */
 const stores: PluginStore[][] = [];
 
 beforeAll(async () => {
@@ -42,10 +42,10 @@ afterAll(async () => {
 });
 
 it(
-  'model, SQLite and Redis give the same answers and keep the same books, whatever is done, repeated, late or timed',
+  'model, SQLite and Redis give the same answers and have the same accounts, whatever is done, repeated, late or timed',
   async () => {
     const others = NAMES.map((name, index): Contender => ({ name, stores: stores[index]! }));
-    // The model scans all that it holds: one for each history keeps it small.
+    // The model scans all of its data, so each history has a new, small one.
     const newModel = (): Contender => ({ name: 'the model', stores: [referenceStore(clock)] });
     let commands = 0;
     const answered = fc.asyncProperty(history(STEPS_MAX), (drawn) => {
@@ -68,7 +68,7 @@ it(
 );
 
 it(
-  'a team that only its rate refuses is admitted exactly as the model says, wherever the seconds of a clock begin',
+  'a team limited only by its rate is admitted exactly as in the model, wherever the clock’s seconds begin',
   async () => {
     const others = NAMES.map((name, index): Contender => ({ name, stores: stores[index]! }));
     const runs = Math.ceil(RUNS / 2);

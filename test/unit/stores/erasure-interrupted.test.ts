@@ -1,4 +1,4 @@
-// A deletion that is cut off anywhere: whoever repeats it ends it, and nothing of the team is left.
+// A deletion that is interrupted anywhere: repeating it completes it, and nothing of the team is left.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { answered } from '../../../src/domain/store-unavailable.ts';
@@ -9,7 +9,7 @@ import { openBeside, storePlace } from '../../support/store-place.ts';
 import type { StorePlace } from '../../support/store-place.ts';
 import { placesOf } from '../../support/store-search.ts';
 
-/** Turns of the event loop after which the process that deletes is gone. */
+/** Turns of the event loop after which the deleting process is gone. */
 const TURNS = [0, 1, 2, 3, 5, 8, 13, 21, 34, 55];
 const KEYS = 20;
 

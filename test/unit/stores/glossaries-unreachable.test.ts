@@ -1,4 +1,4 @@
-// What glossaries say when their store does not answer: `unavailable`, in time, from each of its methods, with advice that names the store.
+// Every method of glossaries answers `unavailable` in time if the store does not answer, with advice that names the store.
 import { afterEach, expect, test } from 'vitest';
 import type { GlossaryStore } from '../../../src/ports/glossary-store.ts';
 import { openStore } from '../../../src/stores/open.ts';
@@ -31,7 +31,7 @@ async function expectUnavailable(store: Pick<Store, 'glossaries'>, advice: RegEx
   }
 }
 
-test('Redis that is gone, and a store that is closed', async () => {
+test('Redis that is down, and a closed store', async () => {
   const server = await startRedis();
   const store = await openStore(server.url, { log: SILENT, clock, commandTimeoutMs: 300 });
   cleanUps.push(() => store.close());
@@ -42,7 +42,7 @@ test('Redis that is gone, and a store that is closed', async () => {
   await expectUnavailable(store, /^the store redis:.* did not answer/);
 });
 
-test('SQLite whose lock another process holds, and a store that is closed', async () => {
+test('SQLite whose lock another process holds, and a closed store', async () => {
   const file = sqliteFile();
   cleanUps.push(() => file.remove());
   const store = await file.open({ busyTimeoutMs: 100 });

@@ -1,4 +1,4 @@
-// The boundary of a plugin's store: what its ledger returns, rejects with or throws comes by callback, once, and never at once.
+// The boundary of a plugin's store: what its ledger returns, throws or rejects with is passed to the callback once, and never synchronously.
 import { expect, test } from 'vitest';
 import type { Callbacks, Resolution } from '../../../src/ports/ledger.ts';
 import type { PluginLedger } from '../../../src/ports/plugin.ts';
@@ -32,11 +32,11 @@ test.each<[string, PluginLedger['resolve'], unknown]>([
     },
     BUG,
   ],
-])('one that %s', async (_what, resolve, answer) => {
+])('a ledger that %s', async (_what, resolve, answer) => {
   expect(await answersOf(resolve)).toEqual([answer]);
 });
 
-test('it is called with what its interface says, as a method of its own', async () => {
+test('it is called with the arguments of its interface, as a method', async () => {
   const seen: unknown[] = [];
   class Own implements PluginLedger {
     readonly name = 'own';

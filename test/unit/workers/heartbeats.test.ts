@@ -1,4 +1,4 @@
-// Hung workers are detected after ten seconds; a primary that was itself suspended judges nobody.
+// Hung workers are detected after ten seconds, except by a primary that was itself suspended.
 import { beforeEach, describe, expect, test } from 'vitest';
 import { HEARTBEAT_MS, HeartbeatWatch } from '../../../src/workers/heartbeats.ts';
 
@@ -15,7 +15,7 @@ beforeEach(() => {
   );
 });
 
-/** Seconds go by; each of these workers says in each that it turns. */
+/** Lets seconds pass, with a heartbeat of each of these workers in each. */
 function pass(seconds: number, ...turning: readonly string[]): void {
   for (let second = 0; second < seconds; second++) {
     nowMs += HEARTBEAT_MS;
@@ -31,12 +31,12 @@ describe('a worker', () => {
     pass(1, 'a', 'b');
   });
 
-  test('that turns is left alone', () => {
+  test('with heartbeats is left alone', () => {
     pass(1000, 'a', 'b');
     expect(silent).toEqual([]);
   });
 
-  test('that has said nothing for more than ten seconds is named once, and no other', () => {
+  test('without a heartbeat for more than ten seconds is named once, and no other', () => {
     pass(10, 'b');
     expect(silent).toEqual([]);
     pass(1, 'b');
@@ -53,14 +53,14 @@ describe('a worker', () => {
     expect(silent).toEqual([]);
   });
 
-  test('that has ended is not named', () => {
+  test('that has exited is not named', () => {
     watch.remove('a');
     watch.beat('a');
     pass(100, 'b');
     expect(silent).toEqual([]);
   });
 
-  test('is not judged when the primary itself was stopped, but from then on', () => {
+  test('is not named if the primary itself was suspended, but counts again from then on', () => {
     nowMs += 3_600_000;
     watch.look();
     expect(silent).toEqual([]);
@@ -71,7 +71,7 @@ describe('a worker', () => {
   });
 });
 
-test('a worker that starts has a minute for its first word', () => {
+test('a starting worker has a minute for its first heartbeat', () => {
   watch.add('slow');
   pass(60);
   expect(silent).toEqual([]);

@@ -1,4 +1,4 @@
-// The way to a replica: places and a queue, calls that are given up at every stage, and a hundred callers over breaking connections.
+// The pool of a replica: connections and a queue, calls aborted at every stage, and a hundred callers over failing connections.
 import { afterEach, describe, expect, test } from 'vitest';
 import { lengthAnswer, make, RawEngine, rested, wireTo } from '../raw-engine.ts';
 import type { Made, RawConnection } from '../raw-engine.ts';
@@ -21,14 +21,14 @@ const results = (made: readonly Made[]): Promise<string[]> => Promise.all(made.m
 const hang = (): void => undefined;
 
 describe('bounds', () => {
-  test('so many connections, so many calls that wait, and no more', async () => {
+  test('there are at most connectionsMax connections and queueMax waiting calls', async () => {
     const { engine, wire } = await scene({ connectionsMax: 2, queueMax: 3 });
     const settled = await results(makeMany(wire, 8));
     expect(settled).toEqual(['200 0', '200 1', '200 2', '200 3', '200 4', 'busy', 'busy', 'busy']);
     expect(engine.connections).toHaveLength(2);
   });
 
-  test('without a queue a call may still follow on the very answer of the one before', async () => {
+  test('without a queue a call may still be made in the callback of the one before', async () => {
     const { engine, wire } = await scene({ connectionsMax: 1, queueMax: 0 });
     for (let i = 0; i < 5; i++) expect(await make(wire).result).toBe('200 body');
     expect(engine.connections).toHaveLength(1);
@@ -37,7 +37,7 @@ describe('bounds', () => {
     expect(await results([make(wire), make(wire)].slice(1))).toEqual(['busy']);
   });
 
-  test('idle connections count: a fresh one takes the place of the oldest', async () => {
+  test('idle connections count: a new one replaces the oldest', async () => {
     const { engine, wire } = await scene({ connectionsMax: 3 });
     await results(makeMany(wire, 3));
     await rested();
@@ -49,7 +49,7 @@ describe('bounds', () => {
     await engine.until(() => engine.open === 2);
   });
 
-  test('calls that waited for more than half their time are turned away when a place is free', async () => {
+  test('calls that have waited for more than half their time are refused when a connection is free', async () => {
     let nowMs = 0;
     const { engine, wire } = await scene({ connectionsMax: 1, timeoutMs: 100, nowMs: () => nowMs });
     engine.respond = hang;
@@ -65,7 +65,7 @@ describe('bounds', () => {
   });
 });
 
-describe('a call that is given up', () => {
+describe('an aborted call', () => {
   test('while it waits leaves the queue', async () => {
     const { engine, wire } = await scene({ connectionsMax: 1, queueMax: 1 });
     const [first, second] = [make(wire), make(wire)];
@@ -75,7 +75,7 @@ describe('a call that is given up', () => {
     expect(engine.connections.reduce((sum, { requests }) => sum + requests, 0)).toBe(2);
   });
 
-  test('while its connection opens frees its place at once and is never sent', async () => {
+  test('while its connection opens frees that at once and is never sent', async () => {
     const { engine, wire } = await scene({ connectionsMax: 1, queueMax: 0 });
     const given = make(wire, { body: 'given up' });
     expect(given.call.stage).toBe('connecting');
@@ -88,7 +88,7 @@ describe('a call that is given up', () => {
     ['before its answer', ''],
     ['inside the head', 'HTTP/1.1 200 OK\r\nX'],
     ['inside the body', lengthAnswer('body').slice(0, -2)],
-  ])('%s loses its connection, which nobody uses again', async (_name, bytes) => {
+  ])('%s loses its connection, which is not reused', async (_name, bytes) => {
     const { engine, wire } = await scene({ connectionsMax: 1 });
     engine.respond = ({ socket }) => void (bytes !== '' && socket.write(bytes));
     const given = make(wire);
@@ -98,13 +98,13 @@ describe('a call that is given up', () => {
     engine.respond = ({ socket }, body) => void socket.write(lengthAnswer(body));
     given.call.stop('timeout');
     given.call.stop('cancelled');
-    // The answer that was given up comes after all, or tries to.
+    // The answer of the aborted call is sent after all.
     engine.connections[0]!.socket.write(lengthAnswer('too late'));
     expect(await results([given, next])).toEqual(['timeout', '200 next']);
     expect(engine.connections.map(({ requests }) => requests)).toEqual([1, 1]);
   });
 
-  test('behind its answer changes nothing, also not for the next call on that connection', async () => {
+  test('after its answer changes nothing, not even for the next call on that connection', async () => {
     const { engine, wire } = await scene({ connectionsMax: 1 });
     const first = make(wire);
     await first.result;
@@ -116,9 +116,9 @@ describe('a call that is given up', () => {
   });
 });
 
-test('a hundred callers each get their own answer or a failure, whatever breaks, and no place is lost', async () => {
+test('a hundred callers each get their own answer or a failure, whatever breaks, and no connection is lost', async () => {
   const { engine, wire } = await scene({ connectionsMax: 10, queueMax: 100, timeoutMs: 20_000 });
-  // As good as random, and the same in every run.
+  // Pseudo-random, and the same in every run.
   let seed = 7;
   const dice = (sides: number): number => (seed = (seed * 48_271) % 2_147_483_647) % sides;
   engine.respond = (connection, body) => misbehave(connection, body, dice(12));
@@ -159,7 +159,7 @@ function misbehave({ socket }: RawConnection, body: string, kind: number): void 
 }
 
 describe('closing', () => {
-  test('lets calls under way and calls that wait end, and keeps nothing', async () => {
+  test('lets running and waiting calls end, and keeps no connection', async () => {
     const { engine, wire } = await scene({ connectionsMax: 2 });
     await results(makeMany(wire, 2));
     await rested();
@@ -175,14 +175,14 @@ describe('closing', () => {
     await engine.until(() => engine.open === 0);
   });
 
-  test('closes idle connections, and those that rest behind an answer, at once', async () => {
+  test('closes idle connections, and those that rest after an answer, at once', async () => {
     const { engine, wire } = await scene();
     expect(await results(makeMany(wire, 2))).toEqual(['200 0', '200 1']);
     await wire.close();
     await engine.until(() => engine.open === 0);
   });
 
-  test('by force breaks everything off, and further calls fail to connect', async () => {
+  test('by force aborts everything, and further calls fail to connect', async () => {
     const { engine, wire } = await scene({ connectionsMax: 1 });
     engine.respond = hang;
     const made = makeMany(wire, 3);

@@ -1,4 +1,4 @@
-// Whose turn it is at a replica: teams one after the other, and none above its share while others are there.
+// The fair queue of a replica: teams take turns, and none gets more than its share while others are active.
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { TeamTurns } from '../../../../src/engines/http1/team-turns.ts';
@@ -14,12 +14,12 @@ afterEach(async () => {
 interface Scene {
   readonly engine: RawEngine;
   readonly wire: Pool;
-  /** Teams whose calls the engine holds, in the order in which they came. */
+  /** The teams of the calls that the engine holds, in their order of arrival. */
   readonly held: { readonly team: string; answer(): void }[];
   nowMs: number;
 }
 
-/** An engine that answers when it is told; the body of a call is its team's name. */
+/** An engine that answers on demand; the body of a call is its team's name. */
 async function scene(limits: Partial<PoolLimits> = {}): Promise<Scene> {
   const engine = await new RawEngine().listen();
   const made: Scene = { engine, wire: undefined as unknown as Pool, held: [], nowMs: 0 };
@@ -33,7 +33,7 @@ const calls = ({ wire }: Scene, team: string, count: number): Made[] =>
   Array.from({ length: count }, () => make(wire, { body: team }, 'reused', { teamId: team }));
 const teamsOf = ({ held }: Scene): string => held.map(({ team }) => team).join('');
 
-/** Answers the oldest call that is held, of a team if one is named, and waits until the engine holds `left` again. */
+/** Answers the oldest held call, or that of a team, and waits until the engine holds `left` calls. */
 async function answerOne(made: Scene, left: number, team?: string): Promise<void> {
   const at = team === undefined ? 0 : made.held.findIndex((call) => call.team === team);
   made.held.splice(at, 1)[0]!.answer();
@@ -42,7 +42,7 @@ async function answerOne(made: Scene, left: number, team?: string): Promise<void
 }
 
 describe('at one replica', () => {
-  test('a team alone holds every connection', async () => {
+  test('a single team may use every connection', async () => {
     const made = await scene({ connectionsMax: 4 });
     calls(made, 'a', 6);
     await made.engine.until(() => made.held.length === 4);
@@ -50,7 +50,7 @@ describe('at one replica', () => {
     expect(teamsOf(made)).toBe('aaaa');
   });
 
-  test('calls of no team do not make a team share that is alone', () => {
+  test('calls without a team do not limit a single team to its share', () => {
     const turns = new TeamTurns<object>(64, 0.5, () => 0);
     const lane = turns.called('a');
     turns.called('');
@@ -60,7 +60,7 @@ describe('at one replica', () => {
     expect(turns.admits(turns.called('a'))).toBe(false);
   });
 
-  test('teams that wait come in turn, whatever came first', async () => {
+  test('waiting teams take turns, whatever arrived first', async () => {
     const made = await scene({ connectionsMax: 1 });
     for (const [team, count] of Object.entries({ a: 6, b: 2, c: 1 })) calls(made, team, count);
     await made.engine.until(() => made.held.length === 1);
@@ -72,7 +72,7 @@ describe('at one replica', () => {
     expect(order + teamsOf(made)).toBe('aabcabaaa');
   });
 
-  test('a team gets nothing above its share while another is there, and the other finds a connection free', async () => {
+  test('a team gets no more than its share while another is active, and the other finds a free connection', async () => {
     const made = await scene({ connectionsMax: 4 });
     calls(made, 'a', 20);
     await made.engine.until(() => made.held.length === 4);
@@ -92,13 +92,13 @@ describe('at one replica', () => {
     made.nowMs = 9_999;
     await answer('b', 2);
     await answer('a', 2);
-    // Ten seconds after its latest call the other is gone.
+    // Ten seconds after its last call the other is no longer active.
     made.nowMs = 10_000;
     await answer('a', 4);
     expect(steps.slice(4)).toEqual(['aa', 'aa', 'aaaa']);
   });
 
-  test('of each team come the calls that came first', async () => {
+  test('a team’s own calls are in order of arrival', async () => {
     const made = await scene({ connectionsMax: 1 });
     const settled: string[] = [];
     for (const body of ['1', '2', '3', '4']) {
@@ -111,7 +111,7 @@ describe('at one replica', () => {
     expect(settled).toEqual(['200 1', '200 2', '200 3', '200 4']);
   });
 
-  test('in a full queue the team that has most in it makes room, with its latest call', async () => {
+  test('a full queue drops the latest call of the team that has most in it', async () => {
     const made = await scene({ connectionsMax: 1, queueMax: 4 });
     const a = calls(made, 'a', 5);
     await made.engine.until(() => made.held.length === 1);
@@ -126,7 +126,7 @@ describe('at one replica', () => {
     ]);
   });
 
-  test('a share of 1 is no bound, and of next to nothing one connection', async () => {
+  test('a share of 1 is no limit, and a tiny share is one connection', async () => {
     for (const [teamShare, held] of [
       [1, 3],
       [0.01, 2],
@@ -141,7 +141,7 @@ describe('at one replica', () => {
   });
 });
 
-test('whatever comes in whatever order: none is lost, none above its share, and no team twice while another could have had its turn', () => {
+test('in any order of calls none is lost, no team exceeds its share, and none has two turns while another waits for one', () => {
   const step = fc.oneof(
     fc.record({ kind: fc.constant('call' as const), team: fc.constantFrom('a', 'b', 'c', 'd') }),
     fc.record({ kind: fc.constant('end' as const), which: fc.nat(50) }),
@@ -181,7 +181,7 @@ test('whatever comes in whatever order: none is lost, none above its share, and 
             waiting.splice(waiting.indexOf(call), 1);
             running.push(call);
             lanes.get(call.team)!.inFlight++;
-            // Those that could have had this turn have seen this team pass; they must not see it pass again before theirs.
+            // Teams that could have had this turn were passed over once, and must not be passed over again.
             since.delete(call.team);
             for (const team of able) {
               if (team === call.team || of(waiting, team) === 0) continue;

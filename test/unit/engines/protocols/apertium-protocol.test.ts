@@ -1,4 +1,4 @@
-// The Apertium adapter against a real APY with its English-Spanish pair, and against answers that a real one does not give.
+// The Apertium adapter with a real APY and its English-Spanish pair, and with answers that a real one does not give.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { apertiumProtocol } from '../../../../src/engines/protocols/apertium-protocol.ts';
 import { cutText, joinText } from '../../../../src/engines/protocols/apertium-pieces.ts';
@@ -52,11 +52,11 @@ describe('a real Apertium APY', () => {
     ['I have 3 cats', 'Tengo 3 gatos'],
     ['<b>The house</b> & "x" &amp; a > 1', '<b>La casa</b> & "x" &amp; un > 1'],
     ['The house [x] {y} ^z$ @ # \\ / ~ 😀 👨‍👩‍👧 qwrtz', 'La casa [x] {y} ^z$ @ # \\ / ~ 😀 👨‍👩‍👧 qwrtz'],
-  ])('keeps white space, markup and what it does not know: %j', async (text, expected) => {
+  ])('keeps white space, markup and unknown words: %j', async (text, expected) => {
     expect(await translated([text], { sourceLang: 'EN', targetLang: 'ES' })).toEqual([expected]);
   });
 
-  test('translates a long text to its end, which APY alone would cut off in silence', async () => {
+  test('translates a long text completely, which APY alone would silently cut off', async () => {
     const lines = 3000;
     const [text = ''] = await translated(['The house is big. '.repeat(lines)], { sourceLang: 'EN', targetLang: 'ES' });
     expect(text.split('La casa es grande. ')).toHaveLength(lines + 1);
@@ -65,20 +65,20 @@ describe('a real Apertium APY', () => {
     expect(await translated([endless], { sourceLang: 'EN', targetLang: 'ES' })).toEqual([endless]);
   });
 
-  test('finds the language of each text by itself when none is named', async () => {
+  test('detects the language of each text if none is given', async () => {
     const result = await asked(engine, work({ text: ['The house is big and the cat is black.'], targetLang: 'ES' }), new Caller());
     expect(result).toMatchObject({ translations: [{ text: 'La casa es grande y el gato es negro.', detectedSourceLanguage: 'EN' }] });
     const back = await asked(engine, work({ text: ['La casa es grande y el gato es negro.'], targetLang: 'EN-US' }), new Caller());
     expect(back).toMatchObject({ translations: [{ detectedSourceLanguage: 'ES' }] });
   });
 
-  test('says of a pair that it lacks that it is unsupported', async () => {
+  test('reports a missing pair as unsupported', async () => {
     expect(await translated(['Hello'], { sourceLang: 'EN', targetLang: 'DE' })).toEqual(['unsupported_pair', 'unsupported_pair']);
     expect(await translated(['Hello'], { sourceLang: 'JA', targetLang: 'PT-BR' })).toEqual(['unsupported_pair', 'unsupported_pair']);
   });
 });
 
-describe('answers that are not usable', () => {
+describe('unusable answers', () => {
   let scripted: ScriptedEngine;
   let engine: ReplicatedEngine;
 
@@ -119,14 +119,14 @@ describe('answers that are not usable', () => {
     ['{"cat":0.9}', 'unsupported_pair'],
     ['{"eng":"0.9"}', 'wrong_shape'],
     ['[]', 'wrong_shape'],
-  ])('languages identified as %s are %s', async (scores, failure) => {
+  ])('languages identified as %s give %s', async (scores, failure) => {
     scripted.forget();
     scripted.always(answer(scores));
     const result = await asked(engine, work({ text: ['Hello'], targetLang: 'ES' }), new Caller());
     expect(result).toEqual({ kind: 'unavailable', failures: [failure, failure] });
   });
 
-  test('the best-scoring language of ours counts, and the call says what was asked for', async () => {
+  test('the best-scoring language of ours is used, and the call has the right parameters', async () => {
     scripted.forget();
     scripted.behave(answer('{"cat":99,"spa":-0.2,"eng_US":0.4,"fra":0.1}'), answer(right));
     const result = await asked(engine, work({ text: [' Hi & bye\u00e9 '], targetLang: 'PT-BR' }), new Caller());
@@ -137,7 +137,7 @@ describe('answers that are not usable', () => {
     ]);
   });
 
-  test('one text that fails makes the attempt unusable, and no further text is sent', async () => {
+  test('one failing text makes the attempt unusable, and no further text is sent', async () => {
     scripted.forget();
     scripted.always(status(503));
     const text = Array.from({ length: 50 }, (_, i) => `Hello ${i}`);
@@ -161,7 +161,7 @@ describe('cutting', () => {
     `${'a b'.repeat(600)}\n`,
   ];
 
-  test.each(samples)('joins to the same text, in bounded pieces without white space around them (sample %#)', (text) => {
+  test.each(samples)('gives bounded pieces without surrounding white space, which join to the same text (sample %#)', (text) => {
     const { pieces, around } = cutText(text);
     expect(joinText(pieces, around)).toBe(text);
     for (const piece of pieces) {
@@ -172,12 +172,12 @@ describe('cutting', () => {
     }
   });
 
-  test('is done between sentences where there are any, and between words otherwise', () => {
+  test('is done between sentences if possible, and between words otherwise', () => {
     expect(cutText('Eleven char. '.repeat(100)).pieces.every((piece) => piece.endsWith('char.'))).toBe(true);
     expect(cutText('word '.repeat(500)).pieces.every((piece) => /^(?:word ?)+$/.test(piece))).toBe(true);
   });
 
-  test('takes time in proportion to the text', () => {
+  test('takes linear time', () => {
     const startedAtMs = performance.now();
     for (const text of ['a'.repeat(1 << 20), ' '.repeat(1 << 20), 'a '.repeat(1 << 19), `a${' '.repeat(1 << 20)}b`]) cutText(text);
     expect(performance.now() - startedAtMs).toBeLessThan(2000);

@@ -1,4 +1,4 @@
-// The native protocol to the letter: what is sent, and what of an answer is taken.
+// The native protocol in detail: what is sent, and what is used of an answer.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { TRANSLATION_OPTIONS } from '../../../../src/domain/translation-options.ts';
 import type { TranslationOptions } from '../../../../src/domain/translation-options.ts';
@@ -36,7 +36,7 @@ const OPTIONS: readonly (readonly [keyof TranslationOptions, unknown, string])[]
   ['ignoreTags', ['x', 'y'], '"ignore_tags":["x","y"]'],
 ];
 
-test('every option there is has its place in the body', () => {
+test('every option has a member in the body', () => {
   expect(new Set(OPTIONS.map(([option]) => option)).add('targetLang')).toEqual(new Set(TRANSLATION_OPTIONS));
 });
 
@@ -52,7 +52,7 @@ test.each(Array.from({ length: 64 }, (_, bits) => bits))(
   },
 );
 
-test('the head is built from constants and ids alone', async () => {
+test('the head is built only from constants and ids', async () => {
   const { method, path, headers, body } = await sent({ traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' });
   expect([method, path]).toEqual(['POST', '/translate']);
   expect(headers).toEqual({
@@ -80,13 +80,13 @@ test.each([
   expect(scripted.requests.map((request) => request.path)).toEqual([path]);
 });
 
-test('plain text is the format that is not named, and no value is taken for it', async () => {
+test('the format text is not sent, and no other value is mistaken for it', async () => {
   expect((await sent({ text: ['a'], format: 'text', context: 'text' })).body).toBe('{"text":["a"],"target_lang":"DE","context":"text"}');
   expect((await sent({ text: ['a'], format: 'html' })).body).toBe('{"text":["a"],"target_lang":"DE","format":"html"}');
 });
 
 test.each(['👨‍👩‍👧‍👦é e\u0301 \u{10ffff} \u2028 \u0000 "\\ \r\n\t', '日本語 עברית ไทย', 'ﬀ\u202eabc', ' leading and trailing ', '\ufeff'])(
-  'text arrives byte-exact and comes back so: %j',
+  'text is sent and returned byte for byte: %j',
   async (text) => {
     const request = await sent({ text: [text] });
     expect(JSON.parse(request.body)).toMatchObject({ text: [text] });
@@ -95,7 +95,7 @@ test.each(['👨‍👩‍👧‍👦é e\u0301 \u{10ffff} \u2028 \u0000 "\\ \r\
   },
 );
 
-test('an answer in many chunks, split inside characters, is put together', async () => {
+test('an answer in many chunks, split inside characters, is joined', async () => {
   const bytes = Buffer.from(JSON.stringify({ translations: [{ text: '👨‍👩‍👧é'.repeat(50) }] }));
   scripted.behave((_request, response) => {
     for (let i = 0; i < bytes.length; i += 3) response.write(bytes.subarray(i, i + 3));
@@ -104,7 +104,7 @@ test('an answer in many chunks, split inside characters, is put together', async
   expect(await asked(engine, work({ text: ['a'] }), new Caller())).toMatchObject({ translations: [{ text: '👨‍👩‍👧é'.repeat(50) }] });
 });
 
-test('the detected language is passed on as reported, and is absent when none was', async () => {
+test('the detected language is passed on as reported, and absent if none was', async () => {
   scripted.behave(answer('{"more":1,"translations":[{"text":"a","detected_source_language":"tlh","x":1},{"text":"b"}]}'));
   expect(await asked(engine, work(), new Caller())).toEqual({
     kind: 'usable',
@@ -117,7 +117,7 @@ test('the detected language is passed on as reported, and is absent when none wa
   });
 });
 
-test('an answer of exactly the limit is taken, one byte more is not', async () => {
+test('an answer of exactly the limit is accepted, one byte more is not', async () => {
   const body = '{"translations":[{"text":"a"}]}';
   const exact = engineOf([scripted.url], { responseBytesMax: body.length });
   scripted.behave(answer(body), answer(`${body} `), answer(body));
@@ -148,7 +148,7 @@ const UNSEEN = [
 ];
 
 test.each(['', ' ', '\n\t', '\u00a0', ...UNSEEN, UNSEEN.join('')])(
-  'an empty translation (%j) of a text with letters is unusable, of one without it is taken',
+  'an empty translation (%j) is unusable for a text with letters, and accepted for one without',
   async (empty) => {
     const body = JSON.stringify({ translations: [{ text: empty }] });
     scripted.behave(answer(body), answer(body));

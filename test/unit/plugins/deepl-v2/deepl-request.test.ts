@@ -1,4 +1,4 @@
-// What forms send as words and JSON as values means the same.
+// Parameters mean the same as strings in a form and as JSON values.
 import { expect, test } from 'vitest';
 import { flag, namesOf, oneOf, textOf } from '../../../../src/plugins/deepl-v2/deepl-request.ts';
 import type { Judged } from '../../../../src/plugins/facades/members.ts';
@@ -36,7 +36,7 @@ test.each([
   ['two', 'refused'],
   [['one', 'one'], 'refused'],
   ['toString', 'refused'],
-])('one of some words: %j is %j', (value, expected) => {
+])('one of several words: %j is %j', (value, expected) => {
   expect(seen(oneOf(of(value), 'p', ['one', '1']))).toBe(expected);
 });
 
@@ -49,7 +49,7 @@ test.each([
   ['\ud83d', 'refused'],
   [1, 'refused'],
   [['a'], 'refused'],
-])('a text of three characters at most: %j is %j', (value, expected) => {
+])('a text of at most three characters: %j is %j', (value, expected) => {
   expect(seen(textOf(of(value), 'p', 3))).toBe(expected);
 });
 

@@ -1,4 +1,4 @@
-// UUIDs and ULIDs of glossaries are the same 128 bits: every one has exactly one of the other kind.
+// UUIDs and ULIDs of glossaries are the same 128 bits: each has exactly one counterpart.
 import * as fc from 'fast-check';
 import { ulid } from 'ulid';
 import { expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { ulidOf, uuidOf } from '../../../../src/plugins/deepl-v2/glossary-answer
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-test('every UUID, in any case, becomes a canonical ULID and comes back', () => {
+test('every UUID, in any case, becomes a canonical ULID, which becomes the same UUID', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 2n ** 128n - 1n }), (bits) => {
       const uuid = uuidOf(ulidOf(uuidFrom(bits))!);
@@ -17,7 +17,7 @@ test('every UUID, in any case, becomes a canonical ULID and comes back', () => {
   );
 });
 
-test('every ULID becomes a UUID and comes back, and the order of ids stays', () => {
+test('every ULID becomes a UUID, which becomes the same ULID, and ids keep their order', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 2 ** 48 - 1 }), fc.integer({ min: 0, max: 2 ** 48 - 1 }), (one, other) => {
       const [first, second] = [ulid(one), ulid(other)];
@@ -43,7 +43,7 @@ test.each([
   'ffffffffffffffffffffffffffffffff',
   'g0000000-0000-0000-0000-000000000000',
   ' 00000000-0000-0000-0000-000000000000',
-])('%j is no UUID', (text) => {
+])('%j is not a UUID', (text) => {
   expect(ulidOf(text)).toBeUndefined();
 });
 

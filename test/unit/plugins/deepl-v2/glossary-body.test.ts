@@ -1,4 +1,4 @@
-// What requests say of glossaries: languages by their bases, dictionaries in JSON and in forms, and everything that is refused.
+// Bodies of glossary requests: languages by their base codes, dictionaries in JSON and in forms, and everything that is refused.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Languages } from '../../../../src/domain/languages.ts';
@@ -25,7 +25,7 @@ describe('the languages of a dictionary', () => {
     ['de', 'en-us', 'DE', 'EN'],
     ['de', 'zh-hant', 'DE', 'ZH'],
     ['zh-hant', 'de', 'ZH', 'DE'],
-  ])('%s to %s are those of %s and %s', (source_lang, target_lang, sourceLang, targetLang) => {
+  ])('%s to %s become %s and %s', (source_lang, target_lang, sourceLang, targetLang) => {
     expect(verdict(judgeDictionary(members({ ...DICTIONARY, source_lang, target_lang }), languages))).toMatchObject({
       sourceLang,
       targetLang,
@@ -42,19 +42,19 @@ describe('the languages of a dictionary', () => {
     [{ target_lang: '' }, 'invalid_target_lang'],
     [{ target_lang: 7 }, 'invalid_target_lang'],
     [{ target_lang: 'constructor' }, 'invalid_target_lang'],
-  ])('%j is none', (change, code) => {
+  ])('%j are refused', (change, code) => {
     const field = code.replace('invalid_', '');
     expect(verdict(judgeDictionary(members({ ...DICTIONARY, ...change }), languages))).toBe(`${code}: Value for '${field}' not supported.`);
   });
 
-  test('pairs are all of different bases, each once', () => {
+  test('the pairs have different base codes, and each occurs once', () => {
     const pairs = languagePairs(languages).map(({ sourceLang, targetLang }) => `${sourceLang} ${targetLang}`);
     expect(pairs).toEqual(['DE EN', 'DE ZH', 'EN DE', 'EN ZH', 'ZH DE', 'ZH EN']);
   });
 });
 
 describe('a dictionary', () => {
-  test('is TSV unless it says otherwise, and names the languages of its rows by their bases', () => {
+  test('is TSV by default, and its rows name languages by their base codes', () => {
     const csv = { ...DICTIONARY, entries: 'a,b,EN-GB,de', entries_format: 'CSV' };
     expect(verdict(judgeDictionary(members(csv), languages))).toEqual({ sourceLang: 'EN', targetLang: 'DE', entries: { a: 'b' } });
     expect(verdict(judgeDictionary(members({ ...csv, entries: 'a,b,zh,de' }), languages))).toMatch(/languages/);
@@ -75,7 +75,7 @@ describe('a name', () => {
   test.each([
     ['Terms', 'Terms'],
     ['  Pläne, “7” 🪵 ', 'Pläne, “7” 🪵'],
-  ])('%j is taken', (name, expected) => {
+  ])('%j is accepted', (name, expected) => {
     expect(verdict(judgeName(members({ name })))).toBe(expected);
   });
 
@@ -100,13 +100,13 @@ describe('several dictionaries', () => {
     { sourceLang: 'DE', targetLang: 'EN', entries: { b: 'a' } },
   ];
 
-  test('stand in a list', () => {
+  test('may be a list', () => {
     expect(verdict(judgeDictionaries(members({ dictionaries: [EN_DE, DE_EN] }), languages))).toEqual(sound);
     expect(verdict(judgeDictionaries(members({ dictionaries: [] }), languages))).toEqual([]);
     expect(verdict(judgeDictionaries(members({}), languages))).toEqual([]);
   });
 
-  test('or in fields of a form, by their numbers, in whatever order they come', () => {
+  test('may be numbered fields of a form, in any order', () => {
     const form = {
       'dictionaries[10].entries': 'b\ta',
       'dictionaries[2].entries': 'a\tb',
@@ -136,7 +136,7 @@ describe('several dictionaries', () => {
   });
 });
 
-describe('whatever a body holds', () => {
+describe('any body', () => {
   const CODES = ['validation_error', 'invalid_source_lang', 'invalid_target_lang'];
   const nearly = (...right: readonly unknown[]): fc.Arbitrary<unknown> =>
     fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...right) }, { weight: 1, arbitrary: fc.jsonValue() });
@@ -151,7 +151,7 @@ describe('whatever a body holds', () => {
     { requiredKeys: [] },
   );
 
-  test('there is a verdict, and what passes has languages, entries, and each pair once', () => {
+  test('is refused or accepted, and if accepted has languages, entries, and each pair once', () => {
     const given = fc.oneof({ weight: 4, arbitrary: fc.array(dictionary, { maxLength: 3 }) }, { weight: 1, arbitrary: fc.jsonValue() });
     fc.assert(
       fc.property(given, (dictionaries) => {
@@ -168,7 +168,7 @@ describe('whatever a body holds', () => {
     );
   });
 
-  test('ten thousand fields of dictionaries are too many dictionaries, and of one dictionary nothing to speak of', () => {
+  test('with ten thousand dictionary fields is refused for too many dictionaries, and accepted if they are all of one', () => {
     const fields = Array.from({ length: 10_000 }, (_, i) => [i, `dictionaries[${i}].x`, `dictionaries[0].x${i}`] as const);
     expect(verdict(judgeDictionaries(new Map(fields.map(([, name]) => [name, 'x'])), languages))).toMatch(/at most 100/);
     const one = new Map<string, unknown>(fields.map(([, , name]) => [name, 'x']));

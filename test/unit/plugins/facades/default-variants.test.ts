@@ -1,4 +1,4 @@
-// Codes of other APIs as targets of ours.
+// Language codes of other APIs mapped to our targets.
 import { Languages } from 'lingate';
 import { Default } from 'typebox/value';
 import { describe, expect, test } from 'vitest';
@@ -23,7 +23,7 @@ describe('a target', () => {
     ['', undefined],
     [null, undefined],
     [['EN'], undefined],
-    // A dotless i and a Kelvin sign are no letters of codes.
+    // A dotless i and a Kelvin sign are not letters of codes.
     ['\u0131t', undefined],
     ['\u212ao', undefined],
   ])('%j is %s', (code, target) => {
@@ -31,18 +31,18 @@ describe('a target', () => {
     expect(targetOf(code, languages, VARIANTS)).toBe(target);
   });
 
-  test('what the list knows by itself stays what it is', () => {
+  test('codes of the list itself are unchanged', () => {
     const languages = list('EN', 'EN-GB', 'ZH', 'ZH-HANS', 'ZH-HANT');
     expect(['EN', 'ZH-HANS', 'zh-hant'].map((code) => targetOf(code, languages, VARIANTS))).toEqual(['EN', 'ZH-HANS', 'ZH-HANT']);
   });
 
-  test('a variant that the list does not have is no target', () => {
+  test('a variant that is not in the list is not a target', () => {
     expect(targetOf('EN', list('EN-US'), VARIANTS)).toBeUndefined();
   });
 });
 
 describe('the option', () => {
-  test('has its defaults beside what is given', () => {
+  test('has defaults for what is not given', () => {
     expect(Default(DefaultVariants, { EN: 'EN-US', ES: 'ES-419' })).toEqual({ EN: 'EN-US', PT: 'PT-PT', ES: 'ES-419' });
     expect(Default(DefaultVariants, undefined)).toEqual({ EN: 'EN-GB', PT: 'PT-PT' });
   });

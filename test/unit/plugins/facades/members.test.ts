@@ -1,4 +1,4 @@
-// Parameters come out of forms and JSON alike, and nothing that nobody sent is among them.
+// Parameters are read from forms and JSON alike, and only those that were sent.
 import { expect, test } from 'vitest';
 import { readMembers, readQueryMembers } from '../../../../src/plugins/facades/members.ts';
 
@@ -45,7 +45,7 @@ test.each([
   expect(read(type, body)).toMatch(words);
 });
 
-test('those of a query are read as those of a form are', () => {
+test('parameters of a query are read like those of a form', () => {
   const found = readQueryMembers('q=a+b&q=%C3%BC&target=de');
   expect('sound' in found && [...found.sound]).toEqual([
     ['q', ['a b', 'ü']],

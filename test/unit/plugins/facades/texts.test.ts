@@ -1,4 +1,4 @@
-// Many texts go to the engine in pieces, come back in their order, and are refused together.
+// Many texts are sent to the engine in pieces, answered in their order, and fail together.
 import { expect, test } from 'vitest';
 import type { Exchange, Refusal } from '../../../../src/index.ts';
 import { NOTHING_CHOSEN, refuse } from '../../../../src/index.ts';
@@ -35,7 +35,7 @@ test.each([
   [100, [50, 50]],
   [101, [34, 34, 33]],
   [128, [43, 43, 42]],
-])('%i texts are pieces of %j', async (count, lengths) => {
+])('%i texts are sent in pieces of %j', async (count, lengths) => {
   const [translated, detected]: (readonly string[])[][] = [[], []];
   const text = textsOf(count);
   expect(await translateAll(services(translated!), x, { text, options, glossaryId: undefined })).toEqual({
@@ -46,12 +46,12 @@ test.each([
   for (const pieces of [translated!, detected!]) expect([pieces.map(({ length }) => length), pieces.flat()]).toEqual([lengths, text]);
 });
 
-test.each([1, 2, 3])('a piece that fails, the %i., is the answer for all', async (failing) => {
+test.each([1, 2, 3])('the failure of piece %i is the answer for all', async (failing) => {
   expect(await translateAll(services([], failing), x, { text: textsOf(128), options, glossaryId: undefined })).toBe(FAILED);
   expect(await detectAll(services([], failing), x, textsOf(128))).toBe(FAILED);
 });
 
-test('a piece that throws is told when none is under way any more', async () => {
+test('an exception is rethrown only after all pieces have ended', async () => {
   const bug = new Error('bug');
   const [first, second, third] = [0, 1, 2].map(() => Promise.withResolvers<Refusal>());
   const answers = [first!, second!, third!].map(({ promise }) => promise);

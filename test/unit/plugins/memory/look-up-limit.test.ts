@@ -1,4 +1,4 @@
-// How long a request waits for a shared Redis at most, by a virtual clock: the plugin as it is configured, whatever the Redis does.
+// The longest time that a request waits for a shared Redis, on a virtual clock, with the plugin as configured, whatever Redis does.
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { KnownTexts, TextAnswer, TextWork } from '../../../../src/domain/text-stages.ts';
@@ -9,7 +9,7 @@ import { startRedis } from '../../../support/redis.ts';
 import type { RedisServer } from '../../../support/redis.ts';
 import { OPTIONS } from './scene.ts';
 
-/** Of the 20 ms that are promised the rest is for what the process itself does. */
+/** The rest of the documented 20 ms is for the process's own work. */
 const LIMIT_MS = 15;
 
 let redis: RedisServer;
@@ -42,7 +42,7 @@ const work = (text: string): TextWork => ({
   detectionOnly: false,
 });
 
-/** A gateway's plugin; its Redis has just answered. */
+/** Sets up a gateway's plugin whose Redis has just answered. */
 async function connected(): Promise<void> {
   const options = { bytes: 2 ** 20, seconds: 60, store: `redis://127.0.0.1:${proxy.port}`, charge: 'full' } as const;
   const parts = await memory.setup(options, { warn: () => undefined } as never);
@@ -62,7 +62,7 @@ async function connected(): Promise<void> {
     .toBe(true);
 }
 
-/** What a fault that a program cannot cause itself is caused by. */
+/** The faults of the proxy, and Redis stopped by a signal. */
 type Cause = ProxyFault | 'frozen';
 
 test.each<[string, Cause]>([
@@ -70,7 +70,7 @@ test.each<[string, Cause]>([
   ['is slow', { kind: 'delay', delayMs: 60_000 }],
   ['answers byte by byte', { kind: 'drip', bytes: 1, everyMs: 60_000 }],
   ['is frozen', 'frozen'],
-])('one that %s is a miss after 15 ms and not before', async (_what, cause) => {
+])('a Redis that %s is a miss after 15 ms and not before', async (_what, cause) => {
   await connected();
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   if (cause === 'frozen') redis.process.kill('SIGSTOP');
@@ -83,14 +83,14 @@ test.each<[string, Cause]>([
   await vi.advanceTimersByTimeAsync(1);
   for (let turns = 0; turns < 3; turns++) await turn();
   expect(known?.translations).toEqual([undefined]);
-  // Until it is tried again nobody waits at all.
+  // Until Redis is tried again no request waits at all.
   let again: KnownTexts | undefined;
   void Promise.resolve(answers(work('asked for again'))).then((late) => (again = late));
   await turn();
   expect(again?.translations).toEqual([undefined]);
 });
 
-test('one whose connection breaks, or that refuses, is a miss at once', async () => {
+test('a Redis whose connection breaks, or that refuses connections, is a miss at once', async () => {
   await connected();
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   await proxy.set({ kind: 'blackhole' });

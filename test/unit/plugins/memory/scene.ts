@@ -1,4 +1,4 @@
-// A memory with clocks that tests move, and the way of a request's texts through it to an engine that is a function of text and options.
+// A memory with virtual clocks, and the path of a request's texts through it to an engine that is a function of text and options.
 import type { Exchange } from '../../../../src/core/exchange.ts';
 import { PassedTexts, passStages } from '../../../../src/domain/text-stages.ts';
 import type { TextWork } from '../../../../src/domain/text-stages.ts';
@@ -17,14 +17,14 @@ export interface Asked {
   readonly text: readonly string[];
   readonly options?: TranslationOptions;
   readonly engines?: readonly string[];
-  /** Without it the first of `engines`. */
+  /** By default the first of `engines`. */
   readonly expected?: string;
-  /** Who answers; without it the one that is expected to. */
+  /** The engine that answers; by default the expected one. */
   readonly answering?: string;
 }
 
 export interface Answered {
-  /** Texts that the engine was asked for. */
+  /** The texts that were sent to the engine. */
   readonly sent: readonly string[];
   readonly translations: readonly Translation[];
   readonly spared: readonly number[];
@@ -39,7 +39,7 @@ export interface MemoryScene {
   ask(asked: Asked): Promise<Answered>;
 }
 
-/** `version` goes into every translation: an engine that has changed meanwhile. */
+/** `version` is part of every translation, for an engine that has changed meanwhile. */
 export function memoryScene({
   shared,
   spared = true,
@@ -71,7 +71,7 @@ export function memoryScene({
   return scene;
 }
 
-/** What the engine makes of a text: a function of everything that may decide it, so that any mix-up shows. */
+/** The engine's translation of a text: a function of everything that may matter, so that any mix-up shows. */
 export function translated(text: string, options: TranslationOptions, engine: string, version = ''): Translation {
   return {
     text: `${engine}${version}(${JSON.stringify({ ...options, glossary: options.glossary?.id })})${text}`,

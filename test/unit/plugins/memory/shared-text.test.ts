@@ -1,4 +1,4 @@
-// A remembered translation as bytes: what goes in comes out, and whatever else is found under its key is nothing.
+// A remembered translation as bytes: it is decoded as it was encoded, and any other bytes under its key are ignored.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeText, encodeText } from '../../../../src/plugins/memory/shared-text.ts';
@@ -14,7 +14,7 @@ const shared = fc.record({
   madeAtMs: fc.double({ noNaN: true }),
 });
 
-test('what is encoded is decoded, under its own key only', () => {
+test('what was encoded is decoded, under its own key only', () => {
   fc.assert(
     fc.property(shared, (text) => {
       const bytes = encodeText(KEY, text)!;
@@ -24,7 +24,7 @@ test('what is encoded is decoded, under its own key only', () => {
   );
 });
 
-test('what is damaged, cut or longer is nothing, wherever that is', () => {
+test('bytes that are damaged, cut off or too long anywhere are not decoded', () => {
   const bytes = encodeText(KEY, { translation: { text: 'Hällo', detectedSourceLanguage: 'EN' }, madeAtMs: 1 })!;
   for (let i = 0; i < bytes.length; i++) {
     for (const bit of [1, 128]) {
@@ -37,7 +37,7 @@ test('what is damaged, cut or longer is nothing, wherever that is', () => {
   expect(decodeText(KEY, Buffer.concat([bytes, Buffer.of(0)]))).toBeUndefined();
 });
 
-test('bytes of somebody else are nothing', () => {
+test('bytes of another program are not decoded', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       expect(decodeText(KEY, Buffer.from(bytes))).toBeUndefined();
@@ -45,7 +45,7 @@ test('bytes of somebody else are nothing', () => {
   );
 });
 
-test('what cannot be told apart, or does not fit, is not encoded', () => {
+test('what UTF-8 cannot represent, or does not fit, is not encoded', () => {
   const translation = { text: 'x', detectedSourceLanguage: undefined };
   expect(encodeText(KEY, { translation: { ...translation, text: '\ud800' }, madeAtMs: 1 })).toBeUndefined();
   expect(encodeText(KEY, { translation: { ...translation, detectedSourceLanguage: 'x'.repeat(255) }, madeAtMs: 1 })).toBeUndefined();

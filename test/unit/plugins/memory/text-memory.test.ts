@@ -1,4 +1,4 @@
-// The memory over random requests: its answers are the engine's, never another team's, never too old, and in the order of the texts.
+// The memory with random requests: its answers are the engine's, never another team's, never expired, and in the order of the texts.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { TRANSLATION_OPTIONS } from '../../../../src/domain/translation-options.ts';
@@ -6,7 +6,7 @@ import type { TranslationOptions } from '../../../../src/domain/translation-opti
 import { AGE_MAX_MS, memoryScene, OPTIONS, translated } from './scene.ts';
 import type { MemoryScene } from './scene.ts';
 
-/** Few values of each, so that requests meet; some that would be the same if parts were joined without their lengths. */
+/** Few values of each, so that requests coincide; some would be equal if parts were joined without their lengths. */
 const word = fc.constantFrom('a', 'b', 'ab', '', '1:a', '|', '😀', 'ä', 'a|', '"a"', '["a"]');
 const optional = fc.option(word, { nil: undefined });
 const options: fc.Arbitrary<TranslationOptions> = fc.record({
@@ -18,7 +18,7 @@ const options: fc.Arbitrary<TranslationOptions> = fc.record({
   format: fc.constantFrom('text', 'html', 'xml'),
   ignoreTags: fc.option(fc.array(word, { maxLength: 2 }), { nil: undefined }),
 });
-/** Alike but for an option or two. */
+/** Options that differ in one or two members. */
 const alike = fc
   .tuple(options, fc.subarray(TRANSLATION_OPTIONS.slice(), { maxLength: 2 }))
   .map(([drawn, names]): TranslationOptions => ({ ...OPTIONS, ...Object.fromEntries(names.map((name) => [name, drawn[name]])) }));
@@ -27,17 +27,17 @@ const request = fc.record({
   text: fc.array(word, { minLength: 1, maxLength: 6 }),
   options: fc.oneof(alike, fc.constant(OPTIONS)),
   engines: fc.constantFrom(['small'], ['large', 'small'], ['sma', 'll']),
-  /** The first engine fails, and it is known or not. */
+  /** The first engine fails, and that is known or not. */
   failing: fc.constantFrom('no', 'unnoticed', 'known'),
   laterMs: fc.constantFrom(0, 0, 0, 0, 0, 1, AGE_MAX_MS / 3, AGE_MAX_MS),
 });
 
 describe('over random requests', () => {
-  test('an answer is what the engine would have said, text by text, and only what is not known is asked for', async () => {
+  test('an answer equals the engine’s, text by text, and only unknown texts are sent to it', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 60, size: 'max' }), async (requests) => {
         const scene = memoryScene();
-        // What may be remembered: for whom, by whom and when.
+        // What may be remembered: for which team, from which engine, and when.
         const madeAtMs = new Map<string, number>();
         for (const { teamId, text, options: chosen, engines, failing, laterMs } of requests) {
           scene.nowMs += laterMs;
@@ -59,7 +59,7 @@ describe('over random requests', () => {
     );
   });
 
-  test('however little there is room for, answers are right and the bytes are within their bound', async () => {
+  test('however small the memory, answers are right and the bytes stay within the limit', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 60, size: 'max' }), async (requests) => {
         const bytesMax = 3000;
@@ -76,7 +76,7 @@ describe('over random requests', () => {
   });
 });
 
-test('a part of a request is answered, duplicates too, and it is counted what that saved', async () => {
+test('known texts of a request are answered, duplicates too, and what that saved is counted', async () => {
   const scene = memoryScene();
   expect((await scene.ask({ text: ['Hello', 'Hello'] })).sent).toEqual(['Hello', 'Hello']);
   const { sent, translations } = await scene.ask({ text: ['new', 'Hello', '😀', 'Hello', 'new'] });
@@ -85,7 +85,7 @@ test('a part of a request is answered, duplicates too, and it is counted what th
   expect(scene.counts).toEqual({ texts: { hit: 2, miss: 5, unavailable: 0 }, saved: 10 });
 });
 
-test('a text with half a surrogate pair is not remembered: in UTF-8 it is the same as another', async () => {
+test('a text with half a surrogate pair is not remembered, because in UTF-8 it equals another', async () => {
   const scene = memoryScene();
   await scene.ask({ text: ['\ud800', 'a'] });
   expect((await scene.ask({ text: ['\ud801', '\ud800', 'a'] })).sent).toEqual(['\ud801', '\ud800']);
@@ -94,7 +94,7 @@ test('a text with half a surrogate pair is not remembered: in UTF-8 it is the sa
   expect((await scene.ask({ text: ['b'], options: context })).sent).toEqual(['b']);
 });
 
-test('nothing is left of what is too old, whether it is asked for or not', async () => {
+test('nothing remains of what has expired, whether it is looked up or not', async () => {
   const scene = memoryScene();
   await scene.ask({ text: ['old', 'older'] });
   scene.nowMs += AGE_MAX_MS - 1;
@@ -109,7 +109,7 @@ test('nothing is left of what is too old, whether it is asked for or not', async
   expect([scene.own.texts, scene.own.bytes]).toEqual([0, 0]);
 });
 
-test('while the first engine fails the one behind it is looked for too, and no further one', async () => {
+test('while the first engine fails, texts of the next one are looked up too, and of no further one', async () => {
   const scene = memoryScene();
   const engines = ['large', 'small', 'third'];
   await scene.ask({ text: ['by third'], engines, answering: 'third' });
@@ -122,10 +122,10 @@ test('while the first engine fails the one behind it is looked for too, and no f
   expect((await scene.ask({ text: ['by small'], engines })).sent).toEqual(['by small']);
 });
 
-describe('what is to be forgotten', () => {
+describe('forgetting', () => {
   const pause = (): Promise<void> => Promise.resolve();
 
-  test('of a team is gone, and nothing else', async () => {
+  test('a team removes its texts and no others', async () => {
     const scene = memoryScene();
     await scene.ask({ teamId: 'A', text: ['x'] });
     await scene.ask({ teamId: 'B', text: ['x', 'y'] });
@@ -138,7 +138,7 @@ describe('what is to be forgotten', () => {
     expect((await scene.ask({ teamId: 'A', text: ['x'] })).sent).toEqual([]);
   });
 
-  test.each([['A'], [undefined]])('is not remembered by a request that was under way (%s)', async (teamId) => {
+  test.each([['A'], [undefined]])('also applies to what a request in flight learns afterwards (%s)', async (teamId) => {
     const scene = memoryScene();
     const known = await scene.memory.answer({
       x: {} as never,
@@ -154,7 +154,7 @@ describe('what is to be forgotten', () => {
     expect(scene.own.texts).toBe(0);
   });
 
-  test('of all is all', async () => {
+  test('everything removes all texts', async () => {
     const scene = memoryScene();
     await scene.ask({ teamId: 'A', text: ['x'] });
     await scene.ask({ teamId: 'B', text: ['x'] });

@@ -1,4 +1,4 @@
-// The audit in Redis between its two places: what a process that dies leaves, what is listed late, what is forgotten, and what is broken.
+// The audit in Redis, whose entries are with their team and listed apart: after a process died, when listed late, when too old, and when broken.
 import type { Redis } from 'ioredis';
 import { beforeEach, expect, test } from 'vitest';
 import type { Audited } from '../../../../src/domain/audit-entry.ts';
@@ -28,7 +28,7 @@ const rename = async (name: string): Promise<unknown> => answered(await store.te
 const names = async (teamId?: string): Promise<unknown[]> =>
   answered(await store.audit!.page({ ...ALL, teamId })).map(({ after }) => after.name);
 
-test('ids that lead nowhere, left by whoever died or was refused before the change, are left out and go after a minute', async () => {
+test('ids without an entry, left by changes that were interrupted or refused, are not listed, and are deleted after a minute', async () => {
   await rename('one');
   await store.teams.updateTeam('01JNOBODY00000000000000000', { name: 'x' }, BY);
   for (let i = 0; i < 40; i++) await store.teams.updateTeam(TEAM, { addMicro: -99_000_000 }, BY);
@@ -44,7 +44,7 @@ test('ids that lead nowhere, left by whoever died or was refused before the chan
   expect(await client.zcard(AUDIT_KEY)).toBe(2);
 });
 
-test('without the list no change is made but a revocation, which is listed once the team’s audit was read', async () => {
+test('while the list cannot be written the only change is a revocation, which is listed once the team’s audit was read', async () => {
   await client.set(AUDIT_KEY, 'broken');
   const before = await snapshot(client);
   expect(await store.teams.updateTeam(TEAM, { name: 'x', addMicro: 5 }, BY)).toMatchObject({ kind: 'unavailable' });
@@ -57,7 +57,7 @@ test('without the list no change is made but a revocation, which is listed once 
   expect(answered(await store.audit!.page(ALL))).toEqual(own);
 });
 
-test('a team’s audit of a wrong type fails the change before anything is written', async () => {
+test('if a team’s audit has the wrong type, the change fails before anything is written', async () => {
   await client.set(teamKeys(TEAM).audit, 'broken');
   const before = (await snapshot(client))[teamKeys(TEAM).team];
   expect(await store.teams.updateTeam(TEAM, { name: 'x' }, BY)).toMatchObject({ kind: 'unavailable' });
@@ -65,12 +65,12 @@ test('a team’s audit of a wrong type fails the change before anything is writt
   expect((await snapshot(client))[teamKeys(TEAM).team]).toBe(before);
 });
 
-test('what is too old goes, of teams that are changed and of those that are not, and the rest stays', async () => {
+test('entries that are too old are deleted, of changed and unchanged teams, and others are kept', async () => {
   for (let i = 0; i < 700; i++) await rename(`name ${i}`);
   clock.move(10 * DAY_MS);
   await rename('later');
   clock.move(390 * DAY_MS + 1);
-  // Whoever changes the team takes some of it away.
+  // A change of the team deletes some of them.
   await rename('last');
   expect(await client.zcard(teamKeys(TEAM).audit)).toBe(702 - 64);
   const log = new RedisAuditLog({ link: linkOf(client), keptMs: 400 * DAY_MS, prunes: false });
@@ -80,7 +80,7 @@ test('what is too old goes, of teams that are changed and of those that are not,
   for (const key of [AUDIT_KEY, teamKeys(TEAM).audit]) expect(await client.pttl(key)).toBeGreaterThan(399 * DAY_MS);
 });
 
-/** As much of a link as pruning needs. */
+/** The parts of a link that pruning needs. */
 function linkOf(connection: Redis): ConstructorParameters<typeof RedisAuditLog>[0]['link'] {
   const link = {
     redis: connection,

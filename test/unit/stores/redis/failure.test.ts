@@ -1,4 +1,4 @@
-// When Redis fails: nothing runs twice, nothing runs late, and nobody waits.
+// When Redis fails: nothing runs twice, nothing runs late, and no caller waits.
 import type { Redis } from 'ioredis';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { PluginStore } from '../../../../src/ports/plugin.ts';
@@ -20,41 +20,44 @@ beforeEach(async () => {
 });
 
 describe('a lost reply', () => {
-  test.each(['redis', 'redis+cluster'])('of %s leaves the operation run once, and its repetition by id changes nothing', async (scheme) => {
-    const serverPort = await freePort();
-    const cutter = await replyCutter(serverPort);
-    // The cluster tells its clients to come through the cutter too.
-    const clustered = ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1', '--cluster-announce-port', String(cutter.port)];
-    await redisServer(['--port', String(serverPort), ...(scheme === 'redis' ? [] : clustered)]);
-    const direct = plainClient(serverPort);
-    if (scheme !== 'redis') await ownAllSlots(direct);
-    const through = await redis.open({ url: `${scheme}://127.0.0.1:${cutter.port}` });
-    try {
-      await furnish(through);
-      await through.ledger.admit(asking('warm'));
-      await direct.config('RESETSTAT');
-      cutter.cutNextReply();
-      expect(await through.ledger.admit(asking('r1'))).toEqual({ kind: 'unavailable', cause: 'closed' });
-      await vi.waitUntil(async () => (await through.ping()) === undefined, 5000);
-      expect(await functionCalls(direct)).toBe(1);
-      expect(await direct.llen(teamKeys(TEAM).places)).toBe(2);
-      expect(await through.ledger.admit(asking('r1'))).toMatchObject({ kind: 'admitted', reservation: { requestId: 'r1' } });
-      expect(await through.teams.standing(TEAM)).toMatchObject({ heldCharacters: 20, openReservations: 2 });
-      cutter.cutNextReply();
-      expect(await through.ledger.resolve(TEAM, 'r1', 'commit')).toMatchObject({ kind: 'unavailable' });
-      await vi.waitUntil(async () => (await through.ping()) === undefined, 5000);
-      expect(await through.ledger.resolve(TEAM, 'r1', 'commit')).toEqual({ kind: 'committed' });
-      expect(await through.teams.standing(TEAM)).toMatchObject({ usedCharacters: 10, heldCharacters: 10 });
-    } finally {
-      await through.close();
-      await cutter.close();
-      direct.disconnect();
-    }
-  });
+  test.each(['redis', 'redis+cluster'])(
+    'of %s means that the operation ran once, and repeating it by its id changes nothing',
+    async (scheme) => {
+      const serverPort = await freePort();
+      const cutter = await replyCutter(serverPort);
+      // The cluster announces the cutter's address to its clients.
+      const clustered = ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1', '--cluster-announce-port', String(cutter.port)];
+      await redisServer(['--port', String(serverPort), ...(scheme === 'redis' ? [] : clustered)]);
+      const direct = plainClient(serverPort);
+      if (scheme !== 'redis') await ownAllSlots(direct);
+      const through = await redis.open({ url: `${scheme}://127.0.0.1:${cutter.port}` });
+      try {
+        await furnish(through);
+        await through.ledger.admit(asking('warm'));
+        await direct.config('RESETSTAT');
+        cutter.cutNextReply();
+        expect(await through.ledger.admit(asking('r1'))).toEqual({ kind: 'unavailable', cause: 'closed' });
+        await vi.waitUntil(async () => (await through.ping()) === undefined, 5000);
+        expect(await functionCalls(direct)).toBe(1);
+        expect(await direct.llen(teamKeys(TEAM).places)).toBe(2);
+        expect(await through.ledger.admit(asking('r1'))).toMatchObject({ kind: 'admitted', reservation: { requestId: 'r1' } });
+        expect(await through.teams.standing(TEAM)).toMatchObject({ heldCharacters: 20, openReservations: 2 });
+        cutter.cutNextReply();
+        expect(await through.ledger.resolve(TEAM, 'r1', 'commit')).toMatchObject({ kind: 'unavailable' });
+        await vi.waitUntil(async () => (await through.ping()) === undefined, 5000);
+        expect(await through.ledger.resolve(TEAM, 'r1', 'commit')).toEqual({ kind: 'committed' });
+        expect(await through.teams.standing(TEAM)).toMatchObject({ usedCharacters: 10, heldCharacters: 10 });
+      } finally {
+        await through.close();
+        await cutter.close();
+        direct.disconnect();
+      }
+    },
+  );
 });
 
-describe('a server that is frozen', () => {
-  test('is unavailable when the time is up, and runs nothing of what it was sent when it thaws', async () => {
+describe('a frozen server', () => {
+  test('is unavailable after the timeout, and when it thaws runs nothing of what it was sent', async () => {
     const brisk = await redis.open({ commandTimeoutMs: 150 });
     await brisk.ledger.admit(asking('before'));
     await client.config('RESETSTAT');
@@ -63,7 +66,7 @@ describe('a server that is frozen', () => {
     const startedAtMs = performance.now();
     const answers = await Promise.all([brisk.ledger.admit(asking('r1')), brisk.ledger.resolve(TEAM, 'before', 'commit')]);
     const tookMs = performance.now() - startedAtMs;
-    // Longer than the scripts' deadline by the server's clock, which ticks on.
+    // Longer than the scripts' deadline on the server's clock, which continues.
     await vi.waitUntil(() => performance.now() - startedAtMs > 300);
     redis.server.process.kill('SIGCONT');
     expect(answers).toEqual([
@@ -78,7 +81,7 @@ describe('a server that is frozen', () => {
 });
 
 describe('a server that is down', () => {
-  test('is unavailable at once, and serves again when it is back, with its scripts gone', async () => {
+  test('is unavailable at once, and works again when it is back without its scripts', async () => {
     const other = await redisServer();
     const away = await redis.open({ url: other.url });
     await furnish(away);
@@ -93,7 +96,7 @@ describe('a server that is down', () => {
       expect(await call).toEqual({ kind: 'unavailable', cause: 'closed', advice });
     }
     expect(performance.now() - startedAtMs).toBeLessThan(100);
-    // The probe's own answer is for the log: it says why no connection can be made.
+    // The probe's answer is for the log, so it says why no connection can be made.
     await vi.waitUntil(async () => (await away.ping())?.cause === 'ECONNREFUSED', 5000);
     await redisServer(['--port', String(other.port)]);
     await vi.waitUntil(async () => (await away.ping()) === undefined, 5000);
@@ -111,7 +114,7 @@ describe('a server that is down', () => {
   });
 });
 
-describe('a server that forgot the scripts', () => {
+describe('a server that has lost the scripts', () => {
   test('is sent them again, and each operation runs once', async () => {
     await store.ledger.admit(asking('warm'));
     await client.script('FLUSH');
@@ -121,8 +124,8 @@ describe('a server that forgot the scripts', () => {
   });
 });
 
-describe('a server that is full', () => {
-  test('admits nothing and changes nothing, but settles what is open and revokes', async () => {
+describe('a full server', () => {
+  test('admits nothing and changes nothing, but settles open reservations and revokes keys', async () => {
     await store.ledger.admit(asking('r1'));
     const before = await snapshot(client);
     await client.config('SET', 'maxmemory', '1');

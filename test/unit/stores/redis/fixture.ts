@@ -1,4 +1,4 @@
-// What the Redis tests share: a store with a team and a key, a log that remembers, and a look at everything that is stored.
+// Shared by the Redis tests: a store with a team and a key, a log in memory, and a snapshot of everything that is stored.
 import type { Redis } from 'ioredis';
 import { expect } from 'vitest';
 import { answered, StoreError } from '../../../../src/domain/store-unavailable.ts';
@@ -38,7 +38,7 @@ export function memoryLog(): MemoryLog {
   return { lines, info: keep, warn: keep, error: keep };
 }
 
-/** A clock that stands still until it is moved. */
+/** A clock that stands still until the test moves it. */
 export function stillClock(startMs = Date.UTC(2026, 2, 1)): { nowMs(): number; move(ms: number): void } {
   let nowMs = startMs;
   return {
@@ -73,14 +73,14 @@ export async function snapshot(client: Redis): Promise<Record<string, string>> {
   return Object.fromEntries(names.map((name, i) => [name, dumps[i]?.toString('base64') ?? '']));
 }
 
-/** How often functions have been called since the statistics were last reset. */
+/** The number of function calls since the statistics were last reset. */
 export async function functionCalls(client: Redis): Promise<number> {
   const statistics = await client.info('commandstats');
   const calls = [...statistics.matchAll(/^cmdstat_fcall:calls=(\d+)/gm)];
   return calls.reduce((sum, match) => sum + Number(match[1]), 0);
 }
 
-/** The one-line message with which opening is refused. */
+/** The one-line message of a refused opening. */
 export async function refusal(url: string): Promise<string> {
   const opened = openRedisStore({ url, log: memoryLog() });
   const error = await opened.then(

@@ -1,4 +1,4 @@
-// Keys with limits in Redis: what they cost, and how they stand beside gateways of the version before limits.
+// Keys with limits in Redis: what they cost, and how gateways of the version before limits treat them.
 import type { Redis } from 'ioredis';
 import { beforeEach, expect, test } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
@@ -9,7 +9,7 @@ import { emptyRedis } from '../../../support/redis-of-file.ts';
 import { KEY, TEAM, asking, furnish, stillClock } from './fixture.ts';
 
 const keys = teamKeys(TEAM);
-/** In the version before days of use, a key's state ended here. */
+/** The length of a key's state in the version before days. */
 const OLD_STATE_BYTES = 33;
 const redis = emptyRedis();
 let client: Redis;
@@ -25,11 +25,11 @@ beforeEach(async () => {
 
 const change = async (given: KeyChange) => answered(await store.teams.updateKey!(KEY, given))!;
 const limit = (limits: KeyChange['limits']) => change({ limits: limits! });
-/** By its first byte, a gateway of the version before limits takes all but 1 for revoked. */
+/** The first byte: a gateway of the version before limits takes every value but 1 for revoked. */
 const stateWord = async (): Promise<number> => (await client.hgetBuffer(keys.team, `k${KEY}`))![0]!;
 const isMarked = async (): Promise<boolean> => (await client.smembers(PLAN_NUMBERS_KEY)).includes('keyLimits');
 
-test('gateways of the version before limits take a limited or disabled key for revoked, and those that start refuse the dataset', async () => {
+test('running gateways of the version before limits take a limited or disabled key for revoked, and new ones refuse the dataset', async () => {
   expect([await stateWord(), await isMarked()]).toEqual([1, false]);
   await change({ label: 'only a label' });
   expect([await stateWord(), await isMarked()]).toEqual([1, false]);
@@ -45,16 +45,16 @@ test('gateways of the version before limits take a limited or disabled key for r
   expect(await stateWord()).toBe(0);
 });
 
-test('a key that is made with limits marks the dataset, too', async () => {
+test('creating a key with limits marks the dataset, too', async () => {
   const key = { keyId: 'K2', teamId: TEAM, digest: 'K2', display: 'la_live_2222', label: '', mode: 'live' } as const;
   answered(await store.teams.createKey({ ...key, limits: { requestsPerSecond: 1 } }));
   expect(await isMarked()).toBe(true);
 });
 
-test('what an older gateway has settled does not hold the key: it never holds more than its team', async () => {
+test('what an older gateway has settled no longer counts for the key: it never holds more than its team', async () => {
   await limit({ characters: 100 });
   await store.ledger.admit(asking('r1', { characters: 60 }));
-  // The older gateway has ended a reservation of 40 characters for the team alone.
+  // As if the older gateway had ended a reservation of 40 characters only for the team.
   const counts = (await client.hgetBuffer(keys.team, `w:${KEY}`))!;
   expect(counts.readUIntBE(5, 6)).toBe(60);
   counts.writeUIntBE(100, 5, 6);
@@ -68,7 +68,7 @@ test('what an older gateway has settled does not hold the key: it never holds mo
   expect(await store.ledger.admit(asking('r3', { characters: 100 }))).toMatchObject({ kind: 'admitted' });
 });
 
-test('a state that an older gateway wrote, which ends before the day, is limited, freed and counted like any other', async () => {
+test('a state written by an older gateway, without the day, is limited, freed and counted like any other', async () => {
   await store.ledger.admit(asking('r1', { characters: 7 }));
   await store.ledger.resolve(TEAM, 'r1', 'commit');
   const shorten = async () =>
@@ -84,13 +84,13 @@ test('a state that an older gateway wrote, which ends before the day, is limited
   expect(answered(await store.teams.usage(TEAM))?.keys[0]).toMatchObject({ characters: 10, requests: 2, status: 'active', limits: {} });
 });
 
-test('a key without limits costs the commands that it cost, beside limited ones too; a limited one costs one read more', async () => {
+test('a key without limits takes no more commands than before, even beside limited ones; a limited one takes one more read', async () => {
   const other = { keyId: 'K2', teamId: TEAM, digest: 'K2', display: 'la_live_2222', label: '', mode: 'live' } as const;
   const cost = async (keyId: string, name: string): Promise<number> => {
-    // What is only done once.
+    // What is done only once.
     await store.ledger.admit(asking(`${name}0`, { keyId }));
     await client.config('RESETSTAT');
-    // Its last use is another one.
+    // So that its last use changes.
     clock.move(1);
     await store.ledger.admit(asking(`${name}1`, { keyId }));
     const stats = await client.info('commandstats');

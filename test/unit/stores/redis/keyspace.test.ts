@@ -1,4 +1,4 @@
-// What lies in Redis: where a team's keys are, and how long they stay.
+// The keys in Redis: in which slot a team's keys are, and how long they are kept.
 import type { Redis } from 'ioredis';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { REMEMBER_MS } from '../../../../src/domain/reservation.ts';
@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 
 describe('the keys in Redis', () => {
-  test('of a team lie in one slot, which the driver computes as Redis does', async () => {
+  test('of a team are in one slot, which the driver computes as Redis does', async () => {
     await furnish(store);
     answered(
       await store.glossaries.create(
@@ -38,11 +38,11 @@ describe('the keys in Redis', () => {
     expect(kinds).toEqual([':bytes', ':days', ':entries:G1', ':glossaries', ':ids', ':keys', ':late', ':pairs', ':places', ':team']);
     const slots = await slotsOf(names);
     expect(new Set(slots)).toEqual(new Set([teamSlot(TEAM)]));
-    // The list of all teams and their names are written by one script.
+    // One script writes the list of all teams and their names.
     expect(new Set(await slotsOf([TEAMS_KEY, SEARCHED_KEY])).size).toBe(1);
   });
 
-  test('teams that nobody has named for the search yet are named by the first one', async () => {
+  test('get the names of teams of an older dataset with the first search', async () => {
     await furnish(store);
     await client.del(SEARCHED_KEY);
     const found = answered(await store.teams.pageTeams({ after: undefined, limit: 1, search: TEAM.slice(1) }));
@@ -50,13 +50,13 @@ describe('the keys in Redis', () => {
     expect(await client.hget(SEARCHED_KEY, 'teams')).toBe('1');
   });
 
-  test('leave nothing behind of an idle team but its record and its keys, its settled counts among them', async () => {
+  test('of an idle team are only its record and its keys, with their settled counts', async () => {
     await furnish(store);
     await store.ledger.admit(asking('r1', { leaseMs: 600_000 }));
     await store.ledger.admit(asking('r2', { leaseMs: 1000 }));
     await store.ledger.resolve(TEAM, 'r2', 'commit');
     for (const name of [keys.ids, keys.places, keys.late]) {
-      // As long as the lease and the memory of its end, and some two minutes at most.
+      // At most the lease, the time for which its id is remembered, and about two minutes.
       expect(await client.pttl(name)).toBeGreaterThan(600_000 + REMEMBER_MS);
       expect(await client.pttl(name)).toBeLessThan(600_000 + REMEMBER_MS + 120_000);
     }
@@ -65,7 +65,7 @@ describe('the keys in Redis', () => {
     expect(await store.teams.usage(TEAM)).toMatchObject({ characters: 10, keys: [{ characters: 10, requests: 1 }] });
   });
 
-  test('hold nothing more of a glossary that was removed', async () => {
+  test('have nothing left of a removed glossary', async () => {
     await furnish(store);
     const before = await client.keys('*');
     answered(
@@ -87,13 +87,13 @@ describe('the keys in Redis', () => {
       for (const name of [keys.ids, keys.places]) {
         const [ttl, used] = [await client.pttl(name), 30_000];
         expect(ttl).toBeGreaterThan(60_000 + REMEMBER_MS - 1000);
-        // The server's clock stands still for the test: what time would have used up is taken away by hand.
+        // The server's clock stands still for the test, so the elapsed time is subtracted by hand.
         await client.pexpire(name, ttl - used);
       }
     }
   });
 
-  test('hold no more ids than a bound, however many have come', async () => {
+  test('have a bounded number of ids, however many requests there were', async () => {
     const perSecond = 20;
     const busy = await redis.open({ clock });
     await furnish(busy, { ...QUOTA, requestsPerSecond: perSecond, characterLimit: 1e9 });
@@ -104,14 +104,14 @@ describe('the keys in Redis', () => {
       await Promise.all(ids.map(async (id) => busy.ledger.resolve(TEAM, id, second % 7 === 0 ? 'release' : 'commit')));
       clock.move(1000);
     }
-    // 15 seconds of them, and what is not worth a look yet.
+    // Those of 15 seconds, and the rest of an incomplete batch.
     const most = 15 * perSecond + 2 * 128;
     expect(await client.hlen(keys.ids)).toBeLessThan(most);
     expect(await client.llen(keys.places)).toBeLessThan(most);
     expect(await client.zcard(keys.late)).toBe(0);
   });
 
-  test('keep what is open while all around it is forgotten', async () => {
+  test('keep what is open while everything around it is forgotten', async () => {
     const busy = await redis.open({ clock });
     await furnish(busy, { ...QUOTA, requestsPerSecond: 5, characterLimit: 1e9 });
     await busy.ledger.admit(asking('slow', { leaseMs: 600_000 }));
@@ -123,14 +123,14 @@ describe('the keys in Redis', () => {
     expect(await busy.teams.standing(TEAM)).toMatchObject({ usedCharacters: 10, heldCharacters: 0, openReservations: 0 });
   });
 
-  test('keep the places that a clock that steps back may count again', async () => {
+  test('keep the slots that a clock that steps back may count again', async () => {
     const limit = 40;
     const busy = await redis.open({ clock });
     await furnish(busy, { ...QUOTA, requestsPerSecond: limit, characterLimit: 1e9 });
     const admit = (name: string) => busy.ledger.admit(asking(name, { reserve: false }));
     for (let i = 0; i < limit; i++) await admit(`old${i}`);
     clock.move(20_000);
-    // Looks at the ids of the old places, which it forgets.
+    // Checks the ids of the old slots, and forgets them.
     expect(await admit('new')).toMatchObject({ kind: 'admitted' });
     expect(await client.llen(keys.places)).toBe(limit);
   });
@@ -144,7 +144,7 @@ describe('the keys in Redis', () => {
     expect(await store.ledger.admit(asking('r0', { reserve: false }))).toEqual({ kind: 'repeated' });
   });
 
-  test('forget ids that nobody asked about again, once they are in the way', async () => {
+  test('lose ids that were not used again once they have to make room', async () => {
     await furnish(store);
     for (let i = 0; i < 50; i++) await store.ledger.admit(asking(`a${i}`, { reserve: false }));
     clock.move(60_000);

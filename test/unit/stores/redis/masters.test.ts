@@ -1,4 +1,4 @@
-// A master that was restarted, with data or without, is told the revocations of the last hour before any admission reaches it.
+// A restarted master, with data or without, gets the revocations of the last hour before any admission.
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** What is written from here on is lost when it dies. */
+/** Everything written after this is lost when the server dies. */
 async function snapshot(): Promise<void> {
   await plainClient(server.port).save();
 }
@@ -39,7 +39,7 @@ async function diesAndComesBack(): Promise<void> {
   server = await startRedis(['--dir', folder, '--port', String(server.port)]);
 }
 
-/** Asks until it is answered; every answer but the last is `unavailable`. */
+/** Repeats an admission until it is answered; every earlier answer must be `unavailable`. */
 async function firstAnswer(store: PluginStore, of: Partial<AdmissionRequest> = {}): Promise<string> {
   for (let i = 0; ; i++) {
     const { kind } = await store.ledger.admit(asking(`again${i}`, of));
@@ -47,8 +47,8 @@ async function firstAnswer(store: PluginStore, of: Partial<AdmissionRequest> = {
   }
 }
 
-describe('a server that comes back with what it had before', () => {
-  test.each(['made', 'met'] as const)('a revocation that was %s holds from the first admission on', async (how) => {
+describe('a server that comes back with an old snapshot', () => {
+  test.each(['made', 'met'] as const)('applies a revocation that was %s here from the first admission on', async (how) => {
     const restored: number[] = [];
     const log = memoryLog();
     const store = await redis.open({ url: server.url, log, onRestored: (count) => restored.push(count) });
@@ -68,7 +68,7 @@ describe('a server that comes back with what it had before', () => {
     expect(log.lines.at(-1)).toContain('revocations of the last hour were applied again');
   });
 
-  test('a revocation that nobody here has met is lost', async () => {
+  test('has lost a revocation that this process has never met', async () => {
     const store = await redis.open({ url: server.url });
     await furnish(store);
     await snapshot();
@@ -81,7 +81,7 @@ describe('a server that comes back with what it had before', () => {
 });
 
 describe('a connection that was lost', () => {
-  test('to a server that is the same as before: nothing is applied again', async () => {
+  test('to the same server: nothing is applied again', async () => {
     const restored: number[] = [];
     const store = await redis.open({ onRestored: (count) => restored.push(count) });
     await furnish(store);
@@ -92,7 +92,7 @@ describe('a connection that was lost', () => {
     expect(restored).toEqual([]);
   });
 
-  test('to a server whose record of a team is broken: all other teams are served', async () => {
+  test('to a server with a broken record of a team: all other teams are served', async () => {
     const store = await redis.open({ url: server.url });
     await furnish(store);
     await furnish(store, QUOTA, 0, '01JTEAM0000000000000000001', '01JKEY00000000000000000001');

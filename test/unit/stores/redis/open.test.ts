@@ -1,4 +1,4 @@
-// Opening the Redis store: which servers are refused, and what is warned of.
+// Opening the Redis store: which servers and datasets are refused, and what there are warnings about.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -11,16 +11,16 @@ import { TEAM, memoryLog, refusal, snapshot, walk } from './fixture.ts';
 
 const { plainClient, redisServer } = redisOfFile();
 
-// Side by side: some of them wait for a timeout.
+// Concurrently, because some of them wait for a timeout.
 describe.concurrent('a server', () => {
-  test('that is not there is refused, in a sentence that names it without credentials', async () => {
+  test('that is down is refused, in a sentence that names it without credentials', async () => {
     const port = await freePort();
     const message = await refusal(`redis://user:secret@127.0.0.1:${port}/0`);
     expect(message).toBe(`the store redis://127.0.0.1:${port}/0 cannot be used (ECONNREFUSED): start it or correct the store's URL`);
   });
 
   test.each(['redis+cluster://127.0.0.1:PORT', 'redis+sentinel://127.0.0.1:PORT/main'])(
-    '%s that is not there is refused in time',
+    '%s that is down is refused in time',
     async (form) => {
       const startedAtMs = performance.now();
       const message = await refusal(form.replace('PORT', String(await freePort())));
@@ -29,7 +29,7 @@ describe.concurrent('a server', () => {
     },
   );
 
-  test('that accepts and says nothing is refused in time', async () => {
+  test('that accepts connections and never answers is refused in time', async () => {
     const mute = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1');
     await once(mute, 'listening');
     const { port } = mute.address() as AddressInfo;
@@ -39,7 +39,7 @@ describe.concurrent('a server', () => {
     mute.close();
   });
 
-  test('that wants a password says so, and serves who knows it', async () => {
+  test('that needs a password is refused without it, and works with it', async () => {
     const server = await redisServer(['--requirepass', 'right']);
     expect(await refusal(server.url)).toContain('put the right user and password');
     const wrong = await refusal(server.url.replace('//', '//:secret@'));
@@ -48,12 +48,12 @@ describe.concurrent('a server', () => {
     await walk(server.url.replace('//', '//:right@'));
   });
 
-  test.each(['allkeys-lru', 'volatile-ttl'])('that may evict by %s is refused', async (policy) => {
+  test.each(['allkeys-lru', 'volatile-ttl'])('that may evict keys by %s is refused', async (policy) => {
     const server = await redisServer(['--maxmemory-policy', policy]);
     expect(await refusal(server.url)).toContain(`maxmemory-policy ${policy}): set it to noeviction`);
   });
 
-  test('that persists nothing is warned of, one that does is not', async () => {
+  test('that persists nothing gives a warning, one that does gives none', async () => {
     const [forgetful, lasting] = await Promise.all([redisServer(), redisServer(['--appendonly', 'yes'])]);
     const [first, second] = [memoryLog(), memoryLog()];
     await walk(forgetful.url, first);
@@ -72,7 +72,7 @@ describe.concurrent('a server', () => {
   });
 
   test('older than 7.0 is refused', async () => {
-    // No such server is to be had here: this one answers only what is asked at the start.
+    // There is no such server here: this one answers only the first commands.
     const info = '# Server\r\nredis_version:6.2.14\r\nloading:0\r\n';
     const old = createServer((socket) => {
       socket.on('error', () => {});
@@ -89,7 +89,7 @@ describe.concurrent('a server', () => {
 });
 
 describe('a dataset', () => {
-  test('of the first layout, or of a later one, is refused in a line and left as it is', async () => {
+  test('with the first layout, or a later one, is refused in one line and left as it is', async () => {
     const { port, url } = await redisServer();
     const client = plainClient(port);
     await client.zadd(TEAMS_KEY, 0, TEAM);
@@ -101,7 +101,7 @@ describe('a dataset', () => {
     expect(await refusal(url)).toContain('holds data of layout 3');
   });
 
-  test('whose teams a newer version holds to more than this one judges is refused in a line and left as it is', async () => {
+  test('with limits of teams that only a newer version checks is refused in one line and left as it is', async () => {
     const { port, url } = await redisServer();
     const client = plainClient(port);
     try {
@@ -118,7 +118,7 @@ describe('a dataset', () => {
     }
   });
 
-  test('is marked with its layout, and known by its teams where the mark was lost', async () => {
+  test('is marked with its layout, and recognized by its teams if the mark was lost', async () => {
     const { port, url } = await redisServer();
     const client = plainClient(port);
     await walk(url);

@@ -1,4 +1,4 @@
-// What is special about events in Redis: a charge that reaches nothing costs no command more, and what was not listed is found.
+// Events in Redis: a charge that reaches no threshold costs no additional command, and events that were not listed are found.
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventRules } from '../../../../src/domain/event-rules.ts';
@@ -32,7 +32,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Commands that the server has run, by name, while something was done. */
+/** The commands, by name, that the server ran during `what`. */
 async function commandsOf(what: () => Promise<unknown>): Promise<Record<string, number>> {
   await client.config('RESETSTAT');
   await what();
@@ -48,12 +48,12 @@ async function charges(team: TeamUnderTest, count: number): Promise<void> {
 test.each([
   ['quota', {}, 0],
   ['credit', PREPAID, 1_000_000_000_000],
-])('a request on %s that reaches nothing takes as many commands with events as without', async (_name, limits, balance) => {
+])('a request on %s that reaches no threshold takes as many commands with events as without', async (_name, limits, balance) => {
   const [one, other] = [
     await teamUnderTest(promisedStore(silent), limits, balance),
     await teamUnderTest(promisedStore(telling), limits, balance),
   ];
-  // The first of a team writes more.
+  // A team's first request writes more.
   await charges(one, 2);
   await charges(other, 2);
   const without = await commandsOf(() => charges(one, 20));
@@ -61,7 +61,7 @@ test.each([
   expect(without['fcall']).toBe(40);
 });
 
-test('events that a process has kept and not listed are found by looking through the teams, and are due at once', async () => {
+test('events that a process has recorded and not listed are found by a search through the teams, and are due at once', async () => {
   const team = await teamUnderTest(promisedStore(telling));
   await client.del(EVENTS_KEY);
   expect(answered(await telling.outbox!.due(10))).toEqual([]);
@@ -70,7 +70,7 @@ test('events that a process has kept and not listed are found by looking through
   expect(ids).toEqual(expect.arrayContaining([`${team.teamId}-created`, `${team.keyId}-created`]));
 });
 
-test('what an operator changes of a key is in the list when the change is made', async () => {
+test('an operator’s change of a key is listed when the call returns', async () => {
   const team = await teamUnderTest(promisedStore(telling));
   answered(await telling.teams.updateKey!(team.keyId, { label: 'other' }));
   answered(await telling.teams.revokeKey(team.keyId));

@@ -1,10 +1,10 @@
-// The revocations that are kept: each once, for an hour, and not without end.
+// Recent revocations are kept once each, for an hour, up to a limit.
 import { expect, test } from 'vitest';
 import { RecentRevocations } from '../../../../src/stores/redis/recent-revocations.ts';
 
 const HOUR_MS = 3_600_000;
 
-test('are kept for an hour from when they were met last', () => {
+test('they are kept for an hour after they were last met', () => {
   let nowMs = 0;
   const recent = new RecentRevocations(() => nowMs);
   recent.note({ teamId: 'T1', keyId: 'K1' });
@@ -20,7 +20,7 @@ test('are kept for an hour from when they were met last', () => {
   expect(recent.all()).toEqual([]);
 });
 
-test('are ten thousand at most, and the oldest makes room', () => {
+test('there are at most ten thousand, and the oldest is dropped', () => {
   const recent = new RecentRevocations(() => 0);
   for (let i = 0; i <= 10_000; i++) recent.note({ teamId: 'T', keyId: `K${i}` });
   const kept = recent.all().map(({ keyId }) => keyId);

@@ -1,4 +1,4 @@
-// A connection by way of a sentinel, whose answers and announcements come when the test lets them.
+// A connection through a sentinel whose answers and announcements the test controls.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
@@ -24,7 +24,7 @@ async function connectionBySentinel() {
   return { connection, sentinel, cut: () => direct.call('CLIENT', 'KILL', 'TYPE', 'normal') };
 }
 
-test('a new master that is announced while the connection is being made does not end it for good', async () => {
+test('a new master that is announced during connecting does not end the connection for good', async () => {
   const { connection, sentinel, cut } = await connectionBySentinel();
   const ended = vi.fn<() => void>();
   connection.on('end', ended);
@@ -36,11 +36,11 @@ test('a new master that is announced while the connection is being made does not
   sentinel.release();
   await vi.waitUntil(() => connection.status === 'ready', 5000);
   expect(await connection.ping()).toBe('PONG');
-  // Otherwise the library has mended this, and ours can go.
+  // If this fails, the library has fixed the bug, and our workaround can be removed.
   expect(ended).toHaveBeenCalledOnce();
 });
 
-test('a connection that was closed stays closed', async () => {
+test('a closed connection stays closed', async () => {
   const { connection, sentinel, cut } = await connectionBySentinel();
   sentinel.hold();
   await cut();
@@ -50,7 +50,7 @@ test('a connection that was closed stays closed', async () => {
   connection.disconnect();
   sentinel.release();
   await vi.waitUntil(() => connection.status === 'end', 5000);
-  // Longer than it waits before it tries again.
+  // Longer than the pause before a reconnection.
   await new Promise((resolve) => setTimeout(resolve, 200));
   expect([connection.status, connecting.mock.calls.length]).toEqual(['end', 0]);
 });

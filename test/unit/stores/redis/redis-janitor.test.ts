@@ -1,4 +1,4 @@
-// The janitor of the Redis store: what becomes of teams for which nobody asks, whoever looks after them, on whatever data.
+// The janitor of the Redis store: it maintains idle teams, whichever process runs it, on data of any version.
 import type { Redis } from 'ioredis';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { DAY_MS, dayOf } from '../../../../src/domain/period.ts';
@@ -13,7 +13,7 @@ import { SILENT } from '../../../support/silent-log.ts';
 import { KEY, QUOTA, TEAM, asking, furnish, stillClock } from './fixture.ts';
 
 const EVERY_MS = 10;
-/** Only a test that fails waits so long. */
+/** Only a failing test waits this long. */
 const WAITED_MS = 20_000;
 const keys = teamKeys(TEAM);
 const SHORT = { ...QUOTA, period: 'PT10S' };
@@ -32,7 +32,7 @@ beforeEach(async () => {
 
 const janitor = (more = {}) => redis.open({ clock, tendEveryMs: EVERY_MS, ...more });
 
-/** Until all teams are due later, which is looked at past the store: asking it would do the janitor's work. */
+/** Waits until all teams are due later. It reads Redis directly, because a call of the store would do the janitor's work. */
 async function settled(redisOf = client, teams = 1): Promise<void> {
   const areDueLater = async () => {
     const [all, later] = [await redisOf.zcard(DUE_KEY), await redisOf.zcount(DUE_KEY, `(${clock.nowMs()}`, clock.nowMs() + 2 * DAY_MS)];
@@ -49,7 +49,7 @@ async function use(of: PluginStore, characters: number, requestId: string): Prom
 const closedNumbers = async (): Promise<string[]> => (await client.hkeys(keys.periods)).toSorted();
 
 describe('the janitor', () => {
-  test("closes an idle team's period, and begins the next", async () => {
+  test("closes an idle team's period and begins the next", async () => {
     await furnish(store, SHORT);
     await use(store, 7, 'r1');
     await janitor();
@@ -65,7 +65,7 @@ describe('the janitor', () => {
     expect(await client.hgetallBuffer(keys.periods)).toEqual({ 1: before });
   });
 
-  test('waits with that for what is open in it: until it is settled, or its lease ends', async () => {
+  test('closes a period only when its open reservations are settled or expired', async () => {
     await furnish(store, SHORT);
     await use(store, 7, 'r1');
     await store.ledger.admit(asking('r2', { characters: 10 }));
@@ -74,7 +74,7 @@ describe('the janitor', () => {
     clock.move(10_000);
     await settled();
     expect(await closedNumbers()).toEqual([]);
-    // It comes back soon.
+    // The team is due again soon.
     expect(Number(await client.zscore(DUE_KEY, TEAM))).toBe(clock.nowMs() + 2000);
     await store.ledger.resolve(TEAM, 'r2', 'commit');
     clock.move(2000);
@@ -87,7 +87,7 @@ describe('the janitor', () => {
     expect(period).toMatchObject({ number: 1, closed: true, characters: 17 });
   });
 
-  test('closes the period that another plan cut short, at once', async () => {
+  test('closes a period that a plan change cut short at once', async () => {
     await furnish(store, MONTH);
     await use(store, 7, 'r1');
     await janitor();
@@ -97,18 +97,18 @@ describe('the janitor', () => {
     expect(await closedNumbers()).toEqual(['1']);
   });
 
-  test('does not put a team off that was called for meanwhile', async () => {
+  test('does not postpone a team that was called for meanwhile', async () => {
     await furnish(store, MONTH);
     await client.zadd(DUE_KEY, 10, TEAM, 20, 'B', 30, 'C');
     const putOff = (...args: readonly string[]) => client.call('FCALL', `${functionLibrary().name}_put_off`, 1, DUE_KEY, ...args);
     await putOff(TEAM, '9', '1000', 'B', '20', '2000', 'C', '30', '');
     expect(await client.zrange(DUE_KEY, '0', '-1', 'WITHSCORES')).toEqual([TEAM, '10', 'B', '2000']);
-    // A call is read before anything is done.
+    // A call for the team is read before anything is done.
     await expect(putOff(TEAM, '10', '1000', 'B', '2000')).rejects.toThrow('is missing');
     expect(await client.zscore(DUE_KEY, TEAM)).toBe('10');
   });
 
-  test("writes an idle team's finished day away, and leaves a day that goes on", async () => {
+  test("records an idle team's finished day, and leaves the current day alone", async () => {
     await furnish(store, MONTH);
     await use(store, 7, 'r1');
     const today = dayOf(clock.nowMs());
@@ -127,7 +127,7 @@ describe('the janitor', () => {
     ]);
   });
 
-  test('forgets days and periods that are older than history.days, and nothing else', async () => {
+  test('deletes days and periods that are older than history.days, and nothing else', async () => {
     await furnish(store, { ...QUOTA, period: 'P1D' });
     await janitor({ historyDays: 3 });
     for (let day = 0; day < 6; day++) {
@@ -148,7 +148,7 @@ describe('the janitor', () => {
     expect(days.map(({ characters, requests }) => [characters, requests])).toEqual([[9, 1]]);
   });
 
-  test('finds the teams of an older dataset, and closes the periods that it kept', async () => {
+  test('finds the teams of an older dataset, and closes their periods', async () => {
     await furnish(store, MONTH);
     const { p } = await client.hgetallBuffer(keys.team);
     const starts = clock.nowMs() - 30 * DAY_MS;
@@ -176,14 +176,14 @@ describe('the janitor', () => {
     expect(await closedNumbers()).toEqual(['7']);
   });
 
-  test('closes a period whose reservations an older gateway has settled, once the last of them must have ended', async () => {
+  test('closes a period whose reservations an older gateway has settled, once the last of them must have expired', async () => {
     await furnish(store, SHORT);
     await use(store, 7, 'r1');
     await store.ledger.admit(asking('r2', { characters: 10, leaseMs: 60_000 }));
     await janitor();
     clock.move(10_000);
     await settled();
-    // As that leaves it: the reservation is gone, and the period does not know.
+    // As the older gateway leaves it: the reservation is gone, but still counted in the period.
     await client.del(keys.ids, keys.places, keys.late);
     clock.move(60_000);
     await settled();
@@ -193,7 +193,7 @@ describe('the janitor', () => {
     expect(await closedNumbers()).toContain('1');
   });
 
-  test('is one at a time, and another takes over from one that has stopped or died', async () => {
+  test('runs in one process at a time, and another takes over if that has stopped or died', async () => {
     await furnish(store, SHORT);
     const first = await openRedisStore({ url: redis.server.url, log: SILENT, clock, tendEveryMs: EVERY_MS });
     await settled();
@@ -210,7 +210,7 @@ describe('the janitor', () => {
     await settled();
   });
 
-  test('goes on with other teams where the data of one is broken', async () => {
+  test('continues with other teams if the data of one is broken', async () => {
     await furnish(store, SHORT);
     await furnish(store, SHORT, 0, `${TEAM}2`, `${KEY}2`);
     await client.set(keys.periods, 'of the wrong type');
@@ -223,7 +223,7 @@ describe('the janitor', () => {
     expect(Number(await client.zscore(DUE_KEY, TEAM))).toBeGreaterThan(clock.nowMs() + 10_000);
   });
 
-  test('forgets a team that is gone, and one that a wrong clock put off for years comes back', async () => {
+  test('drops a team that no longer exists, and takes up one that a wrong clock has postponed for years', async () => {
     await furnish(store, SHORT);
     await client.zadd(DUE_KEY, 0, 'gone', clock.nowMs() + 1000 * DAY_MS, TEAM);
     await janitor();
@@ -243,7 +243,7 @@ describe('the janitor', () => {
     await clustered.close();
   });
 
-  test('goes through many teams that are due at once in rounds, with others between', async () => {
+  test('handles many teams that are due at once in rounds, between which other calls run', async () => {
     const teams = 450;
     for (let i = 0; i < teams; i++) await furnish(store, SHORT, 0, `${TEAM}-${i}`, `${KEY}-${i}`);
     clock.move(10_000);

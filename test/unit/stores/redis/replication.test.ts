@@ -1,4 +1,4 @@
-// Whether a replica has what was written: yes, no after a second, or nothing to say where there is none; and nobody else waits for it.
+// Whether a replica has confirmed a write: yes, no after a second, or no answer if there is no replica; and no other call waits for it.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Store } from '../../../../src/ports/store.ts';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
@@ -29,7 +29,7 @@ afterAll(async () => {
   }
 });
 
-test('without a replica there is nothing to wait for; with one it is confirmed; with one that hangs, or has gone, it is not', async () => {
+test('a write is confirmed with a replica, not with one that hangs or has gone, and not waited for without one', async () => {
   expect(await store.teams.replicated?.([TEAM])).toBeUndefined();
 
   replica = await startReplicated(['--replicaof', '127.0.0.1', String(master.server.port)]);
@@ -41,7 +41,7 @@ test('without a replica there is nothing to wait for; with one it is confirmed; 
   await store.teams.revokeKey(KEY);
   const startedAtMs = performance.now();
   const confirmed = store.teams.replicated?.([TEAM]).then((answer) => ({ answer, tookMs: performance.now() - startedAtMs }));
-  // WAIT is on a connection of its own: admissions have half a second, and it has a whole one.
+  // WAIT has a connection of its own: it takes up to a second, and admissions have only half of one.
   for (let i = 0; i < 20; i++) expect(await promisedLedger(store.ledger).admit(asking(`r${i}`))).toEqual({ kind: 'key_revoked' });
   const { answer, tookMs } = (await confirmed)!;
   expect(answer).toBe(false);

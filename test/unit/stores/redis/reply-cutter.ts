@@ -1,4 +1,4 @@
-// A TCP proxy that can swallow a server's replies and cut the connection: the request has run, its outcome is unknown.
+// A TCP proxy that can swallow a server's replies and cut the connection, so that a request has run but its outcome is unknown.
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';

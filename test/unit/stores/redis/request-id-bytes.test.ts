@@ -1,4 +1,4 @@
-// Ids as bytes: a ULID's 128 bits, and no two ids the same.
+// Request ids as bytes: a ULID's 128 bits, and different bytes for different ids.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { writeRequestId } from '../../../../src/stores/redis/request-id-bytes.ts';
@@ -15,7 +15,7 @@ function bytesOf(id: string): Buffer {
   return into.subarray(1, end);
 }
 
-test('a ULID is its 128 bits, the highest first', () => {
+test('a ULID becomes its 128 bits, the highest first', () => {
   fc.assert(
     fc.property(ulids, (id) => {
       const value = id.split('').reduce((sum, digit) => sum * 32n + BigInt(ALPHABET.indexOf(digit)), 0n);
@@ -24,7 +24,7 @@ test('a ULID is its 128 bits, the highest first', () => {
   );
 });
 
-test('ids that differ have bytes that differ, whatever they are', () => {
+test('different ids of any form have different bytes', () => {
   const others = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 40 }),
     ulids.map((id) => id.toLowerCase()),
@@ -32,17 +32,17 @@ test('ids that differ have bytes that differ, whatever they are', () => {
   );
   fc.assert(
     fc.property(fc.oneof(ulids, others), fc.oneof(ulids, others), (a, b) => {
-      // A half of a pair that stands alone is no text: it is written as its replacement.
+      // Half a surrogate pair is not valid text, and is encoded as the replacement character.
       fc.pre(a !== b && a.isWellFormed() && b.isWellFormed());
       expect(bytesOf(a).equals(bytesOf(b))).toBe(false);
     }),
   );
 });
 
-test('only what is no ULID may look like none: its bytes are never sixteen', () => {
+test('an id that is not a ULID never has sixteen bytes', () => {
   for (let length = 0; length <= 30; length++) expect(bytesOf('x'.repeat(length))).not.toHaveLength(16);
 });
 
-test('an id that is too long for the length in front of it is refused', () => {
+test('an id that is too long for its length prefix is refused', () => {
   expect(() => bytesOf('x'.repeat(255))).toThrow('at most 253');
 });

@@ -1,4 +1,4 @@
-// Deletions of teams on Redis that nobody ends but the janitor, of keys whose records are old, and in a cluster of several servers.
+// Deletions of teams on Redis: completed by the janitor, with keys of older versions, and in a cluster of several servers.
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
@@ -16,7 +16,7 @@ import { placesOf } from '../../../support/store-search.ts';
 import { stillClock } from './fixture.ts';
 
 const EVERY_MS = 10;
-/** Only a test that fails waits so long. */
+/** Only a failing test waits this long. */
 const WAITED_MS = 20_000;
 const NEVER_MS = 9_999_999_999_999;
 const MINUTE_MS = 60_000;
@@ -36,7 +36,7 @@ beforeEach(async () => {
 interface Furnished {
   readonly team: TeamUnderTest;
   readonly keys: readonly NewKey[];
-  /** Ids and digests. */
+  /** The ids and digests of its keys. */
   readonly words: readonly string[];
 }
 
@@ -53,7 +53,7 @@ async function announce(teamId: string, atMs = clock.nowMs()): Promise<void> {
   await client.zadd(ERASURES_KEY, atMs, teamId);
 }
 
-/** What the command has done when it is killed behind its first step. */
+/** What the command has done if it is killed after its first step. */
 async function begin(teamId: string, keepUsage: boolean): Promise<void> {
   await announce(teamId);
   const head = [String(clock.nowMs()), String(NEVER_MS), '', '', '', ''];
@@ -64,7 +64,7 @@ async function begin(teamId: string, keepUsage: boolean): Promise<void> {
   ]);
 }
 
-/** Takes the digests out of the records of a team's keys, as they are from the version before. */
+/** Removes the digests from the records of a team's keys, as the version before wrote them. */
 async function age(of: Pick<Redis, 'hgetall' | 'hset'>, teamId: string): Promise<void> {
   const { keys } = teamKeys(teamId);
   for (const [keyId, record] of Object.entries(await of.hgetall(keys))) {
@@ -79,7 +79,7 @@ describe('the janitor', () => {
   const isListed = async (teamId: string): Promise<boolean> => (await client.zscore(ERASURES_KEY, teamId)) !== null;
   const ended = (teamId: string) => vi.waitUntil(async () => !(await isListed(teamId)), { timeout: WAITED_MS, interval: EVERY_MS });
 
-  test('ends a deletion that was cut off, to the last trace', async () => {
+  test('completes an interrupted deletion without leaving a trace', async () => {
     const [goes, stays] = [await furnished(), await furnished()];
     await begin(goes.team.teamId, false);
     expect(await goes.team.admit()).toEqual({ kind: 'key_unknown' });
@@ -91,7 +91,7 @@ describe('the janitor', () => {
     for (const { digest, keyId } of stays.keys) expect(await store.keys.find(digest)).toMatchObject({ keyId });
   });
 
-  test('and one whose usage stays, with nothing but that', async () => {
+  test('completes one whose usage stays, and leaves nothing else', async () => {
     const goes = await furnished();
     const { teamId, keyId } = goes.team;
     await begin(teamId, true);
@@ -114,20 +114,20 @@ describe('the janitor', () => {
     expect(await goes.team.admit()).toEqual({ kind: 'key_unknown' });
   });
 
-  test('takes one that was announced and never begun off the list after a minute, and the team is as it was', async () => {
+  test('forgets one that was announced and never begun after a minute, and leaves the team unchanged', async () => {
     const [late, recent, gone] = [await furnished(store, 1), await furnished(store, 1), await furnished(store, 1)];
     await announce(late.team.teamId, clock.nowMs() - MINUTE_MS - 1);
     await announce(recent.team.teamId, clock.nowMs() - MINUTE_MS + 1);
     await begin(gone.team.teamId, false);
     await janitor();
-    // The list is gone through in order of time: the last is ended when the others have been looked at.
+    // The list is processed in order of time, so the others have been handled when the last one ends.
     await ended(gone.team.teamId);
     expect([await isListed(late.team.teamId), await isListed(recent.team.teamId)]).toEqual([false, true]);
     for (const { team } of [late, recent]) expect(await team.admit()).toMatchObject({ kind: 'admitted' });
   });
 });
 
-test('keys of the version before, whose records have no digest, are found by going through all digests', async () => {
+test('keys of the version before, whose records have no digest, are found by a scan of all digests', async () => {
   const [goes, stays] = [await furnished(), await furnished()];
   await age(client, goes.team.teamId);
   await age(client, stays.team.teamId);
@@ -160,7 +160,7 @@ describe('in a cluster', () => {
   test.each([
     { what: 'with digests in their records', isOld: false },
     { what: 'of the version before', isOld: true },
-  ])('keys $what are gone from every server, and a neighbour has all of its own', async ({ isOld }) => {
+  ])('keys $what are gone from every server, and another team keeps all of its own', async ({ isOld }) => {
     const [goes, stays] = [await furnished(across), await furnished(across)];
     const masters = await cluster.masters();
     const slot = Number(await cluster.nodes[0]!.client.call('CLUSTER', 'KEYSLOT', teamKeys(goes.team.teamId).team));

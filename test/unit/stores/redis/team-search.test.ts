@@ -1,4 +1,4 @@
-// Teams are found by a part of their names, in the order of their creation, however many stretches they fill.
+// Teams are found by a part of their names, in the order of their creation, however many blocks the index has.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Redis } from 'ioredis';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
@@ -22,7 +22,7 @@ beforeAll(async () => {
   client = plainClient(server.port);
   store = await openRedisStore({ url: server.url, log: SILENT, commandTimeoutMs: 5000 });
   for (const [number, teamId] of ids.entries()) {
-    // Some lines long, so that a name is found at any place of a stretch.
+    // Names of different lengths, so that they begin at any position in a block.
     answered(
       await store.teams.createTeam({
         teamId,
@@ -59,7 +59,7 @@ describe('a search over many teams', () => {
     for (const search of ['nobody', `any\n1`, `0 ${ids[0]}`, `${ids[0]} team`]) expect(await found(search)).toEqual([]);
   });
 
-  test('finds it by its new name alone when it was given another', async () => {
+  test('finds a renamed team only by its new name', async () => {
     answered(await store.teams.updateTeam(ids[300]!, { name: 'Renamed\nin two lines' }));
     expect(await found('renamed')).toEqual([ids[300]]);
     expect(await found('team 300 of')).toEqual([]);
@@ -68,13 +68,13 @@ describe('a search over many teams', () => {
     expect(await client.hget(SEARCHED_KEY, 'teams')).toBe(String(TEAMS));
   });
 
-  test('names again what was lost, each at its place', async () => {
+  test('restores lost names at their positions', async () => {
     await client.del(SEARCHED_KEY);
     expect(await found('team 7')).toEqual(ids.filter((_, number) => String(number).startsWith('7')));
   });
 });
 
-test('keys that begin alike are found in every piece of the teams', async () => {
+test('keys that begin alike are found in every batch of teams', async () => {
   const display = 'la_live_Ab3d';
   const owners = [0, 249, 250, 251, 777, TEAMS - 1].map((number) => ids[number]!);
   for (const teamId of owners) answered(await store.teams.createKey({ ...freshKey(teamId), display }));

@@ -1,4 +1,4 @@
-// URLs of the Redis family: their forms, and every one of them on a real server of its kind.
+// URLs of the Redis family: how they are parsed, and each kind with a real server.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ describe('a URL', () => {
         database: 3,
       },
     ],
-  ])('%s is understood', (url, expected) => {
+  ])('%s is parsed', (url, expected) => {
     expect(parseRedisUrl(url)).toMatchObject(expected);
   });
 
@@ -63,7 +63,7 @@ describe('a URL', () => {
     'redis+sentinel://u:secret@h:1',
     'rediss+sentinel://u:secret@h:1/main',
     'valkey://u:secret@h',
-  ])('%s is refused with what would be right, and without its credentials', async (url) => {
+  ])('%s is refused with the right forms, and without its credentials', async (url) => {
     const message = await refusal(url);
     expect(message).toContain('expected redis://');
     expect(message).not.toContain('secret');
@@ -78,7 +78,7 @@ describe('every kind of URL', () => {
     expect(await client.dbsize()).toBe(0);
   });
 
-  test('rediss:// with a certificate that is trusted; another is refused', async () => {
+  test('rediss:// with a trusted certificate; any other is refused', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'lingate-tls-'));
     const { certFile, keyFile } = await makeCertificate(directory, 'lingate-test', 'IP:127.0.0.1');
     const port = await freePort();
@@ -96,7 +96,7 @@ describe('every kind of URL', () => {
     }
   });
 
-  test('redis+cluster:// with teams in all slots, and a warning of full coverage', async () => {
+  test('redis+cluster:// with teams in all slots, and a warning about full coverage', async () => {
     const { server, url, client } = await clusterOfOne();
     const log = memoryLog();
     await walk(url, log);

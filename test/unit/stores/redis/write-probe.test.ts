@@ -1,4 +1,4 @@
-// The probe's write: a key that expires, on the server that is asked after, in a cluster on each of its masters.
+// The probe's write: a key that expires, on the server, or on each master of a cluster.
 import { describe, expect, test } from 'vitest';
 import { probeKey, teamSlot } from '../../../../src/stores/redis/redis-keys.ts';
 import type { RedisLink } from '../../../../src/stores/redis/redis-link.ts';
@@ -9,7 +9,7 @@ const redis = emptyRedis();
 const FULL = { kind: 'unavailable', cause: 'oom' } as const;
 
 describe('the probe', () => {
-  test('leaves one small key that expires, however often it asks', async () => {
+  test('leaves one small key that expires, however often it runs', async () => {
     const store = await redis.open();
     const before = await redis.client.keys('*');
     for (let i = 0; i < 3; i++) expect(await store.ping()).toBeUndefined();
@@ -18,7 +18,7 @@ describe('the probe', () => {
     expect(await redis.client.pttl(left[0]!)).toBeGreaterThan(0);
   });
 
-  test('finds out what reading would not', async () => {
+  test('finds faults that a read would not', async () => {
     const store = await redis.open();
     await redis.client.config('SET', 'min-replicas-to-write', '1');
     try {
@@ -34,7 +34,7 @@ describe('the probe', () => {
 describe('of a cluster, the probe', () => {
   const masters = ['a:1', 'b:2', 'c:3', 'd:4', 'e:5'];
 
-  /** Slots in five equal parts; `away` are the masters that take no writes. */
+  /** A cluster with five equal ranges of slots; the masters in `away` take no writes. */
   function clustered(away: readonly string[]): { probe: WriteProbe; written: string[] } {
     const slots = Array.from({ length: 16_384 }, (_, slot) => [masters[Math.floor((slot * masters.length) / 16_384)]!, 'replica:9']);
     const written: string[] = [];
@@ -56,17 +56,17 @@ describe('of a cluster, the probe', () => {
   test.each([
     [['b:2'], { ...FULL, server: 'b:2', partly: true }],
     [masters.slice(1), { ...FULL, partly: true }],
-  ])('with %s away says that a part is', async (away, wanted) => {
+  ])('with %s away reports a part of the cluster', async (away, wanted) => {
     expect(await clustered(away).probe.ask()).toMatchObject(wanted);
   });
 
-  test('with all of them away says that all is', async () => {
+  test('with all masters away reports the whole cluster', async () => {
     const fault = await clustered(masters).probe.ask();
     expect(fault).toMatchObject(FULL);
     expect(fault?.partly).toBeUndefined();
   });
 
-  test('names its keys by the server they lie on', () => {
+  test('names its keys after their server', () => {
     expect(probeKey('7', 'gate')).toBe('lingate:{7}:probe:gate');
   });
 });

@@ -1,4 +1,4 @@
-// Another process holds the file's lock: nobody waits longer than the timeout, the loop keeps turning, nothing is done late.
+// Another process holds the file's lock: no operation waits longer than the timeout, the event loop is not blocked, nothing is done late.
 import { ulid } from 'ulid';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
@@ -31,7 +31,7 @@ async function turnsUntil(done: Promise<unknown>): Promise<number> {
   return turns;
 }
 
-test('an admission is answered unavailable after the timeout while the loop turns, and is never run', async () => {
+test('an admission is answered unavailable after the timeout without blocking the event loop, and is never run', async () => {
   const setUp = await file.open();
   const store = await file.open({ busyTimeoutMs: 150 });
   const team = await teamUnderTest(setUp);
@@ -41,7 +41,7 @@ test('an admission is answered unavailable after the timeout while the loop turn
   const requestId = ulid();
   const startedAtMs = performance.now();
   const admission = team.admit({ requestId }, store);
-  // A driver that waits would let the loop turn once or twice in all that time.
+  // With a driver that waits, the loop would turn once or twice in all that time.
   expect(await turnsUntil(admission)).toBeGreaterThan(100);
   expect(await admission).toMatchObject({ kind: 'unavailable', cause: 'busy' });
   expect(performance.now() - startedAtMs).toBeGreaterThanOrEqual(150);
@@ -64,7 +64,7 @@ test('an admission that gets the lock in time is run', async () => {
   expect(await admission).toMatchObject({ kind: 'admitted' });
 });
 
-test('meanwhile keys are found at once, and the operator is told in one line what is wrong', async () => {
+test('meanwhile keys are found at once, and the advice is one line that says what is wrong', async () => {
   const setUp = await file.open();
   const store = await file.open({ busyTimeoutMs: 50 });
   const team = await teamUnderTest(setUp);

@@ -1,4 +1,4 @@
-// A database whose file is not at its place, or not to be written, takes nothing until it is again: what SQLite would write is lost.
+// A database whose file was moved, replaced or made read-only takes no writes until that is undone, because they would be lost.
 import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Store } from '../../../../src/ports/store.ts';
@@ -33,7 +33,7 @@ test.each([
     () => renameSync(`${path}.away`, path),
   ],
   ['read_only', () => chmodSync(path, 0o400), () => chmodSync(path, 0o600)],
-] as const)('%s: nothing is run, until it is as it was', async (cause, damage, mend) => {
+] as const)('%s: nothing is run until it is undone', async (cause, damage, mend) => {
   expect(await store.ping()).toBeUndefined();
   damage();
   expect(await store.ping()).toMatchObject({ kind: 'unavailable', cause, advice: expect.stringContaining(path) as string });
@@ -43,7 +43,7 @@ test.each([
   expect(await store.teams.listTeams()).toEqual([]);
 });
 
-test('deleted: it stays so, also when a new file has come', async () => {
+test('deleted: nothing is run again, even if there is a new file', async () => {
   rmSync(path);
   expect(await store.ping()).toMatchObject({ cause: 'vanished' });
   writeFileSync(path, '');
@@ -57,7 +57,7 @@ test('the probe commits a write', async () => {
   const changes = () => Number(Object.values(beside.prepare('PRAGMA data_version').get()!)[0]);
   const [before, was] = [version(), changes()];
   expect(await store.ping()).toBeUndefined();
-  // Another connection's commit, and nothing else, changes what this one says.
+  // Only another connection's commit changes this connection's data_version.
   expect(changes()).not.toBe(was);
   expect(version()).toEqual(before);
   beside.close();

@@ -1,4 +1,4 @@
-// Dictionaries in the file: pieces in several transactions, nothing half held, and what no glossary holds is deleted.
+// Dictionaries in the file: written as pieces in several transactions, never visible in part, and deleted when no glossary has them.
 import { writtenEntries } from '../../../../src/domain/entries-text.ts';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
@@ -25,7 +25,7 @@ function rows(): unknown {
   return file.query('SELECT (SELECT count(*) FROM pieces) AS pieces, (SELECT count(*) FROM unheld) AS unheld')[0];
 }
 
-test('a large one is written in several transactions and read as it was; changed and removed, nothing of it is left', async () => {
+test('a large one is written in several transactions and read back unchanged; after a change and a deletion nothing of it remains', async () => {
   const { teamId } = await teamUnderTest(store);
   const before = commitsInWal(file.path);
   const record = await created(store, teamId, dictionary(DE, LARGE));
@@ -38,7 +38,7 @@ test('a large one is written in several transactions and read as it was; changed
   await vi.waitUntil(() => JSON.stringify(rows()) === '{"pieces":0,"unheld":0}', { timeout: 10_000 });
 });
 
-test('one that will be refused is not written first', async () => {
+test('one that is sure to be refused is not written first', async () => {
   const { teamId } = await teamUnderTest(store, { maxGlossaries: 1 });
   const large = { glossaryId: 'G', teamId, name: 'n', dictionaries: [dictionary(DE, LARGE)] };
   expect(await store.glossaries.create(large, 1000)).toMatchObject({ kind: 'bytes_reached' });
@@ -49,11 +49,11 @@ test('one that will be refused is not written first', async () => {
   expect(commitsInWal(file.path) - before).toBeLessThanOrEqual(1);
 });
 
-test('one that is refused behind another, or whose maker died, is deleted by the next change a minute later', async () => {
+test('one that another made too many, or whose process died, is deleted by the next change a minute later', async () => {
   const { teamId } = await teamUnderTest(store, { maxGlossaries: 5 });
   const large = (id: string) => ({ glossaryId: id, teamId, name: 'n', dictionaries: [{ ...dictionary(DE, LARGE), dictionaryId: id }] });
   const { bytes } = writtenEntries(LARGE);
-  // Both find room before either is written.
+  // Both find enough room before either is written.
   const both = await Promise.all([store.glossaries.create(large('A'), bytes), store.glossaries.create(large('B'), bytes)]);
   expect(both.map((one) => one.kind).toSorted()).toEqual(['bytes_reached', 'created']);
   expect(rows()).toEqual({ pieces: 14, unheld: 1 });
@@ -63,7 +63,7 @@ test('one that is refused behind another, or whose maker died, is deleted by the
   await vi.waitUntil(() => JSON.stringify(rows()) === '{"pieces":7,"unheld":0}', { timeout: 10_000 });
 });
 
-test('a store that is closed while one is read says so', async () => {
+test('a store that is closed during a read answers unavailable', async () => {
   const { teamId } = await teamUnderTest(store);
   const record = await created(store, teamId, dictionary(DE, LARGE));
   const reading = store.glossaries.entries(teamId, record.dictionaries[0]!.dictionaryId);

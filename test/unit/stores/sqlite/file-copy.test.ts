@@ -1,4 +1,4 @@
-// Copies of a database file: whole or not there, never over another file, with what is wrong in one line.
+// Copies of a database file: complete or absent, never over another file, and each fault in one line.
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -30,7 +30,7 @@ function refusal(to: string, options?: CopyOptions): string {
   throw new Error('it was copied');
 }
 
-test('the copy has what was committed, also what is in the WAL only, and leaves nothing beside it', async () => {
+test('the copy has everything that was committed, also what is only in the WAL, and leaves nothing beside it', async () => {
   const writer = new DatabaseSync(file.path);
   writer.exec("INSERT INTO changes VALUES (1, 'a', 'b', 9)");
   writer.exec("BEGIN IMMEDIATE; INSERT INTO changes VALUES (1, 'uncommitted', 'b', 9)");
@@ -48,19 +48,19 @@ test('the copy has what was committed, also what is in the WAL only, and leaves 
   copied.close();
 });
 
-test('a file that is there is left as it is', () => {
+test('an existing file is left as it is', () => {
   writeFileSync(copy, 'mine');
   expect(refusal(copy)).toBe(`${copy} exists already and is left as it is: name a file that does not exist.`);
   expect(statSync(copy).size).toBe(4);
 });
 
-test('a directory that is not there, or is none, is named', () => {
+test('a path whose directory is missing, or is a file, is named', () => {
   const nowhere = join(file.directory, 'nowhere', 'a.db');
   expect(refusal(nowhere)).toBe(`there is no directory ${join(file.directory, 'nowhere')}: make it, or name a file in another one.`);
   expect(refusal(join(file.path, 'a.db'))).toBe(`there is no directory ${file.path}: make it, or name a file in another one.`);
 });
 
-test('where there is no room nothing is written', () => {
+test('without enough room nothing is written', () => {
   expect(refusal(copy, { freeBytes: () => 1000 })).toMatch(
     /^sqlite:\S+lingate\.db needs 1 MB of room in \S+copies to be copied, and 1 MB are free: make room\.$/,
   );
@@ -69,13 +69,13 @@ test('where there is no room nothing is written', () => {
   expect(readdirSync(join(file.directory, 'copies'))).toEqual([]);
 });
 
-test('what a copy left that was killed is replaced by the next one', () => {
+test('the rest of a copy that was killed is replaced by the next one', () => {
   writeFileSync(join(file.directory, 'copies', '.a.db.part'), 'half of something');
   writeCopy(file.path, copy);
   expect(readdirSync(join(file.directory, 'copies'))).toEqual(['a.db']);
 });
 
-test('a file that is damaged is not copied', () => {
+test('a damaged file is not copied', () => {
   const damaged = join(file.directory, 'damaged.db');
   writeFileSync(damaged, 'Dear diary, '.repeat(1000));
   expect(() => writeCopy(damaged, copy)).toThrow(
@@ -84,7 +84,7 @@ test('a file that is damaged is not copied', () => {
   expect(existsSync(copy)).toBe(false);
 });
 
-test('names count up beside those that are taken', () => {
+test('a name that is taken gets the next number', () => {
   expect(freeName(file.path, 'before-9')).toBe(`${file.path}.before-9`);
   writeFileSync(`${file.path}.before-9`, '');
   expect(freeName(file.path, 'before-9')).toBe(`${file.path}.before-9.2`);

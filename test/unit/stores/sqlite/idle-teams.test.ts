@@ -1,4 +1,4 @@
-// Teams that nobody asks for: what they held is given back and what was remembered is cleared away, a little at a time.
+// Idle teams: their expired reservations are released and remembered ids deleted, a few at a time.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { REMEMBER_MS } from '../../../../src/domain/reservation.ts';
 import type { PluginStore } from '../../../../src/ports/plugin.ts';
@@ -25,7 +25,7 @@ function count(sql: string): number {
   return Number(Object.values(file.query(sql)[0] ?? {})[0]);
 }
 
-test('without any call, leases that have ended are given back and ids that are due are gone', async () => {
+test('without any call, expired leases are released and ids that are due are deleted', async () => {
   const teams = [await teamUnderTest(store), await teamUnderTest(store)];
   for (const team of teams) await team.reserve(10);
   for (const team of teams) await team.touch();
@@ -34,7 +34,7 @@ test('without any call, leases that have ended are given back and ids that are d
   expect(count('SELECT sum(held_characters) FROM books')).toBe(0);
 });
 
-test('ids are cleared away by the admissions that follow, as fast as they come in', async () => {
+test('later admissions delete old ids as fast as new ones are added', async () => {
   const team = await teamUnderTest(store);
   for (let burst = 0; burst < 8; burst++) {
     await Promise.all(Array.from({ length: 100 }, () => team.touch()));
@@ -43,14 +43,14 @@ test('ids are cleared away by the admissions that follow, as fast as they come i
   expect(count('SELECT count(*) FROM operations')).toBeLessThan(250);
 });
 
-test('old places of the window are cleared away by the admissions that follow, whatever the limit is changed to', async () => {
+test('later admissions delete old slots of the window, even if the limit has changed', async () => {
   const team = await teamUnderTest(store);
   for (let burst = 0; burst < 12; burst++) {
     if (burst === 6) await team.setLimits({ requestsPerSecond: 100 });
     await Promise.all(Array.from({ length: 100 }, () => team.touch()));
     clock.step(1000);
   }
-  // A byte or two for each millisecond in which some were taken.
+  // A byte or two for each millisecond in which slots were taken.
   expect(count('SELECT length(window) FROM books')).toBeLessThan(50);
 });
 
@@ -63,7 +63,7 @@ describe('one round', () => {
 
   afterEach(() => janitor.close());
 
-  test('is bounded, and rounds add up until nothing is stranded, in the books of any of many teams', async () => {
+  test('is bounded, and further rounds leave nothing stranded in the account of any of many teams', async () => {
     const teams = await Promise.all(Array.from({ length: 12 }, () => teamUnderTest(store)));
     await Promise.all(teams.flatMap((team) => Array.from({ length: 70 }, () => team.reserve(3))));
     clock.step(LEASE_MS);
@@ -78,7 +78,7 @@ describe('one round', () => {
     expect(count('SELECT count(*) FROM operations WHERE state = 3')).toBe(12 * 70);
   });
 
-  test('asks for no lock and writes nothing when nothing is due', async () => {
+  test('takes no lock and writes nothing when nothing is due', async () => {
     const team = await teamUnderTest(store);
     await team.reserve(10);
     const changes = () => Number(janitor.database.prepare('SELECT total_changes() AS changes').get()?.['changes']);
@@ -91,7 +91,7 @@ describe('one round', () => {
     expect(changes()).toBe(before);
   });
 
-  test('leaves what is not due alone: a reservation a millisecond before its end, an id a millisecond before it is forgotten', async () => {
+  test('leaves alone what is not due: a reservation or an id a millisecond before its end', async () => {
     const team = await teamUnderTest(store);
     const { requestId } = await team.reserve(10);
     clock.step(LEASE_MS - 1);

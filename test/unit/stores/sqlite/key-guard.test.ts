@@ -1,4 +1,4 @@
-// A key's held characters beside a process of the version before them, which reserves and settles without counting them.
+// A key's held characters beside a process of an older version, which reserves and settles without counting them.
 import { afterEach, expect, test } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
 import { freshKey, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
@@ -19,10 +19,10 @@ async function limitedKey(nowMs: () => number): Promise<{ readonly team: TeamUnd
   return { team, keyId: key.keyId };
 }
 
-/** The older process has counted the last reservation for the team alone, or has ended it for the team alone. */
+/** As if the older process had counted the last reservation, or ended it, only for the team. */
 const setHeld = (characters: number): unknown => file.query(`UPDATE key_limits SET held_characters = ${characters}`);
 
-test('what the older process has reserved is settled, and its lease ends, as ever', async () => {
+test('what the older process has reserved is settled, and its lease expires, as usual', async () => {
   let now = 1_790_000_000_000;
   const { team, keyId } = await limitedKey(() => now);
   const { requestId } = await team.reserve(60, { keyId });
@@ -36,7 +36,7 @@ test('what the older process has reserved is settled, and its lease ends, as eve
   expect(await team.standing()).toMatchObject({ openReservations: 1, heldCharacters: 40 });
 });
 
-test('what the older process has settled does not hold the key: it never holds more than its team', async () => {
+test('what the older process has settled no longer counts for the key: it never holds more than its team', async () => {
   const { team, keyId } = await limitedKey(() => 1_790_000_000_000);
   setHeld(100);
   const { requestId } = await team.reserve(60, { keyId });

@@ -1,4 +1,4 @@
-// Keys are found by what may be shown of them, however many there are: they are gone through in pieces.
+// Keys are found by their displayed part, however many there are: they are searched in batches.
 import { afterEach, expect, test } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
 import { freshKey, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
@@ -8,13 +8,13 @@ import type { SqliteFile } from './sqlite-file.ts';
 let file: SqliteFile;
 afterEach(() => file.remove());
 
-test('those of every piece, in their order, and none twice', async () => {
+test('matches of all batches are found in their order, none twice', async () => {
   file = sqliteFile();
   const store = await file.open();
   const team = await teamUnderTest(store);
   const display = 'la_live_Ab3d';
   const [first] = answered(await store.teams.listKeys(team.teamId))!;
-  // Numbers that as many keys would have that were made in between.
+  // The row numbers that keys would have if many others had been created in between.
   const numbers = [4999, 5000, 5001, 10_000, 10_001, 23_456];
   for (const number of numbers) {
     const { keyId, digest } = freshKey(team.teamId);

@@ -1,4 +1,4 @@
-// A child process: reserves one character at a time, as fast as it can, and prints each acknowledged step at once.
+// A child process that reserves one character at a time, as fast as it can, and prints each acknowledged step at once.
 import { once } from 'node:events';
 import { ulid } from 'ulid';
 import type { PluginStore } from '../../../../src/ports/plugin.ts';
@@ -17,7 +17,7 @@ await Promise.all(Array.from({ length: PARALLEL }, () => work(store)));
 await say('done');
 await store.close();
 
-/** Until something else than an admission is answered; the answer is printed. */
+/** Runs until an answer is not an admission, which is printed. */
 async function work({ ledger }: PluginStore): Promise<void> {
   for (;;) {
     const requestId = ulid();
@@ -31,7 +31,7 @@ async function work({ ledger }: PluginStore): Promise<void> {
   }
 }
 
-/** Resolves when the line is in the pipe, where it survives a kill; a full pipe makes that wait. */
+/** Resolves when the line is in the pipe, where it survives a kill; waits while the pipe is full. */
 function say(line: string): Promise<void> {
   return new Promise((resolve) => {
     process.stdout.write(`${line}\n`, () => resolve());

@@ -1,4 +1,4 @@
-// A child process: takes the file's lock, says so, and keeps it until it is told to let go.
+// A child process that takes the file's lock, prints that, and keeps it until it gets a line to release it.
 import { once } from 'node:events';
 import { DatabaseSync } from 'node:sqlite';
 

@@ -1,4 +1,4 @@
-// A file of the oldest schema that is read is brought to today's at its next opening, with every number in it.
+// A file of the oldest supported schema is migrated to the current one when it is opened, with every number in it.
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ulid } from 'ulid';
@@ -14,7 +14,7 @@ import { sqliteFile } from './sqlite-file.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 
 const LEASE_MS = 60_000;
-/** Places that were taken 999 ms, 10 ms and none ago. */
+/** Slots taken 999 ms ago, 10 ms ago and now. */
 const WINDOW = '0001dd07010a01';
 const [TEAM, KEY, OTHER_KEY, OPEN_ID, DONE_ID] = Array.from({ length: 5 }, () => ulid()) as [string, string, string, string, string];
 
@@ -50,7 +50,7 @@ function writeFirstSchema(nowMs: number): void {
   database.close();
 }
 
-test('books, counts, keys, glossaries, open reservations and remembered ids are as they were', async () => {
+test('balances, counts, keys, glossaries, open reservations and remembered ids are unchanged', async () => {
   const store = await file.open({ clock });
   const keys = answered(await store.teams.listKeys(TEAM));
   expect(keys).toMatchObject([
@@ -95,7 +95,7 @@ test('books, counts, keys, glossaries, open reservations and remembered ids are 
   expect(file.query('PRAGMA foreign_key_check')).toEqual([]);
 });
 
-test('the window is still full, and its next place is free when the oldest that counts has ended', async () => {
+test('the window is still full, and has a free slot when the oldest one in it expires', async () => {
   const store = await file.open({ clock });
   const asked = { teamId: TEAM, keyId: KEY, characters: 1, reserve: true, leaseMs: LEASE_MS, glossary: undefined };
   expect(await store.ledger.admit({ ...asked, requestId: ulid() })).toEqual({ kind: 'rate_limited', limit: 3, retryAfterMs: 1 });
@@ -104,7 +104,7 @@ test('the window is still full, and its next place is free when the oldest that 
   expect(await store.ledger.admit({ ...asked, requestId: ulid() })).toEqual({ kind: 'rate_limited', limit: 3, retryAfterMs: 989 });
 });
 
-test('its keys have no limits, and can be given some: what they have used and hold counts', async () => {
+test('its keys have no limits, and can be given some, against which what they have used and hold counts', async () => {
   const store = await file.open({ clock });
   const asked = { teamId: TEAM, keyId: KEY, characters: 51, reserve: true, leaseMs: LEASE_MS, glossary: undefined };
   expect(answered(await store.teams.listKeys(TEAM))).toMatchObject([{ limits: {} }, { limits: {} }]);
@@ -120,7 +120,7 @@ test('its keys have no limits, and can be given some: what they have used and ho
   expect(answered(await store.teams.listKeys(TEAM))?.[1]).toMatchObject({ status: 'revoked', limits: { expiresAtMs: 1 } });
 });
 
-test('days begin with this version, and periods with the one whose plan is known', async () => {
+test('days are recorded from this version on, and periods from the first with a known plan', async () => {
   const store = await file.open({ clock });
   const today = dayOf(clock.nowMs());
   const days = async (): Promise<unknown> => answered(await store.history!.days(TEAM, { from: today - 5, to: today + 5 }))!.days;
@@ -135,10 +135,10 @@ test('days begin with this version, and periods with the one whose plan is known
   ]);
 });
 
-/** The one that added the column. */
+/** The step that added the column. */
 const ERASURE_STEP = MIGRATIONS.findIndex((step) => typeof step === 'string' && step.includes('ADD COLUMN erasure'));
 
-test('teams of a file from before teams could be deleted are none that are being deleted, and can be', async () => {
+test('teams of a file from before teams could be deleted are not being deleted, and can be', async () => {
   const database = new DatabaseSync(file.path);
   migrate(database, 'sqlite:test', { steps: MIGRATIONS.slice(0, ERASURE_STEP) });
   expect(
@@ -156,12 +156,12 @@ test('teams of a file from before teams could be deleted are none that are being
   const owned = ['teams', 'keys', 'key_books', 'books', 'periods', 'usage', 'usage_days', 'glossaries', 'dictionaries', 'operations'];
   for (const table of owned) expect([table, file.query(`SELECT * FROM ${table}`)]).toEqual([table, []]);
   const places = await placesOf(`sqlite:${file.path}`, [TEAM, KEY, OTHER_KEY, OPEN_ID, DONE_ID]);
-  // What the steps before have rewritten may stand in free pages until the file is compacted.
+  // Bytes that earlier steps have rewritten may remain in free pages until the file is compacted.
   expect(places.filter((place) => !place.includes(' in the bytes of '))).toEqual([]);
   expect(file.query('PRAGMA foreign_key_check')).toEqual([]);
 });
 
-test('a file of a schema before that is refused in one line, and left as it is', async () => {
+test('a file of an even older schema is refused in one line, and left as it is', async () => {
   file.query(`PRAGMA user_version = ${OLDEST_SCHEMA - 1}`);
   await expect(file.open({ clock })).rejects.toThrow(
     `too old for this one (schema ${OLDEST_SCHEMA - 1}, the oldest that is read is ${OLDEST_SCHEMA}): migrate it with a version in between first.`,

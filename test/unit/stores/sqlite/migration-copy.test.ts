@@ -1,4 +1,4 @@
-// What surrounds a migration: who may migrate, the copy that is made first, and what happens when it cannot be made or a step fails.
+// Around a migration: which commands may migrate, the copy that is made first, and what happens if copying or a step fails.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -57,12 +57,12 @@ test('a file of an older version is copied before it is migrated, once', async (
   copied.close();
 });
 
-test('several that open it at once make one copy', async () => {
+test('several processes that open it at once make one copy', async () => {
   await Promise.all(Array.from({ length: 6 }, () => file.open()));
   expect(beside()).toEqual(['lingate.db', `lingate.db.${COPY}`]);
 });
 
-test('a copy that is there already is not overwritten', async () => {
+test('an existing copy is not overwritten', async () => {
   writeFileSync(`${file.path}.${COPY}`, 'an earlier one');
   await (await file.open()).close();
   expect(readFileSync(`${file.path}.${COPY}`, 'utf8')).toBe('an earlier one');
@@ -76,7 +76,7 @@ test('a new file is not copied', async () => {
   expect(beside()).toEqual(['lingate.db']);
 });
 
-test('who may not migrate is told who may, and the file is left as it is', async () => {
+test('a command that may not migrate names those that may, and the file is left as it is', async () => {
   const message = await refusal({ creation: { mayMigrate: false } });
   expect(message).toBe(
     `sqlite:${file.path} was written by an older Lingate (schema ${OLD}, this one has ${SCHEMA}): run "lingate store migrate" or "lingate serve", which copy it before they change it.`,
@@ -98,7 +98,7 @@ test('without a copy there is no migration', () => {
   expect(file.query('PRAGMA user_version')).toEqual([{ user_version: OLD }]);
 });
 
-test('a step that fails behind the copy leaves the file as it was, and the copy with it', () => {
+test('a step that fails after the copy leaves the file as it was, and keeps the copy', () => {
   const database = new DatabaseSync(file.path);
   const steps = [...MIGRATIONS, 'SELECT no_such_function()'];
   expect(() => migrate(database, 'sqlite:test', { steps, copy: () => 'a copy' })).toThrow(/no_such_function/);
@@ -107,7 +107,7 @@ test('a step that fails behind the copy leaves the file as it was, and the copy 
   expect(file.query('SELECT * FROM unheld')).toHaveLength(1);
 });
 
-test('a copy that did not end is refused as what it is', async () => {
+test('an incomplete copy is refused as half-written', async () => {
   await (await file.open()).close();
   file.query(`PRAGMA user_version = ${HALF_WRITTEN_SCHEMA}`);
   expect(await refusal()).toMatch(/^the store sqlite:\S+ is half-written: .*repeat that "lingate store copy" with --restart/);

@@ -1,4 +1,4 @@
-// Several processes share one file: limits hold over all of them, all of them get on, and a killed one loses nothing it said.
+// Several processes share one file: limits apply to all of them together, none starves, and a killed one loses nothing that it acknowledged.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { PluginStore } from '../../../../src/ports/plugin.ts';
 import { teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
@@ -26,7 +26,7 @@ async function readyChild(team: TeamUnderTest, mode: 'reserve' | 'commit', fileK
   return child;
 }
 
-/** What a child says until it ends, or until `stop` has seen enough. */
+/** A child's output until it ends, or until `stop` has seen enough. */
 async function said(child: Child, stop: (lines: readonly string[]) => void = () => undefined): Promise<string[]> {
   const lines: string[] = [];
   for (let line = await child.nextLine(); line !== undefined; line = await child.nextLine()) {
@@ -45,7 +45,7 @@ function assertWhole(): void {
   expect(file.query('PRAGMA foreign_key_check')).toEqual([]);
 }
 
-test('two processes at full speed are admitted to exactly the quota between them', async () => {
+test('two processes at full speed together get exactly the quota', async () => {
   const quota = 2000;
   const team = await teamUnderTest(store, { requestsPerSecond: RATE_NEVER_MET, characterLimit: quota });
   const children = [await readyChild(team, 'reserve'), await readyChild(team, 'reserve')];
@@ -57,7 +57,7 @@ test('two processes at full speed are admitted to exactly the quota between them
   assertWhole();
 });
 
-test('of two processes at full speed both get on: neither waits until the other stops', async () => {
+test('two processes at full speed both make progress: neither waits until the other stops', async () => {
   const team = await teamUnderTest(store, { requestsPerSecond: RATE_NEVER_MET });
   const children = [await readyChild(team, 'commit'), await readyChild(team, 'commit')];
   for (const child of children) child.go();
@@ -74,7 +74,7 @@ test('of two processes at full speed both get on: neither waits until the other 
   expect(lines.flatMap((own) => ids(own, 'end'))).toEqual([]);
 });
 
-test('two processes are admitted to exactly the places of the window between them', async () => {
+test('two processes together get exactly the slots of the window', async () => {
   const limit = 200;
   keepSqliteJournal(file.path);
   const team = await teamUnderTest(store, { requestsPerSecond: limit });
@@ -83,14 +83,14 @@ test('two processes are admitted to exactly the places of the window between the
   const lines = await Promise.all(children.map((child) => said(child)));
   expect(new Set(lines.flatMap((own) => ids(own, 'end')))).toEqual(new Set(['rate_limited']));
   const places = sqliteJournal(file.path).flatMap(({ placedAtMs }) => (placedAtMs === undefined ? [] : [placedAtMs]));
-  // None was taken that no process was told of.
+  // No slot was taken that no process was told of.
   const admitted = lines.flatMap((own) => ids(own, 'admitted')).length;
   expect(places).toHaveLength(admitted);
   expect(admitted).toBeGreaterThanOrEqual(limit);
   expect(places.filter((atMs, index) => index >= limit && atMs - places[index - limit]! < 1000)).toEqual([]);
 });
 
-test('a process killed in the middle of its load leaves a whole file with every acknowledged operation in it', async () => {
+test('a process killed under load leaves an intact file with every acknowledged operation', async () => {
   const team = await teamUnderTest(store, { requestsPerSecond: RATE_NEVER_MET });
   const child = await readyChild(team, 'commit');
   child.go();
@@ -107,14 +107,14 @@ test('a process killed in the middle of its load leaves a whole file with every 
   expect(admitted.filter((id) => !states.has(id))).toEqual([]);
   expect([...committed].filter((id) => states.get(id) !== 1)).toEqual([]);
   const standing = await team.standing();
-  // At most its 16 workers had something under way that was done and not acknowledged yet.
+  // Each of its 16 workers had at most one operation that was done and not acknowledged yet.
   expect(standing.usedCharacters).toBeGreaterThanOrEqual(committed.size);
   expect(standing.usedCharacters).toBeLessThanOrEqual(committed.size + 16);
   expect(standing.heldCharacters).toBe(standing.openReservations);
   expect((await team.usage()).keys).toMatchObject([{ characters: standing.usedCharacters, requests: standing.usedCharacters }]);
 });
 
-test('a process that runs out of disk answers unavailable, and its file holds what it acknowledged and nothing else', async () => {
+test('a process that runs out of disk answers unavailable, and its file has exactly what it acknowledged', async () => {
   const team = await teamUnderTest(store, { requestsPerSecond: RATE_NEVER_MET });
   const child = await readyChild(team, 'reserve', 1024);
   child.go();

@@ -1,10 +1,10 @@
-// The packed window counts as a list of places would, whatever the clock does, and comes back from its bytes as it was.
+// The packed window counts like a list of slots, whatever the clock does, and is read back from its bytes unchanged.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RATE_WINDOW_MS } from '../../../../src/domain/reservation.ts';
 import { RateWindow, unpackedWindow } from '../../../../src/stores/sqlite/rate-window.ts';
 
-/** The same by a number for each place. */
+/** The same with a number for each slot. */
 class PlainWindow {
   places: number[] = [];
 
@@ -23,7 +23,7 @@ const step = fc.record({
   isStored: fc.boolean(),
 });
 
-test('any number of places at any moments: the same waits as by a plain list, also after it was stored and read back', () => {
+test('any number of slots at any times: the same waits as with a plain list, also after storing and reading it back', () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 60 }), (steps) => {
       const plain = new PlainWindow();

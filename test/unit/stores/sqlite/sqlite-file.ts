@@ -1,4 +1,4 @@
-// A database file in a directory of its own, the stores opened on it, and the child processes that share it.
+// A database file in a directory of its own, with the stores opened on it and the child processes that share it.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const WALL_CLOCK = { nowMs: () => Date.now() };
 export interface Child {
   /** The next line that it prints; `undefined` when it has ended. */
   nextLine(): Promise<string | undefined>;
-  /** Lets it go on. */
+  /** Lets it continue. */
   go(): void;
   /** Ends it as a crash would. */
   kill(): void;
@@ -28,9 +28,9 @@ export interface Child {
 export interface SqliteFile {
   readonly directory: string;
   readonly path: string;
-  /** Patient by default: the cores may be busy with other tests. */
+  /** With a long timeout by default: the cores may be busy with other tests. */
   open(options?: Partial<SqliteStoreOptions>): Promise<PluginStore>;
-  /** A look past the store. */
+  /** Reads the file directly. */
   query(sql: string): Record<string, unknown>[];
   /** Runs a script beside this file with the path as its first argument. */
   child(script: string, options?: { readonly args?: readonly string[]; readonly fileKibMax?: number }): Child;
@@ -74,7 +74,7 @@ export function sqliteFile(): SqliteFile {
 
 const CONVERSING: StartOptions = { stdio: ['pipe', 'pipe', 'inherit'], uses: ['node'] };
 
-/** POSIX shells count the limit in blocks of 512 bytes. */
+/** Runs Node with a limit on file sizes, which POSIX shells count in blocks of 512 bytes. */
 function limited(fileKibMax: number, node: readonly string[]): string[] {
   return ['-c', `ulimit -f ${fileKibMax * 2}; exec "$0" "$@"`, process.execPath, ...node];
 }
@@ -98,7 +98,7 @@ function startChild(script: string, args: readonly string[], fileKibMax: number 
 const WAL_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
-/** Commits in the WAL since it was last started over: a transaction's last frame says how big it left the database. */
+/** The number of commits in the WAL since its last restart: only a transaction's last frame has the database's size. */
 export function commitsInWal(path: string): number {
   const wal = readFileSync(`${path}-wal`);
   if (wal.length < WAL_HEADER_BYTES) return 0;

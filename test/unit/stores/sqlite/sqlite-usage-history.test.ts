@@ -1,4 +1,4 @@
-// Days of a team with many rows are read in pieces between which the ledger goes on, and are those of one moment all the same.
+// The days of a team with many rows are read in batches between which the ledger continues, and are consistent all the same.
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DAY_MS, dayOf } from '../../../../src/domain/period.ts';
@@ -45,7 +45,7 @@ async function all(): Promise<TeamDays> {
   return answered(await store.history!.days(team.teamId, { from: today - DAYS, to: today + 1 }))!;
 }
 
-/** Characters of each day, and how often it has a row of each key. */
+/** The characters of each day, and how many rows it has. */
 function byDay({ days }: TeamDays): Map<number, { characters: number; rows: number }> {
   const found = new Map<number, { characters: number; rows: number }>();
   for (const { day, characters } of days) {
@@ -55,7 +55,7 @@ function byDay({ days }: TeamDays): Map<number, { characters: number; rows: numb
   return found;
 }
 
-test('each row is there once and in order, the running day last', async () => {
+test('each row is returned once and in order, the current day last', async () => {
   await use(7);
   const read = await all();
   expect(read.days).toHaveLength(KEYS * DAYS + 1);
@@ -70,7 +70,7 @@ test('each row is there once and in order, the running day last', async () => {
   expect(told).toEqual(expected);
 });
 
-test('a running day among the others, where the clock has stepped back, is told with what it had already', async () => {
+test('a current day among earlier ones, after the clock has stepped back, includes what it had already', async () => {
   clock.step(-100 * DAY_MS);
   await use(7);
   const days = byDay(await all());
@@ -79,10 +79,10 @@ test('a running day among the others, where the clock has stepped back, is told 
   expect(days.get(day)).toEqual({ characters: days.get(day - 1)!.characters + KEYS + 7, rows: KEYS });
 });
 
-test('a day that ends while it is read is told once, with what it came to', async () => {
+test('a day that ends during the read is returned once, with its total', async () => {
   await use(7);
   const reading = all();
-  // Between the first piece and the last, or before or behind both: the answer is the same.
+  // The answer is the same whether it ends before, between or after the batches.
   await new Promise((resolve) => setImmediate(resolve));
   clock.step(DAY_MS);
   const [read] = await Promise.all([reading, use(9)]);
@@ -94,7 +94,7 @@ test('a day that ends while it is read is told once, with what it came to', asyn
   expect(after.get(today + 1)).toEqual({ characters: 9, rows: 1 });
 });
 
-test('the event loop turns between pieces', async () => {
+test('the event loop turns between batches', async () => {
   const turnsOf = async (from: number): Promise<number> => {
     let turns = 0;
     let isDone = false;
@@ -107,9 +107,9 @@ test('the event loop turns between pieces', async () => {
     isDone = true;
     return turns;
   };
-  // The least of some: a transaction that waits for another one has turns of its own.
+  // The minimum of several: a transaction that waits for another one takes additional turns.
   const few = Math.min(await turnsOf(today - 1), await turnsOf(today - 1), await turnsOf(today - 1));
   const many = await turnsOf(today - DAYS);
-  // 5,850 rows, of which 2,000 are read at a time.
+  // 5,850 rows, read 2,000 at a time.
   expect(many).toBeGreaterThanOrEqual(few + 2);
 });

@@ -1,4 +1,4 @@
-// Deletions of teams in a SQLite file that nobody ends but the janitor.
+// Interrupted deletions of teams in a SQLite file, which the janitor completes.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
@@ -26,11 +26,11 @@ afterEach(() => file.remove());
 
 const stateOf = (teamId: string) => file.query(`SELECT erasure FROM teams WHERE team_id = '${teamId}'`)[0]?.['erasure'];
 
-/** Deletes in a process that ends when the first step is done. */
+/** Deletes the team in a process that ends after the first step. */
 async function cutOff(team: TeamUnderTest, keepUsage: boolean): Promise<void> {
   const { teamId } = team;
   const leaving = await file.open({ clock });
-  // From now on it has the team in memory.
+  // This loads the team into its memory.
   expect(await team.admit({ reserve: false }, leaving)).toMatchObject({ kind: 'admitted' });
   const deleting = leaving.teams.deleteTeam!(teamId, { keepUsage });
   while (stateOf(teamId) === 0) await nextTurn();
@@ -46,7 +46,7 @@ async function swept(): Promise<void> {
   janitor.close();
 }
 
-test.each([false, true])('the janitor ends a deletion that was cut off; its usage stays: %s', async (keepUsage) => {
+test.each([false, true])('the janitor completes an interrupted deletion; usage is kept: %s', async (keepUsage) => {
   const store = await file.open({ clock });
   const [goes, stays] = [await teamUnderTest(store), await teamUnderTest(store)];
   const keys = Array.from({ length: KEYS }, () => freshKey(goes.teamId, 'a label'));
