@@ -2,7 +2,6 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, rmSync } from 'node:fs';
 import { basename, extname } from 'node:path';
-import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 
 const SOURCES = fileURLToPath(new URL('.', import.meta.url));

@@ -3,7 +3,6 @@
 // compiled files in a package. Written in the syntax of 2020, so that an old Node can parse it and print that line. It searches for
 // no other Node: npm scripts do (`with-node.sh`), and in a project with `npm install node@24` npx puts that one first.
 import { existsSync } from 'fs';
-import process from 'process';
 import { isSupported, WANTED } from './supported-node.js';
 
 const sources = new URL('main.ts', import.meta.url);

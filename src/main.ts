@@ -1,5 +1,4 @@
 // The process: runs the command line, and exits with its status. `lingate.js` has checked the version of Node.
-import process from 'node:process';
 
 silenceExpectedWarnings();
 let abandoned = false;

@@ -1,6 +1,5 @@
 // Generates the tables of engine protocols and engine failures in the operator's manual: `npm run task -- manual`.
 import { readFileSync, writeFileSync } from 'node:fs';
-import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { capabilitiesOf, optionsSchemaOf } from './config/engine-options.ts';
 import { withEngineTables, withTable } from './docs/engine-table.ts';

@@ -1,7 +1,6 @@
 // Which versions of Node are supported, by `engines` in package.json. Run as a program, prints the Node for npm scripts: this
 // machine's own if it is supported, otherwise the one given as an argument. In the syntax of 2020, like `lingate.js`.
 import { existsSync, readFileSync, realpathSync } from 'fs';
-import process from 'process';
 import { fileURLToPath } from 'url';
 
 /** `^22.22.2 || ^24.15.0 || >=26.0.0`: each major version from its first supported release on, or everything from one on. */

@@ -1,6 +1,5 @@
 // Builds the admin API and the console for the ops listener.
 import { performance } from 'node:perf_hooks';
-import process from 'node:process';
 import { ADMIN_BODY_BYTES_MAX, AdminApi } from '../admin/admin-api.ts';
 import { ADMIN_PREFIX } from '../admin/admin-routes.ts';
 import { liveReport } from '../admin/reports.ts';

@@ -1,5 +1,4 @@
 // Finds the engine protocols that a configuration names, built in or from a plugin, and checks their options.
-import process from 'node:process';
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
 import { engineSettings } from '../config/engine-options.ts';

@@ -1,5 +1,4 @@
 // Checks a whole configuration before anything is opened: plugins, routes, engines, forward routes, secrets, files.
-import process from 'node:process';
 import { adminOperators, eventsSecret } from '../config/secrets.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';

@@ -1,5 +1,4 @@
 // Builds the figures of the console's overview from the states of all processes.
-import process from 'node:process';
 import type { StepFigures } from '../admin/reports.ts';
 import type { Config } from '../config/config.ts';
 import type { Overview } from '../console/overview-figures.ts';

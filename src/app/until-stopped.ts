@@ -1,7 +1,6 @@
 // Keeps a gateway running until a signal, or an uncaught bug, stops it.
 import { constants } from 'node:os';
 import { performance } from 'node:perf_hooks';
-import process from 'node:process';
 import type { Log } from '../ports/log.ts';
 
 /** What can be run: a gateway, or the set of its workers. */

@@ -1,5 +1,4 @@
 // Runs one command line: finds the command, and turns its result into an exit status.
-import process from 'node:process';
 import { versionOf } from '../app/version.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { nearest } from '../config/nearest.ts';

@@ -1,6 +1,5 @@
 // Reads a secret from standard input: all of a pipe or file, or one line at a terminal, without echo.
 import { constants } from 'node:os';
-import process from 'node:process';
 import type { ReadStream } from 'node:tty';
 
 /** Much more than a key has, but reading stops here if someone pipes in a large file by mistake. */

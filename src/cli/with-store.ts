@@ -1,6 +1,5 @@
 // Opens the configured store for a command, and turns refusals of its operations into error messages.
 import { hostname, userInfo } from 'node:os';
-import process from 'node:process';
 import { AdminOperations } from '../admin/admin-operations.ts';
 import { GlossaryOperations } from '../admin/glossary-operations.ts';
 import { replicatedMember, replicatedWarning } from '../admin/admin-result.ts';

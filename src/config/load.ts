@@ -1,6 +1,5 @@
 // Loads the configuration: defaults, then the file, the environment and flags; a wrong one is refused with all faults at once.
 import { relative, resolve } from 'node:path';
-import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import type { LanguageTable } from '../domain/languages.ts';
 import { ConfigError } from './config-error.ts';

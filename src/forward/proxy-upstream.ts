@@ -3,7 +3,6 @@ import { Agent as HttpAgent } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { performance } from 'node:perf_hooks';
-import process from 'node:process';
 import { createProxyServer } from 'http-proxy-3';
 import type { Upstream } from '../ports/upstream.ts';
 import { KeptConnections } from './kept-connections.ts';

@@ -1,6 +1,5 @@
 // The plugin `lingate/plugins/memory`: a text that was translated before, for the same team with the same options, needs no engine.
 import { performance } from 'node:perf_hooks';
-import process from 'node:process';
 import Type from 'typebox';
 import { definePlugin, nextTurn } from 'lingate';
 import type { PluginFigure, PluginMetric } from 'lingate';

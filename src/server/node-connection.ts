@@ -1,6 +1,5 @@
 // One connection of the node:http listener: its calls in order, and the handling of bytes that are not HTTP.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import process from 'node:process';
 import type { Duplex } from 'node:stream';
 import type { Exchange, Handed, Sink } from '../core/exchange.ts';
 import type { Refusal, Reply } from '../core/outcome.ts';

@@ -5,7 +5,6 @@ import { createServer as createHttpsServer } from 'node:https';
 import type { Server as HttpsServer } from 'node:https';
 import { Server as NetServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import process from 'node:process';
 import type { Duplex } from 'node:stream';
 import { HeaderCollector } from './header-collector.ts';
 import { HANDSHAKE_MS, HEAD_BYTES_MAX, IDLE_SECONDS, listenError, listenerOf, openListenerState } from './listener.ts';

@@ -4,7 +4,6 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire, findPackageJSON } from 'node:module';
 import { dirname, join } from 'node:path';
-import process from 'node:process';
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { HEAD_BYTES_MAX, ListenError } from './listener.ts';
 import { NEWER, OLDER } from './uws-pins.ts';

@@ -1,6 +1,5 @@
 // The primary process of `serve --workers N`: starts the workers, replaces those that die, and stops them all.
 import { performance } from 'node:perf_hooks';
-import process from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { OnNewStore } from '../app/opened.ts';
 import type { ProcessStates } from '../app/process-state.ts';

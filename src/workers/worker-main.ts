@@ -1,6 +1,5 @@
 // The worker's side of `serve --workers N`: follows the primary's messages, and stops gracefully if the primary is gone.
 import { once } from 'node:events';
-import process from 'node:process';
 import { ConfigError } from '../config/config-error.ts';
 import type { Log } from '../ports/log.ts';
 import { startWorker } from './worker.ts';

@@ -2,7 +2,6 @@
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { extname } from 'node:path';
-import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import type { Listening } from '../app/public-listener.ts';
 import { ConfigError } from '../config/config-error.ts';

@@ -18,7 +18,6 @@ import { openTeamWatch } from '../app/team-metrics.ts';
 import { openOperators, readOperators } from '../app/admin-side.ts';
 import type { AdminParts } from '../app/admin-side.ts';
 import type { ProcessState, ProcessStates } from '../app/process-state.ts';
-import process from 'node:process';
 import type { Log } from '../ports/log.ts';
 import { freePortOf } from '../server/port-check.ts';
 import { judge } from '../app/judge.ts';
