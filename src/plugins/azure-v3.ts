@@ -4,12 +4,12 @@ import type { ApiDocument, PluginRoute } from 'lingate';
 import Type from 'typebox';
 import { detection } from './azure-v3/azure-detect.ts';
 import { languageList } from './azure-v3/azure-languages.ts';
-import { Failure, KEY_FIELD, PROBLEM_FORM } from './azure-v3/azure-problem-form.ts';
-import { AUTHENTICATED, LOGGED, sharedSteps } from './azure-v3/azure-request.ts';
+import { AUTHENTICATED, KEY_FIELD, LOGGED, PROBLEM_FORM, sharedSteps } from './azure-v3/azure-request.ts';
 import { translate } from './azure-v3/azure-translate.ts';
 import { absent, absentForKeys, apiOf } from './facades/api.ts';
 import type { ApiPart } from './facades/api.ts';
 import { defaultVariants } from './facades/default-variants.ts';
+import { integer, string } from './facades/reference.ts';
 
 const AzureOptions = Type.Object(
   {
@@ -33,6 +33,16 @@ const OTHERS = ['/breaksentence', '/transliterate', '/dictionary/lookup', '/dict
 const BELOW = '/translator/text/v3.0';
 /** Other paths of that API, such as documents. */
 const BESIDE = '/translator/*';
+
+const Failure = Type.Object(
+  {
+    error: Type.Object({
+      code: integer('The status, followed by three digits for the failure.'),
+      message: string('What went wrong, for people.'),
+    }),
+  },
+  { description: 'A failure.' },
+);
 
 const DOCUMENT: ApiDocument = {
   title: 'Translator API',

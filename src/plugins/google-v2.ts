@@ -1,12 +1,13 @@
 // The plugin `lingate/plugins/google-v2`: Google's Cloud Translation API v2 with the same keys, limits and charges, for existing clients.
 import { definePlugin, refuse } from 'lingate';
+import type { ApiDocument } from 'lingate';
 import Type from 'typebox';
 import { absent, apiOf } from './facades/api.ts';
 import { DefaultVariants } from './facades/default-variants.ts';
+import { integer, string } from './facades/reference.ts';
 import { detection } from './google-v2/google-detection.ts';
-import { DOCUMENT, PROBLEM_FORM } from './google-v2/google-errors.ts';
-import { languages } from './google-v2/google-languages.ts';
-import { keyStep } from './google-v2/google-request.ts';
+import { languageList } from './google-v2/google-languages.ts';
+import { keyStep, PROBLEM_FORM } from './google-v2/google-request.ts';
 import { translation } from './google-v2/google-translation.ts';
 
 const GoogleOptions = Type.Object(
@@ -21,6 +22,43 @@ const GoogleOptions = Type.Object(
   { additionalProperties: false, default: {} },
 );
 
+const message = string('For people; may change at any time.');
+
+const Failure = Type.Object(
+  {
+    error: Type.Object({
+      code: integer('The status of the answer.'),
+      message,
+      errors: Type.Array(
+        Type.Object({
+          message,
+          domain: string('`global`, or `usageLimits` for rate and quota.'),
+          reason: string('Why, in one word: `API_KEY_INVALID`, `rateLimitExceeded`.'),
+        }),
+        { description: 'One entry.' },
+      ),
+      status: string('The name of the status: `INVALID_ARGUMENT`, `RESOURCE_EXHAUSTED`.'),
+    }),
+  },
+  { description: 'A failure.' },
+);
+
+const DOCUMENT: ApiDocument = {
+  title: 'Cloud Translation API v2',
+  version: '2',
+  summary: "Google's Cloud Translation API v2, with the keys, limits and charges of this service.",
+  description:
+    'For clients of version 2 (Basic) of the API: they only need this address and a key of this service. The engine is the ' +
+    "service's own. If the operator allows it, a key is also accepted as `key` in the query; a wrong key is a 400 " +
+    'with the reason `API_KEY_INVALID`. A quota or credit that is used up is a 403 with the reason `dailyLimitExceeded`.',
+  tags: {
+    Translation: 'Translate texts.',
+    Languages: 'Supported languages, and language detection.',
+  },
+  failure: Failure,
+  keyField: 'X-Goog-Api-Key',
+};
+
 const NOT_HERE = refuse(
   'not_found',
   'This service has version 2 of the API: /language/translate/v2 with /detect and /languages; it has no documents, batches, glossaries or models of version 3.',
@@ -33,7 +71,7 @@ export default definePlugin({
   options: GoogleOptions,
   setup({ default_variants: variants, key_in_query: inQuery }, host) {
     const key = { routes: [], steps: (services: Parameters<typeof keyStep>[0]) => [keyStep(services, inQuery)] };
-    const parts = [key, translation(host, variants), detection(host), languages(host, variants)];
+    const parts = [key, translation(host, variants), detection(host), languageList(host, variants)];
     return apiOf([...parts, absent('google-not-offered', NOT_HERE, ['access-log'], BELOW)], DOCUMENT, PROBLEM_FORM);
   },
 });

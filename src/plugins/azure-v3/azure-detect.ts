@@ -1,19 +1,26 @@
 // POST /detect: the language of each text, if the engine can detect it. It counts towards the rate and costs nothing.
 import Type from 'typebox';
+import { JSON_BODY_HEADERS } from 'lingate';
 import type { Outcome, PluginHost, RouteDoc } from 'lingate';
 import { answer, chargeFor, engineStep, readStep, route } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
-import { answered, string } from '../facades/reference.ts';
+import { answered, boolean, number, string } from '../facades/reference.ts';
 import { toldOf } from '../facades/texts.ts';
 import type { Texts } from '../facades/texts.ts';
-import { theirCode } from './azure-codes.ts';
-import { wrong } from './azure-problem-form.ts';
-import { API_VERSION, AUTHENTICATED, judgeVersion, queryOf, readTexts, TEXTS_HEADERS, TextsBody } from './azure-request.ts';
+import { theirCode } from './azure-languages.ts';
+import { API_VERSION, AUTHENTICATED, judgeVersion, queryOf, readTexts, TextsBody, wrong } from './azure-request.ts';
 import { SCORE } from './azure-translate.ts';
 
 const CANNOT = wrong(400_000, 'The engine of this service does not detect languages: name the source of each translation.');
 /** ISO 639's code for an undetermined language. */
 const UNDETERMINED = { language: 'und', score: 0, isTranslationSupported: false, isTransliterationSupported: false };
+
+const Detection = Type.Object({
+  language: string('The code; `und` if the engine cannot detect it.'),
+  score: number('1, or 0 if the engine cannot detect it: engines report no confidence.'),
+  isTranslationSupported: boolean('Whether texts in it can be translated.'),
+  isTransliterationSupported: boolean('Always false.'),
+});
 
 const DOC: RouteDoc = {
   summary: 'Detect languages',
@@ -22,18 +29,9 @@ const DOC: RouteDoc = {
   tag: 'Languages',
   query: [API_VERSION],
   body: { description: 'The texts.', schema: TextsBody, example: [{ Text: 'Bonjour tout le monde' }] },
-  answer: answered(
-    'One entry for each text, in order.',
-    Type.Array(
-      Type.Object({
-        language: string('The code; `und` if the engine cannot detect it.'),
-        score: Type.Number({ description: '1, or 0 if the engine cannot detect it: engines report no confidence.' }),
-        isTranslationSupported: Type.Boolean({ description: 'Whether texts in it can be translated.' }),
-        isTransliterationSupported: Type.Boolean({ description: 'Always false.' }),
-      }),
-    ),
-    [{ language: 'fr', score: 1, isTranslationSupported: true, isTransliterationSupported: false }],
-  ),
+  answer: answered('One entry for each text, in order.', Type.Array(Detection), [
+    { language: 'fr', score: 1, isTranslationSupported: true, isTransliterationSupported: false },
+  ]),
   problems: ['too_many_texts', 'text_too_long', 'engine_unavailable'],
 };
 
@@ -44,7 +42,7 @@ export function detection(host: PluginHost): ApiPart {
     steps(services) {
       const read = readStep(
         'azure-read-texts',
-        TEXTS_HEADERS,
+        JSON_BODY_HEADERS,
         services,
         ({ head, body }) => {
           const version = judgeVersion(queryOf(head.query));

@@ -1,16 +1,37 @@
-// GET /languages: the list from which Azure's clients fill their menus. It needs no key, as at Azure.
+// Language codes as Azure writes them, such as `de`, `pt-PT` and `zh-Hans`; and GET /languages, which needs no key, as at Azure.
 import Type from 'typebox';
 import type { Languages, Outcome, RouteDoc } from 'lingate';
 import { answer, route } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
-import { madeOnce } from '../facades/default-variants.ts';
+import { madeOnce, targetOf } from '../facades/default-variants.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import type { Judged } from '../facades/members.ts';
 import { answered, parameter, string } from '../facades/reference.ts';
-import { targetNamed, theirCode } from './azure-codes.ts';
-import { wrong } from './azure-problem-form.ts';
-import { API_VERSION, judgeVersion, LOGGED, queryOf } from './azure-request.ts';
+import { API_VERSION, judgeVersion, LOGGED, queryOf, wrong } from './azure-request.ts';
 import type { Query } from './azure-request.ts';
+
+const SCRIPT = /^[A-Z]{4}$/;
+
+/** `code` is in upper case. A bare `ZH` is simplified Chinese. */
+export function theirCode(code: string): string {
+  if (code === 'ZH') return 'zh-Hans';
+  const [base = '', part] = code.split('-');
+  if (part === undefined) return base.toLowerCase();
+  return `${base.toLowerCase()}-${SCRIPT.test(part) ? part.charAt(0) + part.slice(1).toLowerCase() : part}`;
+}
+
+export interface Target {
+  /** The code in the answer: the requested one, in Azure's spelling. */
+  readonly to: string;
+  /** Canonical. */
+  readonly targetLang: string;
+}
+
+/** The target for a code; `undefined` if it is none. */
+export function targetNamed(value: string, languages: Languages, variants: DefaultVariants): Target | undefined {
+  const targetLang = targetOf(value, languages, variants);
+  return targetLang === undefined ? undefined : { to: theirCode(value.toUpperCase()), targetLang };
+}
 
 const SCOPES = ['translation', 'transliteration', 'dictionary'] as const;
 type Scope = (typeof SCOPES)[number];
@@ -52,7 +73,8 @@ export function languageList(variants: DefaultVariants): ApiPart {
   const answerFor = (languages: Languages, scopes: readonly Scope[]): Outcome => {
     const answers = answersFor(languages);
     const key = scopes.join();
-    const known = answers.get(key) ?? answer(listed(languages, scopes, variants));
+    const listed = scopes.map((scope) => [scope, scope === 'translation' ? translatable(languages, variants) : {}]);
+    const known = answers.get(key) ?? answer(Object.fromEntries(listed));
     answers.set(key, known);
     return known;
   };
@@ -86,10 +108,6 @@ function scopesOf(query: Query): Judged<readonly Scope[]> {
   const words = given.split(',').map((word) => word.trim().toLowerCase());
   if (words.some((word) => !SCOPES.some((scope) => scope === word))) return WRONG_SCOPE;
   return { sound: SCOPES.filter((scope) => words.includes(scope)) };
-}
-
-function listed(languages: Languages, scopes: readonly Scope[], variants: DefaultVariants): Readonly<Record<string, object>> {
-  return Object.fromEntries(scopes.map((scope) => [scope, scope === 'translation' ? translatable(languages, variants) : {}]));
 }
 
 /** Each language offered as a source or a target; clients have one list for both menus. */

@@ -3,10 +3,9 @@ import { refusedCharge, refuse, targetsOffered } from 'lingate';
 import type { Charge, EngineCapabilities, Languages, Refusal, TextFormat } from 'lingate';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import type { Judged } from '../facades/members.ts';
-import { targetNamed, theirCode } from './azure-codes.ts';
-import type { Target } from './azure-codes.ts';
-import { wrong } from './azure-problem-form.ts';
-import { judgeVersion, oneOf, queryOf, single } from './azure-request.ts';
+import { targetNamed, theirCode } from './azure-languages.ts';
+import type { Target } from './azure-languages.ts';
+import { judgeVersion, oneOf, queryOf, single, wrong } from './azure-request.ts';
 import type { Query } from './azure-request.ts';
 import type { Texts } from '../facades/texts.ts';
 
@@ -47,8 +46,7 @@ function judgeRest(query: Query, { languages, variants, can }: AzureRules): Judg
   if (missing !== undefined) return notOffered(sourceLang.sound, missing, languages);
   const format = formatOf(query, can.formats);
   if ('problem' in format) return format;
-  const fault = faultOfRest(query, languages);
-  return fault ?? { sound: { sourceLang: sourceLang.sound, targets: targets.sound, format: format.sound } };
+  return faultOfOptions(query, languages) ?? { sound: { sourceLang: sourceLang.sound, targets: targets.sound, format: format.sound } };
 }
 
 function targetsOf(query: Query, languages: Languages, variants: DefaultVariants): Judged<readonly Target[]> {
@@ -91,44 +89,55 @@ function formatOf(query: Query, formats: readonly TextFormat[]): Judged<TextForm
     : wrong(400_071, 'textType: the engine of this service does not support html; leave it out.');
 }
 
-/** What is checked without effect, and what this service does not support. */
-function faultOfRest(query: Query, languages: Languages): Refusal | undefined {
-  const category = single(query, 'category', 400_002);
-  if ('problem' in category) return category;
-  if (category.sound !== undefined && category.sound.toLowerCase() !== 'general') {
-    return wrong(400_002, 'category: this service has no custom systems; leave it out, or send general.');
-  }
-  const suggested = single(query, 'suggestedFrom', 400_003);
-  if ('problem' in suggested) return suggested;
-  if (suggested.sound !== undefined && languages.base(suggested.sound) === undefined) {
-    return wrong(400_003, 'suggestedFrom: must be a code of a source language that GET /languages lists.');
-  }
-  return faultOfOptions(query);
+interface CheckedOption {
+  readonly name: string;
+  /** Azure's code for a wrong value. */
+  readonly number?: number;
+  /** The values that there are, in any case. */
+  readonly words?: readonly string[];
+  /** Values that this service does not support, and why. */
+  readonly refuses?: (value: string, languages: Languages) => boolean;
+  readonly because?: string;
 }
 
-/** Options that would add to the answer, or change its script. */
-const FLAGS_OFF = ['includeAlignment', 'includeSentenceLength'] as const;
-const SCRIPTS = ['fromScript', 'toScript'] as const;
+const FLAG = ['true', 'false'];
+const isOn = (value: string): boolean => value === 'true';
+const NO_EXTRAS = 'is not supported by this service; leave it out, or send false.';
+const NO_SCRIPTS = { number: 400_080, refuses: () => true, because: 'this service does not transliterate; leave it out.' };
 
-function faultOfOptions(query: Query): Refusal | undefined {
-  const action = oneOf(query, 'profanityAction', ['NoAction', 'Marked', 'Deleted']);
-  if ('problem' in action) return action;
-  if (action.sound !== undefined && action.sound !== 'NoAction') {
-    return wrong(400_000, 'profanityAction: this service does not mark or delete anything; leave it out, or send NoAction.');
-  }
-  const marker = oneOf(query, 'profanityMarker', ['Asterisk', 'Tag']);
-  if ('problem' in marker) return marker;
-  const fallback = oneOf(query, 'allowFallback', ['true', 'false']);
-  if ('problem' in fallback) return fallback;
-  for (const name of FLAGS_OFF) {
-    const flag = oneOf(query, name, ['true', 'false']);
-    if ('problem' in flag) return flag;
-    if (flag.sound === 'true') return wrong(400_000, `${name}: is not supported by this service; leave it out, or send false.`);
-  }
-  for (const name of SCRIPTS) {
-    const script = single(query, name, 400_080);
-    if ('problem' in script) return script;
-    if (script.sound !== undefined) return wrong(400_080, `${name}: this service does not transliterate; leave it out.`);
+/** Options that are checked without effect, or that would add to the answer or change it. */
+const OPTIONS: readonly CheckedOption[] = [
+  {
+    name: 'category',
+    number: 400_002,
+    refuses: (value) => value.toLowerCase() !== 'general',
+    because: 'this service has no custom systems; leave it out, or send general.',
+  },
+  {
+    name: 'suggestedFrom',
+    number: 400_003,
+    refuses: (value, languages) => languages.base(value) === undefined,
+    because: 'must be a code of a source language that GET /languages lists.',
+  },
+  {
+    name: 'profanityAction',
+    words: ['NoAction', 'Marked', 'Deleted'],
+    refuses: (value) => value !== 'NoAction',
+    because: 'this service does not mark or delete anything; leave it out, or send NoAction.',
+  },
+  { name: 'profanityMarker', words: ['Asterisk', 'Tag'] },
+  { name: 'allowFallback', words: FLAG },
+  { name: 'includeAlignment', words: FLAG, refuses: isOn, because: NO_EXTRAS },
+  { name: 'includeSentenceLength', words: FLAG, refuses: isOn, because: NO_EXTRAS },
+  { name: 'fromScript', ...NO_SCRIPTS },
+  { name: 'toScript', ...NO_SCRIPTS },
+];
+
+function faultOfOptions(query: Query, languages: Languages): Refusal | undefined {
+  for (const { name, number, words, refuses, because } of OPTIONS) {
+    const value = words === undefined ? single(query, name, number) : oneOf(query, name, words, number);
+    if ('problem' in value) return value;
+    if (value.sound !== undefined && refuses?.(value.sound, languages) === true) return wrong(number ?? 400_000, `${name}: ${because}`);
   }
   return undefined;
 }

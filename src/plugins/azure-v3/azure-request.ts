@@ -1,15 +1,56 @@
-// Common to all requests of this API: the first steps, the version and other parameters of the query, and the list of texts.
-import { countCharacters, JSON_BODY_HEADERS, readJsonBody, refuse } from 'lingate';
-import type { Body, GatewayServices, ListLimit, Step } from 'lingate';
+// Common to all requests of this API: problems in Azure's format, the first steps, the parameters of the query, and the list of texts.
+import { KEY_MALFORMED, readJsonBody, refuse } from 'lingate';
+import type { Body, GatewayServices, ListLimit, Problem, ProblemCode, ProblemForm, Refusal, Step } from 'lingate';
 import Type from 'typebox';
-import { idStep } from '../facades/api.ts';
-import { keyFieldStep } from '../facades/key-field.ts';
+import { idStep, keyFieldStep } from '../facades/api.ts';
 import { isJsonType } from '../facades/members.ts';
 import type { Judged } from '../facades/members.ts';
 import type { QueryDoc } from '../facades/reference.ts';
-import { PIECE_TEXTS, textsOf } from '../facades/texts.ts';
+import { judgeTexts, PIECE_TEXTS } from '../facades/texts.ts';
 import type { Texts } from '../facades/texts.ts';
-import { NO_KEY, wrong } from './azure-problem-form.ts';
+
+/** The codes that are not just the status and three zeros; cases of `validation_error` get their number where they are refused. */
+const BY_CODE: ReadonlyMap<string, number> = new Map<ProblemCode, number>([
+  ['invalid_source_lang', 400_035],
+  ['invalid_target_lang', 400_036],
+  ['text_too_long', 400_050],
+  ['too_many_texts', 400_072],
+  ['quota_exceeded', 403_001],
+  ['credit_exhausted', 403_001],
+  ['rate_limited', 429_001],
+]);
+
+/** Cases of `validation_error` that have their own number. */
+const BY_PROBLEM = new WeakMap<Problem, number>();
+
+/** The header with a key alone. */
+export const KEY_FIELD = 'Ocp-Apim-Subscription-Key';
+const NO_KEY = refuse('unauthorized', `No API key was sent. Send it as "${KEY_FIELD}: <key>".`);
+const MALFORMED = `The API key is malformed: la_live_ or la_test_ and 40 letters or digits, sent as "${KEY_FIELD}: <key>".`;
+
+export const PROBLEM_FORM: ProblemForm = {
+  contentType: 'application/json',
+  status: (problem) => Math.floor(numberOf(problem) / 1000),
+  body: (problem) => JSON.stringify({ error: { code: numberOf(problem), message: wordsOf(problem) } }),
+};
+
+/** An error in a request; `number` is Azure's code for it. */
+export function wrong(number: number, message: string): Refusal {
+  const refusal = refuse('validation_error', message);
+  BY_PROBLEM.set(refusal.problem, number);
+  return refusal;
+}
+
+function numberOf(problem: Problem): number {
+  return BY_PROBLEM.get(problem) ?? BY_CODE.get(problem.code) ?? problem.kind.status * 1000;
+}
+
+function wordsOf(problem: Problem): string {
+  const { code, detail, fields = {} } = problem;
+  if (problem === KEY_MALFORMED.problem) return MALFORMED;
+  if (code !== 'text_too_long') return detail;
+  return `The texts are ${fields['characters']} characters long, counted once for each target language; the plan allows ${fields['max_characters']} in one request.`;
+}
 
 /** Access log, and the request id under the name that Azure's support uses. */
 export const LOGGED = ['access-log', 'azure-request-id'] as const;
@@ -77,9 +118,6 @@ const ENCODED = wrong(415_000, 'Content-Encoding: is not supported; send the bod
 const NOT_A_LIST = wrong(400_000, 'The body must be a list of objects with a member Text: [{"Text": "…"}].');
 const EMPTY = wrong(400_005, 'The body has no text: it must be like [{"Text": "…"}].');
 
-/** The part that `readTexts` uses. */
-export const TEXTS_HEADERS = JSON_BODY_HEADERS;
-
 export const TextsBody = Type.Array(
   Type.Object({ Text: Type.String({ description: 'The text. An empty text is answered with an empty text. `text` is accepted too.' }) }),
   { minItems: 1, maxItems: PIECE_TEXTS, description: 'The texts.' },
@@ -99,16 +137,18 @@ function textsIn(value: unknown): Judged<Texts> {
   if (!Array.isArray(value)) return NOT_A_LIST;
   if (value.length === 0) return EMPTY;
   if (value.length > PIECE_TEXTS) return TEXTS_LIMIT.refusal;
-  const entries: string[] = [];
-  let characters = 0;
-  for (const [index, element] of (value as readonly unknown[]).entries()) {
-    if (typeof element !== 'object' || element === null) return wrong(400_020, `[${index}]: must be an object with a member Text.`);
-    const { Text, text } = element as { readonly Text?: unknown; readonly text?: unknown };
-    const entry = Text ?? text;
-    if (typeof entry !== 'string') return wrong(400_005, `[${index}].Text: must be a string.`);
-    if (!entry.isWellFormed()) return wrong(400_005, `[${index}].Text: has half of a surrogate pair.`);
-    entries.push(entry);
-    characters += countCharacters(entry);
-  }
-  return { sound: textsOf(entries, characters) };
+  const elements: readonly unknown[] = value;
+  const entries = elements.map((element) => (isObject(element) ? (element['Text'] ?? element['text']) : undefined));
+  return judgeTexts(entries, {
+    notText: (index) =>
+      isObject(elements[index])
+        ? wrong(400_005, `[${index}].Text: must be a string.`)
+        : wrong(400_020, `[${index}]: must be an object with a member Text.`),
+    half: (index) => wrong(400_005, `[${index}].Text: has half of a surrogate pair.`),
+    none: undefined,
+  });
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
 }

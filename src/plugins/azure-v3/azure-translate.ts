@@ -1,19 +1,31 @@
 // POST /translate: texts into one or several languages, charged once for each language.
-import { chargedCharacters, json, NOTHING_CHOSEN, refusedCharge, TRANSLATION_PROBLEMS } from 'lingate';
-import type { Exchange, GatewayServices, Outcome, PluginHost, Refusal, RouteDoc, Translation, TranslationOptions } from 'lingate';
+import { chargedCharacters, json, JSON_BODY_HEADERS, NOTHING_CHOSEN, refusedCharge, TRANSLATION_PROBLEMS } from 'lingate';
+import type { Exchange, GatewayServices, Outcome, PluginHost, RouteDoc, Translation, TranslationOptions } from 'lingate';
 import Type from 'typebox';
 import { chargeFor, engineStep, readStep, route } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
-import { answered, parameter, string } from '../facades/reference.ts';
+import { answered, arrayOf, number, parameter, string } from '../facades/reference.ts';
 import { allOrRefusal, toldOf } from '../facades/texts.ts';
-import { theirCode } from './azure-codes.ts';
+import { theirCode } from './azure-languages.ts';
 import { judgeTranslation } from './azure-parameters.ts';
 import type { AzureOrder } from './azure-parameters.ts';
-import { API_VERSION, AUTHENTICATED, readTexts, TEXTS_HEADERS, TextsBody } from './azure-request.ts';
+import { API_VERSION, AUTHENTICATED, readTexts, TextsBody } from './azure-request.ts';
 
 /** Engines report a language without a confidence; it is the one from which they translated. */
 export const SCORE = 1;
+
+const Language = Type.Object(
+  { language: string('The code.'), score: number('Always 1: engines report no confidence.') },
+  { description: 'Without `from`, if the engine reports it.' },
+);
+const Translated = Type.Object({
+  detectedLanguage: Type.Optional(Language),
+  translations: arrayOf(
+    Type.Object({ text: string('The translation.'), to: string('The code as in `to`.') }),
+    'One for each `to`, in order.',
+  ),
+});
 
 const DOC: RouteDoc = {
   summary: 'Translate texts',
@@ -42,26 +54,7 @@ const DOC: RouteDoc = {
   ],
   body: { description: 'The texts.', schema: TextsBody, example: [{ Text: 'Hello' }] },
   answer: {
-    ...answered(
-      'One entry for each text, in order.',
-      Type.Array(
-        Type.Object({
-          detectedLanguage: Type.Optional(
-            Type.Object(
-              {
-                language: string('The code.'),
-                score: Type.Number({ description: 'Always 1: engines report no confidence.' }),
-              },
-              { description: 'Without `from`, if the engine reports it.' },
-            ),
-          ),
-          translations: Type.Array(Type.Object({ text: string('The translation.'), to: string('The code as in `to`.') }), {
-            description: 'One for each `to`, in order.',
-          }),
-        }),
-      ),
-      [{ translations: [{ text: 'Hallo', to: 'de' }] }],
-    ),
+    ...answered('One entry for each text, in order.', Type.Array(Translated), [{ translations: [{ text: 'Hallo', to: 'de' }] }]),
     headers: { 'X-metered-usage': { description: 'The characters that were charged.', example: '5' } },
   },
   problems: TRANSLATION_PROBLEMS,
@@ -74,16 +67,17 @@ export function translate(host: PluginHost, variants: DefaultVariants): ApiPart 
     steps(services) {
       const read = readStep(
         'azure-read-translation',
-        TEXTS_HEADERS,
+        JSON_BODY_HEADERS,
         services,
         (x) => {
-          const { head, body } = x;
           const rules = { languages: services.languages(x), variants, can: services.engineCan };
-          return judgeTranslation(head.query, () => readTexts(head.headers, body, services.bodyBytesMax), rules);
+          return judgeTranslation(x.head.query, () => readTexts(x.head.headers, x.body, services.bodyBytesMax), rules);
         },
         (x, order) => {
-          const refusal = refusalOf(x, services, order);
-          if (refusal !== undefined) return refusedCharge(refusal, order.characters);
+          for (const { targetLang } of order.targets) {
+            const refusal = services.refusalFor(x, optionsOf(order, targetLang));
+            if (refusal !== undefined) return refusedCharge(refusal, order.characters);
+          }
           x.set(slot, order);
           // If all texts are empty, the request costs nothing.
           return chargeFor(order.characters, order.characters > 0);
@@ -92,15 +86,6 @@ export function translate(host: PluginHost, variants: DefaultVariants): ApiPart 
       return [read, engineStep('azure-translate', slot, (x, order) => translated(x, services, order))];
     },
   };
-}
-
-/** The refusal if, for one of the targets, no engine supports what the request asks for. */
-function refusalOf(x: Exchange, services: GatewayServices, order: AzureOrder): Refusal | undefined {
-  for (const { targetLang } of order.targets) {
-    const refusal = services.refusalFor(x, optionsOf(order, targetLang));
-    if (refusal !== undefined) return refusal;
-  }
-  return undefined;
 }
 
 function optionsOf({ sourceLang, format }: AzureOrder, targetLang: string): TranslationOptions {

@@ -1,4 +1,4 @@
-// Descriptions in the API reference that several APIs share.
+// Descriptions in the API reference that several APIs share, and short forms of the schemas in them.
 import Type from 'typebox';
 import type { TSchema } from 'typebox';
 import type { RouteDoc } from 'lingate';
@@ -8,6 +8,14 @@ export type QueryDoc = NonNullable<RouteDoc['query']>[number];
 export const JSON_OR_FORM = ['application/json', 'application/x-www-form-urlencoded'] as const;
 
 export const string = (description: string) => Type.String({ description });
+
+export const boolean = (description: string) => Type.Boolean({ description });
+
+export const number = (description: string) => Type.Number({ description });
+
+export const integer = (description: string) => Type.Integer({ description });
+
+export const arrayOf = <Item extends TSchema>(item: Item, description: string) => Type.Array(item, { description });
 
 export const optional = (description: string) => Type.Optional(string(description));
 

@@ -18,8 +18,8 @@ export interface TextFaults {
   readonly notText: (index: number) => Refusal;
   /** A lone surrogate is not a character. */
   readonly half: (index: number) => Refusal;
-  /** Empty texts among others are answered without the engine, but at least one must not be empty. */
-  readonly none: Refusal;
+  /** Empty texts are answered without the engine; `undefined` if all of them may be empty. */
+  readonly none: Refusal | undefined;
 }
 
 export function judgeTexts(entries: readonly unknown[], { notText, half, none }: TextFaults): Judged<Texts> {
@@ -29,12 +29,8 @@ export function judgeTexts(entries: readonly unknown[], { notText, half, none }:
     if (!entry.isWellFormed()) return half(index);
     characters += countCharacters(entry);
   }
-  const sound = textsOf(entries as readonly string[], characters);
-  return sound.text.length === 0 ? none : { sound };
-}
-
-export function textsOf(entries: readonly string[], characters: number): Texts {
-  return { entries, text: entries.filter((entry) => entry !== ''), characters };
+  const sound = { entries: entries as readonly string[], text: (entries as readonly string[]).filter((entry) => entry !== ''), characters };
+  return sound.text.length === 0 && none !== undefined ? none : { sound };
 }
 
 /** Maps each text to the result for it: empty ones have none. */

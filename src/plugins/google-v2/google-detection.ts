@@ -4,39 +4,28 @@ import { refuse } from 'lingate';
 import type { Detected, Outcome, PluginHost, RouteDoc } from 'lingate';
 import { answer, chargeFor, engineStep, route } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
-import { answered, JSON_OR_FORM, oneOrMore, required, string } from '../facades/reference.ts';
+import { answered, arrayOf, boolean, JSON_OR_FORM, number, oneOrMore, required, string } from '../facades/reference.ts';
 import { detectAll, toldOf } from '../facades/texts.ts';
 import type { Texts } from '../facades/texts.ts';
-import { theirCode } from './google-codes.ts';
+import { theirCode } from './google-languages.ts';
 import { AUTHENTICATED, readParameters, TEXTS_MAX, textsOf, unknownOf } from './google-request.ts';
 
 const PATH = '/language/translate/v2/detect';
-/** Google's code for an unknown language. */
-const UNDETERMINED = 'und';
-
 const CANNOT = refuse('validation_error', 'The engine of this service does not detect languages: name the source of each translation.');
+
+const Detection = Type.Object({
+  language: string('The code; `und` if the engine cannot detect it.'),
+  isReliable: boolean('Always false, as at Google.'),
+  confidence: number('1, or 0 for `und`: engines report no confidence.'),
+});
+const Detections = arrayOf(Type.Array(Detection), 'One list per text, in the order of the texts, with one entry each.');
 
 const SHARED = {
   authenticated: true,
   tag: 'Languages',
-  answer: answered(
-    'The languages.',
-    Type.Object({
-      data: Type.Object({
-        detections: Type.Array(
-          Type.Array(
-            Type.Object({
-              language: string('The code; `und` if the engine cannot detect it.'),
-              isReliable: Type.Boolean({ description: 'Always false, as at Google.' }),
-              confidence: Type.Number({ description: '1, or 0 for `und`: engines report no confidence.' }),
-            }),
-          ),
-          { description: 'One list per text, in the order of the texts, with one entry each.' },
-        ),
-      }),
-    }),
-    { data: { detections: [[{ language: 'fr', isReliable: false, confidence: 1 }]] } },
-  ),
+  answer: answered('The languages.', Type.Object({ data: Type.Object({ detections: Detections }) }), {
+    data: { detections: [[{ language: 'fr', isReliable: false, confidence: 1 }]] },
+  }),
   problems: ['too_many_texts', 'text_too_long', 'engine_unavailable'],
 } as const;
 
@@ -83,7 +72,8 @@ export function detection(host: PluginHost): ApiPart {
 
 function answerOf(entries: readonly string[], { languages }: Detected): Outcome {
   const detections = toldOf(entries, languages, (code) => {
-    const language = code === undefined ? UNDETERMINED : theirCode(code);
+    // Google's code for an unknown language.
+    const language = code === undefined ? 'und' : theirCode(code);
     return [{ language, isReliable: false, confidence: code === undefined ? 0 : 1 }];
   });
   return answer({ data: { detections } });

@@ -1,26 +1,98 @@
-// Common to all requests of this API: the first steps, the key, and the parameters from the query, JSON or a form.
-import { FORM_BODY_HEADERS, refuse, unknownAmong } from 'lingate';
-import type { BodyStep, Exchange, GatewayServices, ListLimit, Refusal, Step } from 'lingate';
-import { readStep } from '../facades/api.ts';
+// Common to all requests of this API: the first steps, the key, the parameters from the query, JSON or a form, and problems in Google's format.
+import { FORM_BODY_HEADERS, KEY_MALFORMED, refuse, unknownAmong, UNKNOWN_KEY } from 'lingate';
+import type { BodyStep, Exchange, GatewayServices, ListLimit, Problem, ProblemForm, Refusal, Step } from 'lingate';
+import { keyFieldStep, readStep } from '../facades/api.ts';
 import type { Taken } from '../facades/api.ts';
-import { keyFieldStep } from '../facades/key-field.ts';
 import { chosen, readMembers, readQueryMembers } from '../facades/members.ts';
 import type { Judged, Members } from '../facades/members.ts';
 import { judgeTexts } from '../facades/texts.ts';
 import type { Texts } from '../facades/texts.ts';
-import { bodyTooLarge, missing } from './google-errors.ts';
+
+/** A failure in Google's format: the status of the answer, its name, and the reason in one word. */
+interface Telling {
+  readonly code: number;
+  readonly status: string;
+  readonly reason: string;
+  readonly domain: 'global' | 'usageLimits';
+}
+
+const INVALID: Telling = { code: 400, status: 'INVALID_ARGUMENT', reason: 'invalid', domain: 'global' };
+const INTERNAL: Telling = { code: 500, status: 'INTERNAL', reason: 'backendError', domain: 'global' };
+
+/** By the usual status of the problem. */
+const BY_STATUS: Readonly<Record<number, Telling>> = {
+  400: INVALID,
+  401: { ...INVALID, reason: 'API_KEY_INVALID' },
+  402: { code: 403, status: 'PERMISSION_DENIED', reason: 'dailyLimitExceeded', domain: 'usageLimits' },
+  403: { code: 403, status: 'PERMISSION_DENIED', reason: 'forbidden', domain: 'global' },
+  404: { code: 404, status: 'NOT_FOUND', reason: 'notFound', domain: 'global' },
+  405: { code: 405, status: 'UNIMPLEMENTED', reason: 'httpMethodNotAllowed', domain: 'global' },
+  429: { code: 429, status: 'RESOURCE_EXHAUSTED', reason: 'rateLimitExceeded', domain: 'usageLimits' },
+  500: INTERNAL,
+  503: { code: 503, status: 'UNAVAILABLE', reason: 'backendError', domain: 'global' },
+};
+
+/** A caller who is told that a key is not valid looks for another key: only these codes mean that, and no plugin's code does. */
+const KEY_CODES: ReadonlySet<string> = new Set(['unauthorized', 'key_revoked']);
+const NOT_SIGNED_IN: Telling = { code: 401, status: 'UNAUTHENTICATED', reason: 'authError', domain: 'global' };
+
+/** Cases of `validation_error` with another status. */
+const BY_PROBLEM = new WeakMap<Problem, Telling>();
+
+export const PROBLEM_FORM: ProblemForm = {
+  contentType: 'application/json',
+  status: (problem) => tellingOf(problem).code,
+  body(problem) {
+    const { code, status, reason, domain } = tellingOf(problem);
+    const message = messageOf(problem);
+    return JSON.stringify({ error: { code, message, errors: [{ message, domain, reason }], status } });
+  },
+};
+
+function tellingOf(problem: Problem): Telling {
+  const { status } = problem.kind;
+  if (status === 401 && !KEY_CODES.has(problem.code)) return NOT_SIGNED_IN;
+  return BY_PROBLEM.get(problem) ?? BY_STATUS[status] ?? (status < 500 ? { ...INVALID, code: status } : { ...INTERNAL, code: status });
+}
+
+/** The rest of the message, where the first words already say half of the detail. */
+const DETAILS = new WeakMap<Problem, string>([
+  [KEY_MALFORMED.problem, 'A key is la_live_ or la_test_ and 40 letters or digits.'],
+  [UNKNOWN_KEY.problem, 'This key is unknown.'],
+]);
+
+function messageOf(problem: Problem): string {
+  const { code, detail, fields = {} } = problem;
+  // Clients search for these words.
+  if (KEY_CODES.has(code)) return `API key not valid. ${DETAILS.get(problem) ?? detail}`;
+  if (code !== 'text_too_long') return detail;
+  return `Text too long: ${fields['characters']} characters in total; at most ${fields['max_characters']} are allowed in a request.`;
+}
+
+/** For a missing parameter. */
+export function missing(detail: string): Refusal {
+  return told(detail, { ...INVALID, reason: 'required' });
+}
+
+/** For a body over the limit, of `bytesMax` bytes. */
+export function bodyTooLarge(bytesMax: number): Refusal {
+  return told(`Request payload size exceeds the limit: ${bytesMax} bytes.`, { ...INVALID, code: 413, reason: 'uploadTooLarge' });
+}
+
+function told(detail: string, telling: Telling): Refusal {
+  const refusal = refuse('validation_error', detail);
+  BY_PROBLEM.set(refusal.problem, telling);
+  return refusal;
+}
 
 /** Access log, load shedding, identification, the team's load shedding. */
 export const AUTHENTICATED = ['access-log', 'shed', 'google-key', 'authenticate', 'team-shed'] as const;
 
-const NO_KEY = refuse(
-  'unauthorized',
-  'Send one as "X-Goog-Api-Key: <key>" or "Authorization: Bearer <key>"; a key in the query is not accepted here.',
-);
-const NO_KEY_ANYWHERE = refuse('unauthorized', 'Send one as "X-Goog-Api-Key: <key>", as "Authorization: Bearer <key>" or as ?key=<key>.');
-
 export function keyStep(services: GatewayServices, inQuery: boolean): Step {
-  const place = { field: 'x-goog-api-key', parameter: inQuery ? 'key' : undefined, noKey: inQuery ? NO_KEY_ANYWHERE : NO_KEY };
+  const detail = inQuery
+    ? 'Send one as "X-Goog-Api-Key: <key>", as "Authorization: Bearer <key>" or as ?key=<key>.'
+    : 'Send one as "X-Goog-Api-Key: <key>" or "Authorization: Bearer <key>"; a key in the query is not accepted here.';
+  const place = { field: 'x-goog-api-key', parameter: inQuery ? 'key' : undefined, noKey: refuse('unauthorized', detail) };
   return keyFieldStep('google-key', place, services);
 }
 
@@ -56,22 +128,9 @@ function membersOf(x: Exchange, bytesMax: number): Judged<Members> {
  * translation, and a key is never read from them; `callback`, which requests a script, is not among them.
  */
 const STANDARD = [
-  'key',
-  'access_token',
-  'oauth_token',
-  'alt',
-  '$alt',
-  'prettyPrint',
-  '$prettyPrint',
-  'fields',
-  '$fields',
-  'quotaUser',
-  'userIp',
-  'userProject',
-  'uploadType',
-  'upload_protocol',
-  '$.xgafv',
-] as const;
+  ...'key access_token oauth_token quotaUser userIp userProject uploadType upload_protocol $.xgafv'.split(' '),
+  ...'alt $alt prettyPrint $prettyPrint fields $fields'.split(' '),
+];
 
 /** Both names have meant the same model for years. */
 const MODELS = ['nmt', 'base'];

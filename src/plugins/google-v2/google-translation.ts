@@ -1,18 +1,17 @@
 // Translations: GET and POST /language/translate/v2, with or without a slash at the end.
 import { NOTHING_CHOSEN, refuse, refusedCharge, TRANSLATION_PROBLEMS } from 'lingate';
-import type { EngineCapabilities, Languages, Outcome, PluginHost, RouteDoc, TextFormat, Translation, TranslationOptions } from 'lingate';
+import type { Exchange, GatewayServices, Outcome, PluginHost, RouteDoc, TextFormat, Translation, TranslationOptions } from 'lingate';
 import Type from 'typebox';
 import { answer, chargeFor, engineStep, route } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import { chosen } from '../facades/members.ts';
 import type { Judged, Members } from '../facades/members.ts';
-import { answered, JSON_OR_FORM, oneOrMore, optional, parameter, required, string } from '../facades/reference.ts';
+import { answered, arrayOf, JSON_OR_FORM, oneOrMore, optional, parameter, required, string } from '../facades/reference.ts';
 import { toldOf, translateAll } from '../facades/texts.ts';
 import type { Texts } from '../facades/texts.ts';
-import { badPair, sourceCode, targetCode, theirCode } from './google-codes.ts';
-import { missing } from './google-errors.ts';
-import { AUTHENTICATED, modelFault, readParameters, TEXTS_MAX, textsOf, unknownOf } from './google-request.ts';
+import { badPair, sourceCode, targetCode, theirCode, WRONG_TARGET } from './google-languages.ts';
+import { AUTHENTICATED, missing, modelFault, readParameters, TEXTS_MAX, textsOf, unknownOf } from './google-request.ts';
 
 const PATH = '/language/translate/v2';
 const KNOWN = ['q', 'target', 'source', 'format', 'model'];
@@ -24,19 +23,13 @@ const PARAMETERS = {
   model: '`nmt` or `base`; has no effect.',
 } as const;
 
+const Translated = Type.Object({
+  translatedText: string('The translation.'),
+  detectedSourceLanguage: optional('If no source was given and the engine reports it.'),
+});
 const ANSWER = answered(
   'All texts are translated, and charged.',
-  Type.Object({
-    data: Type.Object({
-      translations: Type.Array(
-        Type.Object({
-          translatedText: string('The translation.'),
-          detectedSourceLanguage: optional('If no source was given and the engine reports it.'),
-        }),
-        { description: 'One per text, in the order of the texts.' },
-      ),
-    }),
-  }),
+  Type.Object({ data: Type.Object({ translations: arrayOf(Translated, 'One per text, in the order of the texts.') }) }),
   { data: { translations: [{ translatedText: 'Hallo, Welt!' }] } },
 );
 const SEVERAL = [
@@ -104,11 +97,10 @@ export function translation(host: PluginHost, variants: DefaultVariants): ApiPar
         const texts = textsOf(members);
         if ('problem' in texts) return texts;
         const { characters } = texts.sound;
-        const can: Rules['can'] = (sourceLang, targetLang) => services.engineCanFor(x, sourceLang, targetLang);
-        const options = optionsOf(members, texts.sound, { languages: services.languages(x), variants, can });
+        const options = optionsOf(x, members, texts.sound, services, variants);
         // With its characters, so that a text that is too long is reported before anything else.
         if ('problem' in options) return refusedCharge(options, characters);
-        x.set(slot, { ...texts.sound, ...options.sound });
+        x.set(slot, { ...texts.sound, options: options.sound, isEscaped: options.sound.format === 'text' && formatOf(members) !== 'text' });
         return chargeFor(characters, true);
       }),
       engineStep('google-translate', slot, (x, order) =>
@@ -120,53 +112,44 @@ export function translation(host: PluginHost, variants: DefaultVariants): ApiPar
   };
 }
 
-interface Rules {
-  readonly languages: Languages;
-  readonly variants: DefaultVariants;
-  /** For a pair that is offered. */
-  readonly can: (sourceLang: string | undefined, targetLang: string) => Pick<EngineCapabilities, 'formats'>;
-}
-
 function optionsOf(
+  x: Exchange,
   members: Members,
   texts: Texts,
-  { languages, variants, can }: Rules,
-): Judged<Pick<GoogleOrder, 'options' | 'isEscaped'>> {
+  services: GatewayServices,
+  variants: DefaultVariants,
+): Judged<TranslationOptions> {
+  const languages = services.languages(x);
   const target = chosen(members, 'target');
   if (target === undefined) return missing('Required Value: target, the language to translate into.');
   const targetLang = targetCode(target, languages, variants);
-  if (targetLang === undefined) return refuse('invalid_target_lang', 'Invalid Value: target must be a code that /languages lists.');
+  if (targetLang === undefined) return WRONG_TARGET;
   const source = chosen(members, 'source');
   const sourceLang = sourceCode(source, languages);
-  if (sourceLang === undefined && source !== undefined) {
-    return refuse(
-      'invalid_source_lang',
-      'Invalid Value: source must be a code that /languages lists; without it the language is detected.',
-    );
-  }
+  if (sourceLang === undefined && source !== undefined) return WRONG_SOURCE;
   if (!languages.offers(sourceLang, targetLang)) return badPair(sourceLang, targetLang, languages);
-  const format = formatOf(members, texts, can(sourceLang, targetLang));
+  const format = engineFormat(formatOf(members), texts, services.engineCanFor(x, sourceLang, targetLang).formats);
   if ('problem' in format) return format;
-  const model = modelFault(members);
-  if (model !== undefined) return model;
-  const { isEscaped } = format.sound;
-  return { sound: { options: { ...NOTHING_CHOSEN, sourceLang, targetLang, format: format.sound.format }, isEscaped } };
+  return modelFault(members) ?? { sound: { ...NOTHING_CHOSEN, sourceLang, targetLang, format: format.sound } };
+}
+
+const WRONG_SOURCE = refuse(
+  'invalid_source_lang',
+  'Invalid Value: source must be a code that /languages lists; without it the language is detected.',
+);
+
+/** HTML is the default, whatever the text contains. */
+function formatOf(members: Members): unknown {
+  return chosen(members, 'format') ?? 'html';
 }
 
 /** Characters with another meaning in HTML than in plain text. */
 const MARKUP = /[<&]/;
 
-function formatOf(
-  members: Members,
-  { text }: Texts,
-  { formats }: Pick<EngineCapabilities, 'formats'>,
-): Judged<{ readonly format: TextFormat; readonly isEscaped: boolean }> {
-  const format = chosen(members, 'format') ?? 'html';
-  if (format === 'text') return { sound: { format, isEscaped: false } };
-  if (format !== 'html') return refuse('validation_error', 'format: must be text or html.');
-  if (formats.includes('html')) return { sound: { format, isEscaped: false } };
-  // Without a format, HTML is assumed, whatever the text contains.
-  if (!text.some((entry) => MARKUP.test(entry))) return { sound: { format: 'text', isEscaped: true } };
+function engineFormat(format: unknown, { text }: Texts, formats: readonly TextFormat[]): Judged<TextFormat> {
+  if (format !== 'text' && format !== 'html') return refuse('validation_error', 'format: must be text or html.');
+  if (format === 'text' || formats.includes('html')) return { sound: format };
+  if (!text.some((entry) => MARKUP.test(entry))) return { sound: 'text' };
   return refuse(
     'validation_error',
     'format: the engine of this service does not support html, and a text contains < or &; send format text.',

@@ -1,10 +1,10 @@
-// What POST /translate is asked for in Azure's words, and by which number each mistake is told.
+// The query of Azure's POST /translate: what its parameters mean, and which error number each mistake gets.
 import { Languages, refuse } from 'lingate';
 import type { Charge, Refusal } from 'lingate';
 import { describe, expect, test } from 'vitest';
 import { judgeTranslation } from '../../../../src/plugins/azure-v3/azure-parameters.ts';
 import type { AzureOrder, AzureRules } from '../../../../src/plugins/azure-v3/azure-parameters.ts';
-import { PROBLEM_FORM } from '../../../../src/plugins/azure-v3/azure-problem-form.ts';
+import { PROBLEM_FORM } from '../../../../src/plugins/azure-v3/azure-request.ts';
 import { refusalIn } from '../../../../src/plugins/facades/api.ts';
 import type { Judged } from '../../../../src/plugins/facades/members.ts';
 import { problemExample } from '../../../../src/docs/problem-examples.ts';
@@ -22,7 +22,7 @@ const RULES: AzureRules = {
 
 const judge = (query: string, rules = RULES): Judged<AzureOrder> | Charge => judgeTranslation(query, () => ({ sound: TEXTS }), rules);
 const V = 'api-version=3.0';
-/** The number that what is refused is told by; `undefined` for what is not. */
+/** The error number of a refusal; `undefined` if there is none. */
 function numberOf(judged: Judged<AzureOrder> | Charge): number | undefined {
   if ('sound' in judged) return undefined;
   const { problem }: Refusal = refusalIn(judged)!;
@@ -31,7 +31,7 @@ function numberOf(judged: Judged<AzureOrder> | Charge): number | undefined {
   return error.code;
 }
 
-describe('is understood:', () => {
+describe('is accepted:', () => {
   test.each([
     ['to=de', undefined, ['de']],
     ['to=DE&from=EN-us', 'EN', ['de']],
@@ -43,11 +43,11 @@ describe('is understood:', () => {
     const judged = judge(`${V}&${query}`);
     if (!('sound' in judged)) throw new Error(refusalIn(judged)!.problem.detail);
     expect([judged.sound.sourceLang, judged.sound.targets.map(({ to }) => to)]).toEqual([sourceLang, codes]);
-    // Once for each target.
+    // The characters count once for each target.
     expect(judged.sound.characters).toBe(5 * codes.length);
   });
 
-  test('the targets that codes mean', () => {
+  test('codes without a variant, which stand for the default one', () => {
     const judged = judge(`${V}&to=en&to=pt&to=pt-pt&to=zh-hans`);
     expect(judged).toMatchObject({
       sound: { targets: [{ targetLang: 'EN-GB' }, { targetLang: 'PT-BR' }, { targetLang: 'PT-PT' }, { targetLang: 'ZH' }] },
@@ -98,20 +98,20 @@ describe('is refused:', () => {
   ])('%s', (query, number) => {
     const judged = judge(query);
     expect(numberOf(judged)).toBe(number);
-    // The parameter is named; what was sent is not quoted.
+    // The parameter is named; its value is not quoted.
     const name = [...new URLSearchParams(query).keys()].at(-1) ?? 'api-version';
     if (number !== 400_021) expect(JSON.stringify(judged)).toContain(name === 'api-version' ? 'to: ' : name);
     expect(JSON.stringify(judged)).not.toMatch(/mine|2026|xx|zh-Hant/);
   });
 
-  test('for its texts before its parameters, and with their characters, which the plan may find too many', () => {
+  test('a fault of the texts before one of the parameters, with the characters, so that the plan’s limit is checked too', () => {
     const wrong = refuse('validation_error', 'texts');
     expect(judgeTranslation(V, () => wrong, RULES)).toBe(wrong);
     expect(judge(`${V}&to=de&to=xx`)).toMatchObject({ refusal: {}, characters: 10 });
     expect(judge(V)).toMatchObject({ refusal: {}, characters: 5 });
   });
 
-  test('a pair that is not offered, which names those that are in Azure’s codes; and html that the engine cannot do', () => {
+  test('a pair that is not offered, with a list of those that are, in Azure’s codes; and html if the engine does not support it', () => {
     const languages = new Languages(RULES.languages.all, (source, target) => source === 'EN' && target !== 'FR');
     const pair = judge(`${V}&to=de&to=fr&from=en`, { ...RULES, languages });
     expect(pair).toMatchObject({
@@ -123,7 +123,7 @@ describe('is refused:', () => {
   });
 });
 
-test('traditional Chinese is a target where the list has it', () => {
+test('traditional Chinese is a target if the list has it', () => {
   const { sources, targets } = RULES.languages.all;
   const languages = new Languages({ sources, targets: [...targets, language('ZH-HANT')] });
   expect(judge(`${V}&to=zh-hant&to=zh-hans`, { ...RULES, languages })).toMatchObject({

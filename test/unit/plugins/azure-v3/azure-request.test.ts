@@ -1,8 +1,7 @@
-// The body of Azure's requests: a list of texts, or the number of what is wrong with it.
+// The body of Azure's requests: a list of texts, or the error number for what is wrong.
 import { expect, test } from 'vitest';
 import { problemExample } from '../../../../src/docs/problem-examples.ts';
-import { PROBLEM_FORM } from '../../../../src/plugins/azure-v3/azure-problem-form.ts';
-import { readTexts } from '../../../../src/plugins/azure-v3/azure-request.ts';
+import { PROBLEM_FORM, readTexts } from '../../../../src/plugins/azure-v3/azure-request.ts';
 
 const BYTES_MAX = 1 << 20;
 const TYPE = 'application/json';
@@ -14,7 +13,7 @@ function read(body: string, type = TYPE, headers: Readonly<Record<string, string
   return error.code;
 }
 
-test('texts in either case, with what else there may be; empty ones are left out of what is translated', () => {
+test('texts may be called Text or text, beside other members; empty ones are not translated', () => {
   expect(read('[{"Text":"grüße 😀"},{"text":""},{"Text":null,"text":"a","x":[1]}]', 'Application/JSON; charset=UTF-8')).toEqual({
     entries: ['grüße 😀', '', 'a'],
     text: ['grüße 😀', 'a'],
@@ -24,18 +23,18 @@ test('texts in either case, with what else there may be; empty ones are left out
 });
 
 test.each([
-  ['a list of nothing', '[]', 400_005],
+  ['an empty list', '[]', 400_005],
   ['no body', '', 400_005],
   ['an object', '{"Text":"a"}', 400_000],
   ['the shape of later versions', '{"inputs":[{"text":"a","targets":[{"language":"de"}]}]}', 400_000],
   ['null', 'null', 400_000],
   ['texts without an object', '["a"]', 400_020],
-  ['null for an object', '[null]', 400_020],
-  ['a list for an object', '[["a"]]', 400_005],
+  ['null instead of an object', '[null]', 400_020],
+  ['a list instead of an object', '[["a"]]', 400_005],
   ['an object without a text', '[{"Text":"a"},{"Txt":"b"}]', 400_005],
-  ['a number for a text', '[{"Text":1}]', 400_005],
-  ['half a pair', '[{"Text":"\\ud83d"}]', 400_005],
-  ['what is no JSON', '[{"Text":"a"}', 400_074],
+  ['a number as a text', '[{"Text":1}]', 400_005],
+  ['half a surrogate pair', '[{"Text":"\\ud83d"}]', 400_005],
+  ['invalid JSON', '[{"Text":"a"}', 400_074],
   ['65 levels', `[{"Text":"a","x":${'['.repeat(63)}${']'.repeat(63)}}]`, 400_074],
   ['51 texts', `[${'{"Text":"a"},'.repeat(50)}{"Text":"a"}]`, 400_072],
   ['60,000 texts', `[${'{"Text":"a"},'.repeat(59_999)}{"Text":"a"}]`, 400_072],
@@ -47,16 +46,16 @@ test.each([
   ['no type', '', {}],
   ['a form', 'application/x-www-form-urlencoded', {}],
   ['a longer type', 'application/jsonp', {}],
-  ['what is packed', TYPE, { 'content-encoding': 'gzip' }],
+  ['a compressed body', TYPE, { 'content-encoding': 'gzip' }],
 ])('%s', (_name, type, headers) => {
   expect(read('[{"Text":"a"}]', type, headers as Record<string, string>)).toBe(415_000);
 });
 
-test('bytes that are no UTF-8, and a body that is too long', () => {
-  const told = (body: Buffer | 'too_large'): unknown => {
+test('invalid UTF-8 and a body that is too long are refused', () => {
+  const detailOf = (body: Buffer | 'too_large'): unknown => {
     const judged = readTexts({ 'content-type': TYPE }, body, BYTES_MAX);
     return 'problem' in judged && judged.problem.detail;
   };
-  expect(told(Buffer.from('[{"Text":"größe"}]', 'latin1'))).toBe('body: must be valid UTF-8.');
-  expect(told('too_large')).toBe('The body may be at most 1048576 bytes long.');
+  expect(detailOf(Buffer.from('[{"Text":"größe"}]', 'latin1'))).toBe('body: must be valid UTF-8.');
+  expect(detailOf('too_large')).toBe('The body may be at most 1048576 bytes long.');
 });

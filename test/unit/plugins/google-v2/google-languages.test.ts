@@ -1,7 +1,7 @@
-// Google's names for languages, and ours: what a code means, what it is called in an answer, and that the two fit together.
+// Google's language codes and ours: what a code means, which code an answer has, and that the two agree.
 import { describe, expect, test } from 'vitest';
 import { Languages } from '../../../../src/domain/languages.ts';
-import { sourceCode, targetCode, theirCode } from '../../../../src/plugins/google-v2/google-codes.ts';
+import { sourceCode, targetCode, theirCode } from '../../../../src/plugins/google-v2/google-languages.ts';
 
 const VARIANTS = { EN: 'EN-GB', PT: 'PT-PT' };
 const SOURCES = ['EN', 'DE', 'HE', 'NB', 'PT', 'ZH', 'FIL', 'JV'];
@@ -39,7 +39,7 @@ describe('a target', () => {
   });
 
   test.each(['zh-TW', 'zh-Hant', 'zh-HK', 'zz', 'auto', 'n\u00f8', 'zh-h\u212a', '', 'x'.repeat(100_000), { de: 1 }, ['de'], 1, null])(
-    '%.20j is none',
+    '%.20j is not accepted',
     (code) => {
       expect(targetCode(code, languages, VARIANTS)).toBeUndefined();
     },
@@ -48,13 +48,13 @@ describe('a target', () => {
   test.each([
     ['ZH-TW', 'ZH-TW'],
     ['ZH-HANT', 'ZH-HANT'],
-  ])('traditional Chinese is %s where the list has that', (listed, ours) => {
+  ])('traditional Chinese is %s if the list has that', (listed, ours) => {
     for (const code of ['zh-TW', 'zh-Hant', 'zh-HK']) expect(targetCode(code, languagesWith(listed), VARIANTS)).toBe(ours);
     expect(targetCode('zh-CN', languagesWith(listed), VARIANTS)).toBe('ZH');
   });
 });
 
-test('a source that is a variant means its base', () => {
+test('a variant as a source stands for its base code', () => {
   for (const [code, ours] of [
     ['pt-BR', 'PT'],
     ['zh-TW', 'ZH'],
@@ -69,7 +69,7 @@ test('a source that is a variant means its base', () => {
   }
 });
 
-test('what an answer calls a language means that language when it is sent back', () => {
+test('the code of a language in an answer means the same language in a request', () => {
   const all = languagesWith('ZH-TW', 'ZH-HANT');
   expect(['ZH', 'NB', 'HE', 'PT-BR', 'DE', 'FIL', 'ZH-HANT'].map(theirCode)).toEqual(['zh-CN', 'no', 'he', 'pt-BR', 'de', 'fil', 'zh-TW']);
   for (const code of TARGETS) expect(targetCode(theirCode(code), all, VARIANTS)).toBe(code);

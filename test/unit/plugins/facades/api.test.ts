@@ -1,6 +1,6 @@
-// A key in a query is found where it is a parameter of its own, and nowhere else.
+// A key in a query is found only as a parameter of its own.
 import { expect, test } from 'vitest';
-import { keyInQuery } from '../../../../src/plugins/facades/key-field.ts';
+import { keyInQuery } from '../../../../src/plugins/facades/api.ts';
 
 test.each([
   ['key=abc', 'abc'],
@@ -15,7 +15,7 @@ test.each([
   ['key=', undefined],
   ['key=&q=a', undefined],
   ['', undefined],
-  // Nobody can know which is meant: together they are no key.
+  // Two keys are ambiguous, so neither is taken.
   ['key=abc&key=def', 'abc&def'],
   ['key=abc&key=abc', 'abc&abc'],
   ['key=&key=abc', 'abc'],
@@ -24,7 +24,7 @@ test.each([
   expect(keyInQuery(query, 'key')).toBe(key);
 });
 
-test('a query of 16 KiB that is nearly a key throughout takes no longer than it is long', () => {
+test('a query of 16 KiB that is full of near matches takes linear time', () => {
   for (const piece of ['key=&', 'key=a&', 'key=', '&', 'akey=']) {
     const query = piece.repeat(16_384 / piece.length);
     const startedAtMs = performance.now();

@@ -1,9 +1,9 @@
-// How problems read to Google's clients: a key that is not valid in Google's words, and codes of other plugins as what they are.
+// Problems as Google's clients get them: an invalid key in Google's words, and other plugins' codes by their status.
 import { expect, test } from 'vitest';
 import { loadedProblems, refuseBy } from '../../../../src/config/plugin-problems.ts';
 import type { Refusal } from '../../../../src/index.ts';
 import { UNKNOWN_KEY } from '../../../../src/index.ts';
-import { PROBLEM_FORM } from '../../../../src/plugins/google-v2/google-errors.ts';
+import { PROBLEM_FORM } from '../../../../src/plugins/google-v2/google-request.ts';
 
 const plugin = refuseBy(
   loadedProblems('other', {
