@@ -2,16 +2,13 @@
 import { definePlugin, refuse } from 'lingate';
 import type { ApiDocument } from 'lingate';
 import Type from 'typebox';
-import { languages } from './deepl-v2/deepl-languages.ts';
-import { PROBLEM_FORM } from './deepl-v2/deepl-problem-form.ts';
-import { AUTHENTICATED } from './deepl-v2/deepl-request.ts';
+import { languages, usage } from './deepl-v2/deepl-reports.ts';
+import { AUTHENTICATED, PROBLEM_FORM } from './deepl-v2/deepl-request.ts';
 import { ATTEMPT_MS, translate } from './deepl-v2/deepl-translate.ts';
-import { usage } from './deepl-v2/deepl-usage.ts';
-import { glossariesV2 } from './deepl-v2/glossaries-v2.ts';
-import { glossariesV3 } from './deepl-v2/glossaries-v3.ts';
+import { glossaries } from './deepl-v2/glossary-routes.ts';
 import { absent, absentForKeys, apiOf, idStep } from './facades/api.ts';
 import { DefaultVariants } from './facades/default-variants.ts';
-import { string } from './facades/reference.ts';
+import { integer, string } from './facades/reference.ts';
 
 const DeepLOptions = Type.Object(
   {
@@ -31,7 +28,7 @@ const Failure = Type.Object(
   {
     type: Type.String({ format: 'uri', description: 'The explanation of the code.' }),
     title: string('The code in words.'),
-    status: Type.Integer({ description: 'The status of the answer.' }),
+    status: integer('The status of the answer.'),
     code: string('Its meaning never changes.'),
     detail: string('For people; may change at any time.'),
     message: string('The code in words; clients show it before `detail`.'),
@@ -81,8 +78,7 @@ export default definePlugin({
       translate(host, variants, attemptMs),
       languages(host),
       usage(),
-      glossariesV2(host),
-      glossariesV3(host),
+      glossaries(host),
       absentForKeys('deepl-not-offered', NOT_HERE, AUTHENTICATED, OTHERS),
       absent('deepl-no-endpoint', NOT_HERE, ['access-log', 'deepl-trace-id'], BELOW),
     ];

@@ -1,11 +1,46 @@
-// Common to all requests of this API: the first steps, and the parameters: strings in forms, any type in JSON.
-import { countCharacters, FORM_BODY_HEADERS, refuse } from 'lingate';
-import type { BodyStep, Exchange, GatewayServices, ListLimit } from 'lingate';
+// Common to all requests of this API: problems in DeepL's format, the first steps, and the parameters: strings in forms, any type in JSON.
+import { countCharacters, FORM_BODY_HEADERS, GLOSSARY_MISMATCH, KEY_MALFORMED, KEY_MISSING, refuse } from 'lingate';
+import type { BodyStep, Exchange, GatewayServices, ListLimit, Problem, ProblemForm, Refusal } from 'lingate';
 import { readStep } from '../facades/api.ts';
 import type { Taken } from '../facades/api.ts';
 import { chosen, readMembers } from '../facades/members.ts';
 import type { Judged, Members } from '../facades/members.ts';
-import { bodyTooLarge } from './deepl-problem-form.ts';
+
+const BY_CODE: Readonly<Record<string, number>> = { too_many_texts: 413, text_too_long: 413 };
+const BY_STATUS: Readonly<Record<number, number>> = { 401: 403, 402: 456 };
+
+/** Cases of `validation_error` for which DeepL has another status. */
+const BY_PROBLEM = new WeakMap<Problem, number>();
+
+/** Messages for which clients search, and this API's way to send a key. */
+const DETAILS = new WeakMap<Problem, string>([
+  [GLOSSARY_MISMATCH.problem, 'No dictionary found for language pair.'],
+  [KEY_MISSING.problem, 'No API key was sent. Send it as "Authorization: DeepL-Auth-Key <key>".'],
+  [
+    KEY_MALFORMED.problem,
+    'The API key is malformed: la_live_ or la_test_ and 40 letters or digits, sent as "Authorization: DeepL-Auth-Key <key>".',
+  ],
+]);
+
+export const PROBLEM_FORM: ProblemForm = {
+  contentType: 'application/problem+json',
+  status: (problem) => {
+    const { status } = problem.kind;
+    return BY_PROBLEM.get(problem) ?? BY_CODE[problem.code] ?? BY_STATUS[status] ?? status;
+  },
+  body(problem, document) {
+    const detail = DETAILS.get(problem) ?? problem.detail;
+    // Clients show both, so the same words twice would look odd.
+    return JSON.stringify({ ...document, status: PROBLEM_FORM.status(problem), detail, message: document.title });
+  },
+};
+
+/** For a body over the limit, of `bytesMax` bytes. */
+function bodyTooLarge(bytesMax: number): Refusal {
+  const refusal = refuse('validation_error', `body: may be at most ${bytesMax} bytes long.`);
+  BY_PROBLEM.set(refusal.problem, 413);
+  return refusal;
+}
 
 /** Access log, the id for support, load shedding, identification, the team's load shedding. */
 export const AUTHENTICATED = ['access-log', 'deepl-trace-id', 'shed', 'identify', 'authenticate', 'team-shed'] as const;

@@ -1,37 +1,15 @@
 // POST /v2/translate.
-import {
-  countCharacters,
-  dictionaryFor,
-  GLOSSARY_MISMATCH,
-  isUnavailable,
-  keyOwnerSlot,
-  NO_SUCH_GLOSSARY,
-  refusedCharge,
-  STORE_UNAVAILABLE,
-  TRANSLATION_PROBLEMS,
-} from 'lingate';
-import type {
-  Charge,
-  EngineGlossary,
-  Exchange,
-  GatewayServices,
-  Outcome,
-  PluginHost,
-  Refusal,
-  RouteDoc,
-  Translated,
-  Translation,
-  TranslationOptions,
-} from 'lingate';
+import { countCharacters, NO_SUCH_GLOSSARY, refusedCharge, TRANSLATION_PROBLEMS } from 'lingate';
+import type { Charge, Exchange, GatewayServices, Outcome, PluginHost, Refusal, RouteDoc, Translated, Translation } from 'lingate';
 import Type from 'typebox';
 import { answer, engineStep, route } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
-import { answered, JSON_OR_FORM, optional, string } from '../facades/reference.ts';
+import { answered, integer, JSON_OR_FORM, optional, string } from '../facades/reference.ts';
 import { toldOf } from '../facades/texts.ts';
 import { AUTHENTICATED, readBody } from './deepl-request.ts';
-import { CHANGING, NOT_FOUND } from './glossary-answer.ts';
-import { findGlossary } from './glossary-steps.ts';
+import { NOT_FOUND } from './glossary-answer.ts';
+import { oneOfSeveral } from './glossary-steps.ts';
 import { judgeTranslation, TEXTS_LIMIT } from './translate-body.ts';
 import type { TranslateOrder } from './translate-body.ts';
 
@@ -74,7 +52,7 @@ const DOC: RouteDoc = {
         Type.Object({
           detected_source_language: string('`UND` if it is unknown.'),
           text: string('The translation.'),
-          billed_characters: Type.Optional(Type.Integer({ description: 'With `show_billed_characters`.' })),
+          billed_characters: Type.Optional(integer('With `show_billed_characters`.')),
           model_type_used: optional('With `model_type`.'),
         }),
         { description: 'One per text, in the order of the texts.' },
@@ -137,13 +115,12 @@ function chargeOf({ characters, glossaryIds, options }: TranslateOrder): Charge 
 }
 
 function translated(x: Exchange, services: GatewayServices, order: TranslateOrder, attemptMs: number): Promise<Translated | Refusal> {
-  const { text: texts, options, glossaryIds } = order;
-  if (glossaryIds.length <= 1) return services.translate(x, { text: texts, options, glossaryId: glossaryIds[0], attemptMs });
-  return oneOfSeveral(x, services, glossaryIds, options).then((glossary) =>
-    'problem' in glossary
-      ? glossary
-      : services.translate(x, { text: texts, options: { ...options, glossary }, glossaryId: undefined, attemptMs }),
-  );
+  const { text, options, glossaryIds } = order;
+  if (glossaryIds.length <= 1) return services.translate(x, { text, options, glossaryId: glossaryIds[0], attemptMs });
+  return oneOfSeveral(x, services, glossaryIds, options).then((glossary) => {
+    if ('problem' in glossary) return glossary;
+    return services.translate(x, { text, options: { ...options, glossary }, glossaryId: undefined, attemptMs });
+  });
 }
 
 function answerOf({ entries, options, showsBilled, modelType }: TranslateOrder, translations: readonly Translation[]): Outcome {
@@ -154,33 +131,4 @@ function answerOf({ entries, options, showsBilled, modelType }: TranslateOrder, 
     model_type_used: modelType,
   }));
   return answer({ translations: told });
-}
-
-/** After this many reads, during each of which a dictionary was replaced, it gives up. */
-const LOOKS_MAX = 10;
-
-/** One glossary with all their terms, or the refusal. `options` has a source language. */
-async function oneOfSeveral(
-  x: Exchange,
-  services: GatewayServices,
-  glossaryIds: readonly string[],
-  { sourceLang, targetLang }: TranslationOptions,
-): Promise<EngineGlossary | Refusal> {
-  const { teamId } = x.need(keyOwnerSlot);
-  const pair = { sourceLang: sourceLang!, targetLang, byBase: true };
-  for (let look = 0; look < LOOKS_MAX; look++) {
-    const dictionaryIds: string[] = [];
-    for (const found of await Promise.all(glossaryIds.map((id) => findGlossary(services.glossaries, teamId, id)))) {
-      if ('problem' in found) return found;
-      const dictionary = dictionaryFor(found.dictionaries, pair);
-      if (dictionary === undefined) return GLOSSARY_MISMATCH;
-      dictionaryIds.push(dictionary.dictionaryId);
-    }
-    // A dictionary never changes under its id, so neither do the merged terms of several.
-    const merged = await services.mergedGlossary(teamId, dictionaryIds);
-    if (isUnavailable(merged)) return STORE_UNAVAILABLE;
-    // Otherwise one was replaced after it was found.
-    if (merged !== undefined) return merged;
-  }
-  return CHANGING;
 }

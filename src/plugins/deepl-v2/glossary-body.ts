@@ -18,10 +18,33 @@ export interface NamedDictionaries {
   readonly dictionaries: readonly DictionaryDraft[];
 }
 
+/** Entries to add, and a new name if there is one. */
+export interface Additions {
+  readonly name: string | undefined;
+  readonly dictionaries: readonly DictionaryDraft[];
+}
+
 const FORMATS = ['tsv', 'csv'] as const;
 /** The name of a form field for a member of one of several dictionaries. */
 const FORM_MEMBER = /^dictionaries\[(\d{1,4})\]\.(\w+)$/;
 export const DICTIONARIES_MAX = 100;
+
+export function judgeGlossary(members: Members, languages: Languages, judge = judgeDictionaries): Judged<NamedDictionaries> {
+  const name = judgeName(members);
+  return 'problem' in name ? name : named(name.sound, judge(members, languages));
+}
+
+export function judgeAdditions(members: Members, languages: Languages): Judged<Additions> {
+  const name = chosen(members, 'name') === undefined ? { sound: undefined } : judgeName(members);
+  return 'problem' in name ? name : named(name.sound, judgeDictionaries(members, languages));
+}
+
+function named<Name>(
+  name: Name,
+  dictionaries: Judged<readonly DictionaryDraft[]>,
+): Judged<{ readonly name: Name; readonly dictionaries: readonly DictionaryDraft[] }> {
+  return 'problem' in dictionaries ? dictionaries : { sound: { name, dictionaries: dictionaries.sound } };
+}
 
 export function judgeName(members: Members): Judged<string> {
   const given = textOf(members, 'name');

@@ -14,7 +14,7 @@ import type {
 } from 'lingate';
 import { bytesReached, CHANGING, limitReached, NOT_FOUND } from './glossary-answer.ts';
 import { DICTIONARIES_MAX } from './glossary-body.ts';
-import type { DictionaryDraft, NamedDictionaries } from './glossary-body.ts';
+import type { Additions, DictionaryDraft, NamedDictionaries } from './glossary-body.ts';
 import { ENTRIES_MAX } from './glossary-entries.ts';
 import { findGlossary } from './glossary-steps.ts';
 
@@ -27,12 +27,6 @@ interface MergedEntries {
   readonly entries: GlossaryEntries;
   readonly written: WrittenEntries | undefined;
   readonly entryCount: number;
-}
-
-/** Entries to add, and a new name if there is one. */
-export interface Additions {
-  readonly name: string | undefined;
-  readonly dictionaries: readonly DictionaryDraft[];
 }
 
 /** Attempts despite changes by other processes; within one process, changes of a glossary wait for each other. */

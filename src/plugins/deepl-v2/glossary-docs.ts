@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import type { TObject } from 'typebox';
 import type { ProblemCode, RouteDoc } from 'lingate';
-import { answered, JSON_OR_FORM, optional, required, string } from '../facades/reference.ts';
+import { answered, boolean, JSON_OR_FORM, optional, required, string } from '../facades/reference.ts';
 
 const GLOSSARY_ID = '01a5e1b4-90d2-8e8a-b345-98c3a47e3ba7';
 const CREATED = '2026-11-01T09:30:00.000Z';
@@ -74,7 +74,7 @@ const answersV2 = glossaryAnswers(
   Type.Object({
     glossary_id: id,
     name,
-    ready: Type.Boolean({ description: 'Always true: it can be used at once.' }),
+    ready: boolean('Always true: it can be used at once.'),
     source_lang: sourceLang,
     target_lang: targetLang,
     creation_time: created,

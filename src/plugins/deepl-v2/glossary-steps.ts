@@ -1,41 +1,9 @@
-// The steps of the glossary routes of both versions: parsing the body, endpoints for one glossary, and their lookups.
-import { isUnavailable, STORE_UNAVAILABLE } from 'lingate';
-import type {
-  BodyStep,
-  DictionaryRecord,
-  Exchange,
-  FoundEntries,
-  GatewayServices,
-  GlossaryRecord,
-  GlossaryStore,
-  Outcome,
-  PluginRoute,
-  Refusal,
-  RouteDoc,
-  Slot,
-} from 'lingate';
+// What steps of routes do with glossaries: find the one in the path, a dictionary with its entries, or several as one.
+import { dictionaryFor, GLOSSARY_MISMATCH, isUnavailable, keyOwnerSlot, STORE_UNAVAILABLE } from 'lingate';
+import type { BodyStep, DictionaryRecord, EngineGlossary, Exchange, FoundEntries, GatewayServices } from 'lingate';
+import type { GlossaryRecord, GlossaryStore, Outcome, Refusal, TranslationOptions } from 'lingate';
 import { teamEndpoint } from '../facades/api.ts';
-import type { Judged, Members } from '../facades/members.ts';
-import { AUTHENTICATED, readBody } from './deepl-request.ts';
 import { CHANGING, INVALID_ID, NOT_FOUND, ulidOf } from './glossary-answer.ts';
-
-/** A route's own parts: a step that reads the body, if there is one, and its endpoint. */
-type OwnSteps = readonly [endpoint: string] | readonly [read: string, endpoint: string];
-
-export function glossaryRoute(method: string, path: string, own: OwnSteps, doc: RouteDoc): PluginRoute {
-  const [first, second] = own;
-  const around = second === undefined ? ['admit', first] : [first, 'admit', second];
-  return { method, path, takesBody: second !== undefined, steps: [...AUTHENTICATED, ...around], doc };
-}
-
-/** Stores the result of `judge` in the slot. */
-export function readDraft<T>(name: string, services: GatewayServices, slot: Slot<T>, judge: (members: Members) => Judged<T>): BodyStep {
-  return readBody(name, services, (x, members) => {
-    const judged = judge(members);
-    if ('sound' in judged) x.set(slot, judged.sound);
-    return 'sound' in judged ? undefined : judged;
-  });
-}
 
 /** For the glossary named in the path. */
 export function glossaryEndpoint(
@@ -48,7 +16,7 @@ export function glossaryEndpoint(
   });
 }
 
-/** After this many reads, during each of which the dictionary was replaced, it gives up. */
+/** After this many reads, during each of which a dictionary was replaced, it gives up. */
 const LOOKS_MAX = 10;
 
 export interface FoundDictionary {
@@ -78,6 +46,32 @@ export async function findEntries(
     if (isUnavailable(found)) return STORE_UNAVAILABLE;
     // Otherwise another one has replaced it since it was found.
     if (found !== undefined) return { dictionary, found };
+  }
+  return CHANGING;
+}
+
+/** One glossary with all their terms, or the refusal. `options` has a source language. */
+export async function oneOfSeveral(
+  x: Exchange,
+  services: GatewayServices,
+  glossaryIds: readonly string[],
+  { sourceLang, targetLang }: TranslationOptions,
+): Promise<EngineGlossary | Refusal> {
+  const { teamId } = x.need(keyOwnerSlot);
+  const pair = { sourceLang: sourceLang!, targetLang, byBase: true };
+  for (let look = 0; look < LOOKS_MAX; look++) {
+    const dictionaryIds: string[] = [];
+    for (const found of await Promise.all(glossaryIds.map((id) => findGlossary(services.glossaries, teamId, id)))) {
+      if ('problem' in found) return found;
+      const dictionary = dictionaryFor(found.dictionaries, pair);
+      if (dictionary === undefined) return GLOSSARY_MISMATCH;
+      dictionaryIds.push(dictionary.dictionaryId);
+    }
+    // A dictionary never changes under its id, so neither do the merged terms of several.
+    const merged = await services.mergedGlossary(teamId, dictionaryIds);
+    if (isUnavailable(merged)) return STORE_UNAVAILABLE;
+    // Otherwise one was replaced after it was found.
+    if (merged !== undefined) return merged;
   }
   return CHANGING;
 }

@@ -1,4 +1,4 @@
-// Changes of glossaries: nobody's is lost, whatever comes between reading and writing, and what cannot be done is said.
+// Changes of glossaries: none is lost, whatever happens between reading and writing, and a change that is impossible is refused.
 import { ulid } from 'ulid';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { STORE_UNAVAILABLE } from '../../../../src/domain/refusals.ts';
@@ -28,8 +28,8 @@ beforeEach(async () => {
 
 const changes = (glossaries = store): GlossaryChanges => new GlossaryChanges(glossaries, ulid);
 
-/** What the glossary holds, by pairs. */
-async function held(): Promise<Readonly<Record<string, unknown>>> {
+/** The glossary's entries by pair. */
+async function entriesByPair(): Promise<Readonly<Record<string, unknown>>> {
   const glossary = answered(await store.find(teamId, glossaryId));
   const pairs = (glossary?.dictionaries ?? []).map(async ({ dictionaryId, sourceLang, targetLang }) => {
     const found = answered(await store.entries(teamId, dictionaryId));
@@ -39,34 +39,34 @@ async function held(): Promise<Readonly<Record<string, unknown>>> {
 }
 
 describe('one change', () => {
-  test('adds to what is there, and puts a dictionary where there is none', async () => {
+  test('merges entries into a dictionary, and adds one that is missing', async () => {
     await changes().merge(teamId, glossaryId, {
       name: 'Other',
       dictionaries: [draft('PT', { first: '1', second: '2' }), draft('DE', { a: 'b' })],
     });
-    expect(await held()).toEqual({ 'EN PT-BR': { first: '1', second: '2' }, 'EN DE': { a: 'b' } });
+    expect(await entriesByPair()).toEqual({ 'EN PT-BR': { first: '1', second: '2' }, 'EN DE': { a: 'b' } });
     expect(await store.find(teamId, glossaryId)).toMatchObject({ name: 'Other', revision: 2 });
   });
 
-  test('keeps terms that objects have of themselves', async () => {
+  test('keeps terms that are names of Object’s own members', async () => {
     const entries = JSON.parse('{"__proto__":"x","constructor":"y"}') as Record<string, string>;
     await changes().merge(teamId, glossaryId, additions(draft('PT', entries)));
-    expect(JSON.stringify((await held())['EN PT-BR'])).toBe('{"first":"0","__proto__":"x","constructor":"y"}');
+    expect(JSON.stringify((await entriesByPair())['EN PT-BR'])).toBe('{"first":"0","__proto__":"x","constructor":"y"}');
   });
 
-  test('replaces one in its place and under its codes, and drops one', async () => {
+  test('replaces a dictionary at its position and under its codes, and deletes one', async () => {
     await changes().merge(teamId, glossaryId, additions(draft('DE', { a: 'b' })));
     await changes().replace(teamId, glossaryId, draft('PT', { new: 'novo' }));
-    expect(Object.entries(await held())).toEqual([
+    expect(Object.entries(await entriesByPair())).toEqual([
       ['EN PT-BR', { new: 'novo' }],
       ['EN DE', { a: 'b' }],
     ]);
     await changes().drop(teamId, glossaryId, draft('PT', {}), NO_DICTIONARY);
-    expect(await held()).toEqual({ 'EN DE': { a: 'b' } });
+    expect(await entriesByPair()).toEqual({ 'EN DE': { a: 'b' } });
     expect(await changes().drop(teamId, glossaryId, draft('PT', {}), NO_DICTIONARY)).toBe(NO_DICTIONARY);
   });
 
-  test('of a glossary that is not there is not found', async () => {
+  test('of an unknown glossary is not found', async () => {
     for (const [team, glossary] of [
       [teamId, ulid()],
       [ulid(), glossaryId],
@@ -90,23 +90,23 @@ describe('one change', () => {
   test('may not lead to more than 100 dictionaries', async () => {
     for (let i = 1; i < 100; i++) await changes().replace(teamId, glossaryId, draft(`X${i}`, { a: 'b' }));
     expect(await changes().replace(teamId, glossaryId, draft('YY', { a: 'b' }))).toMatchObject({ problem: { code: 'validation_error' } });
-    expect(Object.keys(await held())).toHaveLength(100);
+    expect(Object.keys(await entriesByPair())).toHaveLength(100);
   });
 });
 
 describe('many changes', () => {
-  test('from two processes at once are all made', async () => {
+  test('from two processes at once are all applied', async () => {
     const processes = [changes(), changes()];
     const terms = Array.from({ length: 60 }, (_, i) => `term ${i}`);
     const all = terms.map((term, i) =>
       processes[i % 2]!.merge(teamId, glossaryId, additions(draft(i % 3 === 0 ? 'DE' : 'PT', { [term]: 'x' }))),
     );
     for (const changed of await Promise.all(all)) expect(changed).not.toHaveProperty('problem');
-    const { 'EN PT-BR': pt, 'EN DE': de } = await held();
+    const { 'EN PT-BR': pt, 'EN DE': de } = await entriesByPair();
     expect(Object.keys({ ...(pt as object), ...(de as object) }).toSorted()).toEqual(['first', ...terms].toSorted());
   });
 
-  test('within one process wait for each other: none is made in vain', async () => {
+  test('within one process wait for each other, so that none has to be repeated', async () => {
     let written = 0;
     const counting = { ...store, change: (change: Parameters<GlossaryStore['change']>[0]) => (written++, store.change(change)) };
     const one = changes(counting);
@@ -114,7 +114,7 @@ describe('many changes', () => {
     expect(written).toBe(20);
   });
 
-  test('of others, one after each look, end it after a while', async () => {
+  test('by others between every read and write make it give up after a while', async () => {
     let looks = 0;
     const restless: GlossaryStore = {
       ...store,
@@ -127,12 +127,12 @@ describe('many changes', () => {
     };
     expect(await changes(restless).replace(teamId, glossaryId, draft('DE', { a: 'b' }))).toBe(CHANGING);
     expect(looks).toBeLessThan(100);
-    expect(await held()).toEqual({ 'EN PT-BR': { first: '0' } });
+    expect(await entriesByPair()).toEqual({ 'EN PT-BR': { first: '0' } });
   });
 });
 
-test.each(['find', 'entries', 'change'] as const)('a store that is away when it is asked for %s is told as that', async (method) => {
+test.each(['find', 'entries', 'change'] as const)('a store that cannot be reached for %s gives service_unavailable', async (method) => {
   const away: GlossaryStore = { ...store, [method]: async () => ({ kind: 'unavailable', cause: 'timeout' }) };
   expect(await changes(away).merge(teamId, glossaryId, additions(draft('PT', { a: 'b' })))).toBe(STORE_UNAVAILABLE);
-  expect(await held()).toEqual({ 'EN PT-BR': { first: '0' } });
+  expect(await entriesByPair()).toEqual({ 'EN PT-BR': { first: '0' } });
 });

@@ -1,4 +1,4 @@
-// Entries of glossaries as TSV and CSV: what is taken, what is refused by its line, and that nothing is lost on the way.
+// Glossary entries as TSV and CSV: what is accepted, what is refused and at which line, and that nothing is lost.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { entriesTsv, parseEntries } from '../../../../src/plugins/deepl-v2/glossary-entries.ts';
@@ -6,36 +6,36 @@ import type { EntriesFormat } from '../../../../src/plugins/deepl-v2/glossary-en
 
 const fits = (source: string, target: string): boolean => source.toLowerCase() === 'en' && target.toLowerCase() === 'de';
 
-/** The entries, or the words of the refusal. */
+/** The entries, or the refusal's detail. */
 function parsed(text: string, format: EntriesFormat): unknown {
   const judged = parseEntries(text, format, fits);
   return 'sound' in judged ? judged.sound : judged.problem.detail;
 }
 
-describe('what is taken', () => {
+describe('accepted', () => {
   test.each<[name: string, format: EntriesFormat, text: string, entries: Readonly<Record<string, string>>]>([
     ['one line', 'tsv', 'a\tb', { a: 'b' }],
     ['line ends of three kinds, and empty lines', 'tsv', '\na\tb\r\n\r\nc\td\re\tf\n\n', { a: 'b', c: 'd', e: 'f' }],
-    ['white space around terms, which is dropped', 'tsv', ' a \t\u00a0b ', { a: 'b' }],
-    ['quotes and commas in TSV, which mean nothing there', 'tsv', '"a,"\t"b"', { '"a,"': '"b"' }],
+    ['surrounding white space, which is dropped', 'tsv', ' a \t\u00a0b ', { a: 'b' }],
+    ['quotes and commas in TSV, which have no meaning there', 'tsv', '"a,"\t"b"', { '"a,"': '"b"' }],
     ['a byte order mark', 'tsv', '\ufeffa\tb', { a: 'b' }],
     [
-      'terms that objects have of themselves',
+      'terms that are names of Object’s own members',
       'tsv',
       '__proto__\tx\nconstructor\ty\ntoString\tz',
       JSON.parse('{"__proto__":"x","constructor":"y","toString":"z"}'),
     ],
     ['one row', 'csv', 'a,b', { a: 'b' }],
-    ['languages behind, in any case', 'csv', 'a,b,EN,de\n"c","d"," en "," DE "', { a: 'b', c: 'd' }],
-    ['quoted fields with commas, quotes and tabs around', 'csv', '"a,b","c""d"\r\n"""e""","f"', { 'a,b': 'c"d', '"e"': 'f' }],
-    ['empty rows, and a mark in front of a quoted field', 'csv', '\ufeff"a",b\n\n\r\nc,d\n', { a: 'b', c: 'd' }],
+    ['rows with languages at the end, in any case', 'csv', 'a,b,EN,de\n"c","d"," en "," DE "', { a: 'b', c: 'd' }],
+    ['quoted fields with commas and quotes', 'csv', '"a,b","c""d"\r\n"""e""","f"', { 'a,b': 'c"d', '"e"': 'f' }],
+    ['empty rows, and a byte order mark before a quoted field', 'csv', '\ufeff"a",b\n\n\r\nc,d\n', { a: 'b', c: 'd' }],
     ['letters of any script', 'csv', 'Δぁ,深\n🪨,🪵', { Δぁ: '深', '🪨': '🪵' }],
   ])('%s (%s)', (_name, format, text, entries) => {
     expect(parsed(text, format)).toEqual(entries);
   });
 });
 
-describe('what is refused, by its line and never quoted', () => {
+describe('refused with the line’s number and without quoting it', () => {
   test.each<[text: string, format: EntriesFormat, words: RegExp]>([
     ['', 'tsv', /^'entries': there must be at least one\.$/],
     ['\n\r\n', 'tsv', /at least one/],
@@ -73,14 +73,14 @@ describe('what is refused, by its line and never quoted', () => {
     expect(parsed(text, format)).toMatch(words);
   });
 
-  test('10,000 entries are taken, one more is not', () => {
+  test('10,000 entries are accepted, one more is not', () => {
     const lines = Array.from({ length: 10_001 }, (_, i) => `Source-${i}\tTarget-${i}`);
     expect(Object.keys(parsed(lines.slice(1).join('\n'), 'tsv') as object)).toHaveLength(10_000);
     expect(parsed(lines.join('\n'), 'tsv')).toBe("'entries': there may be at most 10000.");
   });
 });
 
-/** What a term may be: no line break, no control character, nothing around it, not empty. */
+/** A valid term: no line break, no control character, no surrounding white space, not empty. */
 const term = fc
   .string({ unit: fc.constantFrom('a', 'B', ' ', '"', ',', "'", 'é', '深', '🪵', '\\', '%', '=', ';') })
   .map((text) => text.trim())
@@ -91,7 +91,7 @@ const lineEnd = fc.constantFrom('\n', '\r\n', '\r', '\n\n');
 const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;
 const field = (text: string, wantsQuotes: boolean): string => (wantsQuotes || /["]/.test(text) || text.includes(',') ? quoted(text) : text);
 
-test('whatever is written as TSV is read as it was', () => {
+test('whatever is written as TSV is read back unchanged', () => {
   fc.assert(
     fc.property(entries, (original) => {
       expect(parsed(entriesTsv(original), 'tsv')).toEqual(original);
@@ -99,7 +99,7 @@ test('whatever is written as TSV is read as it was', () => {
   );
 });
 
-test('whatever another program writes as CSV is read as it was meant, with any quotes, line ends and languages', () => {
+test('CSV of any other program is read as it was meant, with any quotes, line ends and languages', () => {
   fc.assert(
     fc.property(entries, lineEnd, fc.boolean(), fc.boolean(), (original, end, wantsQuotes, withLanguages) => {
       const rows = Object.entries(original).map(([source, target]) =>
@@ -110,7 +110,7 @@ test('whatever another program writes as CSV is read as it was meant, with any q
   );
 });
 
-test.each(['tsv', 'csv'] as const)('any text at all gets a verdict, and what passes is sound (%s)', (format) => {
+test.each(['tsv', 'csv'] as const)('any text is refused or accepted, and if accepted has valid entries (%s)', (format) => {
   const any = fc.string({ unit: fc.constantFrom('a', ',', '"', '\t', '\n', '\r', ' ', '\ufeff', '\0', '🪵', 'en', 'de') });
   fc.assert(
     fc.property(any, (text) => {
@@ -125,16 +125,16 @@ test.each(['tsv', 'csv'] as const)('any text at all gets a verdict, and what pas
   );
 });
 
-test('a megabyte of anything is read in no time', () => {
+test('a megabyte of anything is read in linear time', () => {
   for (const unit of ['"', '""', 'a,b\n', ',', '\t', '\n', '"a"', '"a",', 'a"']) {
     const text = unit.repeat(1_048_576 / unit.length);
     const startedAtMs = performance.now();
     for (const format of ['tsv', 'csv'] as const) parseEntries(text, format, fits);
-    // Some 20 ms where it is quick; a machine under load has room, and what grows with the square takes minutes.
+    // About 20 ms on an idle machine. The limit leaves room for a busy one; quadratic time would be minutes.
     expect(performance.now() - startedAtMs).toBeLessThan(10_000);
   }
 });
 
-test('a quoted field is refused when it is longer than any term with its white space', () => {
+test('a quoted field longer than any term with its white space is refused', () => {
   expect(parsed(`a,"${'""'.repeat(40_000)}"`, 'csv')).toMatch(/line 1: a quoted field is longer than 65536 characters/);
 });

@@ -1,0 +1,96 @@
+// GET /v2/languages, with `type` in the query, or, as some SDKs send it, in a form or JSON body; and GET /v2/usage.
+import Type from 'typebox';
+import { isUnavailable, refuse, STORE_UNAVAILABLE, UNKNOWN_KEY } from 'lingate';
+import type { Languages, Outcome, PluginHost, RouteDoc, Usage } from 'lingate';
+import { answer, route, teamEndpoint } from '../facades/api.ts';
+import type { ApiPart } from '../facades/api.ts';
+import { chosen } from '../facades/members.ts';
+import { answered, boolean, parameter, string } from '../facades/reference.ts';
+import { AUTHENTICATED, readBody } from './deepl-request.ts';
+
+type ListType = 'source' | 'target';
+
+const WRONG_TYPE = refuse('validation_error', "Value for 'type' not supported: it is source or target.");
+
+const LANGUAGES_DOC: RouteDoc = {
+  summary: 'List languages',
+  description: 'Lists the source or target languages.',
+  authenticated: true,
+  tag: 'Languages',
+  query: [parameter('type', 'target', '`source` (the default) or `target`. It may also be in a form or JSON body.')],
+  answer: answered(
+    'The list.',
+    Type.Array(
+      Type.Object({
+        language: string('The code.'),
+        name: string('The name in English.'),
+        supports_formality: Type.Optional(boolean('Whether `formality` has an effect. Targets only.')),
+      }),
+    ),
+    [{ language: 'DE', name: 'German', supports_formality: true }],
+  ),
+};
+
+export function languages(host: PluginHost): ApiPart {
+  const slot = host.reserveSlot<ListType>('type of languages');
+  const steps = [...AUTHENTICATED, 'deepl-read-type', 'admit', 'deepl-languages'];
+  return {
+    routes: [{ ...route('GET', '/v2/languages', steps, LANGUAGES_DOC), takesBody: true }],
+    steps: (services) => [
+      readBody('deepl-read-type', services, (x, members) => {
+        const given = new URLSearchParams(x.head.query).getAll('type');
+        const type = given.length === 0 ? (chosen(members, 'type') ?? 'source') : given.length === 1 ? given[0] : undefined;
+        if (type !== 'source' && type !== 'target') return WRONG_TYPE;
+        x.set(slot, type);
+        return undefined;
+      }),
+      { kind: 'body', name: 'deepl-languages', run: (x) => listOf(services.languages(x), x.need(slot)) },
+    ],
+  };
+}
+
+function listOf(list: Languages, type: ListType): Outcome {
+  if (type === 'source') return answer(list.sources.map(({ code, name }) => ({ language: code, name })));
+  return answer(list.targets.map(({ code, name, formality }) => ({ language: code, name, supports_formality: formality })));
+}
+
+/** DeepL's value for an account without a limit. */
+const UNLIMITED = 1_000_000_000_000;
+
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+
+const USAGE_DOC: RouteDoc = {
+  summary: 'Read the usage',
+  description: "The team's usage in the current period, over all of its keys and routes.",
+  authenticated: true,
+  tag: 'Usage',
+  answer: answered(
+    'Settled counts.',
+    Type.Object({
+      character_count: count('Characters charged in the period.'),
+      character_limit: count('Included characters per period; with credit, the characters used plus those that the balance still buys.'),
+    }),
+    { character_count: 1200, character_limit: 500000 },
+  ),
+};
+
+export function usage(): ApiPart {
+  return {
+    routes: [route('GET', '/v2/usage', [...AUTHENTICATED, 'admit', 'deepl-usage'], USAGE_DOC)],
+    steps: ({ teams }) => [
+      teamEndpoint('deepl-usage', async (_x, teamId) => {
+        const found = await teams.usage(teamId);
+        if (found === undefined) return UNKNOWN_KEY;
+        if (isUnavailable(found)) return STORE_UNAVAILABLE;
+        return answer({ character_count: found.characters, character_limit: limitOf(found) });
+      }),
+    ],
+  };
+}
+
+function limitOf({ team, characters }: Usage): number {
+  const { limits, balanceMicro } = team;
+  if (limits.billing === 'quota') return limits.characterLimit;
+  // Minor units per million characters are millionths of one for each.
+  return limits.minorPerMillion === 0 ? UNLIMITED : characters + Math.floor(balanceMicro / limits.minorPerMillion);
+}
