@@ -1,14 +1,15 @@
 // The plugin `lingate/plugins/libretranslate`: LibreTranslate's API with the same keys, limits and charges, for existing clients.
 import { definePlugin } from 'lingate';
+import type { ApiDocument } from 'lingate';
 import Type from 'typebox';
 import { apiOf } from './facades/api.ts';
 import { DefaultVariants } from './facades/default-variants.ts';
+import { string } from './facades/reference.ts';
 import { BrowserAccess } from './libretranslate/browser-access.ts';
 import { detection } from './libretranslate/detection.ts';
-import { languageList } from './libretranslate/language-list.ts';
-import { DOCUMENT, PROBLEM_FORM } from './libretranslate/libretranslate-document.ts';
+import { languageList, settings } from './libretranslate/language-list.ts';
+import { PROBLEM_FORM } from './libretranslate/libretranslate-request.ts';
 import type { ReadSlot } from './libretranslate/libretranslate-request.ts';
-import { settings } from './libretranslate/settings.ts';
 import { translation } from './libretranslate/translation.ts';
 
 const LibreTranslateOptions = Type.Object(
@@ -25,6 +26,23 @@ const LibreTranslateOptions = Type.Object(
   },
   { additionalProperties: false, default: {} },
 );
+
+const Failure = Type.Object({ error: string('What went wrong, for people.') }, { description: 'A failure.' });
+
+const DOCUMENT: ApiDocument = {
+  title: 'LibreTranslate API',
+  version: '1',
+  summary: "LibreTranslate's API, with the keys, limits and charges of this service.",
+  description:
+    'For clients of LibreTranslate and, in another format, of DeepLX. Failures are an object with `error`; nothing is charged for them. ' +
+    'A key in a header takes precedence over one in the body; a key in the query is never accepted.',
+  tags: {
+    Translation: 'Translate texts.',
+    Languages: 'Supported languages, and language detection.',
+    'Front ends': 'For web pages and browsers.',
+  },
+  failure: Failure,
+};
 
 export default definePlugin({
   name: 'libretranslate',

@@ -5,9 +5,8 @@ import type { PluginHost, RouteDoc } from 'lingate';
 import { answer, chargeFor, engineStep, route } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import { lowerBase } from '../facades/default-variants.ts';
-import { answered, string } from '../facades/reference.ts';
-import { ApiKey, BODY_TYPES } from './libretranslate-document.ts';
-import { AUTHENTICATED, readParameters } from './libretranslate-request.ts';
+import { answered, number, string } from '../facades/reference.ts';
+import { ApiKey, AUTHENTICATED, BODY_TYPES, readParameters } from './libretranslate-request.ts';
 import type { ReadSlot } from './libretranslate-request.ts';
 import { isMissing, missingParameter, textsOf } from './translation-parameters.ts';
 import { CONFIDENCE } from './translation.ts';
@@ -29,7 +28,7 @@ const DOC: RouteDoc = {
     'The language, or an empty list if the engine cannot detect it.',
     Type.Array(
       Type.Object({
-        confidence: Type.Number({ description: 'Always 100: engines report no confidence.' }),
+        confidence: number('Always 100: engines report no confidence.'),
         language: string('The code.'),
       }),
     ),

@@ -1,12 +1,13 @@
-// Language codes as LibreTranslate writes them, and GET /languages, from which clients fill their menus; it needs no key, as there.
+// Language codes as LibreTranslate writes them, and the two routes that front ends request first: they need no key, as there.
 import Type from 'typebox';
+import type { Static } from 'typebox';
 import { refuse, targetsOffered } from 'lingate';
-import type { Languages, Refusal, RouteDoc } from 'lingate';
+import type { GatewayServices, Languages, Outcome, Refusal, RouteDoc } from 'lingate';
 import { answer, route } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import { lowerBase, madeOnce, targetOf } from '../facades/default-variants.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
-import { answered, string } from '../facades/reference.ts';
+import { answered, arrayOf, boolean, integer, string } from '../facades/reference.ts';
 
 /** Codes of its versions and its clients that differ from ours in more than case. */
 const ALIASES: ReadonlyMap<unknown, string> = new Map([
@@ -34,35 +35,26 @@ export function unavailablePair(sourceLang: string | undefined, targetLang: stri
   return refuse('validation_error', `${named(targetLang)} is not available as a target language${from}; ${offered}`);
 }
 
-export interface ListedLanguage {
-  readonly code: string;
-  /** In English. */
-  readonly name: string;
-  readonly targets: readonly string[];
-}
+type ListedLanguage = Static<typeof Listed>;
 
-const DOC: RouteDoc = {
+const Listed = Type.Object({
+  code: string('The code.'),
+  name: string('The name in English.'),
+  targets: arrayOf(Type.String(), 'The codes of its target languages.'),
+});
+
+const LIST_DOC: RouteDoc = {
   summary: 'List languages',
   description: 'The source languages with their targets. As a source, a variant such as `pt-BR` is treated as its base code.',
   authenticated: false,
   tag: 'Languages',
-  answer: answered(
-    'The list.',
-    Type.Array(
-      Type.Object({
-        code: string('The code.'),
-        name: string('The name in English.'),
-        targets: Type.Array(Type.String(), { description: 'The codes of its target languages.' }),
-      }),
-    ),
-    [{ code: 'en', name: 'English', targets: ['de', 'en', 'fr', 'pt-BR'] }],
-  ),
+  answer: answered('The list.', Type.Array(Listed), [{ code: 'en', name: 'English', targets: ['de', 'en', 'fr', 'pt-BR'] }]),
 };
 
 export function languageList(variants: DefaultVariants): ApiPart {
   const answerFor = madeOnce((languages) => answer(listed(languages, variants)));
   return {
-    routes: [route('GET', '/languages', ['access-log', 'shed', 'libretranslate-languages'], DOC)],
+    routes: [route('GET', '/languages', ['access-log', 'shed', 'libretranslate-languages'], LIST_DOC)],
     steps: (services) => [{ kind: 'head', name: 'libretranslate-languages', run: () => answerFor(services.languages()) }],
   };
 }
@@ -71,7 +63,7 @@ export function languageList(variants: DefaultVariants): ApiPart {
  * Clients have one list for both menus: each language offered as a source or a target, with its targets. A language that is only a
  * target has none.
  */
-export function listed(languages: Languages, variants: DefaultVariants): readonly ListedLanguage[] {
+function listed(languages: Languages, variants: DefaultVariants): readonly ListedLanguage[] {
   const { all, sources, targets } = languages;
   const regional = all.targets.filter(({ code }) => languages.source(code) === undefined);
   const codes = [...all.sources, ...regional].map(({ code, name }) => ({ code: lowerBase(code), name }));
@@ -84,4 +76,66 @@ export function listed(languages: Languages, variants: DefaultVariants): readonl
     const reachable = meant.filter((one) => one.target !== undefined && source !== undefined && languages.offers(source, one.target));
     return [{ code, name, targets: reachable.map((one) => one.code) }];
   });
+}
+
+/** Milliseconds that a page waits for the next key press before it requests a translation. */
+const PAUSE_MS = 500;
+
+const Language = Type.Object({ code: Type.String(), name: Type.String() });
+
+type Offered = Pick<ListedLanguage, 'code' | 'name'>;
+
+const example = {
+  charLimit: -1,
+  frontendTimeout: PAUSE_MS,
+  apiKeys: true,
+  keyRequired: true,
+  suggestions: false,
+  filesTranslation: false,
+  supportedFilesFormat: [],
+  language: { source: { code: 'auto', name: 'Auto Detect' }, target: { code: 'en', name: 'English' } },
+};
+
+const SETTINGS_DOC: RouteDoc = {
+  summary: 'Settings of front ends',
+  description: 'What a front end of LibreTranslate should offer.',
+  authenticated: false,
+  tag: 'Front ends',
+  answer: answered(
+    'The settings.',
+    Type.Object({
+      charLimit: integer('Always -1: the limit depends on the plan of the key.'),
+      frontendTimeout: integer('Milliseconds to wait for the next key press.'),
+      apiKeys: boolean('Always true: there are keys.'),
+      keyRequired: boolean('Always true: translations need a key.'),
+      suggestions: boolean('Always false: suggestions are not collected.'),
+      filesTranslation: boolean('Always false: files are not translated.'),
+      supportedFilesFormat: arrayOf(Type.String(), 'Of none.'),
+      language: Type.Object({ source: Language, target: Language }, { description: 'The initial languages.' }),
+    }),
+    example,
+  ),
+};
+
+export function settings(variants: DefaultVariants): ApiPart {
+  return {
+    routes: [route('GET', '/frontend/settings', ['access-log', 'shed', 'libretranslate-settings'], SETTINGS_DOC)],
+    steps: (services) => [{ kind: 'head', name: 'libretranslate-settings', run: () => settingsOf(services, variants) }],
+  };
+}
+
+function settingsOf(services: GatewayServices, variants: DefaultVariants): Outcome {
+  const list = listed(services.languages(), variants);
+  const first = (among: readonly ListedLanguage[]): ListedLanguage | undefined => among.find(({ code }) => code === 'en') ?? among[0];
+  const reached = new Set(list.flatMap(({ targets }) => targets));
+  if (services.engineCan.detection) return settingsWith(example.language.source, first(list.filter(({ code }) => reached.has(code))));
+  // Without detection the source is preset to English, so the target must be another language.
+  const source = first(list.filter(({ targets }) => targets.length > 0));
+  const targets = list.filter(({ code }) => source?.targets.includes(code) === true);
+  return settingsWith(source, targets.find(({ code }) => code !== source?.code) ?? targets[0]);
+}
+
+function settingsWith(source: Offered | undefined, target: Offered | undefined): Outcome {
+  const shown = (one: Offered | undefined): Offered | undefined => one && { code: one.code, name: one.name };
+  return answer({ ...example, language: { source: shown(source), target: shown(target) } });
 }

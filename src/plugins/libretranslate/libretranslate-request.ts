@@ -1,11 +1,56 @@
-// The steps that find a request's key, in its headers or its body, and the one that reads its parameters.
+// Common to all requests of this API: problems in its format, the steps that find the key, in headers or body, and the one that reads parameters.
 import { FORM_BODY_HEADERS, isFormType, isMultipartType, LONG_BODY_BYTES, readFormBody, readMultipartBody, refuse } from 'lingate';
-import type { BodyStep, Credential, Exchange, FormBody, GatewayServices, Slot, Step } from 'lingate';
+import type {
+  BodyStep,
+  Credential,
+  Exchange,
+  FormBody,
+  GatewayServices,
+  ListLimit,
+  Problem,
+  ProblemForm,
+  Refusal,
+  Slot,
+  Step,
+} from 'lingate';
 import { readStep } from '../facades/api.ts';
 import type { Taken } from '../facades/api.ts';
 import { readMembers } from '../facades/members.ts';
 import type { Judged, Members } from '../facades/members.ts';
-import { TEXTS_LIMIT } from './translation-parameters.ts';
+import { optional } from '../facades/reference.ts';
+import { PIECE_TEXTS } from '../facades/texts.ts';
+
+/** Wrong or missing keys, and a used-up quota or credit, are 403 there. */
+const BY_STATUS: Readonly<Record<number, number>> = { 401: 403, 402: 403 };
+
+export const PROBLEM_FORM: ProblemForm = {
+  contentType: 'application/json',
+  status: ({ code, kind: { status } }) => (code === 'engine_unavailable' ? 500 : (BY_STATUS[status] ?? status)),
+  body: (problem) => JSON.stringify({ error: wordsOf(problem) }),
+};
+
+function wordsOf({ code, detail, fields = {} }: Problem): string {
+  if (code === 'rate_limited') return `Slowdown: ${fields['limit']} per 1 second`;
+  if (code === 'text_too_long') return tooLong(fields['characters'], fields['max_characters']);
+  return detail;
+}
+
+/** The message for too many characters, and for too many texts. */
+function tooLong(size: number | string | undefined, limit: number | string | undefined): string {
+  return `Invalid request: request (${size}) exceeds text limit (${limit})`;
+}
+
+/** How parameters may be sent. */
+export const BODY_TYPES = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'] as const;
+
+export const ApiKey = optional('The key, if no header has one and the operator allows it here.');
+
+/** For a list in a body that is too large to count it. */
+const TEXTS_LIMIT: ListLimit = { name: 'q', entriesMax: PIECE_TEXTS, refusal: tooMany(`over ${PIECE_TEXTS}`) };
+
+export function tooMany(count: number | string): Refusal {
+  return refuse('too_many_texts', tooLong(count, PIECE_TEXTS), { max_texts: PIECE_TEXTS });
+}
 
 /** A key after these bytes is not found. */
 const KEY_WITHIN_BYTES = 65_536;

@@ -1,15 +1,13 @@
-// Parses the parameters of POST /translate: LibreTranslate's names and messages, our rules and limits.
+// Parses the parameters of POST /translate, LibreTranslate's and DeepLX's: their names and messages, our rules and limits.
 import { NOTHING_CHOSEN, refuse } from 'lingate';
-import type { EngineCapabilities, Languages, ListLimit, Refusal, TextFormat, TranslationOptions } from 'lingate';
+import type { EngineCapabilities, Languages, Refusal, TextFormat, TranslationOptions } from 'lingate';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import type { Judged, Members } from '../facades/members.ts';
 import { judgeTexts, PIECE_TEXTS } from '../facades/texts.ts';
 import type { Texts } from '../facades/texts.ts';
 import { sourceCode, targetCode, unavailablePair } from './language-list.ts';
-import { tooLong } from './libretranslate-document.ts';
+import { tooMany } from './libretranslate-request.ts';
 
-/** For a list in a body that is too large to count it. */
-export const TEXTS_LIMIT: ListLimit = { name: 'q', entriesMax: PIECE_TEXTS, refusal: tooMany(`over ${PIECE_TEXTS}`) };
 const WHOLE_NUMBER = /^\s*[+-]?\d{1,9}\s*$/;
 
 export interface OrderRules {
@@ -65,10 +63,6 @@ export function textsOf(value: unknown): Judged<Texts> {
   return entries.length > PIECE_TEXTS ? tooMany(entries.length) : judgeTexts(entries, FAULTS);
 }
 
-function tooMany(count: number | string): Refusal {
-  return refuse('too_many_texts', tooLong(count, PIECE_TEXTS), { max_texts: PIECE_TEXTS });
-}
-
 /** A number, or digits in a form. */
 function alternativesOf(value: unknown): Judged<number> {
   if (isMissing(value)) return { sound: 0 };
@@ -81,6 +75,38 @@ function formatOf(value: unknown, { formats }: EngineCapabilities): Judged<TextF
   if (value !== 'html') return refuse('validation_error', 'this format is not supported: use text or html');
   if (formats.includes('html')) return { sound: 'html' };
   return refuse('validation_error', 'html format is not supported by the engine of this service: send text');
+}
+
+/** LibreTranslate's requests always have `q`, so one with `text` and without `q` is DeepLX's. */
+export function isDeepLX(members: Members): boolean {
+  return !members.has('q') && members.has('text');
+}
+
+export function judgeDeepLX(members: Members, { languages, variants, can }: OrderRules): Judged<Order> {
+  const text = members.get('text');
+  if (isMissing(text)) return missingParameter('text');
+  if (typeof text !== 'string') return refuse('validation_error', 'Invalid request: text must be a string');
+  const texts = textsOf(text);
+  if ('problem' in texts) return texts;
+  const source = members.get('source_lang');
+  const isOpen = isMissing(source) || (typeof source === 'string' && source.toLowerCase() === 'auto');
+  const sourceLang = isOpen ? undefined : sourceCode(source, languages);
+  if (sourceLang === undefined && !isOpen) return refuse('invalid_source_lang', 'source_lang is not supported');
+  const targetLang = targetCode(members.get('target_lang'), languages, variants);
+  if (targetLang === undefined) return refuse('invalid_target_lang', 'target_lang is not supported');
+  if (!languages.offers(sourceLang, targetLang)) return unavailablePair(sourceLang, targetLang, languages);
+  const format = tagHandlingOf(members.get('tag_handling'), can.formats);
+  if ('problem' in format) return format;
+  const options = { ...NOTHING_CHOSEN, sourceLang, targetLang, format: format.sound };
+  return { sound: { ...texts.sound, options, shape: { kind: 'deeplx' } } };
+}
+
+function tagHandlingOf(value: unknown, formats: readonly TextFormat[]): Judged<TextFormat> {
+  if (isMissing(value)) return { sound: 'text' };
+  const format = formats.find((known) => known === value && known !== 'text');
+  return format === undefined
+    ? refuse('validation_error', 'tag_handling is not supported: use html or xml, if the engine of this service supports it')
+    : { sound: format };
 }
 
 export interface Order extends Texts {

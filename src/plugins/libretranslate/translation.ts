@@ -7,13 +7,11 @@ import type { ApiPart } from '../facades/api.ts';
 import { lowerBase } from '../facades/default-variants.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import type { Members } from '../facades/members.ts';
-import { answered, oneOrMore, optional, string } from '../facades/reference.ts';
+import { answered, integer, number, oneOrMore, optional, string } from '../facades/reference.ts';
 import { toldOf } from '../facades/texts.ts';
-import { deepLXAnswer, isDeepLX, judgeDeepLX } from './deeplx.ts';
-import { ApiKey, BODY_TYPES } from './libretranslate-document.ts';
-import { AUTHENTICATED, keySteps, readParameters } from './libretranslate-request.ts';
+import { ApiKey, AUTHENTICATED, BODY_TYPES, keySteps, readParameters } from './libretranslate-request.ts';
 import type { ReadSlot } from './libretranslate-request.ts';
-import { judgeTranslation } from './translation-parameters.ts';
+import { isDeepLX, judgeDeepLX, judgeTranslation } from './translation-parameters.ts';
 import type { Order } from './translation-parameters.ts';
 
 /** Engines report a language without a confidence; it is the one from which they translated. */
@@ -47,7 +45,7 @@ const DeepLXBody = Type.Object(
 );
 
 const Detected = Type.Object({
-  confidence: Type.Number({ description: 'Always 100: engines report no confidence.' }),
+  confidence: number('Always 100: engines report no confidence.'),
   language: string('The code.'),
 });
 
@@ -65,7 +63,7 @@ const LibreTranslateAnswer = Type.Object(
 const DeepLXAnswer = Type.Object(
   {
     code: Type.Literal(200),
-    id: Type.Integer({ description: 'Has no meaning.' }),
+    id: integer('Has no meaning.'),
     data: string('The translation.'),
     alternatives: Type.Array(Type.String(), { description: 'Always empty.' }),
     source_lang: string('The source language; empty if it is unknown.'),
@@ -75,6 +73,11 @@ const DeepLXAnswer = Type.Object(
   { title: 'DeepLX' },
 );
 
+const LIST_ANSWER = {
+  translatedText: ['Hola', 'Buenos días'],
+  detectedLanguage: ['en', 'fr'].map((language) => ({ confidence: 100, language })),
+};
+const DEEPLX = { code: 200, id: 8356681003, data: 'Hallo, Welt!', alternatives: [], source_lang: 'EN', target_lang: 'DE', method: 'Free' };
 const LIST = 'Several texts of unknown languages';
 
 const DOC: RouteDoc = {
@@ -96,28 +99,8 @@ const DOC: RouteDoc = {
   answer: {
     ...answered('The translations.', Type.Union([LibreTranslateAnswer, DeepLXAnswer]), { translatedText: 'Hallo, Welt!' }),
     examples: {
-      list: {
-        summary: LIST,
-        value: {
-          translatedText: ['Hola', 'Buenos días'],
-          detectedLanguage: [
-            { confidence: 100, language: 'en' },
-            { confidence: 100, language: 'fr' },
-          ],
-        },
-      },
-      deeplx: {
-        summary: "An answer for DeepLX's clients",
-        value: {
-          code: 200,
-          id: 8356681003,
-          data: 'Hallo, Welt!',
-          alternatives: [],
-          source_lang: 'EN',
-          target_lang: 'DE',
-          method: 'Free',
-        },
-      },
+      list: { summary: LIST, value: LIST_ANSWER },
+      deeplx: { summary: "An answer for DeepLX's clients", value: DEEPLX },
     },
   },
   problems: TRANSLATION_PROBLEMS,
@@ -167,6 +150,24 @@ function detectedOf(all: readonly (Translation | undefined)[]): readonly object[
   const first = all.find((one) => one?.detectedSourceLanguage !== undefined)?.detectedSourceLanguage;
   if (first === undefined) return undefined;
   return all.map((one) => ({ confidence: CONFIDENCE, language: lowerBase(one?.detectedSourceLanguage ?? first) }));
+}
+
+function deepLXAnswer(x: Exchange, { options }: Order, [only]: readonly Translation[]): Outcome {
+  return answer({
+    code: 200,
+    id: numberOf(x.id),
+    data: only!.text,
+    alternatives: [],
+    source_lang: only!.detectedSourceLanguage ?? '',
+    target_lang: options.targetLang,
+    method: 'Free',
+  });
+}
+
+/** Clients expect a number: made from the random part of the request's id, and small enough to be exact in JavaScript. */
+function numberOf(requestId: string): number {
+  const digits = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+  return Array.from(requestId.slice(-10)).reduce((sum, digit) => sum * 32 + digits.indexOf(digit), 0);
 }
 
 const RETURN = 0x0d;

@@ -1,10 +1,9 @@
-// Bodies of LibreTranslate's paths as they should not be: what the JSON of /v1 has passed, and what forms and their parts can be.
+// Malformed bodies of LibreTranslate's paths: what the JSON of /v1 has passed, and what forms and their parts can be.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readMembers } from '../../../src/plugins/facades/members.ts';
-import { isDeepLX, judgeDeepLX } from '../../../src/plugins/libretranslate/deeplx.ts';
 import type { Order } from '../../../src/plugins/libretranslate/translation-parameters.ts';
-import { judgeTranslation } from '../../../src/plugins/libretranslate/translation-parameters.ts';
+import { isDeepLX, judgeDeepLX, judgeTranslation } from '../../../src/plugins/libretranslate/translation-parameters.ts';
 import type { Judged } from '../../../src/plugins/facades/members.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
 import { report } from '../scorecard/report.ts';
@@ -20,7 +19,7 @@ const RUNS = countedRuns('parameters of the LibreTranslate API', 2000);
 const PARTS = 'multipart/form-data; boundary=B';
 const GOOD = 'q=a&source=en&target=de';
 
-/** Refused, or how much it costs. */
+/** Refused, or the price. */
 type Reading = 'refused' | number;
 
 const part = (name: string, value: string): string => `--B\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
@@ -29,7 +28,7 @@ const parts = (name: string, body: string | Uint8Array, reading: Reading): Case<
 const many = (count: number, one: (index: number) => string, joined = '&'): string =>
   Array.from({ length: count }, (_, i) => one(i)).join(joined);
 const numbered = (count: number): object => Object.fromEntries(Array.from({ length: count }, (_, i) => [`n${i}`, i]));
-/** A form of 1,000 fields has so many besides those that it needs. */
+/** A form of 1,000 fields has this many besides those that it needs. */
 const FIELDS_LEFT = 997;
 const members = (more: object): object => ({ q: 'a', source: 'en', target: 'de', ...more });
 
@@ -116,7 +115,7 @@ const CASES: readonly Case<Reading>[] = [
   { name: 'parts that say they are packed', type: PARTS, body: '--B--', headers: { 'content-encoding': 'br' }, reading: 'refused' },
 ];
 
-/** An answer of one member, or of none of the request's words; never a 5xx. */
+/** Checks an answer for one member, or none of the request's words; never a 5xx. */
 function wordsOf(response: HttpResponse): string {
   const body = response.json() as Readonly<Record<string, unknown>>;
   const names = Object.keys(body);
@@ -139,7 +138,7 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
     forEachOf(cases, AT_ONCE, (one) => post({ path, body: one.input }));
 
   test.each(['/translate', '/detect'])(
-    'the corpus of JSON on %s: what must be rejected is, what must be accepted is never called malformed',
+    'the JSON corpus on %s: invalid JSON is refused, and valid JSON is never called malformed',
     async (path) => {
       const refused = await eachJson(rejected, path);
       expect(refused.flatMap((answer, i) => (answer.status === 400 ? [] : [rejected[i]!.name]))).toEqual([]);
@@ -160,7 +159,7 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
     },
   );
 
-  test('bytes are UTF-8 or refused; what is charged is code points, and the engine gets the same ones', async () => {
+  test('bytes are UTF-8 or refused; charged are code points, and the engine gets the same ones', async () => {
     await expectBytesRead(input, post, 'q', wordsOf, renamed);
   });
 
@@ -172,13 +171,13 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
   });
 });
 
-/** The members' names of LibreTranslate for those of /v1, byte by byte: the bodies are no text. */
+/** LibreTranslate's member names for those of /v1, byte by byte, because the bodies are not text. */
 function renamed(body: Uint8Array): Uint8Array {
   const text = Buffer.from(body).toString('latin1');
   return Buffer.from(text.replace('"text"', '"q"').replace('"target_lang":"DE"', '"target":"de","source":"auto"'), 'latin1');
 }
 
-describe('the rules, on whatever bodies can hold', () => {
+describe('the rules, on any possible body', () => {
   const rules = rulesWith('html');
 
   function judged(type: string, body: string | Uint8Array): Judged<Order> {
@@ -187,7 +186,7 @@ describe('the rules, on whatever bodies can hold', () => {
     return isDeepLX(read.sound) ? judgeDeepLX(read.sound, rules) : judgeTranslation(read.sound, rules);
   }
 
-  /** A refusal of a few codes, or the texts that are not empty with their code points. */
+  /** A refusal of a few codes, or the non-empty texts with their code points. */
   function check(verdict: Judged<Order>, q: unknown): void {
     if ('problem' in verdict) expect(CODES).toContain(verdict.problem.code);
     else {
@@ -205,7 +204,7 @@ describe('the rules, on whatever bodies can hold', () => {
     nearly('html', 3, '3', ''),
   );
 
-  test('JSON in both shapes: a verdict always, and a valid one keeps its texts and counts their code points', () => {
+  test('JSON in both shapes: always a result, and a valid body keeps its texts and counts their code points', () => {
     const texts = fc.oneof(
       { weight: 4, arbitrary: fc.array(anyText, { maxLength: 3 }) },
       { weight: 3, arbitrary: anyText },
@@ -231,7 +230,7 @@ describe('the rules, on whatever bodies can hold', () => {
     );
   });
 
-  test('forms and parts: the same, and what went in comes out', () => {
+  test('forms and multipart: the same, and values are decoded unchanged', () => {
     const texts = fc.array(
       anyText.filter((text) => text.isWellFormed() && !text.includes('\r\n--B')),
       { minLength: 1, maxLength: 3 },

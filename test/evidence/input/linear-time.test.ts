@@ -18,8 +18,7 @@ import { canonicalUlid } from '../../../src/domain/ulid.ts';
 import { readEngineUrl } from '../../../src/engines/http1/url.ts';
 import { nativeProtocol } from '../../../src/engines/protocols/native-protocol.ts';
 import { judgeTranslation as judgeAzure } from '../../../src/plugins/azure-v3/azure-parameters.ts';
-import { judgeDeepLX } from '../../../src/plugins/libretranslate/deeplx.ts';
-import { judgeTranslation } from '../../../src/plugins/libretranslate/translation-parameters.ts';
+import { judgeDeepLX, judgeTranslation } from '../../../src/plugins/libretranslate/translation-parameters.ts';
 import { FramingGuard } from '../../../src/server/framing.ts';
 import { parseRedisUrl } from '../../../src/stores/redis/redis-url.ts';
 
