@@ -1,6 +1,6 @@
 // Entries of the process's cache in memory outside the JavaScript heap: where each one is, and how a key leads to it.
-import { WORD } from './key-bytes.ts';
-import type { KeyBytes } from './key-bytes.ts';
+import { WORD } from './text-key.ts';
+import type { KeyBytes } from './text-key.ts';
 
 /** Words of an entry's head, which its key and its translation follow. Entries of a bucket are a linked list of places; 0 ends it. */
 export const NEXT = 0;

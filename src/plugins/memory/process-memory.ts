@@ -2,8 +2,8 @@
 import type { Translation } from 'lingate';
 import { EntryIndex, HASH, HEAD_BYTES, HEAD_WORDS, KEY_BYTES, LANGUAGE, MADE_AT, SIZE, TEXT_BYTES, UNIT } from './entry-index.ts';
 import type { EntrySegment } from './entry-index.ts';
-import { TEAM_AT, WORD } from './key-bytes.ts';
-import type { KeyBytes } from './key-bytes.ts';
+import { TEAM_AT, WORD } from './text-key.ts';
+import type { KeyBytes } from './text-key.ts';
 
 export interface ProcessMemoryOptions {
   readonly bytesMax: number;

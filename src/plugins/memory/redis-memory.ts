@@ -136,22 +136,13 @@ function causeOf(error: unknown): string {
   return /^[A-Z]+(?= )/.exec(error instanceof Error ? error.message : '')?.[0].toLowerCase() ?? 'away';
 }
 
-function within<T>(reply: Promise<T>, ms: number): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      // A reply that has come while the process was busy is read first.
-      setImmediate(reject, SILENT);
-    }, ms);
-    reply.then(
-      (value) => {
-        clearTimeout(timer);
-        resolve(value);
-      },
-      (error: unknown) => {
-        clearTimeout(timer);
-        // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- what ioredis rejects with
-        reject(error);
-      },
-    );
-  });
+async function within<T>(reply: Promise<T>, ms: number): Promise<T> {
+  const { promise: silence, reject } = Promise.withResolvers<never>();
+  // A reply that has come while the process was busy is read first.
+  const timer = setTimeout(() => setImmediate(reject, SILENT), ms);
+  try {
+    return await Promise.race([reply, silence]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

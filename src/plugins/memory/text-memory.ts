@@ -1,11 +1,10 @@
 // Looks each text up in the process's cache, then in the Redis that gateways share, and caches new translations in both.
 import { countCharacters } from 'lingate';
 import type { KnownTexts, TextWork, Translation } from 'lingate';
-import { KeyBytes } from './key-bytes.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import type { RedisMemory } from './redis-memory.ts';
 import type { SharedText } from './shared-text.ts';
-import { keyBeginning, keyOfText, OptionsParts, teamPart } from './text-key.ts';
+import { keyBeginning, KeyBytes, keyOfText, OptionsParts, teamPart } from './text-key.ts';
 import type { TextKey } from './text-key.ts';
 
 /** Result of looking a text up. `unavailable`: not cached in this process, and Redis is down. */

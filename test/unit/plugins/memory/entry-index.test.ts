@@ -1,8 +1,8 @@
-// The index of entries with few buckets: every entry of a bucket is found, wherever it has moved to, and no other.
+// The index of entries, with few buckets: every entry of a bucket is found, also after it has moved, and no other.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { EntryIndex, HASH, HEAD_BYTES, HEAD_WORDS, KEY_BYTES, UNIT } from '../../../../src/plugins/memory/entry-index.ts';
-import { KeyBytes, WORD } from '../../../../src/plugins/memory/key-bytes.ts';
+import { KeyBytes, WORD } from '../../../../src/plugins/memory/text-key.ts';
 
 const SEGMENT_BYTES = 4096;
 const ENTRIES_MAX = 16;
@@ -18,7 +18,7 @@ function keyOf(n: number): KeyBytes {
 /** Two buckets. */
 const openIndex = (): EntryIndex => new EntryIndex(256, SEGMENT_BYTES);
 
-/** Writes an entry where it is to be, and gives what `link` gives. */
+/** Writes an entry at its place and returns the result of `link`. */
 function put(index: EntryIndex, place: number, n: number, hash = keyOf(n).hash): number {
   const { length, words: from } = keyOf(n);
   const { words } = index.segmentOf(place);
@@ -36,7 +36,7 @@ const action = fc.oneof(
   fc.record({ kind: fc.constant('move' as const), n: fc.nat(15) }),
 );
 
-test('what was added and not removed is found, also where it has moved to', () => {
+test('entries that were added and not removed are found, also after they have moved', () => {
   fc.assert(
     fc.property(fc.array(action, { maxLength: 200, size: 'max' }), (actions) => {
       const index = openIndex();
@@ -72,7 +72,7 @@ test('what was added and not removed is found, also where it has moved to', () =
   );
 });
 
-test('keys of equal hashes are told apart by their bytes', () => {
+test('keys with equal hashes are distinguished by their bytes', () => {
   const index = openIndex();
   index.addSegment();
   const sameHash = (n: number): KeyBytes => Object.assign(keyOf(n), { hash: 7 });
@@ -85,7 +85,7 @@ test('keys of equal hashes are told apart by their bytes', () => {
   expect(index.find(sameHash(3))).toBe(0);
 });
 
-test('of a bucket that is too full the oldest have to go', () => {
+test('a full bucket evicts its oldest entries', () => {
   const index = new EntryIndex(128, SEGMENT_BYTES * 4);
   index.addSegment();
   const left: number[] = [];
@@ -98,7 +98,7 @@ test('of a bucket that is too full the oldest have to go', () => {
     index.unlink(tooMany);
     left.splice(left.indexOf(tooMany), 1);
   }
-  // Only the first of each hint is let in without a look at the others.
+  // Only the first entry with each hint is added without comparing it with others.
   expect(left.length).toBeLessThan(ENTRIES_MAX + HINTS);
   for (const [i, place] of left.entries()) if (i > 0) expect(place).toBeGreaterThan(left[i - 1]!);
 });

@@ -1,8 +1,8 @@
-// The bytes that one process remembers translations in: what is found is what was put there last, whatever else came, went or grew old.
+// The bytes in which one process remembers translations: a look-up finds what was stored last, whatever else was added, evicted or has expired.
 import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { KeyBytes } from '../../../../src/plugins/memory/key-bytes.ts';
+import { KeyBytes } from '../../../../src/plugins/memory/text-key.ts';
 import { ProcessMemory } from '../../../../src/plugins/memory/process-memory.ts';
 import type { Translation } from '../../../../src/domain/translation-options.ts';
 
@@ -35,7 +35,7 @@ describe.each([
   ['room for all', 2 ** 22],
   ['room for a few', 2 ** 14],
 ])('over random actions, with %s', (_room, bytesMax) => {
-  test('what is found is what was put there last, young enough, and bytes and texts are counted', async () => {
+  test('a look-up finds what was stored last, unless it has expired, and bytes and texts are counted', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { maxLength: 300, size: 'max' }), async (actions) => {
         const memory = new ProcessMemory({ bytesMax, ageMaxMs: AGE_MAX_MS });
@@ -84,7 +84,7 @@ describe.each([
   });
 });
 
-test('what is asked for stays when there is no more room, and the rest goes', () => {
+test('when there is no more room, what is looked up is kept, and the rest is evicted', () => {
   const memory = new ProcessMemory({ bytesMax: 2 ** 16, ageMaxMs: AGE_MAX_MS });
   memory.set(keyFor('never asked for'), said('goes'), 0);
   memory.set(keyFor('asked for'), said('kept'), 0);
@@ -97,7 +97,7 @@ test('what is asked for stays when there is no more room, and the rest goes', ()
   expect(memory.texts).toBeGreaterThan(300);
 });
 
-test('what would take more than a segment is not remembered, nor what was there before it', () => {
+test('a translation larger than a segment is not remembered, and the older one is forgotten', () => {
   const memory = new ProcessMemory({ bytesMax: 2 ** 14, ageMaxMs: AGE_MAX_MS });
   memory.set(keyFor('x'), said('short'), 0);
   memory.set(keyFor('x'), said('ü'.repeat(1000)), 0);
@@ -106,7 +106,7 @@ test('what would take more than a segment is not remembered, nor what was there 
   expect(memory.get(keyFor('y'), 0)).toEqual(said('u'.repeat(900)));
 });
 
-test('codes of languages that nobody has, and half surrogate pairs, are not remembered', () => {
+test('too long or too many language codes, and half surrogate pairs, are not remembered', () => {
   const memory = new ProcessMemory({ bytesMax: 2 ** 22, ageMaxMs: AGE_MAX_MS });
   memory.set(keyFor('long'), said('x', 'a code that is long'), 0);
   memory.set(keyFor('half'), said('\ud800'), 0);
@@ -123,7 +123,7 @@ describe('keys', () => {
     return Buffer.from(key.words.buffer, 0, key.length).toString('hex');
   };
 
-  test('of different texts or options differ, also where long ones stand as their digests', () => {
+  test('of different texts or options differ, also if long ones are replaced by their digests', () => {
     fc.assert(
       fc.property(part, part, part, part, (options, one, otherOptions, other) => {
         expect(wordsOf(options, one) === wordsOf(otherOptions, other)).toBe(options === otherOptions && one === other);
@@ -131,12 +131,12 @@ describe('keys', () => {
     );
   });
 
-  test('of texts that differ by what fills a word up differ', () => {
+  test('of texts that differ only in padding bytes differ', () => {
     const texts = ['a', 'a\0', 'a\0\0', 'a\0\0\0', 'a\0\0\0\0'];
     expect(new Set(texts.map((one) => wordsOf('', one))).size).toBe(texts.length);
   });
 
-  test('of a long text is not that of a text that looks like it', () => {
+  test('of a long text differs from that of a text that looks like its digest', () => {
     const long = 'x'.repeat(2000);
     const own = wordsOf('', long);
     const digest = hash('sha256', long, 'base64url');
@@ -144,7 +144,7 @@ describe('keys', () => {
     expect(wordsOf('', digest)).not.toBe(own);
   });
 
-  test('are not had of what UTF-8 cannot tell apart', () => {
+  test('do not exist for texts that UTF-8 cannot represent', () => {
     expect(key.begin('\ud800', '')).toBe(false);
     expect(key.begin('T', '\udc00')).toBe(false);
     expect(key.begin('T'.repeat(1025), '')).toBe(false);

@@ -1,4 +1,4 @@
-// A Redis that gateways share: what it gives, and that one which is slow, silent, full, away or holds anything else is soon a miss.
+// A Redis shared by gateways: what is found there, and that a slow, silent, full, unreachable or damaged one soon gives a miss.
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { RedisMemory } from '../../../../src/plugins/memory/redis-memory.ts';
@@ -9,7 +9,7 @@ import type { RedisServer } from '../../../support/redis.ts';
 import { AGE_MAX_MS, memoryScene, OPTIONS, translated } from './scene.ts';
 import type { MemoryScene } from './scene.ts';
 
-/** For what has to end within 20 ms on a machine that has time: on a busy one the process itself may be late. */
+/** For what ends within 20 ms on an idle machine: on a busy one the process itself may be late. */
 const SOON_MS = 1000;
 
 let redis: RedisServer;
@@ -37,7 +37,7 @@ afterEach(() => {
   for (const memory of open.splice(0)) memory.close();
 });
 
-/** A gateway with a process memory of its own; its Redis is connected. `nowMs` moves both clocks, that of Redis goes on. */
+/** A gateway with a process memory of its own, connected to Redis. `nowMs` moves both of its clocks; Redis's own continues. */
 async function gateway(lookUpMs = 20_000): Promise<MemoryScene & { version: string; shared: RedisMemory }> {
   const shared = new RedisMemory({
     url: `redis://127.0.0.1:${proxy.port}`,
@@ -52,14 +52,14 @@ async function gateway(lookUpMs = 20_000): Promise<MemoryScene & { version: stri
   return scene;
 }
 
-/** Whether it is there: a pause is over each time. */
+/** Looks a text up, each time after the pause that follows a failure. */
 function found(scene: MemoryScene & { readonly shared: RedisMemory }): Promise<unknown> {
   scene.nowMs += 1000;
   return scene.shared.get('T', ['probe']);
 }
 
 const keysIn = (): Promise<string[]> => client.keys('*');
-/** Writes are not waited for: until there are so many keys. */
+/** Waits until there are `count` keys: the memory does not wait for its writes. */
 const written = (count: number): Promise<void> => expect.poll(async () => (await keysIn()).length).toBe(count);
 
 async function soon<T>(what: () => Promise<T>): Promise<T> {
@@ -70,7 +70,7 @@ async function soon<T>(what: () => Promise<T>): Promise<T> {
 }
 
 describe('a Redis that works', () => {
-  test('has for every gateway what one of them has learnt, for as long as it may and no longer', async () => {
+  test('has for every gateway what one of them has learnt, until it expires', async () => {
     const [one, other] = [await gateway(), await gateway()];
     one.nowMs = other.nowMs;
     const half = AGE_MAX_MS / 2;
@@ -85,25 +85,25 @@ describe('a Redis that works', () => {
     expect(other.counts.texts).toEqual({ hit: 2, miss: 1, unavailable: 0 });
     expect(await client.pttl((await keysIn())[0]!)).toBeGreaterThan(0);
     expect(await client.pttl((await keysIn())[0]!)).toBeLessThanOrEqual(AGE_MAX_MS);
-    // What came from there is as old in the process as it is there.
+    // An entry from Redis has the same age in the process.
     other.nowMs += half - 1;
     expect((await other.ask({ text: ['Hello'], options: detected })).sent).toEqual([]);
     other.nowMs += 1;
     expect((await other.ask({ text: ['Hello'], options: detected })).sent).toEqual(['Hello']);
   });
 
-  test('holds neither texts nor what is theirs in its keys, and another team does not find them', async () => {
+  test('has neither texts nor anything derived from them in its keys, and another team does not find them', async () => {
     const one = await gateway();
     const ofTeam = async (teamId: string): Promise<string[]> =>
       (await keysIn()).filter((key) => key.startsWith(`lingate:memory:${teamId}:`));
     await one.ask({ teamId: 'A', text: ['Hello'] });
-    // A write of the test before may still come.
+    // A write of the test before may still arrive.
     await expect.poll(() => ofTeam('A')).toEqual([expect.stringMatching(/^lingate:memory:A:[\w-]{43}$/)]);
     expect((await (await gateway()).ask({ teamId: 'B', text: ['Hello'] })).sent).toEqual(['Hello']);
     await expect.poll(() => ofTeam('B')).toHaveLength(1);
   });
 
-  test('forgets a team or all, whatever else lies there, and nothing older counts for who was told', async () => {
+  test('forgets a team or everything, leaves other keys alone, and a gateway that was told uses nothing older', async () => {
     const [one, other] = [await gateway(), await gateway()];
     await client.set('another program', 'x');
     const texts = Array.from({ length: 30 }, (_none, i) => `text ${i}`);
@@ -121,15 +121,12 @@ describe('a Redis that works', () => {
   });
 });
 
-describe('a miss, and soon', () => {
+describe('soon a miss', () => {
   test.each<[string, (key: string) => Promise<unknown>]>([
-    ['bytes of somebody else', (key) => client.set(key, 'x'.repeat(100))],
+    ['a value of another program', (key) => client.set(key, 'x'.repeat(100))],
     ['a list', (key) => client.del(key).then(() => client.lpush(key, 'x'))],
-    [
-      'what belongs to another key',
-      async (key) => client.set(key, (await client.getBuffer((await keysIn()).find((one) => one !== key)!))!),
-    ],
-    ['damage', async (key) => client.setrange(key, 70, '\0')],
+    ['the value of another key', async (key) => client.set(key, (await client.getBuffer((await keysIn()).find((one) => one !== key)!))!)],
+    ['a damaged value', async (key) => client.setrange(key, 70, '\0')],
   ])('is %s', async (_what, spoil) => {
     await (await gateway()).ask({ text: ['A long enough text', 'Another text'] });
     await written(2);
@@ -141,7 +138,7 @@ describe('a miss, and soon', () => {
     expect(translations).toEqual(['A long enough text', 'Another text'].map((text) => translated(text, OPTIONS, 'default')));
   });
 
-  test('is one that is slow or silent; it is asked again after a second, by one request, and found when it is back', async () => {
+  test('is a slow or silent Redis; after a second one request tries it again, and it is used when it is back', async () => {
     const scene = await gateway(15);
     away = [];
     await proxy.set({ kind: 'blackhole' });
@@ -159,7 +156,7 @@ describe('a miss, and soon', () => {
     await expect.poll(() => found(scene), { timeout: 10_000 }).toEqual([undefined]);
   });
 
-  test('is one that is not there, without asking, and it is there again when it is', async () => {
+  test('is an unreachable Redis, without trying it, and it is used when it is back', async () => {
     const scene = await gateway();
     await proxy.set({ kind: 'refuse' });
     await expect.poll(async () => scene.shared.get('T', ['x'])).toBeUndefined();
@@ -168,7 +165,7 @@ describe('a miss, and soon', () => {
     await expect.poll(() => found(scene), { timeout: 10_000 }).toEqual([undefined]);
   });
 
-  test('is one that takes nothing more; what it has it still gives', async () => {
+  test('is a full Redis, and what it has is still found', async () => {
     const scene = await gateway();
     await scene.ask({ text: ['known'] });
     await written(1);
