@@ -65,7 +65,7 @@ const BY_FAILURE: Readonly<Record<AttemptFailure, FailureAdvice>> = {
   cancelled: { means: 'the caller disconnected before there was an answer', advice: 'Nothing: the engine did not fail.' },
   internal: {
     means: "a bug in the protocol's adapter",
-    advice: 'Report it to the author of the protocol, with the version of the engine.',
+    advice: "Report it to the author of the protocol, with the engine's version and the log line's thrown.",
   },
 };
 

@@ -2,7 +2,7 @@
 import { anchorOf, problems } from '../core/problem.ts';
 import type { ProblemCode, ProblemKind } from '../core/problem.ts';
 import type { LoadedProblem } from '../ports/plugin.ts';
-import { answerSample } from './code-sample.ts';
+import { answerSample, entrySection } from './code-sample.ts';
 import { html, prose } from './html.ts';
 import type { Html } from './html.ts';
 import { HEADERS } from './openapi-schemas.ts';
@@ -10,7 +10,8 @@ import { problemsOf, UNMATCHED } from './operation.ts';
 import { operations } from './operations.ts';
 import { links, page } from './page.ts';
 import { exampleOf, fieldSchemas, headerExamples } from './problem-examples.ts';
-import { rowOf, schemaTable } from './schema-table.ts';
+import { rowOf, schemaTable, scrolledTable } from './schema-table.ts';
+import type { Row } from './schema-table.ts';
 
 const BACK_OFF = 'Wait for `Retry-After` seconds, then try again with growing pauses.';
 
@@ -122,48 +123,44 @@ export function errorsPage(options: ErrorsPageOptions): string {
 }
 
 function overview(rows: readonly CodeEntry[]): Html {
-  return html`<div class="scroll" role="region" aria-label="All codes" tabindex="0">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Code</th>
-          <th scope="col">Status</th>
-          <th scope="col">Try again?</th>
-          <th scope="col" class="wide">When</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          ({ code, kind, meaning }) =>
-            html`<tr>
-              <td>
-                <a href="#${anchorOf(code)}"><code>${code}</code></a>
-              </td>
-              <td>${kind.status}</td>
-              <td>${retry(code, kind)}</td>
-              <td class="wide">${prose(meaning)}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+  const heads = html`<th scope="col">Code</th>
+    <th scope="col">Status</th>
+    <th scope="col">Try again?</th>
+    <th scope="col" class="wide">When</th>`;
+  const lines = rows.map(
+    ({ code, kind, meaning }) =>
+      html`<tr>
+        <td>
+          <a href="#${anchorOf(code)}"><code>${code}</code></a>
+        </td>
+        <td>${kind.status}</td>
+        <td>${retry(code, kind)}</td>
+        <td class="wide">${prose(meaning)}</td>
+      </tr>`,
+  );
+  return scrolledTable('All codes', heads, lines);
 }
 
 function entry(row: CodeEntry, options: ErrorsPageOptions): Html {
   const { code, kind } = row;
-  const anchor = anchorOf(code);
-  return html`<section id="${anchor}" class="entry" aria-labelledby="${anchor}-title">
-    <div>
-      <h3 id="${anchor}-title">
-        <a href="#${anchor}"><code>${code}</code></a>
-      </h3>
-      <p>${statusTag(kind)} ${kind.title}. ${prose(row.meaning)}</p>
+  const members = kind.fields.map((name) => rowOf(name, fieldSchemas[name]!, fieldSchemas[name]!.description));
+  const fields = kind.headers.map((name) => rowOf(name, HEADERS[name]!.schema, HEADERS[name]!.description));
+  return entrySection({
+    id: anchorOf(code),
+    title: html`<code>${code}</code>`,
+    content: html`<p>${statusTag(kind)} ${kind.title}. ${prose(row.meaning)}</p>
       <h4>Try again?</h4>
       <p>${retry(code, kind)} ${prose(row.advice)}</p>
-      ${members(code, kind.fields)} ${fields(code, kind.headers)} ${row.sentBy}
-    </div>
-    <div class="samples">${example(code, kind, options)}</div>
-  </section>`;
+      ${titledTable(code, 'Additional members', members)} ${titledTable(code, 'Response headers', fields)} ${row.sentBy}`,
+    samples: example(code, kind, options),
+  });
+}
+
+function titledTable(code: string, title: string, rows: readonly Row[]): Html | undefined {
+  if (rows.length === 0) return undefined;
+  const always = rows.map((row) => ({ ...row, required: true }));
+  return html`<h4>${title}</h4>
+    ${schemaTable(`${code}: ${title.toLowerCase()}`, 'answer', always)}`;
 }
 
 function statusTag({ status }: ProblemKind): Html {
@@ -173,23 +170,6 @@ function statusTag({ status }: ProblemKind): Html {
 function retry(code: string, kind: ProblemKind): Html {
   if (!kind.retry) return html`<span class="no">No.</span>`;
   return code === 'internal_error' ? html`<span class="once">Once.</span>` : html`<span class="yes">Yes.</span>`;
-}
-
-function members(code: string, names: readonly string[]): Html | undefined {
-  if (names.length === 0) return undefined;
-  const rows = names.map((name) => {
-    const schema = fieldSchemas[name]!;
-    return { ...rowOf(name, schema, schema.description), required: true };
-  });
-  return html`<h4>Additional members</h4>
-    ${schemaTable(`${code}: additional members`, 'answer', rows)}`;
-}
-
-function fields(code: string, names: readonly string[]): Html | undefined {
-  if (names.length === 0) return undefined;
-  const rows = names.map((name) => ({ ...rowOf(name, HEADERS[name]!.schema, HEADERS[name]!.description), required: true }));
-  return html`<h4>Response headers</h4>
-    ${schemaTable(`${code}: response headers`, 'answer', rows)}`;
 }
 
 function sentBy(code: ProblemCode, { dashboardOnly }: ProblemKind, { dashboardUrl }: ErrorsPageOptions): Html {

@@ -1,12 +1,12 @@
 // The OpenAPI 3.1 document, generated from the schemas that validate requests and the registry of problems, so that it cannot drift.
 import type { TSchema } from 'typebox';
 import type { LoadedRoute, PluginApis } from '../ports/plugin.ts';
-import { bodySchemas, headers, operationObject, shown } from './openapi-schemas.ts';
+import { bodySchemas, headers, operationObject, reachable, securityOf, securitySchemesOf, shown } from './openapi-schemas.ts';
 import { ProblemResponses, problemSchemas } from './openapi-problems.ts';
 import { GLOSSARY_ID, firstExample, idParameter, splitName, tags } from './operation.ts';
 import type { Examples, Operation } from './operation.ts';
 import { operations } from './operations.ts';
-import { pluginPaths, pluginTags } from './plugin-operations.ts';
+import { pluginPaths, pluginTags } from './plugin-document.ts';
 
 export interface OpenApiOptions {
   readonly serviceName: string;
@@ -64,42 +64,6 @@ export function openApiDocument(options: OpenApiOptions): OpenApiNode {
 /** Those of plugins without their own document. */
 function sharedRoutes({ routes, documents }: PluginApis): readonly LoadedRoute[] {
   return routes.filter(({ plugin }) => !documents.has(plugin));
-}
-
-/** An address that can be listened on but not called, such as 0.0.0.0, is replaced by this machine's. */
-export function reachable(url: string): string {
-  return url.replace('://0.0.0.0:', '://127.0.0.1:').replace('://[::]:', '://[::1]:');
-}
-
-/** The ways in which a key can be sent in headers. */
-export function securityOf({ vendorNames }: OpenApiOptions): OpenApiNode[] {
-  return [{ bearer: [] }, ...vendorNames.map((name) => ({ [schemeName(name)]: [] }))];
-}
-
-export function securitySchemesOf({ vendorNames }: OpenApiOptions): OpenApiNode {
-  const dedicated = vendorNames.map((name) => [
-    schemeName(name),
-    {
-      type: 'apiKey',
-      in: 'header',
-      name,
-      description: `The key alone; ignored if \`Authorization\` is sent. \`Authorization: ${name} <key>\` is accepted too.`,
-    },
-  ]);
-  return {
-    bearer: {
-      type: 'http',
-      scheme: 'bearer',
-      bearerFormat: 'la_live_ or la_test_, and 40 letters or digits',
-      description: '`Authorization: Bearer <key>`.',
-    },
-    ...(Object.fromEntries(dedicated) as OpenApiNode),
-  };
-}
-
-/** Letters and digits only, because generators make identifiers of it. */
-function schemeName(vendorName: string): string {
-  return vendorName.replaceAll(/[^A-Za-z0-9]/g, '');
 }
 
 function pathsOf(responses: ProblemResponses): OpenApiNode {

@@ -1,4 +1,4 @@
-// The components of the OpenAPI document: named schemas of bodies and answers, and response headers.
+// The components of OpenAPI documents: named schemas of bodies and answers, response headers, and ways to send a key.
 import type { TSchema } from 'typebox';
 import {
   CreditUsageAnswer,
@@ -125,6 +125,42 @@ export function headers({ serviceName, rateLimitHeaders }: OpenApiOptions): Open
 /** Names of the headers that any answer may have. */
 export function headersOfEveryAnswer({ rateLimitHeaders }: OpenApiOptions): string[] {
   return ['X-Request-Id', 'Cache-Control', ...(rateLimitHeaders ? Object.keys(RATE_HEADERS) : [])];
+}
+
+/** An address that can be listened on but not called, such as 0.0.0.0, is replaced by this machine's. */
+export function reachable(url: string): string {
+  return url.replace('://0.0.0.0:', '://127.0.0.1:').replace('://[::]:', '://[::1]:');
+}
+
+/** The ways in which a key can be sent in headers. */
+export function securityOf({ vendorNames }: OpenApiOptions): OpenApiNode[] {
+  return [{ bearer: [] }, ...vendorNames.map((name) => ({ [schemeName(name)]: [] }))];
+}
+
+export function securitySchemesOf({ vendorNames }: OpenApiOptions): OpenApiNode {
+  const dedicated = vendorNames.map((name) => [
+    schemeName(name),
+    {
+      type: 'apiKey',
+      in: 'header',
+      name,
+      description: `The key alone; ignored if \`Authorization\` is sent. \`Authorization: ${name} <key>\` is accepted too.`,
+    },
+  ]);
+  return {
+    bearer: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'la_live_ or la_test_, and 40 letters or digits',
+      description: '`Authorization: Bearer <key>`.',
+    },
+    ...(Object.fromEntries(dedicated) as OpenApiNode),
+  };
+}
+
+/** Letters and digits only, because generators make identifiers of it. */
+function schemeName(vendorName: string): string {
+  return vendorName.replaceAll(/[^A-Za-z0-9]/g, '');
 }
 
 /** An operation of whichever document. */

@@ -1,14 +1,102 @@
-// The OpenAPI 3.1 document of a plugin's API: what its routes declare, and its problems in its own format and statuses.
+// Plugins' routes in OpenAPI: in the common document what they declare, in a plugin's own also its problems, in its format and statuses.
 import type { TSchema } from 'typebox';
 import { problems } from '../core/problem.ts';
 import type { Problem, ProblemCode, ProblemKind } from '../core/problem.ts';
+import { routeName } from '../core/route.ts';
 import type { ApiDocument, DocExamples, DocHeaders, LoadedRoute, RouteDoc } from '../ports/plugin.ts';
-import { reachable, securityOf, securitySchemesOf } from './openapi-document.ts';
 import type { OpenApiNode, OpenApiOptions } from './openapi-document.ts';
-import { headers, headersOfEveryAnswer, operationObject, refTo } from './openapi-schemas.ts';
+import { headers, headersOfEveryAnswer, operationObject, reachable, refTo, securityOf, securitySchemesOf } from './openapi-schemas.ts';
 import { codesOf } from './operation.ts';
-import { docOf, idOf, parametersOf, plain, requestBodyOf } from './plugin-operations.ts';
 import { exampleOf } from './problem-examples.ts';
+
+/** For routes without a description. */
+const UNDECLARED: RouteDoc = {
+  summary: '',
+  description: 'The plugin does not describe it further.',
+  authenticated: false,
+  answer: { status: 200, description: "The plugin's answer." },
+};
+
+/** The route's own description, or the one for routes without. */
+export function docOf(route: LoadedRoute): RouteDoc {
+  return route.doc ?? { ...UNDECLARED, summary: routeName(route), authenticated: route.steps.includes('authenticate') };
+}
+
+/** Letters and digits, for an anchor and for the name of a function in a generated client. */
+export function idOf({ plugin, method, path }: LoadedRoute): string {
+  const words = `${plugin} ${method} ${path}`.split(/[^A-Za-z0-9]+/).filter(Boolean);
+  return words.map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1).toLowerCase())).join('');
+}
+
+/** The name of the path's parameter, if it has one. */
+export function parameterOf({ path }: LoadedRoute): string | undefined {
+  return /\{(\w+)\}/.exec(path)?.[1];
+}
+
+/** One tag for each plugin that has routes. */
+export function pluginTags(routes: readonly LoadedRoute[]): OpenApiNode[] {
+  return [...new Set(routes.map(({ plugin }) => plugin))].map((name) => ({ name, description: `Routes of the plugin ${name}.` }));
+}
+
+/** Path items by path; none of them is one of ours. `headers` go with every answer. */
+export function pluginPaths(routes: readonly LoadedRoute[], headersOfAll: OpenApiNode): OpenApiNode {
+  return pathsOf(routes, (route) => operationOf(route, headersOfAll));
+}
+
+function pathsOf(routes: readonly LoadedRoute[], describe: (route: LoadedRoute) => OpenApiNode): OpenApiNode {
+  const paths: Record<string, OpenApiNode> = {};
+  for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = describe(route);
+  return paths;
+}
+
+function operationOf(route: LoadedRoute, headersOfAll: OpenApiNode): OpenApiNode {
+  const doc = docOf(route);
+  return operationObject(
+    { ...doc, id: idOf(route), tag: route.plugin },
+    parametersOf(route, doc),
+    doc.body && requestBodyOf(doc.body, mediaOf),
+    responsesOf(route, doc, headersOfAll),
+  );
+}
+
+function parametersOf(route: LoadedRoute, { parameter, query = [] }: RouteDoc): OpenApiNode[] {
+  const name = parameterOf(route);
+  const inPath = name === undefined ? [] : [{ name, in: 'path', required: true, ...parameter, schema: { type: 'string' } }];
+  const inQuery = query.map(({ schema, required = false, ...rest }) => ({ ...rest, in: 'query', required, schema: plain(schema) }));
+  return [...inPath, ...inQuery];
+}
+
+type DocBody = NonNullable<RouteDoc['body']>;
+
+function requestBodyOf(body: DocBody, mediaOfBody: (body: DocBody) => OpenApiNode): OpenApiNode {
+  const { description, contentTypes = ['application/json'], optional = false } = body;
+  return { description, required: !optional, content: Object.fromEntries(contentTypes.map((type) => [type, mediaOfBody(body)])) };
+}
+
+function mediaOf({ schema, example }: { readonly schema: TSchema; readonly example?: unknown }): OpenApiNode {
+  return { schema: plain(schema), ...(example === undefined ? {} : { example }) };
+}
+
+function responsesOf(route: LoadedRoute, { answer, failures = {} }: RouteDoc, headersOfAll: OpenApiNode): OpenApiNode {
+  const { status, description, schema, example, contentType = 'application/json' } = answer;
+  const content = schema && { [contentType]: mediaOf({ schema, example }) };
+  const problem = route.problemForm?.contentType ?? 'application/problem+json';
+  const failed = (words: string): OpenApiNode => ({
+    description: words,
+    headers: headersOfAll,
+    content: { [problem]: { schema: { type: 'object' } } },
+  });
+  return {
+    [status]: { description, headers: headersOfAll, ...(content === undefined ? {} : { content }) },
+    ...Object.fromEntries(Object.entries(failures).map(([code, words]) => [code, failed(words)])),
+    default: failed('Any other failure.'),
+  };
+}
+
+/** TypeBox's own markers are not enumerable: what remains is JSON Schema. */
+function plain(schema: TSchema): OpenApiNode {
+  return JSON.parse(JSON.stringify(schema)) as OpenApiNode;
+}
 
 /** By plugin, in the order of the configuration. */
 export function pluginDocuments(options: OpenApiOptions): ReadonlyMap<string, OpenApiNode> {
@@ -19,8 +107,7 @@ function pluginDocument(plugin: string, options: OpenApiOptions): OpenApiNode {
   const api = options.pluginApis.documents.get(plugin)!;
   const routes = options.pluginApis.routes.filter((route) => route.plugin === plugin);
   const writer = new Writer(plugin, api, options);
-  const paths: Record<string, OpenApiNode> = {};
-  for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = writer.operation(route);
+  const paths = pathsOf(routes, (route) => writer.operation(route));
   return {
     openapi: '3.1.0',
     info: {

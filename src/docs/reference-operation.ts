@@ -1,18 +1,21 @@
 // One route on the reference page, ours or a plugin's: purpose, input, answers, a request to paste, and what it can fail with.
 import type { TSchema } from 'typebox';
 import { anchorOf } from '../core/problem.ts';
+import type { ApiDocument, LoadedRoute, PluginApis } from '../ports/plugin.ts';
 import { html, prose } from './html.ts';
 import type { Html } from './html.ts';
-import { GLOSSARY_ID, idParameter, problemsOf, splitName } from './operation.ts';
+import { documentPath, GLOSSARY_ID, idParameter, problemsOf, splitName } from './operation.ts';
 import type { Operation } from './operation.ts';
 import { links } from './page.ts';
+import type { SectionGroup } from './page.ts';
 import { headerExamples } from './problem-examples.ts';
-import { answerSample, curlSample, quoted } from './code-sample.ts';
+import { answerSample, curlSample, entrySection, quoted } from './code-sample.ts';
+import { docOf, idOf, parameterOf } from './plugin-document.ts';
 import { rowOf, rowsOf, schemaTable } from './schema-table.ts';
 import type { Row } from './schema-table.ts';
 
 /** What the page shows of a route. */
-export interface RouteEntry extends Pick<Operation, 'id' | 'summary' | 'description' | 'authenticated'> {
+interface RouteEntry extends Pick<Operation, 'id' | 'summary' | 'description' | 'authenticated'> {
   readonly method: string;
   readonly path: string;
   readonly inPath: readonly Row[];
@@ -27,26 +30,25 @@ export interface RouteEntry extends Pick<Operation, 'id' | 'summary' | 'descript
 /** The authorization of a sample; the key comes from this shell variable. */
 export const KEY = 'API_KEY';
 
-export function keyOption(authenticated: boolean): readonly string[] {
+function keyOption(authenticated: boolean): readonly string[] {
   return authenticated ? [`-H "Authorization: Bearer $${KEY}"`] : [];
 }
 
 const BODY_LINE_MAX = 60;
 
-export function routeEntry({ id, method, path, answer, failures, samples, ...entry }: RouteEntry): Html {
-  return html`<section id="${id}" class="entry" aria-labelledby="${id}-title">
-    <div>
-      <h3 id="${id}-title"><a href="#${id}">${entry.summary}</a></h3>
-      <p>${methodTag(method)} <code>${path}</code></p>
+function routeEntry({ id, method, path, answer, failures, samples, ...entry }: RouteEntry): Html {
+  return entrySection({
+    id,
+    title: entry.summary,
+    content: html`<p>${methodTag(method)} <code>${path}</code></p>
       <p>${prose(entry.description)}</p>
       ${entry.authenticated ? undefined : html`<p class="soft">Needs no key.</p>`} ${titled('In the path', id, entry.inPath)}
       ${titled('In the query', id, entry.inQuery)} ${titled('In the body', id, rowsIn(entry.body))}
       <h4>Answers ${answer.status}</h4>
       <p>${prose(answer.description)}</p>
-      ${table(`${id}: the answer`, 'answer', rowsIn(answer.schema))} ${failures.length === 0 ? undefined : failureList(failures)}
-    </div>
-    <div class="samples">${samples}</div>
-  </section>`;
+      ${tableOf(`${id}: the answer`, 'answer', rowsIn(answer.schema))} ${failures.length === 0 ? undefined : failureList(failures)}`,
+    samples,
+  });
 }
 
 export function methodTag(method: string): Html {
@@ -61,10 +63,10 @@ function titled(title: string, id: string, rows: readonly Row[]): Html | undefin
   return rows.length === 0
     ? undefined
     : html`<h4>${title}</h4>
-        ${table(`${id}: ${title}`, 'request', rows)}`;
+        ${tableOf(`${id}: ${title}`, 'request', rows)}`;
 }
 
-function table(label: string, kind: 'request' | 'answer', rows: readonly Row[]): Html | undefined {
+function tableOf(label: string, kind: 'request' | 'answer', rows: readonly Row[]): Html | undefined {
   return rows.length === 0 ? undefined : schemaTable(label, kind, rows);
 }
 
@@ -122,4 +124,70 @@ function answers({ answer: { status, headers = [], schema, examples } }: Operati
   const fields = [...media, ...headers.map((name) => [name, values[name] ?? ''] as const)];
   if (examples === undefined) return [answerSample('Answer', { status, headers: fields, body: undefined })];
   return Object.values(examples).map(({ summary, value }) => answerSample(`Answer: ${summary}`, { status, headers: fields, body: value }));
+}
+
+/** Their entries in the list of contents. */
+export function pluginGroups({ routes }: PluginApis): SectionGroup[] {
+  return [...Map.groupBy(routes, ({ plugin }) => plugin)].map(([label, own]) => ({
+    label,
+    sections: own.map((route) => ({ anchor: idOf(route), label: docOf(route).summary, tag: methodTag(route.method) })),
+  }));
+}
+
+export function pluginSections({ routes, documents }: PluginApis, serverUrl: string): Html[] {
+  return [...Map.groupBy(routes, ({ plugin }) => plugin)].map(
+    ([plugin, own]) =>
+      html`<h2>${plugin}</h2>
+        <p class="soft">${introduction(plugin, documents.get(plugin))}</p>
+        ${own.map((route) => pluginEntry(route, serverUrl))}`,
+  );
+}
+
+function introduction(plugin: string, document: ApiDocument | undefined): Html {
+  if (document === undefined) return html`Routes of the plugin ${plugin}.`;
+  // Relative, like all links of the pages.
+  return html`${document.summary} For client generators: <a href="${documentPath(plugin).slice(1)}">OpenAPI of ${plugin}</a>.`;
+}
+
+function pluginEntry(route: LoadedRoute, serverUrl: string): Html {
+  const doc = docOf(route);
+  const { query = [], body, parameter: about, failures = {} } = doc;
+  const parameter = parameterOf(route);
+  const description = about?.description ?? 'Part of the path.';
+  return routeEntry({
+    ...doc,
+    id: idOf(route),
+    method: route.method,
+    path: route.path,
+    inPath: parameter === undefined ? [] : [{ name: parameter, type: 'string', required: true, description }],
+    inQuery: query.map((one) => ({ ...rowOf(one.name, one.schema, one.description), required: one.required === true })),
+    body: body?.schema,
+    failures: Object.entries(failures).map(([status, words]) => [status, prose(words)] as const),
+    samples: [requestOf(route, serverUrl), answerOf(route)],
+  });
+}
+
+function requestOf(route: LoadedRoute, serverUrl: string): Html {
+  const { authenticated, body, parameter } = docOf(route);
+  const [media = 'application/json'] = body?.contentTypes ?? [];
+  const data = body?.example === undefined ? [] : [`-H 'Content-Type: ${media}'`, `-d ${quoted(textOf(body.example))}`];
+  const path = parameter === undefined ? route.path : route.path.replace(/\{\w+\}/, () => encodeURIComponent(parameter.example));
+  return curlSample('Request', route.method, quoted(`${serverUrl}${path}${requiredQuery(route)}`), [...keyOption(authenticated), ...data]);
+}
+
+/** With a question mark; empty if the query has no required parameters. A list is a repeated parameter. */
+function requiredQuery(route: LoadedRoute): string {
+  const required = (docOf(route).query ?? []).filter((one) => one.required === true);
+  const pairs = required.flatMap(({ name, example }) => [example].flat().map((value): [string, string] => [name, String(value)]));
+  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs).toString()}`;
+}
+
+function answerOf(route: LoadedRoute): Html {
+  const { status, schema, contentType = 'application/json', example } = docOf(route).answer;
+  const headers = schema === undefined ? [] : ([['Content-Type', contentType]] as const);
+  return answerSample('Answer', { status, headers, body: example });
+}
+
+function textOf(example: unknown): string {
+  return typeof example === 'string' ? example : JSON.stringify(example);
 }

@@ -1,16 +1,16 @@
 // /docs: the API reference, generated from the same tables and schemas as /openapi.json.
 import { html } from './html.ts';
 import type { Html } from './html.ts';
-import { reachable } from './openapi-document.ts';
 import type { OpenApiOptions } from './openapi-document.ts';
+import { reachable } from './openapi-schemas.ts';
 import { splitName, tags } from './operation.ts';
 import type { Tag } from './operation.ts';
 import { operations } from './operations.ts';
 import { links, page } from './page.ts';
 import type { SectionGroup } from './page.ts';
-import { pluginGroups, pluginSections } from './plugin-reference.ts';
-import { KEY, methodTag, operationEntry } from './reference-operation.ts';
-import { sample } from './code-sample.ts';
+import { KEY, methodTag, operationEntry, pluginGroups, pluginSections } from './reference-operation.ts';
+import { entrySection, sample } from './code-sample.ts';
+import { table } from './schema-table.ts';
 
 const TAGS = Object.keys(tags) as Tag[];
 
@@ -48,73 +48,66 @@ function groupOf(tag: Tag): SectionGroup {
 }
 
 function gettingStarted(serverUrl: string): Html {
-  return html`<section id="start" class="entry" aria-labelledby="start-title">
-    <div>
-      <h2 id="start-title"><a href="#start">Getting started</a></h2>
-      <p>
+  return entrySection({
+    id: 'start',
+    title: 'Getting started',
+    level: 2,
+    content: html`<p>
         You need a key from the operator of this service. Set it once in your shell; then you can paste every request on this page as it is.
       </p>
-      <p>For client generators there is an <a href="${links.reference.openapi}">OpenAPI</a> 3.1 document.</p>
-    </div>
-    <div class="samples">${sample('Base URL', html`${serverUrl}`)} ${sample('Your key', html`export ${KEY}=la_test_…`)}</div>
-  </section>`;
+      <p>For client generators there is an <a href="${links.reference.openapi}">OpenAPI</a> 3.1 document.</p>`,
+    samples: [sample('Base URL', html`${serverUrl}`), sample('Your key', html`export ${KEY}=la_test_…`)],
+  });
 }
 
 function authentication({ vendorNames }: OpenApiOptions): Html {
   const forms = ['Authorization: Bearer <key>', ...vendorNames.flatMap((name) => [`Authorization: ${name} <key>`, `${name}: <key>`])];
-  return html`<section id="authentication" class="entry" aria-labelledby="authentication-title">
-    <div>
-      <h2 id="authentication-title"><a href="#authentication">Authentication</a></h2>
-      <p>
+  return entrySection({
+    id: 'authentication',
+    title: 'Authentication',
+    level: 2,
+    content: html`<p>
         Send your key with every request: <code>la_live_</code> or <code>la_test_</code>, followed by 40 letters or digits. All the forms
         shown are equivalent. If <code>Authorization</code> is sent, the other headers are ignored.
       </p>
       <p>
         Live and test keys behave alike and are charged alike; the word is only a label in usage reports. To rotate a key, create a second
         one, use it everywhere, and revoke the first when its last use no longer changes. A revoked key is refused at its next request.
-      </p>
-    </div>
-    <div class="samples">${sample('Any of these', html`${forms.join('\n')}`)}</div>
-  </section>`;
+      </p>`,
+    samples: sample('Any of these', html`${forms.join('\n')}`),
+  });
 }
 
 function answers(): Html {
-  return html`<section id="answers" class="entry" aria-labelledby="answers-title">
-    <div>
-      <h2 id="answers-title"><a href="#answers">Answers and failures</a></h2>
-      <p>
+  return entrySection({
+    id: 'answers',
+    title: 'Answers and failures',
+    level: 2,
+    content: html`<p>
         Every answer has an <code>X-Request-Id</code>; give it when you contact support. Every failure is a
         <a href="${links.reference.errors}">problem document</a> with a <code>code</code> whose meaning never changes. A failed request is
         never charged.
       </p>
-      <p>Paths are case-sensitive and do not end with a slash. Unknown members of a body are refused, not ignored.</p>
-    </div>
-    <div class="samples">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Status</th>
-            <th scope="col">Try again?</th>
-          </tr>
-        </thead>
-        <tbody>
-          <tr>
-            <td>429, 503</td>
-            <td><span class="yes">Yes.</span> After <code>Retry-After</code> seconds, then with growing pauses.</td>
-          </tr>
-          <tr>
-            <td>500</td>
-            <td><span class="once">Once.</span> Then contact support.</td>
-          </tr>
-          <tr>
-            <td>other 4xx</td>
-            <td><span class="no">No.</span> Unchanged, it would fail again.</td>
-          </tr>
-        </tbody>
-      </table>
-    </div>
-  </section>`;
+      <p>Paths are case-sensitive and do not end with a slash. Unknown members of a body are refused, not ignored.</p>`,
+    samples: table(
+      html`<th scope="col">Status</th>
+        <th scope="col">Try again?</th>`,
+      RETRIES.map(
+        ([status, retry]) =>
+          html`<tr>
+            <td>${status}</td>
+            <td>${retry}</td>
+          </tr>`,
+      ),
+    ),
+  });
 }
+
+const RETRIES = [
+  ['429, 503', html`<span class="yes">Yes.</span> After <code>Retry-After</code> seconds, then with growing pauses.`],
+  ['500', html`<span class="once">Once.</span> Then contact support.`],
+  ['other 4xx', html`<span class="no">No.</span> Unchanged, it would fail again.`],
+] as const;
 
 function operationsOf(tag: Tag, serverUrl: string, options: OpenApiOptions): Html {
   const entries = Object.entries(operations).filter(([, operation]) => operation.tag === tag);

@@ -26,25 +26,36 @@ const PRESENCE = { request: ['required', 'optional'], answer: ['always', 'not al
 
 export function schemaTable(label: string, kind: keyof typeof PRESENCE, rows: readonly Row[]): Html {
   const [always, sometimes] = PRESENCE[kind];
-  return html`<div class="scroll" role="region" aria-label="${label}" tabindex="0">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col">Meaning</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          ({ name, type, required, description }) =>
-            html`<tr>
-              <td><code>${breakable(name)}</code><span class="type">${required ? always : sometimes}</span></td>
-              <td>${prose(description)}<span class="type">${type}</span></td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+  return scrolledTable(
+    label,
+    html`<th scope="col">Name</th>
+      <th scope="col">Meaning</th>`,
+    rows.map(
+      ({ name, type, required, description }) =>
+        html`<tr>
+          <td><code>${breakable(name)}</code><span class="type">${required ? always : sometimes}</span></td>
+          <td>${prose(description)}<span class="type">${type}</span></td>
+        </tr>`,
+    ),
+  );
+}
+
+/** A table that scrolls sideways where the page is narrow. */
+export function scrolledTable(label: string, heads: Html, rows: readonly Html[]): Html {
+  return html`<div class="scroll" role="region" aria-label="${label}" tabindex="0">${table(heads, rows)}</div>`;
+}
+
+export function table(heads: Html, rows: readonly Html[]): Html {
+  return html`<table>
+    <thead>
+      <tr>
+        ${heads}
+      </tr>
+    </thead>
+    <tbody>
+      ${rows}
+    </tbody>
+  </table>`;
 }
 
 function rowsAt(schema: SchemaNode, path: string): Row[] {

@@ -1,4 +1,4 @@
-// What the reference says is what the code does: its routes, its codes, its members, its bodies.
+// The API reference agrees with the code: routes, codes, members and bodies.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { describeApi } from '../../../src/app/api-description.ts';
@@ -20,13 +20,13 @@ const languages = new Languages(config.languages);
 const codes = Object.keys(problems) as ProblemCode[];
 
 describe('routes', () => {
-  test('that are served are those that are described, in both ways of describing', async () => {
+  test('that are served are exactly those in the reference and in the document', async () => {
     const served = (await describeRoutes(config)).map(({ route }) => route).toSorted();
     expect(Object.keys(operations).toSorted()).toEqual(served);
     expect(documented.routes.toSorted()).toEqual(served);
   });
 
-  test('need a key and take a body exactly where they are described so', async () => {
+  test('need a key and take a body exactly where that is documented', async () => {
     for (const { route, steps } of await describeRoutes(config)) {
       const { authenticated, body } = operations[route]!;
       const { security, requestBody } = documented.operation(route);
@@ -58,7 +58,7 @@ describe('problems', () => {
 });
 
 describe('the list of languages in the document', () => {
-  test.each(['source', 'target'] as const)('is that of the %s codes', (kind) => {
+  test.each(['source', 'target'] as const)('has exactly the %s codes', (kind) => {
     const { enum: listed } = documented.document.components.schemas[kind === 'source' ? 'SourceLanguage' : 'TargetLanguage'] as {
       enum: string[];
     };
@@ -73,7 +73,7 @@ const text = fc.oneof(fc.constantFrom('', 'a', ' ', '👍'), fc.string({ unit: '
 const language = fc.constantFrom('DE', 'EN', 'EN-GB', 'XX', 'PT', 'PT-BR', 7);
 const term = fc.constantFrom('', 'a', 'b ', 'x'.repeat(500), 'x'.repeat(501));
 
-/** A good body in which at most two members are something else, good or bad. */
+/** A good body with at most two members replaced by good or bad values. */
 const translateBody = changed(good, {
   text: fc.oneof(fc.array(text, { maxLength: 3 }), fc.constant(Array.from({ length: 51 }, () => 'a')), fc.constant('a')),
   target_lang: language,
@@ -96,7 +96,7 @@ function changed(body: object, changes: Record<string, fc.Arbitrary<unknown>>): 
   return some.chain((entries) => fc.record(Object.fromEntries(entries))).map((change) => ({ ...body, ...change }));
 }
 
-describe('a body that is accepted is one that the document describes', () => {
+describe('an accepted body matches the document', () => {
   const judges = {
     TranslateRequest: (body: object) => judgeTranslateBody(body, languages),
     GlossaryRequest: (body: object) => judgeGlossaryBody(body, languages),
@@ -119,8 +119,8 @@ describe('a body that is accepted is one that the document describes', () => {
   });
 });
 
-describe('a body that breaks what the document says is refused', () => {
-  test('the bodies that the cases start from are good', () => {
+describe('a body that does not match the document is refused', () => {
+  test('the unchanged bodies are accepted', () => {
     expect([judgeTranslateBody(good, languages).kind, documented.matches('TranslateRequest', good)]).toEqual(['valid', true]);
     expect([judgeGlossaryBody(glossary, languages).kind, documented.matches('GlossaryRequest', glossary)]).toEqual(['valid', true]);
   });
@@ -135,7 +135,7 @@ describe('a body that breaks what the document says is refused', () => {
     ['a regional source', { source_lang: 'PT-BR' }],
     ['an unknown formality', { formality: 'polite' }],
     ['a long context', { context: 'x'.repeat(2001) }],
-    ['a number for an id', { glossary_id: 1 }],
+    ['a number as an id', { glossary_id: 1 }],
     ['an unknown member', { unknown: 1 }],
   ])('a translation with %s', (_case, change) => {
     const body = JSON.parse(JSON.stringify({ ...good, ...change })) as unknown;
