@@ -1,7 +1,6 @@
 // Streams the upstream's answer; fails if it is truncated, stalls, or exceeds the total deadline.
 import type { IncomingMessage } from 'node:http';
 import type { ByteReceiver, ByteSource } from '../core/byte-stream.ts';
-import { Silence } from './silence.ts';
 
 export interface AnswerBodyOptions {
   readonly message: IncomingMessage;
@@ -98,4 +97,28 @@ function lengthOf({ statusCode = 0, headers }: IncomingMessage): number | undefi
   if (BODILESS.has(statusCode)) return 0;
   const length = headers['content-length'];
   return length === undefined ? undefined : Number(length);
+}
+
+/** A timeout that runs only while waiting for the other side. */
+export class Silence {
+  readonly #ms: number;
+  readonly #onSilence: () => void;
+  #timer: NodeJS.Timeout | undefined = undefined;
+
+  constructor(ms: number, onSilence: () => void) {
+    this.#ms = ms;
+    this.#onSilence = onSilence;
+  }
+
+  /** Starts or restarts the timer. */
+  watch(): void {
+    if (this.#timer === undefined) this.#timer = setTimeout(this.#onSilence, this.#ms);
+    else this.#timer.refresh();
+  }
+
+  /** Stops the timer, because nobody is being waited for. */
+  rest(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
 }

@@ -1,8 +1,9 @@
 // Forwards an admitted request to a route's upstream, and its answer back, with only the fields that the route lists.
 import type { Exchange } from '../core/exchange.ts';
-import type { HeaderList, Outcome } from '../core/outcome.ts';
+import type { HeaderList, Outcome, Refusal } from '../core/outcome.ts';
+import { refuse } from '../core/problem.ts';
+import type { ProblemCode, ProblemFields } from '../core/problem.ts';
 import type { BodyStep } from '../core/step.ts';
-import { ENGINE_UNAVAILABLE, mappedRefusal } from './forward-refusals.ts';
 import { requestStatsSlot } from '../domain/slots.ts';
 import { traceparentForward } from '../domain/traceparent.ts';
 import type { Upstream, UpstreamAnswer, UpstreamFailure, UpstreamRequest } from '../ports/upstream.ts';
@@ -27,6 +28,11 @@ export interface ForwardOptions {
 /** Part of the lease that is reserved for the commit. */
 const COMMIT_MS = 1000;
 const FIELD_VALUE = /^[\t\x20-\x7e]*$/;
+
+const ENGINE_UNAVAILABLE = refuse(
+  'engine_unavailable',
+  'The service behind this route gave no usable answer; nothing was charged. Try again in a few seconds.',
+);
 
 export function forwardStep(options: ForwardOptions): BodyStep {
   const fields = [...options.routes.values()].flatMap(({ requestFields }) => requestFields);
@@ -129,4 +135,13 @@ function fieldsOf(headers: UpstreamAnswer['headers'], route: ForwardRoute): Head
 function fieldOf(headers: UpstreamAnswer['headers'], route: ForwardRoute, name: string): string | undefined {
   const value = route.responseFields.includes(name) ? headers[name] : undefined;
   return value !== undefined && FIELD_VALUE.test(value) ? value : undefined;
+}
+
+/** For an upstream status that the operator has mapped to a code. Nothing that the upstream sent is passed on. */
+function mappedRefusal(code: ProblemCode): Refusal {
+  if (code === 'engine_unavailable') return ENGINE_UNAVAILABLE;
+  return refuse(
+    code as Exclude<ProblemCode, keyof ProblemFields>,
+    'The service behind this route did not accept the request; nothing was charged.',
+  );
 }

@@ -17,9 +17,10 @@ export interface DoubtfulCall {
 
 export class KeptConnections {
   readonly agent: HttpAgent;
+  /** The calls on reused connections. */
+  readonly calls = new Set<DoubtfulCall>();
   readonly #nowMs: () => number;
   readonly #onUnasked: (begins: boolean) => void;
-  readonly #calls = new Set<DoubtfulCall>();
   #distrustUntilMs = 0;
 
   constructor(secure: boolean, nowMs: () => number, onUnasked: (begins: boolean) => void) {
@@ -31,20 +32,12 @@ export class KeptConnections {
     this.#guard();
   }
 
-  watch(call: DoubtfulCall): void {
-    this.#calls.add(call);
-  }
-
-  forget(call: DoubtfulCall): void {
-    this.#calls.delete(call);
-  }
-
   /** Unsolicited bytes arrived: closes all idle connections, and fails calls on reused ones. */
   unasked(): void {
     const begins = !this.#distrusts();
     this.#distrustUntilMs = this.#nowMs() + DISTRUST_MS;
     for (const sockets of Object.values(this.agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
-    for (const call of this.#calls) call.distrust();
+    for (const call of this.calls) call.distrust();
     this.#onUnasked(begins);
   }
 

@@ -3,9 +3,8 @@ import { EventEmitter } from 'node:events';
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import type { Cancellation } from '../core/exchange.ts';
 import type { UpstreamAnswer, UpstreamFailure, UpstreamRequest, UpstreamResult } from '../ports/upstream.ts';
-import { AnswerBody } from './answer-body.ts';
+import { AnswerBody, Silence } from './answer-body.ts';
 import type { DoubtfulCall, KeptConnections } from './kept-connections.ts';
-import { Silence } from './silence.ts';
 
 const NO_CONNECTION: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
@@ -161,14 +160,14 @@ export class ProxyCall implements DoubtfulCall {
 
   #answerOver(): void {
     clearTimeout(this.#total);
-    this.#connections.forget(this);
+    this.#connections.calls.delete(this);
   }
 
   #send(upstream: ClientRequest): void {
     const { body, bodyBytesMax } = this.#wanted;
     this.#upstream = upstream;
     upstream.on('information', ({ rawHeaders }) => void (this.#over || this.#refusesIdIn(rawHeaders)));
-    if (this.#reused) this.#connections.watch(this);
+    if (this.#reused) this.#connections.calls.add(this);
     if (body === undefined) return this.#allSent(upstream);
     body.open({
       piece: (bytes) => {
@@ -219,7 +218,7 @@ export class ProxyCall implements DoubtfulCall {
     this.#over = true;
     this.#silence.rest();
     clearTimeout(this.#total);
-    this.#connections.forget(this);
+    this.#connections.calls.delete(this);
     this.#wanted.body?.cancel();
     this.#body?.cancel();
     this.#response.emit('close');

@@ -1,4 +1,4 @@
-// Forward routes: whose answer it is, and what an upstream that sends what nobody asked for gets from then on.
+// Forward routes: to which request an answer belongs, and how an upstream that sends unexpected bytes is treated from then on.
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ByteReceiver } from '../../../src/core/byte-stream.ts';
 import { openProxyUpstream } from '../../../src/forward/proxy-upstream.ts';
@@ -16,7 +16,7 @@ interface Scene {
   readonly upstream: ProxyUpstream;
   readonly told: boolean[];
   nowMs: number;
-  /** The status and the whole body, or what went wrong, `broken` in the middle of an answer. */
+  /** The status and the whole body, or the failure; `broken` in the middle of an answer. */
   readonly get: (path?: string, checkIds?: boolean) => Promise<string>;
 }
 
@@ -60,7 +60,7 @@ describe('an answer', () => {
     ['another id', () => 'X-Request-Id: other\r\n', true, 'foreign_id'],
     ['its own and another', (id: string) => `X-Request-Id: ${id}\r\nX-Request-Id: other\r\n`, true, 'foreign_id'],
     ['its own twice', (id: string) => `X-Request-Id: ${id}\r\nX-Request-Id: ${id}\r\n`, true, '200 /a'],
-    ['another id, where none are checked', () => 'X-Request-Id: other\r\n', false, '200 /a'],
+    ['another id, if ids are not checked', () => 'X-Request-Id: other\r\n', false, '200 /a'],
   ] as const)('with %s', async (_name, fields, checkIds, expected) => {
     const { target, get } = await scene();
     target.respond = (connection) => void connection.socket.write(lengthAnswer(pathOf(connection), fields(idOf(connection))));
@@ -72,7 +72,7 @@ describe('an answer', () => {
     `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${path.length}\r\n${path}\r\n0\r\n${trailer}\r\n`;
 
   test.each([
-    ['an interim answer', (path: string, id: string) => `HTTP/1.1 103 Early Hints\r\nX-Request-Id: ${id}\r\n\r\n${lengthAnswer(path)}`],
+    ['an interim response', (path: string, id: string) => `HTTP/1.1 103 Early Hints\r\nX-Request-Id: ${id}\r\n\r\n${lengthAnswer(path)}`],
     ['its trailers', (path: string, id: string) => chunked(path, `X-Request-Id: ${id}\r\n`)],
   ])('with another id in %s is refused, and with its own is not', async (_where, respond) => {
     const { target, get, told } = await scene();
@@ -84,7 +84,7 @@ describe('an answer', () => {
     await target.until(() => target.open === 0);
   });
 
-  test('with another id in trailers that come later than its body is broken', async () => {
+  test('with another id in trailers that arrive after its body is broken', async () => {
     const { target, get } = await scene();
     target.respond = (connection) => {
       const [begin, end] = chunked(pathOf(connection), 'X-Request-Id: other\r\n').split(/(?=0\r\nX)/) as [string, string];
@@ -95,7 +95,7 @@ describe('an answer', () => {
     await target.until(() => target.open === 0);
   });
 
-  test('with more behind it in the same piece counts on a new connection, or with its id, and not on another', async () => {
+  test('followed by more bytes in the same chunk is used on a new connection, or with its id, and not on a reused one', async () => {
     const made = await scene();
     const { target, get, told } = made;
     expect(await get('/a')).toBe('200 /a');
@@ -117,8 +117,8 @@ describe('an answer', () => {
 
 const PATHS = ['/4', '/5', '/6', '/7'];
 
-describe('behind bytes that nobody asked for', () => {
-  test('every kept connection ends, and each request has a new one, until a minute has passed', async () => {
+describe('after unexpected bytes', () => {
+  test('every kept connection is closed, and each request gets a new one, until a minute has passed', async () => {
     const made = await scene();
     const { target, get, told } = made;
     await Promise.all([get('/1'), get('/2'), get('/3')]);
@@ -134,14 +134,14 @@ describe('behind bytes that nobody asked for', () => {
     expect(told).toEqual([true]);
   });
 
-  test('without keep-alive nothing is kept from the beginning', async () => {
+  test('without keep-alive no connection is ever kept', async () => {
     const made = await scene(false);
     for (const path of ['/1', '/2', '/3']) expect(await made.get(path)).toBe(`200 ${path}`);
     expect(requests(made)).toEqual([1, 1, 1]);
     await made.target.until(() => made.target.open === 0);
   });
 
-  test('requests on connections that carried another are given up, also in the middle of an answer, those on new ones go on', async () => {
+  test('requests on reused connections are aborted, even in the middle of an answer, those on new ones continue', async () => {
     const made = await scene();
     const { target, get } = made;
     await Promise.all([get('/1'), get('/2'), get('/3')]);
