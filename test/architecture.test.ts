@@ -21,7 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   server: ['core'],
   ops: ['core', 'domain', 'ports', 'docs'],
   docs: ['core', 'domain', 'ports'],
-  demo: ['engines/protocols/json-response.ts'],
+  demo: ['engines/protocols/json-call.ts'],
   config: ['core', 'domain', 'ports'],
   app: [
     'core',

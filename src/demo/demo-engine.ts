@@ -4,8 +4,8 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { detectLanguage, translateByPhrasebook } from './word-translation.ts';
-import { isJsonObject } from '../engines/protocols/json-response.ts';
-import type { JsonObject } from '../engines/protocols/json-response.ts';
+import { isJsonObject } from '../engines/protocols/json-call.ts';
+import type { JsonObject } from '../engines/protocols/json-call.ts';
 
 /** More than the gateway ever sends: its own body limit plus a glossary. */
 const BODY_BYTES_MAX = 64 * 1024 * 1024;

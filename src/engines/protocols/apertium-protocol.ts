@@ -1,12 +1,11 @@
 // Apertium APY as an engine: one text per call, with APY detecting the language if the caller named none. Formality, context
 // and glossaries have no counterpart in APY's interface and are not sent.
-import type { AttemptFailure, EngineProtocol, EngineResponse, EngineWire, EngineWork, Translation } from '../../ports/engine.ts';
+import type { AttemptFailure, EngineProtocol, EngineWire, EngineWork, Translation } from '../../ports/engine.ts';
 import { cutText, joinText } from './apertium-pieces.ts';
 import { alpha3Of, baseCodeOf } from './iso-639-3.ts';
 import { eachText } from './each-text.ts';
-import { headersOf } from './json-request.ts';
-import { isJsonObject, jsonObjectOf, unusable } from './json-response.ts';
-import { pairTestOf } from './reported-pairs.ts';
+import { get, headersOf, isJsonObject, jsonObjectOf, pairTestOf, unusable } from './json-call.ts';
+import type { CallResult } from './json-call.ts';
 
 /** Enough to recognize a language; APY analyses the whole input with each of its dictionaries. */
 const IDENTIFY_UNITS_MAX = 1000;
@@ -20,8 +19,7 @@ export const apertiumProtocol: EngineProtocol = {
     return eachText(work.text, (text) => translateText(text, work.options.sourceLang, target, work, wire));
   },
   async pairs(wire) {
-    const response = await wire.call({ method: 'GET', path: '/listPairs', headers: {}, body: undefined });
-    const answer = typeof response === 'string' ? response : jsonObjectOf(response);
+    const answer = jsonObjectOf(await get(wire, '/listPairs'));
     if (typeof answer === 'string') return answer;
     const reported: [string, string][] = [];
     if (!Array.isArray(answer['responseData'])) return 'wrong_shape';
@@ -73,9 +71,7 @@ async function identify(
   work: EngineWork,
   wire: EngineWire,
 ): Promise<{ readonly base: string } | { readonly failure: AttemptFailure }> {
-  const response = await post(wire, work, '/identifyLang', { q: piece.slice(0, IDENTIFY_UNITS_MAX) });
-  if (typeof response === 'string') return { failure: response };
-  const scores = jsonObjectOf(response);
+  const scores = jsonObjectOf(await post(wire, work, '/identifyLang', { q: piece.slice(0, IDENTIFY_UNITS_MAX) }));
   if (typeof scores === 'string') return { failure: scores };
   let best: { readonly base: string; readonly score: number } | undefined;
   for (const [name, score] of Object.entries(scores)) {
@@ -87,11 +83,10 @@ async function identify(
   return best ?? { failure: 'unsupported_pair' };
 }
 
-function translatedTextOf(response: EngineResponse | AttemptFailure): { readonly text: string } | { readonly failure: AttemptFailure } {
-  if (typeof response === 'string') return { failure: response };
+function translatedTextOf(result: CallResult): { readonly text: string } | { readonly failure: AttemptFailure } {
   // The request is well-formed, so APY can only object to a pair that is not installed.
-  if (response.status === 400) return { failure: 'unsupported_pair' };
-  const answer = jsonObjectOf(response);
+  if (typeof result !== 'string' && result.status === 400) return { failure: 'unsupported_pair' };
+  const answer = jsonObjectOf(result);
   if (typeof answer === 'string') return { failure: answer };
   const data = answer['responseData'];
   const text = isJsonObject(data) ? data['translatedText'] : undefined;
@@ -101,7 +96,7 @@ function translatedTextOf(response: EngineResponse | AttemptFailure): { readonly
 }
 
 /** Sent as a form body, because a query would have to fit into the header block. */
-function post(wire: EngineWire, work: EngineWork, path: string, form: Record<string, string>): Promise<EngineResponse | AttemptFailure> {
+function post(wire: EngineWire, work: EngineWork, path: string, form: Record<string, string>): Promise<CallResult> {
   const headers = headersOf(work, 'application/x-www-form-urlencoded');
   return wire.call({ method: 'POST', path, headers, body: new URLSearchParams(form).toString() });
 }

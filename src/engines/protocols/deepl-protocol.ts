@@ -2,9 +2,9 @@
 // such.
 import { secret } from '../../domain/option-schema.ts';
 import { Type } from '../../domain/schema-type.ts';
-import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWork, Translation } from '../../ports/engine.ts';
-import { postJson } from './json-request.ts';
-import { bodyMatches, jsonObjectOf, translationsOf, unusable } from './json-response.ts';
+import type { Attempt, AttemptFailure, EngineProtocol, EngineWork, Translation } from '../../ports/engine.ts';
+import { bodyMatches, postJson, translationsOf, unusable } from './json-call.ts';
+import type { CallResult } from './json-call.ts';
 
 const Options = Type.Object({ api_key: secret('The key of your account.') });
 
@@ -63,12 +63,8 @@ function inRequests(text: readonly string[], bytesMax: number): string[][] {
   return requests;
 }
 
-function judge(response: EngineResponse | AttemptFailure, texts: number): readonly Translation[] | AttemptFailure {
-  if (typeof response === 'string') return response;
-  if (response.status === QUOTA_EXCEEDED) return 'engine_quota';
-  if (response.status === 400 && bodyMatches(response, LACKS_PAIR)) return 'unsupported_pair';
-  const answer = jsonObjectOf(response);
-  if (typeof answer === 'string') return answer;
-  // Servers with DeepL's interface may join the texts and return one translation, so the number is checked.
-  return translationsOf(answer, texts) ?? 'wrong_shape';
+function judge(result: CallResult, texts: number): readonly Translation[] | AttemptFailure {
+  if (typeof result !== 'string' && result.status === QUOTA_EXCEEDED) return 'engine_quota';
+  if (typeof result !== 'string' && result.status === 400 && bodyMatches(result, LACKS_PAIR)) return 'unsupported_pair';
+  return translationsOf(result, texts);
 }

@@ -1,12 +1,10 @@
 // LibreTranslate as an engine: all texts in one call if the source language is given, otherwise one call per text.
 import { secret } from '../../domain/option-schema.ts';
 import { Type } from '../../domain/schema-type.ts';
-import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWire, EngineWork, Translation } from '../../ports/engine.ts';
+import type { Attempt, AttemptFailure, EngineProtocol, Translation } from '../../ports/engine.ts';
 import { eachText, withoutBlanks } from './each-text.ts';
-import { postJson } from './json-request.ts';
-import { bodyMatches, isJsonObject, jsonObjectOf, jsonValueOf, stringsOf, unusable } from './json-response.ts';
-import { codeOfLibreTranslate, libreTranslateCode, oneNameOf } from './libretranslate-codes.ts';
-import { pairTestOf } from './reported-pairs.ts';
+import { bodyMatches, get, isJsonObject, jsonObjectOf, jsonValueOf, pairTestOf, postJson, stringsOf, unusable } from './json-call.ts';
+import type { AttemptContext, JsonObject } from './json-call.ts';
 
 const Options = Type.Object({
   api_key: Type.Optional(secret('The key, if the server requires one.')),
@@ -16,26 +14,31 @@ const Options = Type.Object({
   }),
 });
 
-type Settings = { readonly api_key?: string; readonly codes: Readonly<Record<string, string>> };
+type Context = AttemptContext<{ readonly api_key?: string; readonly codes: Readonly<Record<string, string>> }>;
 
 const LETTER = /\p{L}/u;
 /** "xx is not supported", "x (x) is not available as a target language from y (y)". */
 const LACKS_PAIR = /is not supported|is not available as a target/i;
 
+/** LibreTranslate codes that are not ours in lower case. */
+const THEIRS: Readonly<Record<string, string>> = { pb: 'PT', zt: 'ZH' };
+/** From version 1.7 on, it lists these under new names but still accepts the old ones. */
+const OLD_NAMES: Readonly<Record<string, string>> = { 'pt-br': 'pb', 'zh-hans': 'zh', 'zh-hant': 'zt' };
+
 export const libreTranslateProtocol: EngineProtocol<typeof Options> = {
   options: Options,
   can: { textsMax: 50, formats: ['text', 'html'], formality: false, context: false, glossaries: false },
   attempt(work, wire, settings) {
+    const context = { work, wire, settings };
     return withoutBlanks(work.text, (text) => {
-      if (work.detectionOnly === true) return eachText(text, (entry) => detect(entry, work, wire, settings));
-      if (work.options.sourceLang !== undefined) return translateTogether(text, work, wire, settings);
+      if (work.detectionOnly === true) return eachText(text, (entry) => detect(entry, context));
+      if (work.options.sourceLang !== undefined) return translateTogether(text, context);
       // LibreTranslate assumes one language per array: texts in different languages would be translated from the wrong one.
-      return eachText(text, (entry) => translateAlone(entry, work, wire, settings));
+      return eachText(text, (entry) => translateAlone(entry, context));
     });
   },
   async pairs(wire, { codes }) {
-    const response = await wire.call({ method: 'GET', path: '/languages', headers: {}, body: undefined });
-    const read = typeof response === 'string' ? response : jsonValueOf(response);
+    const read = jsonValueOf(await get(wire, '/languages'));
     if (typeof read === 'string') return read;
     if (!Array.isArray(read.value)) return 'wrong_shape';
     const reported: [string, string][] = [];
@@ -51,16 +54,16 @@ export const libreTranslateProtocol: EngineProtocol<typeof Options> = {
   },
 };
 
-async function translateTogether(text: readonly string[], work: EngineWork, wire: EngineWire, settings: Settings): Promise<Attempt> {
-  const answer = answerOf(await send(text, work, wire, settings));
+async function translateTogether(text: readonly string[], context: Context): Promise<Attempt> {
+  const answer = await send(text, context);
   if (typeof answer === 'string') return unusable(answer);
   const translated = stringsOf(answer['translatedText'], text.length);
   if (translated === undefined || translated.some((entry, i) => isDecoy(text[i]!, entry))) return unusable('wrong_shape');
   return { kind: 'usable', translations: translated.map((entry) => ({ text: entry, detectedSourceLanguage: undefined })) };
 }
 
-async function translateAlone(text: string, work: EngineWork, wire: EngineWire, settings: Settings): Promise<Translation | AttemptFailure> {
-  const answer = answerOf(await send(text, work, wire, settings));
+async function translateAlone(text: string, context: Context): Promise<Translation | AttemptFailure> {
+  const answer = await send(text, context);
   if (typeof answer === 'string') return answer;
   const translated = answer['translatedText'];
   if (typeof translated !== 'string' || isDecoy(text, translated)) return 'wrong_shape';
@@ -68,18 +71,12 @@ async function translateAlone(text: string, work: EngineWork, wire: EngineWire, 
   const language = isJsonObject(detected) ? detected['language'] : undefined;
   return {
     text: translated,
-    detectedSourceLanguage: typeof language === 'string' ? codeOfLibreTranslate(language, settings.codes) : undefined,
+    detectedSourceLanguage: typeof language === 'string' ? codeOfLibreTranslate(language, context.settings.codes) : undefined,
   };
 }
 
-async function detect(
-  text: string,
-  work: EngineWork,
-  wire: EngineWire,
-  { api_key, codes }: Settings,
-): Promise<Translation | AttemptFailure> {
-  const response = await postJson(wire, work, '/detect', { q: text, api_key });
-  const read = typeof response === 'string' ? response : jsonValueOf(response);
+async function detect(text: string, { work, wire, settings: { api_key, codes } }: Context): Promise<Translation | AttemptFailure> {
+  const read = jsonValueOf(await postJson(wire, work, '/detect', { q: text, api_key }));
   if (typeof read === 'string') return read;
   // Best guess first; empty if it cannot tell.
   if (!Array.isArray(read.value)) return 'wrong_shape';
@@ -89,19 +86,37 @@ async function detect(
   return typeof language === 'string' ? { text, detectedSourceLanguage: codeOfLibreTranslate(language, codes) } : 'wrong_shape';
 }
 
-function send(q: string | readonly string[], work: EngineWork, wire: EngineWire, { api_key, codes }: Settings) {
+async function send(q: string | readonly string[], { work, wire, settings }: Context): Promise<JsonObject | AttemptFailure> {
+  const { api_key, codes } = settings;
   const { sourceLang, targetLang, format } = work.options;
   const source = sourceLang === undefined ? 'auto' : libreTranslateCode(sourceLang, codes);
-  return postJson(wire, work, '/translate', { q, source, target: libreTranslateCode(targetLang, codes), format, api_key });
-}
-
-function answerOf(response: EngineResponse | AttemptFailure): Readonly<Record<string, unknown>> | AttemptFailure {
-  if (typeof response === 'string') return response;
+  const body = { q, source, target: libreTranslateCode(targetLang, codes), format, api_key };
+  const result = await postJson(wire, work, '/translate', body);
   // A missing key and a text that is too long are reported with 400 as well.
-  return response.status === 400 && bodyMatches(response, LACKS_PAIR) ? 'unsupported_pair' : jsonObjectOf(response);
+  const lacksPair = typeof result !== 'string' && result.status === 400 && bodyMatches(result, LACKS_PAIR);
+  return lacksPair ? 'unsupported_pair' : jsonObjectOf(result);
 }
 
 /** A server with a wrong key may answer 200 with just an emoji. */
 function isDecoy(text: string, translated: string): boolean {
   return LETTER.test(text) && !LETTER.test(translated);
+}
+
+/** `codes` is the operator's mapping from our codes to theirs; keys may be regional or base codes. */
+export function libreTranslateCode(code: string, codes: Readonly<Record<string, string>>): string {
+  const base = code.split('-', 1)[0]!;
+  return codes[code] ?? codes[base] ?? base.toLowerCase();
+}
+
+/** Maps a reported code to ours as far as possible. */
+export function codeOfLibreTranslate(reported: string, codes: Readonly<Record<string, string>>): string {
+  const ours = Object.keys(codes).find((code) => codes[code]!.toLowerCase() === reported.toLowerCase());
+  const base = reported.split(/[-_]/, 1)[0]!.toLowerCase();
+  return ours?.split('-', 1)[0] ?? THEIRS[base] ?? base.toUpperCase();
+}
+
+/** Normalizes a LibreTranslate code for comparison. */
+function oneNameOf(theirs: string): string {
+  const name = theirs.toLowerCase().replace('_', '-');
+  return OLD_NAMES[name] ?? name;
 }

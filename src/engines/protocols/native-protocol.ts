@@ -2,28 +2,23 @@
 import { isLarge, wholeObject } from '../../domain/entries-text.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
 import type { NamedOptions } from '../../domain/translation-options.ts';
-import type { Attempt, EngineCall, EngineProtocol, EngineResponse, EngineWork } from '../../ports/engine.ts';
-import { headersOf } from './json-request.ts';
-import { jsonObjectOf, translationsOf, unusable } from './json-response.ts';
+import type { Attempt, EngineProtocol, EngineResponse, EngineWork } from '../../ports/engine.ts';
+import { headersOf, translationsOf, unusable } from './json-call.ts';
 
 export const nativeProtocol: EngineProtocol = {
   // All options are sent, because the operator's own engine supports them.
   can: { formats: ['text', 'html', 'xml'] },
-  attempt: (work, wire) => wire.send(callOf(work), judge),
+  attempt(work, wire) {
+    const { glossary } = work.options;
+    const call = { method: 'POST', path: '/translate', headers: headersOf(work) } as const;
+    if (glossary?.pieces === undefined || !isLarge(glossary.pieces)) return wire.send({ ...call, body: bodyOf(work) }, judge);
+    return wire.send({ ...call, body: undefined, pieces: [...bodyWith(work, glossary.id, glossary.pieces)] }, judge);
+  },
 };
 
-function callOf(work: EngineWork): EngineCall {
-  const { glossary } = work.options;
-  const call = { method: 'POST', path: '/translate', headers: headersOf(work) } as const;
-  if (glossary?.pieces === undefined || !isLarge(glossary.pieces)) return { ...call, body: bodyOf(work) };
-  return { ...call, body: undefined, pieces: [...bodyWith(work, glossary.id, glossary.pieces)] };
-}
-
 function judge(response: EngineResponse, { text }: EngineWork): Attempt {
-  const answer = jsonObjectOf(response);
-  if (typeof answer === 'string') return unusable(answer);
-  const translations = translationsOf(answer, text.length);
-  return translations === undefined ? unusable('wrong_shape') : { kind: 'usable', translations };
+  const translations = translationsOf(response, text.length);
+  return typeof translations === 'string' ? unusable(translations) : { kind: 'usable', translations };
 }
 
 /** The same body, with a large glossary as serialized in the store, so that no call has to serialize it again. */

@@ -1,9 +1,9 @@
 // Validates a language model's output: exactly the requested keys, nothing missing, nothing invented, markup intact.
-import type { AttemptFailure, EngineResponse, EngineTokens, Translation } from '../../ports/engine.ts';
+import type { AttemptFailure, EngineTokens, Translation } from '../../ports/engine.ts';
 import type { TextFormat, TranslationOptions } from '../../domain/translation-options.ts';
 import { countCharacters } from '../../domain/characters.ts';
-import { bodyMatches, isJsonObject } from './json-response.ts';
-import type { JsonObject } from './json-response.ts';
+import { bodyMatches, isJsonObject } from './json-call.ts';
+import type { CallResult, JsonObject } from './json-call.ts';
 import { keyOf } from './openai-prompt.ts';
 
 /** A translation may be up to 6 times as long as its text plus 60 characters: anything longer is a reply, a story or a loop. */
@@ -28,9 +28,9 @@ export function translationsIn(
 }
 
 /** Whether a failed answer means that the server lacks the model: some servers answer 404, as for a wrong path. */
-export function lacksModel(response: EngineResponse, model: string): boolean {
-  if (response.status !== 404 && response.status !== 400) return false;
-  return bodyMatches(response, NO_SUCH_MODEL) && bodyMatches(response, new RegExp(escaped(JSON.stringify(model).slice(1, -1))));
+export function lacksModel(result: CallResult, model: string): boolean {
+  if (typeof result === 'string' || (result.status !== 404 && result.status !== 400)) return false;
+  return bodyMatches(result, NO_SUCH_MODEL) && bodyMatches(result, new RegExp(escaped(JSON.stringify(model).slice(1, -1))));
 }
 
 /** Escapes a text for use in a regex. */

@@ -15,7 +15,8 @@ const FORMALITIES: Readonly<Record<string, string>> = {
   prefer_less: 'informal',
 };
 
-const names = new Intl.DisplayNames(['en'], { type: 'language' });
+/** Made when first used: it takes longer than loading this file, which every gateway does. */
+let names: Intl.DisplayNames | undefined;
 
 /** The same for every request of a configuration: it never contains anything from a caller. */
 export function systemPrompt(instructions: string | undefined): string {
@@ -50,6 +51,7 @@ export function answerSchema(texts: number): object {
 
 /** Includes the code, which distinguishes variants: `European Portuguese (pt-PT)`. */
 function nameOf(code: string): string {
+  names ??= new Intl.DisplayNames(['en'], { type: 'language' });
   return `${names.of(code) ?? code} (${Intl.getCanonicalLocales(code)[0]!})`;
 }
 

@@ -5,8 +5,7 @@ import { secret } from '../../domain/option-schema.ts';
 import { Type } from '../../domain/schema-type.ts';
 import type { Attempt, EngineProtocol, EngineTokens, EngineWire, EngineWork } from '../../ports/engine.ts';
 import { eachText, withoutBlanks } from './each-text.ts';
-import { postJson } from './json-request.ts';
-import { jsonObjectOf, unusable } from './json-response.ts';
+import { bearer, jsonObjectOf, postJson, unusable } from './json-call.ts';
 import { lacksModel, tokensOf, translationsIn } from './openai-judge.ts';
 import { answerSchema, systemPrompt, userMessage } from './openai-prompt.ts';
 
@@ -59,10 +58,7 @@ export const openAiProtocol: EngineProtocol<typeof Options> = {
 
 /** One call. */
 async function translate(text: readonly string[], work: EngineWork, wire: EngineWire, settings: Settings): Promise<Attempt> {
-  const { api_key } = settings;
-  const body = requestOf(text, work, settings);
-  const response = await postJson(wire, work, '/v1/chat/completions', body, api_key === undefined ? undefined : `Bearer ${api_key}`);
-  if (typeof response === 'string') return unusable(response);
+  const response = await postJson(wire, work, '/v1/chat/completions', requestOf(text, work, settings), bearer(settings.api_key));
   const answer = jsonObjectOf(response);
   if (typeof answer === 'string') {
     return lacksModel(response, settings.model) ? { kind: 'unusable', failure: answer, cause: 'model_unknown' } : unusable(answer);
@@ -74,18 +70,14 @@ async function translate(text: readonly string[], work: EngineWork, wire: Engine
 
 /** One call per text: whatever spoiled the shared call then only affects its own, and models handle single texts better. */
 async function translateEach(text: readonly string[], work: EngineWork, wire: EngineWire, settings: Settings): Promise<Attempt> {
-  let prompt = 0;
-  let completion = 0;
-  const count = (tokens: EngineTokens | undefined): void => {
-    prompt += tokens?.prompt ?? 0;
-    completion += tokens?.completion ?? 0;
-  };
+  const spent: (EngineTokens | undefined)[] = [];
   const attempt = await eachText(text, async (entry) => {
     const alone = await translate([entry], work, wire, settings);
-    count(alone.tokens);
+    spent.push(alone.tokens);
     return alone.kind === 'usable' ? alone.translations[0]! : alone.failure;
   });
-  return { ...attempt, tokens: { prompt, completion } };
+  const sum = (kind: keyof EngineTokens): number => spent.reduce((total, tokens) => total + (tokens?.[kind] ?? 0), 0);
+  return { ...attempt, tokens: { prompt: sum('prompt'), completion: sum('completion') } };
 }
 
 function requestOf(text: readonly string[], work: EngineWork, settings: Settings): object {

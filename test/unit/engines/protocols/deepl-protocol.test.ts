@@ -1,4 +1,4 @@
-// The deepl adapter: it asks what the official client asks, splits what is too much, and tells the operator's quota apart.
+// The deepl adapter: it sends what the official client sends, splits what is too large, and recognizes the operator's quota.
 import * as deepl from 'deepl-node';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { deepLProtocol } from '../../../../src/engines/protocols/deepl-protocol.ts';
@@ -23,7 +23,7 @@ function translate(parts: WorkParts): Promise<EngineResult> {
   return Promise.resolve(asked(engine, work({ sourceLang: 'EN', ...parts }), new Caller()));
 }
 
-/** Form and JSON say the same: `text` repeats, lists are joined by commas, and codes are in upper or lower case. */
+/** Forms and JSON as equal members: `text` repeats, lists are joined by commas, and codes are in upper or lower case. */
 function membersOf(request: ScriptedRequest): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     Object.entries(sentMembers(request)).map(([name, value]) => [name, name.endsWith('_lang') ? String(value).toLowerCase() : value]),
@@ -40,7 +40,7 @@ function sentMembers({ body, headers }: ScriptedRequest): Readonly<Record<string
   return { ...rest, text: form.getAll('text') };
 }
 
-describe('what is asked', () => {
+describe('a request', () => {
   const CASES: readonly (readonly [string, WorkParts, deepl.TranslateTextOptions])[] = [
     ['texts', {}, {}],
     ['no source language', { sourceLang: undefined }, {}],
@@ -51,10 +51,10 @@ describe('what is asked', () => {
       { formality: 'prefer_more', context: 'A letter, "formal".' },
     ],
     ['html', { format: 'html' }, { tagHandling: 'html' }],
-    ['xml with tags to leave alone', { format: 'xml', ignoreTags: ['x', 'y'] }, { tagHandling: 'xml', ignoreTags: ['x', 'y'] }],
+    ['xml with ignored tags', { format: 'xml', ignoreTags: ['x', 'y'] }, { tagHandling: 'xml', ignoreTags: ['x', 'y'] }],
   ];
 
-  test.each(CASES)('with %s is what the official client asks', async (_name, parts, options) => {
+  test.each(CASES)('with %s equals that of the official client', async (_name, parts, options) => {
     const text = ['Hello 👍', 'a & b = "c"'];
     scripted.always(answer('{"translations":[{"detected_source_language":"EN","text":"a"},{"detected_source_language":"EN","text":"b"}]}'));
     await translate({ text, ...parts });
@@ -67,8 +67,8 @@ describe('what is asked', () => {
   });
 });
 
-describe('a request holds', () => {
-  test('at most 128 KiB; what is over goes in the next, in order', async () => {
+describe('a request has', () => {
+  test('at most 128 KiB; the rest follows in the next, in order', async () => {
     const text = Array.from({ length: 30 }, (_, index) => `${index} ${'é"'.repeat(5000)}`);
     const result = await translate({ text, context: 'c'.repeat(2000) });
     expect(result).toMatchObject({ kind: 'usable', failures: [] });
@@ -80,25 +80,25 @@ describe('a request holds', () => {
     expect(scripted.requests.flatMap((request) => askedOf(request).text)).toEqual(text);
   });
 
-  test('at most 50 texts, which is as many as a caller can send', async () => {
+  test('at most 50 texts, which is the most that a caller can send', async () => {
     await translate({ text: Array.from({ length: 50 }, (_, index) => `${index} a`) });
     await translate({ text: Array.from({ length: 120 }, (_, index) => `${index} a`) });
     expect(scripted.requests.map((request) => askedOf(request).text.length)).toEqual([50, 50, 50, 20]);
   });
 
-  test('one text that is too long by itself alone, for the engine to refuse', async () => {
+  test('a single text if that alone is too long, for the engine to refuse', async () => {
     await translate({ text: ['a', 'x'.repeat(200_000), 'b'] });
     expect(scripted.requests.map((request) => askedOf(request).text.map((text) => text.length))).toEqual([[1], [200_000], [1]]);
   });
 
-  test('nothing more once one has failed: the rest would be paid for and thrown away', async () => {
+  test('no successor once one has failed: the rest would be paid for and thrown away', async () => {
     scripted.always(status(500));
     await translate({ text: Array.from({ length: 20 }, () => 'x'.repeat(20_000)) });
     expect(scripted.requests).toHaveLength(2);
   });
 });
 
-test('456 is the operator’s own quota, and is told by name', async () => {
+test('456 is the operator’s own quota, and is reported as that', async () => {
   scripted.always(status(456, `{"message":"Quota for ${SECRET} exceeded"}`));
   expect(await translate({ text: ['Hello'] })).toEqual({ kind: 'unavailable', failures: ['engine_quota', 'engine_quota'] });
 });

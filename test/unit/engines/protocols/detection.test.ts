@@ -1,4 +1,4 @@
-// Work that asks for a language alone: adapters whose engine can tell it ask for that, the others translate a short text.
+// Work that only needs a detected language: adapters of engines with detection use that, the others translate a short text.
 import { afterEach, describe, expect, test } from 'vitest';
 import { builtInProtocols } from '../../../../src/engines/protocols/built-in.ts';
 import type { EngineResult } from '../../../../src/ports/engine.ts';
@@ -6,7 +6,7 @@ import { answer, startScriptedEngine } from '../../../../src/testing/scripted-en
 import { asked, Caller, Opened, work } from '../engine-work.ts';
 import { SUBJECTS } from './subjects.ts';
 
-interface Telling {
+interface Detecting {
   readonly protocol: string;
   readonly path: string;
   readonly body: string;
@@ -15,7 +15,7 @@ interface Telling {
   readonly wrong: string;
 }
 
-const TELLING: readonly Telling[] = [
+const DETECTING: readonly Detecting[] = [
   {
     protocol: 'libretranslate',
     path: '/detect',
@@ -55,28 +55,28 @@ async function detect(protocol: string, answered: string, batched = false) {
   return { result, requests: scripted.requests };
 }
 
-describe.each(TELLING)('$protocol', ({ protocol, path, body, tells, cannotTell, wrong }) => {
+describe.each(DETECTING)('$protocol', ({ protocol, path, body, tells, cannotTell, wrong }) => {
   test.each([false, true])('is asked for the language and nothing else (calls shared with others: %s)', async (batched) => {
     const { result, requests } = await detect(protocol, tells, batched);
     expect(requests.map((request) => [request.path, request.body])).toEqual([[path, body]]);
     expect(result).toMatchObject({ kind: 'usable', translations: [{ text: 'Bonjour', detectedSourceLanguage: 'FR' }] });
   });
 
-  test('says that it cannot tell, which is no failure', async () => {
+  test('may be unable to tell, which is not a failure', async () => {
     const { result } = await detect(protocol, cannotTell);
     expect(result).toMatchObject({ kind: 'usable', translations: [{ detectedSourceLanguage: undefined }], failures: [] });
   });
 
-  test('is tried again when its answer makes no sense', async () => {
+  test('is tried again if its answer makes no sense', async () => {
     const { result, requests } = await detect(protocol, wrong);
     expect(result).toMatchObject({ kind: 'unavailable', failures: ['wrong_shape', 'wrong_shape'] });
     expect(requests).toHaveLength(2);
   });
 });
 
-test('every other protocol that detects languages tells them with a translation', async () => {
+test('every other protocol that detects languages reports them with a translation', async () => {
   const others = [...builtInProtocols].filter(
-    ([name, { can }]) => can?.detection !== false && !TELLING.some(({ protocol }) => protocol === name),
+    ([name, { can }]) => can?.detection !== false && !DETECTING.some(({ protocol }) => protocol === name),
   );
   expect(others.map(([name]) => name)).toEqual(['native', 'deepl']);
   for (const [name] of others) {

@@ -1,7 +1,7 @@
-// The libretranslate adapter to the letter: what is sent, whose codes, and what of an answer is taken.
+// The libretranslate adapter in detail: what is sent, its codes, and what is used of an answer.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { libreTranslateProtocol } from '../../../../src/engines/protocols/libretranslate-protocol.ts';
-import { codeOfLibreTranslate, libreTranslateCode } from '../../../../src/engines/protocols/libretranslate-codes.ts';
+import { codeOfLibreTranslate, libreTranslateCode } from '../../../../src/engines/protocols/libretranslate-protocol.ts';
 import type { EngineResult } from '../../../../src/ports/engine.ts';
 import { answer, startScriptedEngine } from '../../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../../../src/testing/scripted-engine.ts';
@@ -25,7 +25,7 @@ function translate(parts: WorkParts, options: object = { codes: {} }): Promise<E
 
 const bodies = (): unknown[] => scripted.requests.map(({ path, body }) => [path, JSON.parse(body) as unknown]);
 
-test('texts of one language go in one call, with the key where there is one', async () => {
+test('texts of one language are sent in one call, with the key if there is one', async () => {
   await translate({ text: ['a', 'b'], sourceLang: 'EN', targetLang: 'DE' }, { codes: {}, api_key: SECRET });
   await translate({ text: ['a'], sourceLang: 'EN', targetLang: 'DE', format: 'html' });
   expect(bodies()).toEqual([
@@ -34,7 +34,7 @@ test('texts of one language go in one call, with the key where there is one', as
   ]);
 });
 
-test('texts whose language is not named go one by one: a list would be taken for one language', async () => {
+test('texts without a source language are sent one by one, because a list would be taken for one language', async () => {
   const result = await translate({ text: ['a', 'b', 'c'] });
   expect(bodies().length).toBe(3);
   for (const [, body] of bodies() as [string, { q: unknown; source: string }][]) {
@@ -43,20 +43,20 @@ test('texts whose language is not named go one by one: a list would be taken for
   expect(result).toMatchObject({ translations: Array.from({ length: 3 }, () => ({ detectedSourceLanguage: 'EN' })) });
 });
 
-test('texts of white space alone are not sent, and come back as they are', async () => {
+test('texts with only white space are not sent, and returned unchanged', async () => {
   const result = await translate({ text: [' \n', 'a', '\t'], sourceLang: 'EN' });
   expect(result).toMatchObject({ translations: [{ text: ' \n' }, { text: '[DE] a' }, { text: '\t' }] });
   expect(await translate({ text: ['  '] })).toMatchObject({ kind: 'usable', translations: [{ text: '  ' }] });
   expect(scripted.requests).toHaveLength(1);
 });
 
-test('an emoji for an answer is what a wrong key gets; for an emoji it is right', async () => {
+test('an emoji as the answer means a wrong key, unless the text is an emoji', async () => {
   scripted.always(answer('{"translatedText":["🤡"]}'));
   expect(await translate({ text: ['Hello'], sourceLang: 'EN' })).toMatchObject({ failures: ['wrong_shape', 'wrong_shape'] });
   expect(await translate({ text: ['👍'], sourceLang: 'EN' })).toMatchObject({ kind: 'usable' });
 });
 
-test('an answer that takes too long in all its calls together is over at one deadline', async () => {
+test('calls that take too long together end at one deadline', async () => {
   scripted.always((request, response) => setTimeout(() => response.end(SUBJECTS['libretranslate']!.right(request)), 200));
   // Four at a time, five rounds of 200 ms, in a second.
   expect(await translate({ text: Array.from({ length: 20 }, (_, i) => `a ${i}`) })).toMatchObject({ failures: ['timeout', 'timeout'] });
@@ -73,7 +73,7 @@ describe('codes', () => {
     expect(libreTranslateCode(ours, {})).toBe(theirs);
   });
 
-  test('the operator’s own go first, by variant and then by base', async () => {
+  test('the operator’s own take precedence, by variant and then by base code', async () => {
     expect(libreTranslateCode('PT-BR', { 'PT-BR': 'pb' })).toBe('pb');
     expect(libreTranslateCode('PT-PT', { 'PT-BR': 'pb' })).toBe('pt');
     expect(libreTranslateCode('ZH', { ZH: 'zt' })).toBe('zt');

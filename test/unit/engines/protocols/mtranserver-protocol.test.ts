@@ -1,7 +1,7 @@
-// The mtranserver adapter to the letter: single, batch and detection, its codes, and what of an answer is taken.
+// The mtranserver adapter in detail: single texts, batches and detection, its codes, and what is used of an answer.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { mtranServerProtocol } from '../../../../src/engines/protocols/mtranserver-protocol.ts';
-import { codeOfMtranServer, mtranServerCode } from '../../../../src/engines/protocols/mtranserver-codes.ts';
+import { codeOfMtranServer, mtranServerCode } from '../../../../src/engines/protocols/mtranserver-protocol.ts';
 import type { EngineResult } from '../../../../src/ports/engine.ts';
 import { answer, startScriptedEngine } from '../../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../../../src/testing/scripted-engine.ts';
@@ -25,7 +25,7 @@ function translate(parts: WorkParts, options: object = { token: SECRET }): Promi
 
 const bodies = (): unknown[] => scripted.requests.map(({ path, body }) => [path, JSON.parse(body) as unknown]);
 
-test('one text goes by itself, several as a batch, under the token', async () => {
+test('one text is sent alone, several as a batch, with the token', async () => {
   await translate({ text: ['a'], sourceLang: 'EN', format: 'html' });
   await translate({ text: ['a', 'b'], sourceLang: 'EN', targetLang: 'ZH' });
   expect(bodies()).toEqual([
@@ -40,7 +40,7 @@ test('without a token none is sent', async () => {
   expect(scripted.requests[0]!.headers).not.toHaveProperty('authorization');
 });
 
-test('a text whose language is not named is detected first, each for itself', async () => {
+test('the language of each text is detected first if none is given', async () => {
   const result = await translate({ text: ['a', 'b'] });
   expect(result).toMatchObject({ kind: 'usable', translations: [{ text: '[DE] a', detectedSourceLanguage: 'EN' }, { text: '[DE] b' }] });
   expect(scripted.requests.map(({ path }) => path).toSorted()).toEqual(['/detect', '/detect', '/translate', '/translate']);
@@ -57,7 +57,7 @@ test.each([
   ['{"language":1}', 'wrong_shape'],
   ['{}', 'wrong_shape'],
   ['no', 'not_json'],
-])('a language detected as %s is %s', async (body, failure) => {
+])('a language detected as %s gives %s', async (body, failure) => {
   scripted.always(answer(body));
   expect(await translate({ text: ['a'] })).toEqual({ kind: 'unavailable', failures: [failure, failure] });
   expect(scripted.requests.map(({ path }) => path)).toEqual(['/detect', '/detect']);

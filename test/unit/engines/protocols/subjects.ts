@@ -1,4 +1,4 @@
-// Each protocol that comes with the gateway, with an engine that speaks it as its maker has documented it.
+// Each protocol that comes with the gateway, with a scripted engine that speaks it as documented.
 import { scriptedTranslation } from 'lingate/testing';
 import type { ProtocolSubject, ScriptedRequest } from 'lingate/testing';
 import { apertiumProtocol } from '../../../../src/engines/protocols/apertium-protocol.ts';
@@ -10,7 +10,7 @@ import { openAiProtocol } from '../../../../src/engines/protocols/openai-protoco
 
 export const SECRET = 'a-secret-of-the-operator';
 
-/** The members of a request's body that tests look at, whatever the protocol. */
+/** The members of a request's body that tests check, whatever the protocol. */
 export interface Asked {
   readonly text: readonly string[];
   readonly q: string | readonly string[];
@@ -46,12 +46,12 @@ const deepLWrong: ProtocolSubject['wrong'] = {
       },
     ]),
   'an empty translation': (request) => deepLShape(deepLTexts(request).map(({ text }, index) => ({ text: index === 0 ? text : ' ' }))),
-  'a text that is none': (request) => deepLShape(deepLTexts(request).map(() => ({ text: 1 }))),
-  'entries that are no objects': (request) => deepLShape(deepLTexts(request).map(({ text }) => text)),
-  'a language that is none': (request) => deepLShape(deepLTexts(request).map(({ text }) => ({ text, detected_source_language: 1 }))),
+  'a text that is not a string': (request) => deepLShape(deepLTexts(request).map(() => ({ text: 1 }))),
+  'entries that are not objects': (request) => deepLShape(deepLTexts(request).map(({ text }) => text)),
+  'an invalid language': (request) => deepLShape(deepLTexts(request).map(({ text }) => ({ text, detected_source_language: 1 }))),
 };
 
-/** Lists of pairs, for those that are asked. */
+/** Lists of pairs, for the protocols that can report them. */
 const apertiumPairs = JSON.stringify({
   responseData: [
     { sourceLanguage: 'eng', targetLanguage: 'deu' },
@@ -97,18 +97,18 @@ const openAiWrong: ProtocolSubject['wrong'] = {
     return JSON.stringify({ choices: [choice, choice] });
   },
   'no content': () => completion(null),
-  'prose for content': () => completion('Sure! Here are your translations.'),
+  'prose as content': () => completion('Sure! Here are your translations.'),
   'prose around the object': (request) => completion(`Here it is: ${JSON.stringify(openAiRight(request))}`),
-  'an end for length': (request) => completion(openAiRight(request), 'length'),
-  'an end for a filter': (request) => completion(openAiRight(request), 'content_filter'),
+  'an end because of the length': (request) => completion(openAiRight(request), 'length'),
+  'an end because of a filter': (request) => completion(openAiRight(request), 'content_filter'),
   'a tool call': (request) => completion(openAiRight(request), 'tool_calls'),
-  'a key missing': () => completion({}),
+  'a missing key': () => completion({}),
   'a key too many': (request) => completion({ ...openAiRight(request), note: 'x' }),
   'another key': (request) => completion(Object.fromEntries(Object.entries(openAiRight(request)).map(([key, text]) => [`${key} `, text]))),
   'a list': (request) => completion(Object.values(openAiRight(request))),
-  'texts that are none': (request) => completion(Object.fromEntries(Object.keys(openAiRight(request)).map((key) => [key, null]))),
+  'texts that are not strings': (request) => completion(Object.fromEntries(Object.keys(openAiRight(request)).map((key) => [key, null]))),
   'an empty text': (request) => completion({ ...openAiRight(request), t0: '' }),
-  'a story for a text': (request) => completion({ ...openAiRight(request), t0: 'Once upon a time '.repeat(20) }),
+  'a story as a text': (request) => completion({ ...openAiRight(request), t0: 'Once upon a time '.repeat(20) }),
 };
 
 export const SUBJECTS: Readonly<Record<string, ProtocolSubject>> = {
@@ -121,7 +121,7 @@ export const SUBJECTS: Readonly<Record<string, ProtocolSubject>> = {
     },
     wrong: {
       'an error inside': (request) => apertiumShape(translate(apertiumText(request)), 500),
-      'a text that is none': () => apertiumShape(null),
+      'a text that is not a string': () => apertiumShape(null),
       'an empty translation': () => apertiumShape(' '),
     },
   },
@@ -137,10 +137,10 @@ export const SUBJECTS: Readonly<Record<string, ProtocolSubject>> = {
     wrong: {
       'one translation too few': (request) => libreShape(libreTexts(request).slice(1)),
       'one too many': (request) => libreShape([...libreTexts(request), 'x']),
-      'a string for a list': (request) => libreShape(libreTexts(request).join('\n')),
-      'texts that are none': (request) => libreShape(libreTexts(request).map(() => null)),
+      'a string instead of a list': (request) => libreShape(libreTexts(request).join('\n')),
+      'texts that are not strings': (request) => libreShape(libreTexts(request).map(() => null)),
       'an empty translation': (request) => libreShape(libreTexts(request).map(() => '')),
-      'the emoji that a wrong key is answered with': (request) => libreShape(libreTexts(request).map(() => '🤡')),
+      'the emoji that answers a wrong key': (request) => libreShape(libreTexts(request).map(() => '🤡')),
     },
   },
   openai: {
@@ -160,7 +160,7 @@ export const SUBJECTS: Readonly<Record<string, ProtocolSubject>> = {
     wrong: {
       'one translation too few': (request) => mtranShape(request, mtranTexts(request).slice(1)),
       'one too many': (request) => mtranShape(request, [...mtranTexts(request), 'x']),
-      'texts that are none': (request) => mtranShape(request, [1, 2]),
+      'texts that are not strings': (request) => mtranShape(request, [1, 2]),
       'an empty translation': (request) =>
         mtranShape(
           request,

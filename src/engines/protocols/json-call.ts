@@ -1,0 +1,126 @@
+// What adapters share: requests with headers and JSON bodies, and answers parsed into JSON or classified by what is wrong.
+import { isAscii } from 'node:buffer';
+import type { PairTest } from '../../domain/languages.ts';
+import type { Attempt, AttemptFailure, EngineResponse, EngineWire, EngineWork, Translation } from '../../ports/engine.ts';
+
+/** What the functions of an adapter need during an attempt. */
+export interface AttemptContext<Settings> {
+  readonly work: EngineWork;
+  readonly wire: Pick<EngineWire, 'call'>;
+  readonly settings: Settings;
+}
+
+/** What a call returned: a failure passes through all functions here. */
+export type CallResult = EngineResponse | AttemptFailure;
+
+/** Not validated yet. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+const ERROR_BYTES_MAX = 65_536;
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** The fields common to all requests; callers may add more to the result. The client adds the request's id. */
+export function headersOf({ traceparent }: EngineWork, contentType = 'application/json'): Record<string, string> {
+  const headers: Record<string, string> = { 'content-type': contentType };
+  if (traceparent !== undefined) headers['traceparent'] = traceparent;
+  return headers;
+}
+
+/** `authorization` is the full value of that field. Members of the body that are `undefined` are omitted. */
+export function postJson(
+  wire: Pick<EngineWire, 'call'>,
+  work: EngineWork,
+  path: string,
+  body: object,
+  authorization?: string,
+): Promise<CallResult> {
+  const headers = headersOf(work);
+  if (authorization !== undefined) headers['authorization'] = authorization;
+  return wire.call({ method: 'POST', path, headers, body: JSON.stringify(body) });
+}
+
+/** For lists of what a server can translate. */
+export function get(wire: Pick<EngineWire, 'call'>, path: string, authorization?: string): Promise<CallResult> {
+  const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
+  return wire.call({ method: 'GET', path, headers, body: undefined });
+}
+
+export function bearer(token: string | undefined): string | undefined {
+  return token === undefined ? undefined : `Bearer ${token}`;
+}
+
+/** Any status except 200, including redirects, makes an answer unusable, whatever its body contains. */
+export function jsonObjectOf(result: CallResult): JsonObject | AttemptFailure {
+  const read = jsonValueOf(result);
+  if (typeof read === 'string') return read;
+  return isJsonObject(read.value) ? read.value : 'wrong_shape';
+}
+
+/** The same for an answer that need not be an object. */
+export function jsonValueOf(result: CallResult): { readonly value: unknown } | AttemptFailure {
+  if (typeof result === 'string') return result;
+  if (result.status !== 200) return 'status';
+  const { body } = result;
+  try {
+    // For ASCII this is three times as fast: calling the decoder costs more than decoding a short text.
+    const text = isAscii(body) ? Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1') : utf8.decode(body);
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    return 'not_json';
+  }
+}
+
+/** Whether the beginning of an error body matches. Nothing else is read from it. */
+export function bodyMatches({ body }: EngineResponse, pattern: RegExp): boolean {
+  return pattern.test(Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, ERROR_BYTES_MAX)).toString('utf8'));
+}
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A list of exactly `count` strings; otherwise `undefined`. */
+export function stringsOf(value: unknown, count: number): readonly string[] | undefined {
+  return Array.isArray(value) && value.length === count && value.every((entry) => typeof entry === 'string') ? value : undefined;
+}
+
+/** The member `translations` of an answer in our own or DeepL's format, which must be exactly `count`. */
+export function translationsOf(result: CallResult, count: number): readonly Translation[] | AttemptFailure {
+  const read = jsonValueOf(result);
+  if (typeof read === 'string') return read;
+  const entries = isJsonObject(read.value) ? read.value['translations'] : undefined;
+  // A truncated body can still be valid JSON, and some servers join the texts; then the number is the only sign.
+  if (!Array.isArray(entries) || entries.length !== count) return 'wrong_shape';
+  const translations: Translation[] = [];
+  for (const entry of entries as unknown[]) {
+    if (!isJsonObject(entry)) return 'wrong_shape';
+    const { text, detected_source_language: detected } = entry;
+    if (typeof text !== 'string' || (detected !== undefined && typeof detected !== 'string')) return 'wrong_shape';
+    translations.push({ text, detectedSourceLanguage: detected });
+  }
+  return translations;
+}
+
+export function unusable(failure: AttemptFailure): Attempt {
+  return { kind: 'unusable', failure };
+}
+
+/**
+ * Turns the pairs that an engine reports into a test for our codes. `theirs` maps our code to the one that a translation would
+ * send; `undefined` if the engine has none.
+ */
+export function pairTestOf(
+  pairs: Iterable<readonly [source: string, target: string]>,
+  theirs: (code: string) => string | undefined,
+): PairTest {
+  const targets = new Map<string, Set<string>>();
+  for (const [source, target] of pairs) {
+    const known = targets.get(source);
+    if (known === undefined) targets.set(source, new Set([target]));
+    else known.add(target);
+  }
+  return (sourceLang, targetLang) => {
+    const [source, target] = [theirs(sourceLang), theirs(targetLang)];
+    return source !== undefined && target !== undefined && targets.get(source)?.has(target) === true;
+  };
+}
