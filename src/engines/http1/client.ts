@@ -4,8 +4,8 @@ import type { AttemptFailure, EngineResponse, FailureCause } from '../../ports/e
 import { connectCauseOf } from './origin.ts';
 import type { Origin } from './origin.ts';
 import type { RequestText } from './request.ts';
-import type { ResponseParser } from './response-parser.ts';
-import type { ResponseParsers } from './response-parsers.ts';
+import type { IdleSockets } from './idle-sockets.ts';
+import { ResponseParser } from './response-parser.ts';
 
 /**
  * Shared by all connections, because data is parsed before anything else is read: recently written memory is in the processor's
@@ -13,17 +13,26 @@ import type { ResponseParsers } from './response-parsers.ts';
  */
 const readBuffer = Buffer.allocUnsafeSlow(65_536);
 
-/** Receives the response to a request; called once, unless the handler itself destroyed the connection. */
+/** Receives the result of a request. */
 export interface ResponseHandler {
-  onSent(): void;
-  onResponse(response: EngineResponse): void;
-  onFailure(failure: AttemptFailure, cause?: FailureCause): void;
+  /** Set to `sent` when the request has been written. */
+  stage: 'waiting' | 'connecting' | 'sent' | 'settled';
+  /** Called once, unless the handler itself destroyed the connection. */
+  onResult(result: EngineResponse | AttemptFailure, cause?: FailureCause): void;
 }
 
 /** The pool, which counts connections. */
 export interface ClientOwner {
-  /** The request is finished and the connection can be reused. */
-  onRest(client: Client): void;
+  /** Takes connections whose request is finished and that can be reused. */
+  readonly idle: IdleSockets;
+  /**
+   * Parsers that no connection uses: one needs a parser only while an answer is arriving. Most answers arrive in one read, so
+   * nearly all are parsed by the same parser, whose state is still in the processor's cache.
+   */
+  readonly parsers: ResponseParser[];
+  readonly responseBytesMax: number;
+  /** Reject an answer with another request's id; `false` for engines that generate ids of their own. */
+  readonly checksIds: boolean;
   /** Called once. */
   onGone(client: Client): void;
   /** Unsolicited bytes arrived: they cannot be attributed, on this connection or on others to that engine. */
@@ -46,12 +55,11 @@ export class Client {
   place: { inFlight: number } = NOWHERE;
   /** How long the server keeps the connection, according to its last answer; 0 if it must not be reused. */
   keepsSeconds = 0;
+  /** It has been closed. */
+  gone = false;
   readonly #owner: ClientOwner;
   readonly #socket: Socket;
-  readonly #parsers: ResponseParsers;
   readonly #secure: boolean;
-  /** Reject an answer with another request's id; `false` for engines that generate ids of their own. */
-  readonly #checksIds: boolean;
   /** Set while an answer is arriving. */
   #parser: ResponseParser | undefined = undefined;
   #handler: ResponseHandler | undefined = undefined;
@@ -61,7 +69,6 @@ export class Client {
   #ready = false;
   /** Chunks of a request are still to be written. */
   #writing = false;
-  #gone = false;
   /** Has already carried a request. */
   #served = false;
   /** Carried a request before the current one, so incoming bytes may belong to that. */
@@ -71,13 +78,11 @@ export class Client {
   /** The answer is complete, but whether it came too early is only known in the next check phase. */
   #undecided = false;
 
-  constructor(origin: Origin, reusable: boolean, parsers: ResponseParsers, owner: ClientOwner, checksIds = true) {
+  constructor(origin: Origin, reusable: boolean, owner: ClientOwner) {
     this.reusable = reusable;
-    this.#checksIds = checksIds;
     this.#owner = owner;
-    this.#parsers = parsers;
     this.#secure = origin.readyEvent === 'secureConnect';
-    this.#socket = origin.open({ buffer: readBuffer, callback: (length) => this.#read(length) });
+    this.#socket = origin.open({ buffer: readBuffer, callback: this.#read });
     this.#socket.once(origin.readyEvent, () => this.#connected());
     this.#socket.on('end', () => this.#ended());
     this.#socket.on('error', (error) => (this.#ready ? this.breakOff() : this.#fail('connect', connectCauseOf(error, this.#secure))));
@@ -86,10 +91,6 @@ export class Client {
 
   get busy(): boolean {
     return this.#handler !== undefined;
-  }
-
-  get gone(): boolean {
-    return this.#gone;
   }
 
   /**
@@ -117,11 +118,11 @@ export class Client {
 
   /** Does not call the handler. */
   destroy(): void {
-    if (this.#gone) return;
-    this.#gone = true;
+    if (this.gone) return;
+    this.gone = true;
     this.#handler = undefined;
     this.#request = undefined;
-    this.#dropParser();
+    this.#parser = undefined;
     this.#socket.destroy();
     this.#owner.onGone(this);
   }
@@ -130,7 +131,7 @@ export class Client {
   #fail(failure: AttemptFailure, cause?: FailureCause): void {
     const handler = this.#handler;
     this.destroy();
-    handler?.onFailure(failure, cause);
+    handler?.onResult(failure, cause);
   }
 
   /** It is no longer certain that the next answer belongs to this request. */
@@ -154,12 +155,12 @@ export class Client {
     // Head and body in one write, which is usually one system call and one packet.
     this.#socket.write(text, encoding);
     if (pieces !== undefined) this.#write(pieces, 0);
-    this.#handler?.onSent();
+    if (this.#handler !== undefined) this.#handler.stage = 'sent';
   }
 
   /** Writes a long body as the system accepts it, and continues after `drain`: never all in one go. */
   #write(pieces: readonly Uint8Array[], first: number): void {
-    for (let i = first; i < pieces.length && !this.#gone; i++) {
+    for (let i = first; i < pieces.length && !this.gone; i++) {
       this.#writing = i + 1 < pieces.length;
       if (this.#socket.write(pieces[i]!)) continue;
       this.#socket.once('drain', () => this.#write(pieces, i + 1));
@@ -168,27 +169,28 @@ export class Client {
   }
 
   /** Returning false stops reading. */
-  #read(length: number): boolean {
-    if (this.#gone) return false;
+  readonly #read = (length: number): boolean => {
+    if (this.gone) return false;
     // Unsolicited bytes before a request or after an answer.
     if (this.#handler === undefined || !this.#ready) {
       this.#owner.onUnasked(this);
       this.breakOff();
       return false;
     }
-    const parser = (this.#parser ??= this.#beginAnswer());
+    let parser = this.#parser;
+    if (parser === undefined) {
+      const { parsers, responseBytesMax, checksIds } = this.#owner;
+      this.#parser = parser = parsers.pop() ?? new ResponseParser(responseBytesMax);
+      parser.begin(this.#id, checksIds);
+      // With TLS this is not known yet.
+      this.#early = !this.#secure && this.unsent;
+    }
     const reading = parser.read(readBuffer, length);
-    if (this.#undecided || reading === 'open') return !this.#gone;
+    if (this.#undecided || reading === 'open') return !this.gone;
     if (reading === 'complete') this.#completed(parser);
     else this.#refuse(reading);
-    return !this.#gone;
-  }
-
-  #beginAnswer(): ResponseParser {
-    // With TLS this is not known yet.
-    this.#early = !this.#secure && this.unsent;
-    return this.#parsers.take(this.#id, this.#checksIds);
-  }
+    return !this.gone;
+  };
 
   /** On a reused connection, unparsable bytes may be the rest of an earlier answer. */
   #refuse(reading: 'malformed' | 'too_large' | 'foreign'): void {
@@ -197,21 +199,18 @@ export class Client {
     else this.#fail(reading === 'foreign' ? 'foreign_id' : 'too_large');
   }
 
-  #completed(parser: ResponseParser): void {
-    if (!this.#secure || !this.unsent) {
-      this.#answered(parser);
+  /** `decided`: it is known whether the answer came too early. */
+  #completed(parser: ResponseParser, decided = !this.#secure || !this.unsent): void {
+    if (!decided) {
+      this.#undecided = true;
+      setImmediate(() => {
+        this.#undecided = false;
+        if (this.gone || this.#parser !== parser) return;
+        this.#early = this.unsent;
+        this.#completed(parser, true);
+      });
       return;
     }
-    this.#undecided = true;
-    setImmediate(() => {
-      this.#undecided = false;
-      if (this.#gone || this.#parser !== parser) return;
-      this.#early = this.unsent;
-      this.#answered(parser);
-    });
-  }
-
-  #answered(parser: ResponseParser): void {
     const handler = this.#handler!;
     const response = parser.take();
     const early = this.#early && response.status < REFUSED;
@@ -225,21 +224,16 @@ export class Client {
     }
     this.#handler = undefined;
     this.keepsSeconds = parser.keepsSeconds;
-    this.#dropParser();
-    if (this.reusable && this.keepsSeconds > 0 && !this.#writing && (this.#secure || !this.unsent)) this.#owner.onRest(this);
+    this.#parser = undefined;
+    this.#owner.parsers.push(parser);
+    if (this.reusable && this.keepsSeconds > 0 && !this.#writing && (this.#secure || !this.unsent)) this.#owner.idle.rest(this);
     else this.destroy();
-    handler.onResponse(response);
+    handler.onResult(response);
   }
 
   #ended(): void {
     const parser = this.#parser;
     if (this.#handler === undefined || !this.#ready || parser?.end() !== 'complete') this.breakOff();
     else if (!this.#undecided) this.#completed(parser);
-  }
-
-  #dropParser(): void {
-    if (this.#parser === undefined) return;
-    this.#parsers.giveBack(this.#parser);
-    this.#parser = undefined;
   }
 }

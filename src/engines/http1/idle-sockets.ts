@@ -9,9 +9,10 @@ const MARGIN_MS = 1000;
 const SWEEP_MS = 500;
 
 export class IdleSockets {
+  /** Takes no more connections. */
+  closed = false;
   readonly #nowMs: () => number;
-  /** Called when a connection becomes free. */
-  readonly #onFree: (client: Client) => void;
+  readonly #owner: { onFree(client: Client): void };
   /** Most recent last. */
   readonly #idle: Client[] = [];
   /** Connections whose answers arrived in this turn of the event loop, and in the previous one. */
@@ -20,9 +21,10 @@ export class IdleSockets {
   /** One timer for all, while there are any. */
   #sweeping: NodeJS.Timeout | undefined = undefined;
 
-  constructor(nowMs: () => number, onFree: (client: Client) => void) {
+  /** `onFree` is called when a connection has become idle. */
+  constructor(nowMs: () => number, owner: { onFree(client: Client): void }) {
     this.#nowMs = nowMs;
-    this.#onFree = onFree;
+    this.#owner = owner;
   }
 
   get idle(): number {
@@ -40,7 +42,7 @@ export class IdleSockets {
    */
   rest(client: Client): void {
     const idleMs = Math.min(IDLE_MS_MAX, client.keepsSeconds * 1000 - MARGIN_MS);
-    if (idleMs <= 0) {
+    if (this.closed || idleMs <= 0) {
       client.destroy();
       return;
     }
@@ -50,9 +52,7 @@ export class IdleSockets {
   }
 
   /** Most recent first, so that surplus connections age and are closed. */
-  take(): Client | undefined {
-    if (this.#idle.length === 0) return undefined;
-    const nowMs = this.#nowMs();
+  take(nowMs: number): Client | undefined {
     for (let client = this.#idle.pop(); client !== undefined; client = this.#idle.pop()) {
       if (client.idleUntilMs > nowMs) {
         client.idle = false;
@@ -89,7 +89,7 @@ export class IdleSockets {
       if (client.gone) continue;
       client.idle = true;
       this.#idle.push(client);
-      this.#onFree(client);
+      this.#owner.onFree(client);
     }
     if (this.#idle.length > 0) this.#sweeping ??= setInterval(this.#sweep, SWEEP_MS).unref();
   };

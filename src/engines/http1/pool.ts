@@ -7,7 +7,7 @@ import type { RequestText } from './request.ts';
 import { Client } from './client.ts';
 import type { ResponseHandler, ClientOwner } from './client.ts';
 import { IdleSockets } from './idle-sockets.ts';
-import { ResponseParsers } from './response-parsers.ts';
+import type { ResponseParser } from './response-parser.ts';
 import { TeamTurns } from './team-turns.ts';
 import type { Lane } from './team-turns.ts';
 
@@ -60,6 +60,10 @@ const NOBODY: Asker = { requestId: '' };
 
 /** One replica's connections. A call is sent at once, queued, or refused as `busy`. */
 export class Pool implements ClientOwner {
+  readonly idle: IdleSockets;
+  readonly parsers: ResponseParser[] = [];
+  readonly responseBytesMax: number;
+  readonly checksIds: boolean;
   readonly #href: string;
   readonly #origin: Origin;
   readonly #basePath: string;
@@ -68,16 +72,13 @@ export class Pool implements ClientOwner {
   readonly #taken: readonly string[];
   readonly #limits: PoolLimits;
   readonly #nowMs: () => number;
-  readonly #idle: IdleSockets;
-  readonly #parsers: ResponseParsers;
   /** Every open connection: connecting, in use, resting or idle. */
   readonly #open = new Set<Client>();
   readonly #turns: TeamTurns<PoolRequest>;
   /** Connections that count against the limit: all except idle ones. */
   #inFlight = 0;
-  /** Until this time no connection is reused; 0 if all is well. */
-  #distrustUntilMs = 0;
-  #closing = false;
+  /** Until this time no connection is reused. */
+  #distrustUntilMs = -Infinity;
   #destroyed = false;
   /** Resolved when the last call in flight has ended and no more may follow. */
   readonly #quiet = Promise.withResolvers<void>();
@@ -90,18 +91,20 @@ export class Pool implements ClientOwner {
     this.#lines = fixedLines(this.#origin.host, limits.headers);
     this.#taken = Object.keys(limits.headers ?? {}).map((name) => name.toLowerCase());
     this.#limits = limits;
-    this.#nowMs = limits.nowMs ?? (() => performance.now());
-    this.#parsers = new ResponseParsers(limits.responseBytesMax);
-    this.#idle = new IdleSockets(this.#nowMs, (client) => this.#free(client));
+    this.#nowMs = limits.nowMs ?? performance.now.bind(performance);
+    this.responseBytesMax = limits.responseBytesMax;
+    this.checksIds = limits.checkIds ?? true;
+    this.idle = new IdleSockets(this.#nowMs, this);
     this.#turns = new TeamTurns(limits.connectionsMax, limits.teamShare ?? TEAM_SHARE, this.#nowMs);
   }
 
   /** Starts a call; `settle` is called exactly once. */
   call(call: EngineCall, connection: ConnectionUse, settle: Settle, asker: Asker = NOBODY): PoolRequest {
-    const lines = this.#lines[this.#keeps(connection) ? 'reused' : 'fresh'];
+    const reusable = connection === 'reused' && this.#limits.keepAlive !== false;
+    const lines = this.#lines[reusable ? 'reused' : 'fresh'];
     const request = requestText(call, this.#basePath, lines, this.#taken, asker.requestId);
     const lane = this.#turns.called(asker.teamId ?? '');
-    const started = new PoolRequest(this, lane, request, connection, settle);
+    const started = new PoolRequest(this, lane, request, reusable, settle);
     if (request === undefined) {
       started.stop('internal');
     } else if (this.#destroyed) {
@@ -129,7 +132,7 @@ export class Pool implements ClientOwner {
   #wait(call: PoolRequest, lane: Lane<PoolRequest>): void {
     // A resting connection becomes free within two turns of the event loop, so a call waiting for one does not count against
     // the queue.
-    const full = this.#turns.size >= this.#limits.queueMax + this.#idle.resting;
+    const full = this.#turns.size >= this.#limits.queueMax + this.idle.resting;
     // If the queue is full, the team with the most calls in it gives way.
     const pushedOut = full ? this.#turns.latestOfMost(lane) : undefined;
     if (full && pushedOut === undefined) {
@@ -147,15 +150,10 @@ export class Pool implements ClientOwner {
     this.#turns.leave(call.lane, call);
   }
 
-  onRest(client: Client): void {
-    if (this.#closing) client.destroy();
-    else this.#idle.rest(client);
-  }
-
   onGone(client: Client): void {
     this.#open.delete(client);
-    if (client.idle) this.#idle.forget(client);
-    else this.#free(client);
+    if (client.idle) this.idle.forget(client);
+    else this.onFree(client);
   }
 
   /**
@@ -164,16 +162,17 @@ export class Pool implements ClientOwner {
    * whether it continues.
    */
   onUnasked(from: Client): void {
-    const begins = !this.#distrusts();
-    this.#distrustUntilMs = this.#nowMs() + DISTRUST_MS;
-    this.#idle.endAll();
+    const nowMs = this.#nowMs();
+    const begins = nowMs >= this.#distrustUntilMs;
+    this.#distrustUntilMs = nowMs + DISTRUST_MS;
+    this.idle.endAll();
     for (const client of this.#open) if (client !== from && client.busyAgain) client.distrust();
     this.#limits.onUnasked?.(this.#href, begins);
   }
 
   /** Lets calls in flight finish. */
   close(): Promise<void> {
-    this.#closing = true;
+    this.idle.closed = true;
     for (const client of this.#open) if (!client.busy) client.destroy();
     if (this.#inFlight === 0) this.#quiet.resolve();
     return this.#quiet.promise;
@@ -181,46 +180,37 @@ export class Pool implements ClientOwner {
 
   /** Aborts everything in flight. */
   destroy(): Promise<void> {
-    this.#closing = true;
+    this.idle.closed = true;
     this.#destroyed = true;
     for (const call of this.#turns.all()) call.stop('connect');
     for (const client of this.#open) client.breakOff();
     return Promise.resolve();
   }
 
+  /** A connection does not count against the limit any more. */
+  onFree(client: Client): void {
+    this.#inFlight--;
+    client.place.inFlight--;
+    if (this.#turns.size > 0) this.#startWaiting();
+    if (this.idle.closed && this.#inFlight === 0) this.#quiet.resolve();
+  }
+
   #start(call: PoolRequest): void {
     this.#inFlight++;
-    const reusable = this.#keeps(call.connection);
-    let client = reusable && !this.#distrusts() ? this.#idle.take() : undefined;
+    const nowMs = this.#nowMs();
+    let client = call.reusable && nowMs >= this.#distrustUntilMs ? this.idle.take(nowMs) : undefined;
     if (client === undefined) {
-      const { connectionsMax } = this.#limits;
       // Idle connections count as well, because the engine may have a limit of its own.
-      if (this.#inFlight + this.#idle.idle > connectionsMax) this.#idle.dropOldest();
-      client = new Client(this.#origin, reusable, this.#parsers, this, this.#limits.checkIds);
+      if (this.#inFlight + this.idle.idle > this.#limits.connectionsMax) this.idle.dropOldest();
+      client = new Client(this.#origin, call.reusable, this);
       this.#open.add(client);
     }
     call.lane.inFlight++;
     client.place = call.lane;
-    call.startOn(client);
-  }
-
-  #keeps(connection: ConnectionUse): boolean {
-    return connection === 'reused' && this.#limits.keepAlive !== false;
-  }
-
-  #distrusts(): boolean {
-    if (this.#distrustUntilMs === 0) return false;
-    if (this.#nowMs() < this.#distrustUntilMs) return true;
-    this.#distrustUntilMs = 0;
-    return false;
-  }
-
-  /** A connection has been freed. */
-  #free(client: Client): void {
-    this.#inFlight--;
-    client.place.inFlight--;
-    if (this.#turns.size > 0) this.#startWaiting();
-    if (this.#closing && this.#inFlight === 0) this.#quiet.resolve();
+    call.client = client;
+    const request = call.request!;
+    call.request = undefined;
+    client.start(call, request);
   }
 
   #startWaiting(): void {
@@ -236,63 +226,52 @@ export class Pool implements ClientOwner {
 
 /** One call. It is its connection's handler itself, which saves closures. */
 export class PoolRequest implements ResponseHandler {
-  readonly connection: ConnectionUse;
   readonly lane: Lane<PoolRequest>;
-  stage: 'waiting' | 'connecting' | 'sent' | 'settled' = 'waiting';
+  /** Its connection is kept for further calls. */
+  readonly reusable: boolean;
+  stage: ResponseHandler['stage'] = 'waiting';
   waitingSinceMs = 0;
+  /** Until it is sent. */
+  request: RequestText | undefined;
+  client: Client | undefined = undefined;
   /** From the response or its failure, to be reported if the attempt fails. */
   status: number | undefined = undefined;
   retryAfter: string | undefined = undefined;
   cause: FailureCause | undefined = undefined;
-  readonly #replica: Pool;
+  /** The answer had the request's id. */
+  echoedId = false;
+  readonly #pool: Pool;
   readonly #settle: Settle;
-  #request: RequestText | undefined;
-  #client: Client | undefined = undefined;
 
-  constructor(replica: Pool, lane: Lane<PoolRequest>, request: RequestText | undefined, connection: ConnectionUse, settle: Settle) {
-    this.#replica = replica;
+  constructor(pool: Pool, lane: Lane<PoolRequest>, request: RequestText | undefined, reusable: boolean, settle: Settle) {
+    this.#pool = pool;
     this.lane = lane;
-    this.#request = request;
-    this.connection = connection;
+    this.request = request;
+    this.reusable = reusable;
     this.#settle = settle;
   }
 
   /** Aborts the call with a failure; its connection is not reused. */
   stop(failure: AttemptFailure): void {
     if (this.stage === 'settled') return;
-    const client = this.#client;
-    this.#end(failure);
-    if (client === undefined) this.#replica.leaveQueue(this);
+    const { client } = this;
+    this.onResult(failure);
+    if (client === undefined) this.#pool.leaveQueue(this);
     else client.destroy();
   }
 
-  startOn(client: Client): void {
-    this.#client = client;
-    client.start(this, this.#request!);
-    this.#request = undefined;
-  }
-
-  onSent(): void {
-    this.stage = 'sent';
-  }
-
-  onResponse(response: EngineResponse): void {
-    this.status = response.status;
-    this.retryAfter = response.retryAfter;
-    this.#end(response);
-  }
-
-  onFailure(failure: AttemptFailure, cause?: FailureCause): void {
-    this.cause = cause;
-    this.#end(failure);
-  }
-
-  #end(result: EngineResponse | AttemptFailure): void {
+  onResult(result: EngineResponse | AttemptFailure, cause?: FailureCause): void {
     if (this.stage === 'settled') return;
     this.stage = 'settled';
+    this.cause = cause;
+    if (typeof result !== 'string') {
+      this.status = result.status;
+      this.retryAfter = result.retryAfter;
+      this.echoedId = result.echoedId === true;
+    }
     // The connection continues with other calls.
-    this.#client = undefined;
-    this.#request = undefined;
+    this.client = undefined;
+    this.request = undefined;
     this.#settle(result);
   }
 }

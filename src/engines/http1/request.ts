@@ -6,15 +6,18 @@ import type { EngineCall } from '../../ports/engine.ts';
 const NAME =
   /^(?!(?:host|connection|keep-alive|proxy-connection|transfer-encoding|content-length|te|trailer|upgrade|expect|accept-encoding)$)[\w!#$%&'*+.^`|~-]+$/i;
 const VALUE = /^[\t\x20-\x7e]*$/;
+const ID_FIELD = 'x-request-id';
 /** Names that passed the regex, cached: every call has the same few, and a lookup takes a quarter of the time. */
-const sendable = new Set<string>();
-const SENDABLE_MAX = 64;
+const kinds = new Map<string, 'id' | 'other'>();
+const KINDS_MAX = 64;
 
-function isSendable(name: string): boolean {
-  if (sendable.has(name)) return true;
-  if (!NAME.test(name)) return false;
-  if (sendable.size < SENDABLE_MAX) sendable.add(name);
-  return true;
+/** What an adapter's field of this name is; `undefined` if it must not send it. A plugin's adapter may use any case. */
+function kindOf(name: string): 'id' | 'other' | undefined {
+  const known = kinds.get(name);
+  if (known !== undefined || !NAME.test(name)) return known;
+  const kind = name.toLowerCase() === ID_FIELD ? 'id' : 'other';
+  if (kinds.size < KINDS_MAX) kinds.set(name, kind);
+  return kind;
 }
 
 /** Whether an operator may add a field of this name to every request. */
@@ -36,13 +39,6 @@ export function fixedLines(
   const more = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   const lines = `Host: ${host}\r\nAccept-Encoding: identity\r\n${more.join('')}Connection: `;
   return { reused: `${lines}keep-alive\r\n`, fresh: `${lines}close\r\n` };
-}
-
-const ID_FIELD = 'x-request-id';
-
-/** Case-insensitive, because a plugin's adapter may use any case. */
-function isIdField(name: string): boolean {
-  return name === ID_FIELD || (name.length === ID_FIELD.length && !sendable.has(name) && name.toLowerCase() === ID_FIELD);
 }
 
 /** A serialized request. */
@@ -71,12 +67,13 @@ export function requestText(
   if (target !== rightPath && !PATH.test(target)) return undefined;
   rightPath = target;
   let text = `${method} ${target} HTTP/1.1\r\n${lines}`;
-  if (id !== '') text += `x-request-id: ${id}\r\n`;
+  if (id !== '') text += `${ID_FIELD}: ${id}\r\n`;
   for (const name of Object.keys(headers)) {
-    if (id !== '' && isIdField(name)) continue;
+    const kind = kindOf(name);
+    if (id !== '' && kind === 'id') continue;
     if (taken.length > 0 && taken.includes(name.toLowerCase())) continue;
     const value = headers[name]!;
-    if (!isSendable(name) || (value !== JSON_TYPE && !VALUE.test(value))) return undefined;
+    if (kind === undefined || (value !== JSON_TYPE && !VALUE.test(value))) return undefined;
     text += `${name}: ${value}\r\n`;
   }
   if (body !== undefined) {

@@ -17,6 +17,10 @@ const [HEAD, LENGTH, CHUNKS, TRAILERS, UNTIL_END] = [0, 1, 2, 3, 4];
 
 /** Parses one answer after another; call `begin` before each. The result does not depend on how the bytes are split. */
 export class ResponseParser {
+  /** Further bytes followed the answer in the same read. */
+  excess = false;
+  /** Of a complete answer: how long the server keeps the connection, as far as known; 0 if it must not be reused. */
+  keepsSeconds = 0;
   /** Larger bodies are rejected. */
   readonly #bodyBytesMax: number;
   readonly #head = new ResponseHeadParser();
@@ -26,60 +30,55 @@ export class ResponseParser {
   #interims = 0;
   #body: Buffer = NOTHING;
   #bodyBytes = 0;
-  /** Whether the answer permits another exchange on the connection. */
-  #lasting = true;
-  /** Reject an answer with a foreign id. */
-  #strict = false;
-  #excess = false;
 
   constructor(bodyBytesMax: number) {
     this.#bodyBytesMax = bodyBytesMax;
   }
 
-  begin(): void {
+  /** `id` is that of the request, empty for none; `strict` rejects an answer with another id. */
+  begin(id = '', strict = false): void {
+    this.#head.expectedId = id;
+    this.#head.strict = strict && id !== '';
     this.#head.begin();
+    this.excess = false;
+    this.keepsSeconds = 0;
     this.#reading = 'open';
     this.#phase = HEAD;
     this.#interims = 0;
     this.#body = NOTHING;
     this.#bodyBytes = 0;
-    this.#lasting = true;
-    this.#excess = false;
-  }
-
-  /** Sets the id of the request, empty for none. `strict` rejects an answer with another id. */
-  expect(id: string, strict: boolean): void {
-    this.#head.framing.expectedId = id;
-    this.#strict = strict && id !== '';
   }
 
   /** Continues parsing until the answer is complete or unusable. The bytes may be overwritten afterwards. */
   read(bytes: Buffer, length = bytes.length): Reading {
     let at = 0;
-    while (at < length && this.#reading === 'open') at = this.#step(bytes, at, length);
+    while (at < length && this.#reading === 'open') {
+      if (this.#phase === HEAD) {
+        at = this.#head.read(bytes, at, length);
+        if (this.#head.reading === 'complete') this.#endHead();
+        else this.#reading = this.#head.reading;
+      } else if (this.#phase === LENGTH) {
+        const taken = bytes.copy(this.#body, this.#bodyBytes, at, length);
+        at += taken;
+        this.#bodyBytes += taken;
+        if (this.#bodyBytes === this.#body.length) this.#reading = 'complete';
+      } else {
+        at = this.#readUnsized(bytes, at, length);
+      }
+    }
     // Bytes after the answer must not reach the next caller.
     if (at < length) {
-      this.#lasting = false;
-      this.#excess = true;
+      this.keepsSeconds = 0;
+      this.excess = true;
     }
     return this.#reading;
   }
 
-  /** Whether further bytes followed the answer in the same read. */
-  get excess(): boolean {
-    return this.#excess;
-  }
-
   /** The server closed the connection, which completes an answer without a length. */
   end(): Reading {
-    this.#lasting = false;
+    this.keepsSeconds = 0;
     if (this.#reading === 'open') this.#reading = this.#phase === UNTIL_END ? 'complete' : 'malformed';
     return this.#reading;
-  }
-
-  /** How long the server keeps the connection, as far as known; 0 if it must not be reused. */
-  get keepsSeconds(): number {
-    return this.#lasting ? this.#head.framing.keepsSeconds : 0;
   }
 
   /** Returns the complete answer, with its own copy of the body, and forgets it. */
@@ -87,44 +86,36 @@ export class ResponseParser {
     const body = this.#bodyBytes < this.#body.length ? this.#body.subarray(0, this.#bodyBytes) : this.#body;
     this.#body = NOTHING;
     this.#bodyBytes = 0;
-    const { status, framing } = this.#head;
-    const echoedId = framing.id === 'ours';
-    return framing.retryAfter === undefined ? { status, echoedId, body } : { status, echoedId, body, retryAfter: framing.retryAfter };
-  }
-
-  #step(bytes: Buffer, from: number, to: number): number {
-    if (this.#phase === HEAD) {
-      const at = this.#head.read(bytes, from, to);
-      if (this.#head.reading === 'complete') this.#endHead();
-      else this.#reading = this.#head.reading;
-      return at;
-    }
-    if (this.#phase === TRAILERS) {
-      const at = this.#head.read(bytes, from, to);
-      this.#reading = this.#head.reading === 'complete' && this.#foreign ? 'foreign' : this.#head.reading;
-      return at;
-    }
-    if (this.#phase === CHUNKS) return this.#chunks.inContent ? this.#readChunk(bytes, from, to) : this.#readChunkLine(bytes, from, to);
-    return this.#phase === LENGTH ? this.#readLength(bytes, from, to) : this.#readUntilEnd(bytes, from, to);
+    const { status, id, retryAfter } = this.#head;
+    const echoedId = id === 'ours';
+    return retryAfter === undefined ? { status, echoedId, body } : { status, echoedId, body, retryAfter };
   }
 
   #endHead(): void {
-    const { status, old } = this.#head;
-    const { contentLength, chunked, closes } = this.#head.framing;
-    // Checked before the body arrives, and before an interim answer is skipped.
-    if (this.#foreign) this.#reading = 'foreign';
+    const { status, old, contentLength, chunked, closes, keepsSeconds } = this.#head;
+    const bodiless = status === 204 || status === 304;
     // Response smuggling: chunked with a length, or chunked in HTTP/1.0.
-    else if (chunked && (contentLength !== -1 || old)) this.#reading = 'malformed';
-    else if (status < 200) this.#endInterim(chunked || contentLength !== -1 || closes);
-    else if (status === 204 || status === 304) this.#complete(!old && !closes && !chunked && contentLength <= 0);
-    else if (chunked) this.#expectChunks(!closes);
-    else if (contentLength === -1) this.#phase = UNTIL_END;
-    else if (contentLength === 0) this.#complete(!old && !closes);
-    else this.#expectLength(contentLength, !old && !closes);
-  }
-
-  get #foreign(): boolean {
-    return this.#strict && this.#head.framing.id === 'foreign';
+    if (chunked && (contentLength !== -1 || old)) {
+      this.#reading = 'malformed';
+    } else if (status < 200) {
+      this.#endInterim(chunked || contentLength !== -1 || closes);
+    } else {
+      const lasting = !old && !closes && !(bodiless && (chunked || contentLength > 0));
+      this.keepsSeconds = lasting ? keepsSeconds : 0;
+      if (bodiless || contentLength === 0) {
+        this.#reading = 'complete';
+      } else if (chunked) {
+        this.#chunks.begin();
+        this.#phase = CHUNKS;
+      } else if (contentLength === -1) {
+        this.#phase = UNTIL_END;
+      } else if (contentLength > this.#bodyBytesMax) {
+        this.#reading = 'too_large';
+      } else {
+        this.#body = Buffer.allocUnsafe(contentLength);
+        this.#phase = LENGTH;
+      }
+    }
   }
 
   #endInterim(final: boolean): void {
@@ -133,56 +124,34 @@ export class ResponseParser {
     else this.#head.begin();
   }
 
-  #complete(lasting: boolean): void {
-    this.#lasting = lasting;
-    this.#reading = 'complete';
-  }
-
-  #expectChunks(lasting: boolean): void {
-    this.#lasting = lasting;
-    this.#chunks.begin();
-    this.#phase = CHUNKS;
-  }
-
-  #expectLength(length: number, lasting: boolean): void {
-    this.#lasting = lasting;
-    if (length > this.#bodyBytesMax) {
-      this.#reading = 'too_large';
-      return;
+  /** Of a chunked body, its trailers, or a body that ends with the connection. */
+  #readUnsized(bytes: Buffer, from: number, to: number): number {
+    if (this.#phase === TRAILERS) {
+      const at = this.#head.read(bytes, from, to);
+      this.#reading = this.#head.reading;
+      return at;
     }
-    this.#body = Buffer.allocUnsafe(length);
-    this.#phase = LENGTH;
-  }
-
-  #readLength(bytes: Buffer, from: number, to: number): number {
-    const taken = bytes.copy(this.#body, this.#bodyBytes, from, to);
-    this.#bodyBytes += taken;
-    if (this.#bodyBytes === this.#body.length) this.#reading = 'complete';
-    return from + taken;
-  }
-
-  #readChunkLine(bytes: Buffer, from: number, to: number): number {
-    const at = this.#chunks.read(bytes, from, to, this.#bodyBytesMax - this.#bodyBytes);
-    if (this.#chunks.reading === 'complete') {
-      this.#head.beginTrailers();
-      this.#phase = TRAILERS;
-    } else {
-      this.#reading = this.#chunks.reading;
+    if (this.#phase === UNTIL_END) {
+      if (this.#bodyBytes + to - from > this.#bodyBytesMax) this.#reading = 'too_large';
+      else this.#append(bytes, from, to);
+      return to;
     }
-    return at;
-  }
-
-  #readChunk(bytes: Buffer, from: number, to: number): number {
+    if (!this.#chunks.inContent) return this.#readChunkLine(bytes, from, to);
     const end = Math.min(to, from + this.#chunks.contentLeft);
     this.#append(bytes, from, end);
     this.#chunks.took(end - from);
     return end;
   }
 
-  #readUntilEnd(bytes: Buffer, from: number, to: number): number {
-    if (this.#bodyBytes + to - from > this.#bodyBytesMax) this.#reading = 'too_large';
-    else this.#append(bytes, from, to);
-    return to;
+  #readChunkLine(bytes: Buffer, from: number, to: number): number {
+    const at = this.#chunks.read(bytes, from, to, this.#bodyBytesMax - this.#bodyBytes);
+    if (this.#chunks.reading === 'complete') {
+      this.#head.begin(true);
+      this.#phase = TRAILERS;
+    } else {
+      this.#reading = this.#chunks.reading;
+    }
+    return at;
   }
 
   #append(bytes: Buffer, from: number, to: number): void {

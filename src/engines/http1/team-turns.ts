@@ -18,12 +18,13 @@ export class Lane<Call> {
  * held for slow calls would make the other team wait just as long, so the rest stay free.
  */
 export class TeamTurns<Call> {
+  /** The number of waiting calls. */
+  size = 0;
   readonly #shareMax: number;
   readonly #nowMs: () => number;
   readonly #lanes = new Map<string, Lane<Call>>();
   /** Lanes with waiting calls, in turn order. */
   readonly #queue = new Set<Lane<Call>>();
-  #size = 0;
   /** The team that called last, and when; and when any other team last called. */
   #latest: Lane<Call> | undefined = undefined;
   #latestMs = -Infinity;
@@ -33,11 +34,6 @@ export class TeamTurns<Call> {
   constructor(connectionsMax: number, share: number, nowMs: () => number) {
     this.#shareMax = Math.max(1, Math.floor(connectionsMax * share));
     this.#nowMs = nowMs;
-  }
-
-  /** The number of waiting calls. */
-  get size(): number {
-    return this.#size;
   }
 
   /** The lane of a team that is making a call. Calls of no team (trials, questions for pairs) do not make the others share. */
@@ -61,12 +57,12 @@ export class TeamTurns<Call> {
   wait(lane: Lane<Call>, call: Call): void {
     lane.waiting.add(call);
     this.#queue.add(lane);
-    this.#size++;
+    this.size++;
   }
 
   leave(lane: Lane<Call>, call: Call): void {
     if (!lane.waiting.delete(call)) return;
-    this.#size--;
+    this.size--;
     if (lane.waiting.size === 0) this.#queue.delete(lane);
   }
 

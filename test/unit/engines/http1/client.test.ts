@@ -1,4 +1,4 @@
-// One connection to an engine: when it is used again, how it ends, and that no caller gets what was not meant for it.
+// One connection to an engine: when it is reused, how it ends, and that no caller gets bytes that were not meant for it.
 import { afterEach, describe, expect, test } from 'vitest';
 import { lengthAnswer, make, RawEngine, rested, wireTo } from '../raw-engine.ts';
 import type { Pool, PoolLimits } from '../../../../src/engines/http1/pool.ts';
@@ -16,7 +16,7 @@ async function scene(limits: Partial<PoolLimits> = {}): Promise<{ engine: RawEng
 }
 
 describe('a connection', () => {
-  test('is used again', async () => {
+  test('is reused', async () => {
     const { engine, wire } = await scene();
     for (let i = 0; i < 5; i++) {
       expect(await make(wire, { body: String(i) }).result).toBe(`200 ${i}`);
@@ -25,7 +25,7 @@ describe('a connection', () => {
     expect(engine.connections.map(({ requests }) => requests)).toEqual([5]);
   });
 
-  test('that is fresh serves one call, says so, and is closed', async () => {
+  test('for a second attempt is new, serves one call, announces that, and is closed', async () => {
     const { engine, wire } = await scene();
     await make(wire).result;
     await rested();
@@ -42,7 +42,7 @@ describe('a connection', () => {
   test.each([
     ['a whole answer', lengthAnswer('poison')],
     ['one byte', '\n'],
-  ])('that gets %s while it is idle is dropped, and nobody gets it', async (_name, poison) => {
+  ])('that gets %s while it is idle is dropped, and no caller gets that', async (_name, poison) => {
     const { engine, wire } = await scene({ connectionsMax: 1 });
     expect(await make(wire).result).toBe('200 body');
     await rested();
@@ -53,9 +53,9 @@ describe('a connection', () => {
   });
 
   test.each([
-    ['in the same piece', 0],
-    ['in the next piece', 1],
-  ])('that gets a second answer behind the first, %s, is dropped, though a call waits for it', async (_name, later) => {
+    ['in the same chunk', 0],
+    ['in the next chunk', 1],
+  ])('that gets a second answer after the first, %s, is dropped, although a call waits for it', async (_name, later) => {
     const { engine, wire } = await scene({ connectionsMax: 1 });
     engine.respond = ({ socket }, body) => {
       if (later === 0) socket.write(lengthAnswer(body) + lengthAnswer('poison'));
@@ -66,7 +66,7 @@ describe('a connection', () => {
     expect(engine.connections.map(({ requests }) => requests)).toEqual([1, 1, 1]);
   });
 
-  test('that the engine closes while it is idle is not handed out', async () => {
+  test('that the engine closes while it is idle is not reused', async () => {
     const { engine, wire } = await scene({ connectionsMax: 1 });
     await make(wire).result;
     await rested();
@@ -76,14 +76,14 @@ describe('a connection', () => {
     expect(engine.connections).toHaveLength(2);
   });
 
-  test('that the engine closes right behind its answer, without a word, breaks no call that waits for it', async () => {
+  test('that the engine closes right after its answer, unannounced, breaks no waiting call', async () => {
     const { engine, wire } = await scene({ connectionsMax: 1 });
     engine.respond = ({ socket }, body) => void socket.end(lengthAnswer(body));
     const made = ['a', 'b', 'c'].map((body) => make(wire, { body }));
     expect(await Promise.all(made.map(({ result }) => result))).toEqual(['200 a', '200 b', '200 c']);
   });
 
-  test('whose engine answers before it has the whole request is not believed, and is closed', async () => {
+  test('is closed without using the answer if the engine answers before it has the whole request', async () => {
     const { engine, wire } = await scene();
     const body = 'x'.repeat(16 << 20);
     const made = make(wire, { body });
@@ -99,11 +99,11 @@ describe('a connection', () => {
   test.each([
     ['is closed before any answer', ''],
     ['ends inside the head', 'HTTP/1.1 200 OK\r\nContent-Le'],
-    ['ends behind an interim answer', 'HTTP/1.1 100 Continue\r\n\r\n'],
+    ['ends after an interim response', 'HTTP/1.1 100 Continue\r\n\r\n'],
     ['ends inside a body', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell'],
     ['ends inside a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhell'],
     ['ends before the last chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n'],
-    ['ends behind the last chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n'],
+    ['ends after the last chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n'],
   ])('that %s is a reset, and the request is not sent again', async (_name, bytes) => {
     const { engine, wire } = await scene();
     engine.respond = ({ socket }) => void socket.end(bytes);
@@ -113,7 +113,7 @@ describe('a connection', () => {
     expect(engine.connections.map(({ requests }) => requests)).toEqual([1, 1]);
   });
 
-  test('that ends is the end of an answer without a length', async () => {
+  test('ends an answer without a length by closing', async () => {
     const { engine, wire } = await scene();
     engine.respond = ({ socket }) => {
       socket.write('HTTP/1.1 200 OK\r\n\r\nhel');
@@ -129,7 +129,7 @@ describe('a connection', () => {
     await engine.until(() => engine.open === 0);
   });
 
-  test('is kept for four seconds, or a second less than the engine says', async () => {
+  test('is kept for four seconds, or a second less than the engine announces', async () => {
     let nowMs = 0;
     const { engine, wire } = await scene({ nowMs: () => nowMs });
     for (const [fields, keptMs] of [
@@ -147,7 +147,7 @@ describe('a connection', () => {
       expect(engine.connections.slice(before).map(({ requests }) => requests)).toEqual([2, 1]);
       nowMs += 4000;
     }
-    // Nobody asks for it any more: it is closed all the same.
+    // It is closed even if no call needs it any more.
     await engine.until(() => engine.open === 0);
   });
 

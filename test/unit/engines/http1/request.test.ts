@@ -1,4 +1,4 @@
-// What is sent to an engine, to the byte, and what is never sent.
+// The exact bytes of requests to an engine, and what is never sent.
 import { afterEach, describe, expect, test } from 'vitest';
 import { lengthAnswer, make, RawEngine, wireTo } from '../raw-engine.ts';
 import type { Pool } from '../../../../src/engines/http1/pool.ts';
@@ -16,7 +16,7 @@ async function scene(host = '127.0.0.1'): Promise<{ engine: RawEngine; wire: Poo
 }
 
 describe('a request', () => {
-  test('is sent as it was given, under the path of the replica, with its length in bytes', async () => {
+  test('is sent unchanged, under the path of the replica, with its length in bytes', async () => {
     const { engine, wire } = await scene();
     const body = '日本語 é \u{1f600} \ud800';
     expect(await make(wire, { path: '/a?b=c', headers: { 'x-a': 'b c' }, body }).result).toBe(`200 ${body.toWellFormed()}`);
@@ -25,14 +25,14 @@ describe('a request', () => {
     expect(engine.connections[0]!.received).toBe(head + bytes.toString('latin1'));
   });
 
-  test('without a body says so when it is a POST, and nothing when it is a GET', async () => {
+  test('without a body has a length of 0 if it is a POST, and none if it is a GET', async () => {
     const { engine, wire } = await scene();
     expect(await make(wire, { body: undefined }).result).toBe('200 ');
     expect(await make(wire, { body: undefined, method: 'GET' }, 'fresh').result).toBe('200 ');
     expect(engine.connections.map(({ received }) => /Content-Length: .*/.exec(received)?.[0])).toEqual(['Content-Length: 0', undefined]);
   });
 
-  test('carries the fields that the operator adds, which an adapter cannot repeat', async () => {
+  test('has the fields that the operator adds, which an adapter cannot repeat', async () => {
     const engine = await new RawEngine().listen();
     const wire = wireTo(`http://127.0.0.1:${engine.port}`, { headers: { 'X-Token': 'operator' } });
     open.push(engine, { close: () => wire.destroy() });
@@ -44,7 +44,7 @@ describe('a request', () => {
     expect(heads.join('')).not.toContain('adapter');
   });
 
-  test('carries the id of who asks in place of any that the adapter names', async () => {
+  test('has the request’s id instead of any that the adapter sets', async () => {
     const { engine, wire } = await scene();
     for (const headers of [{}, { 'x-request-id': 'adapter' }, { 'X-Request-ID': 'adapter', 'content-type': 'text/plain' }] as const) {
       expect(await make(wire, { headers }, 'fresh', { requestId: '01ID' }).result).toBe('200 body');
@@ -69,19 +69,19 @@ describe('a request', () => {
     ['a length of its own', { headers: { 'Content-LENGTH': '3' } }],
     ['a coding of its own', { headers: { 'transfer-encoding': 'chunked' } }],
     ['a host of its own', { headers: { host: 'x' } }],
-    ['a wish for an interim answer', { headers: { expect: '100-continue' } }],
-    ['a wish for another protocol', { headers: { upgrade: 'h2c' } }],
+    ['a request for an interim response', { headers: { expect: '100-continue' } }],
+    ['a request for another protocol', { headers: { upgrade: 'h2c' } }],
     ['a line break in its path', { path: '/a HTTP/1.1\r\nx: y' }],
     ['a space in its path', { path: '/a b' }],
     ['a path beyond ASCII', { path: '/\xe9' }],
-  ])('with %s is a fault of ours and never sent', async (_name, parts) => {
+  ])('with %s is a bug of ours and never sent', async (_name, parts) => {
     const { engine, wire } = await scene();
     expect(await make(wire, parts as Record<string, unknown>).result).toBe('internal');
     expect(await make(wire).result).toBe('200 body');
     expect(engine.connections.map(({ requests }) => requests)).toEqual([1]);
   });
 
-  test('and an answer of a mebibyte pass whole, while the engine takes its time', async () => {
+  test('of a mebibyte, with such an answer, is complete even if the engine is slow', async () => {
     const { engine, wire } = await scene();
     const body = 'é\u{1f600}x'.repeat(150_000);
     engine.respond = ({ socket }, got) => {

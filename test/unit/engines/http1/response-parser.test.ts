@@ -1,4 +1,4 @@
-// The parser of engines' answers: every rule, in whatever pieces the bytes come, and never laxer than Node's own client.
+// The parser of engines' answers: every rule, however the bytes are split, and never laxer than Node's own client.
 import { once } from 'node:events';
 import { get } from 'node:http';
 import { createServer } from 'node:net';
@@ -16,10 +16,10 @@ const TABLE: Readonly<Record<string, readonly Row[]>> = {
   chunks: CHUNKS,
   connections: CONNECTIONS,
 };
-/** Longer ones are not split at every byte, but around every place where a limit strikes. */
+/** Longer ones are not split at every byte, only near each limit. */
 const SPLIT_BYTES_MAX = 2000;
 
-/** What becomes of these pieces; each is overwritten as soon as it was read, as a connection's buffer is. */
+/** Parses these pieces; each is overwritten after it was read, like a connection's buffer. */
 function parse(pieces: readonly Uint8Array[], parser = new ResponseParser(BODY_BYTES_MAX)): Expected {
   parser.begin();
   let reading = parser.read(Buffer.alloc(0));
@@ -57,14 +57,14 @@ describe.each(Object.entries(TABLE))('%s:', (_group, rows) => {
 });
 
 describe('one parser', () => {
-  test('reads one answer after the other, whatever the one before was', () => {
+  test('reads several answers in sequence, whatever the one before was', () => {
     const parser = new ResponseParser(BODY_BYTES_MAX);
     const rows = Object.values(TABLE).flat();
     for (const [name, text, expected] of [...rows, ...rows.toReversed()])
       expect([name, parse([bytesOf(text)], parser)]).toEqual([name, expected]);
   });
 
-  test('hands over a body that no later answer writes into', () => {
+  test('returns a body that later answers do not overwrite', () => {
     const parser = new ResponseParser(BODY_BYTES_MAX);
     const bodies = ['hello', 'world'].map((body) => {
       parser.begin();
@@ -101,7 +101,7 @@ describe('at random', () => {
     });
   const places = fc.array(fc.nat({ max: 600 }), { maxLength: 12 });
 
-  test('every valid answer is read as it was meant, however it is cut', () => {
+  test('every valid answer is parsed correctly, however it is split', () => {
     fc.assert(
       fc.property(valid, places, ({ bytes, expected }, at) => {
         expect(
@@ -117,7 +117,7 @@ describe('at random', () => {
     );
   });
 
-  test('whatever comes, nothing is thrown, and where it is cut makes no difference', () => {
+  test('no bytes make it throw, and the splits make no difference', () => {
     const damage = fc.record({
       at: fc.nat({ max: 400 }),
       drop: fc.nat({ max: 3 }),
@@ -155,7 +155,7 @@ describe('at random', () => {
   });
 });
 
-test('whatever is read is read by the client of Node itself, and to the same end', async () => {
+test('whatever is accepted is accepted by Node’s own client, with the same result', async () => {
   let bytes: Buffer = Buffer.alloc(0);
   const server = createServer((socket) => {
     socket.on('error', () => undefined).once('data', () => socket.end(bytes));
@@ -169,7 +169,7 @@ test('whatever is read is read by the client of Node itself, and to the same end
       if (ours === undefined) continue;
       bytes = bytesOf(text);
       const theirs = await nodeReads(port);
-      // It reports an error for what stands behind an answer; we take the answer and drop the connection.
+      // It reports an error for bytes after an answer; we use the answer and drop the connection.
       if (ours.keepsSeconds === 0 && typeof theirs === 'string' && /Expected HTTP|Data after/.test(theirs)) continue;
       expect([name, theirs]).toEqual([name, { status: ours.status, body: ours.body }]);
       compared++;
@@ -190,3 +190,25 @@ function nodeReads(port: number): Promise<{ readonly status: number | undefined;
     request.on('error', (error) => resolve(error.message));
   });
 }
+
+/** Connections share parsers. */
+test.each([
+  ['nothing', ''],
+  ['half a head', 'HTTP/1.1 200 OK\r\nContent-Le'],
+  ['half a body', 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf'],
+  ['half a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhalf'],
+  ['half a trailer', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nx-requ'],
+  ['an answer that ends its connection', 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'],
+  ['the answer to another request', 'HTTP/1.1 200 OK\r\nX-Request-Id: other\r\nContent-Length: 0\r\n\r\n'],
+  ['two answers', 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'.repeat(2)],
+  ['something that is not an answer', '\0'],
+])('a parser that has read %s begins the next answer without a trace of it', (_name, before) => {
+  const parser = new ResponseParser(BODY_BYTES_MAX);
+  parser.begin('ours', true);
+  parser.read(bytesOf(before));
+  parser.begin();
+  expect(parser.read(bytesOf('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi'))).toBe('complete');
+  expect([parser.keepsSeconds, parser.excess]).toEqual([Infinity, false]);
+  const { status, body, echoedId } = parser.take();
+  expect([status, body.toString(), echoedId]).toEqual([200, 'hi', false]);
+});

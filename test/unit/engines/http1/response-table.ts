@@ -1,18 +1,18 @@
-// HTTP/1.x answers, right, wrong and doubtful, and what is to become of each.
+// HTTP/1.x answers, valid, invalid and doubtful, with the expected result of each.
 import { FIELDS_MAX, HEAD_BYTES_MAX } from '../../../../src/engines/http1/response-head.ts';
 import { INTERIMS_MAX } from '../../../../src/engines/http1/response-parser.ts';
 
-/** Of the parser under test. */
+/** The limit of the parser under test. */
 export const BODY_BYTES_MAX = 64;
 
 export interface Read {
   readonly status: number;
   readonly body: string;
-  /** 0 when the connection must not be used again. */
+  /** 0 if the connection must not be reused. */
   readonly keepsSeconds: number;
 }
 
-/** `open` answers have not ended; they are complete, or are not, when the connection ends. */
+/** An `open` answer is incomplete, and stays so when the connection ends; `atEnd` is complete then. */
 export type Expected = Read | 'malformed' | 'too_large' | 'foreign' | 'open' | { readonly atEnd: Read };
 
 export type Row = readonly [name: string, bytes: string, expected: Expected];
@@ -36,7 +36,7 @@ const emptyHead = answer(['Content-Length: 0']).length;
 export const START_LINES: readonly Row[] = [
   ['a plain answer', length('5'), hello],
   ['a status without a text', 'HTTP/1.1 200 \r\nContent-Length: 0\r\n\r\n', read(200, '')],
-  ['a status without the space behind it', 'HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n', read(200, '')],
+  ['a status without the space after it', 'HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n', read(200, '')],
   ['a status text of several words and bytes', 'HTTP/1.1 404 N\xf6t\tFound here\r\nContent-Length: 0\r\n\r\n', read(404, '')],
   ['an unknown status', 'HTTP/1.1 799 ?\r\nContent-Length: 0\r\n\r\n', read(799, '')],
   ['HTTP/1.0, whose connection ends with it', 'HTTP/1.0 200 OK\r\nContent-Length: 5\r\nConnection: keep-alive\r\n\r\nhello', once],
@@ -52,7 +52,7 @@ export const START_LINES: readonly Row[] = [
   ['a tab before the status', 'HTTP/1.1\t200 OK\r\n', 'malformed'],
   ['an empty line in front', '\r\nHTTP/1.1 200 OK\r\n', 'malformed'],
   ['a space in front', ' HTTP/1.1 200 OK\r\n', 'malformed'],
-  ['a bare LF behind the status', 'HTTP/1.1 200 OK\nContent-Length: 0\r\n\r\n', 'malformed'],
+  ['a bare LF after the status', 'HTTP/1.1 200 OK\nContent-Length: 0\r\n\r\n', 'malformed'],
   ['a bare CR in the status text', 'HTTP/1.1 200 O\rK\r\n', 'malformed'],
   ['a NUL in the status text', 'HTTP/1.1 200 O\0K\r\n', 'malformed'],
   ['a request', 'GET / HTTP/1.1\r\n', 'malformed'],
@@ -85,15 +85,15 @@ export const FIELDS: readonly Row[] = [
   ['a bare LF at the end of a field', 'HTTP/1.1 200 OK\r\nX: a\nContent-Length: 5\r\n\r\nhello', 'malformed'],
   ['a bare CR in a value', answer(['X: a\rContent-Length: 5'], 'hello'), 'malformed'],
   ['a CR before the CRLF', answer(['X: a\r', 'Content-Length: 5'], 'hello'), 'malformed'],
-  ['a bare LF behind the fields', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\nhello', 'malformed'],
-  ['a bare CR behind the fields', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\rhello', 'malformed'],
+  ['a bare LF after the fields', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\nhello', 'malformed'],
+  ['a bare CR after the fields', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\rhello', 'malformed'],
   ['a NUL in a value', answer(['X: a\0b'], 'hello'), 'malformed'],
   ['a DEL in a value', answer(['X: a\x7fb'], 'hello'), 'malformed'],
   ['an escape in a value', answer(['X: \x1b[2J'], 'hello'), 'malformed'],
   ['a head of exactly the limit', answer([padding(HEAD_BYTES_MAX - emptyHead), 'Content-Length: 0']), read(200, '')],
   ['a head of one byte more', answer([padding(HEAD_BYTES_MAX - emptyHead + 1), 'Content-Length: 0']), 'too_large'],
-  ['a head without end', `HTTP/1.1 200 ${'x'.repeat(HEAD_BYTES_MAX)}`, 'too_large'],
-  ['as many fields as may be', answer([...Array.from({ length: FIELDS_MAX - 1 }, () => 'X: y'), 'Content-Length: 0']), read(200, '')],
+  ['an endless head', `HTTP/1.1 200 ${'x'.repeat(HEAD_BYTES_MAX)}`, 'too_large'],
+  ['the most fields allowed', answer([...Array.from({ length: FIELDS_MAX - 1 }, () => 'X: y'), 'Content-Length: 0']), read(200, '')],
   ['one field more', answer([...Array.from({ length: FIELDS_MAX }, () => 'X: y'), 'Content-Length: 0']), 'too_large'],
 ];
 
@@ -101,8 +101,8 @@ export const LENGTHS: readonly Row[] = [
   ['a length of zero', length('0', ''), read(200, '')],
   ['zeros before a length', length('00005'), hello],
   ['a body of exactly the limit', length('64', 'x'.repeat(64)), read(200, 'x'.repeat(64))],
-  ['a body of one byte more, at its announcement', length('65', ''), 'too_large'],
-  ['a length beyond all numbers', length('9'.repeat(200), ''), 'too_large'],
+  ['a body of one byte more, refused at its length', length('65', ''), 'too_large'],
+  ['a length too large for a number', length('9'.repeat(200), ''), 'too_large'],
   ['two equal lengths', answer(['Content-Length: 5', 'Content-Length: 5'], 'hello'), 'malformed'],
   ['two lengths', answer(['Content-Length: 5', 'Content-Length: 4'], 'hello'), 'malformed'],
   ['a length and an empty one', answer(['Content-Length: 5', 'Content-Length:'], 'hello'), 'malformed'],
@@ -114,12 +114,12 @@ export const LENGTHS: readonly Row[] = [
   ['a fraction', length('5.0'), 'malformed'],
   ['digits with a space between', length('1 5'), 'malformed'],
   ['digits of another script', length('\xb2'), 'malformed'],
-  ['digits behind a space of another kind', length('\xa05'), 'malformed'],
-  ['a length longer than a length can be', length('0'.repeat(300)), 'malformed'],
+  ['digits after a no-break space', length('\xa05'), 'malformed'],
+  ['a length with too many digits', length('0'.repeat(300)), 'malformed'],
   ['less than announced', length('6'), 'open'],
-  ['more than announced: read, and the connection given up', length('4'), read(200, 'hell', 0)],
-  ['a second answer behind it', `${length('5')}${length('5', 'wrong')}`, once],
-  ['a line end behind it', `${length('5')}\r\n`, once],
+  ['more than announced: read, and the connection dropped', length('4'), read(200, 'hell', 0)],
+  ['a second answer after it', `${length('5')}${length('5', 'wrong')}`, once],
+  ['a line end after it', `${length('5')}\r\n`, once],
   ['neither length nor chunks', answer([], 'hello'), { atEnd: once }],
   ['neither, and nothing', answer([]), { atEnd: read(200, '', 0) }],
   ['neither, up to the limit', answer([], 'x'.repeat(64)), { atEnd: read(200, 'x'.repeat(64), 0) }],
@@ -127,7 +127,7 @@ export const LENGTHS: readonly Row[] = [
   ['no end of the head', 'HTTP/1.1 200 OK\r\nX: y\r\n', 'open'],
   ['a 204', 'HTTP/1.1 204 No Content\r\n\r\n', read(204, '')],
   ['a 204 with a length', 'HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n', read(204, '', 0)],
-  ['a 304, whose length is that of another answer', 'HTTP/1.1 304 Not Modified\r\nContent-Length: 99\r\n\r\n', read(304, '', 0)],
+  ['a 304, whose length does not count', 'HTTP/1.1 304 Not Modified\r\nContent-Length: 99\r\n\r\n', read(304, '', 0)],
   ['a 204 with chunks', 'HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', read(204, '', 0)],
 ];
 
@@ -149,7 +149,7 @@ export const CHUNKS: readonly Row[] = [
   ['a connection option in the trailers', chunked('0\r\nConnection: close\r\n\r\n'), 'malformed'],
   ['up to the limit', chunked(`20\r\n${'x'.repeat(32)}\r\n20\r\n${'x'.repeat(32)}\r\n0\r\n\r\n`), read(200, 'x'.repeat(64))],
   ['beyond the limit, at the size', chunked(`20\r\n${'x'.repeat(32)}\r\n21`), 'too_large'],
-  ['a size beyond all numbers', chunked('ffffffffffffffffff\r\n'), 'too_large'],
+  ['a size too large for a number', chunked('ffffffffffffffffff\r\n'), 'too_large'],
   ['many zeros before a size', chunked('000000005\r\nhello\r\n0\r\n\r\n'), 'malformed'],
   ['an empty size', chunked('\r\nhello\r\n0\r\n\r\n'), 'malformed'],
   ['an extension without a size', chunked(';a\r\n'), 'malformed'],
@@ -157,33 +157,33 @@ export const CHUNKS: readonly Row[] = [
   ['a size with a prefix', chunked('0x5\r\nhello\r\n0\r\n\r\n'), 'malformed'],
   ['a size with a sign', chunked('-5\r\nhello\r\n0\r\n\r\n'), 'malformed'],
   ['a space before a size', chunked(' 5\r\nhello\r\n0\r\n\r\n'), 'malformed'],
-  ['a space behind a size', chunked('5 \r\nhello\r\n0\r\n\r\n'), 'malformed'],
-  ['a bare LF behind a size', chunked('5\nhello\r\n0\r\n\r\n'), 'malformed'],
-  ['a bare CR behind a size', chunked('5\rhello\r\n0\r\n\r\n'), 'malformed'],
+  ['a space after a size', chunked('5 \r\nhello\r\n0\r\n\r\n'), 'malformed'],
+  ['a bare LF after a size', chunked('5\nhello\r\n0\r\n\r\n'), 'malformed'],
+  ['a bare CR after a size', chunked('5\rhello\r\n0\r\n\r\n'), 'malformed'],
   ['a bare LF in an extension', chunked('5;a\nhello\r\n0\r\n\r\n'), 'malformed'],
   ['a NUL in an extension', chunked('5;a\0\r\nhello\r\n0\r\n\r\n'), 'malformed'],
   ['content longer than its size', chunked('4\r\nhello\r\n0\r\n\r\n'), 'malformed'],
   ['content shorter than its size', chunked('6\r\nhello\r\n0\r\n\r\n'), 'malformed'],
-  ['a bare LF behind content', chunked('5\r\nhello\n0\r\n\r\n'), 'malformed'],
-  ['a bare LF behind the last size', chunked('0\n\r\n'), 'malformed'],
+  ['a bare LF after content', chunked('5\r\nhello\n0\r\n\r\n'), 'malformed'],
+  ['a bare LF after the last size', chunked('0\n\r\n'), 'malformed'],
   ['a bare LF at the end', chunked('0\r\n\n'), 'malformed'],
-  ['a trailer that is no field', chunked('0\r\nx y\r\n\r\n'), 'malformed'],
+  ['a trailer that is not a field', chunked('0\r\nx y\r\n\r\n'), 'malformed'],
   ['a folded trailer', chunked('0\r\nX: y\r\n z\r\n\r\n'), 'malformed'],
-  ['trailers without end', chunked(`0\r\nX: ${'y'.repeat(HEAD_BYTES_MAX)}`), 'too_large'],
-  ['extensions without end', chunked(`5;${'x'.repeat(20_000)}`), 'too_large'],
+  ['endless trailers', chunked(`0\r\nX: ${'y'.repeat(HEAD_BYTES_MAX)}`), 'too_large'],
+  ['endless extensions', chunked(`5;${'x'.repeat(20_000)}`), 'too_large'],
   ['no last chunk', chunked('5\r\nhello\r\n'), 'open'],
   ['no end of the trailers', chunked('5\r\nhello\r\n0\r\n'), 'open'],
-  ['a second answer behind it', chunked(`5\r\nhello\r\n0\r\n\r\n${length('5', 'wrong')}`), once],
+  ['a second answer after it', chunked(`5\r\nhello\r\n0\r\n\r\n${length('5', 'wrong')}`), once],
   ['with a length', answer(['Content-Length: 5', 'Transfer-Encoding: chunked'], '0\r\n\r\n'), 'malformed'],
-  ['with a length behind it', answer(['Transfer-Encoding: chunked', 'Content-Length: 5'], '0\r\n\r\n'), 'malformed'],
+  ['with a length after it', answer(['Transfer-Encoding: chunked', 'Content-Length: 5'], '0\r\n\r\n'), 'malformed'],
   ['twice', answer(['Transfer-Encoding: chunked', 'Transfer-Encoding: chunked'], '0\r\n\r\n'), 'malformed'],
-  ['behind another coding', answer(['Transfer-Encoding: gzip, chunked'], '0\r\n\r\n'), 'malformed'],
+  ['after another coding', answer(['Transfer-Encoding: gzip, chunked'], '0\r\n\r\n'), 'malformed'],
   ['under another name', answer(['Transfer-Encoding: xchunked'], '0\r\n\r\n'), 'malformed'],
   ['identity', answer(['Transfer-Encoding: identity'], 'hello'), 'malformed'],
   ['an empty coding', answer(['Transfer-Encoding:'], 'hello'), 'malformed'],
   ['in quotes', answer(['Transfer-Encoding: "chunked"'], '0\r\n\r\n'), 'malformed'],
-  ['behind a space of another kind', answer(['Transfer-Encoding: \xa0chunked'], '0\r\n\r\n'), 'malformed'],
-  ['behind a vertical tab', answer(['Transfer-Encoding: \x0bchunked'], '0\r\n\r\n'), 'malformed'],
+  ['after a no-break space', answer(['Transfer-Encoding: \xa0chunked'], '0\r\n\r\n'), 'malformed'],
+  ['after a vertical tab', answer(['Transfer-Encoding: \x0bchunked'], '0\r\n\r\n'), 'malformed'],
   ['in HTTP/1.0', 'HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', 'malformed'],
 ];
 
@@ -196,17 +196,17 @@ export const CONNECTIONS: readonly Row[] = [
   ['close beside keep-alive', answer(['Connection: keep-alive', 'Connection: close', 'Content-Length: 5'], 'hello'), once],
   ['close with chunks', answer(['Connection: close', 'Transfer-Encoding: chunked'], '5\r\nhello\r\n0\r\n\r\n'), once],
   ['an option that only looks like close', answer(['Connection: closed', 'Content-Length: 5'], 'hello'), hello],
-  ['a list longer than any', answer([`Connection: ${'x,'.repeat(200)}`, 'Content-Length: 5'], 'hello'), 'malformed'],
+  ['a list that is too long', answer([`Connection: ${'x,'.repeat(200)}`, 'Content-Length: 5'], 'hello'), 'malformed'],
   ['a timeout', answer(['Connection: keep-alive', 'Keep-Alive: timeout=7', 'Content-Length: 5'], 'hello'), read(200, 'hello', 7)],
   ['a timeout in a list', answer(['Keep-Alive: max=100, Timeout=3', 'Content-Length: 5'], 'hello'), read(200, 'hello', 3)],
-  ['a timeout of nothing', answer(['Keep-Alive: timeout=0', 'Content-Length: 5'], 'hello'), once],
-  ['a timeout that is no number', answer(['Keep-Alive: timeout=soon', 'Content-Length: 5'], 'hello'), hello],
-  ['an interim answer', `HTTP/1.1 100 Continue\r\n\r\n${length('5')}`, hello],
-  ['as many interim answers as may be', `${interim.repeat(INTERIMS_MAX)}${length('5')}`, hello],
+  ['a timeout of 0', answer(['Keep-Alive: timeout=0', 'Content-Length: 5'], 'hello'), once],
+  ['a timeout that is not a number', answer(['Keep-Alive: timeout=soon', 'Content-Length: 5'], 'hello'), hello],
+  ['an interim response', `HTTP/1.1 100 Continue\r\n\r\n${length('5')}`, hello],
+  ['the most interim responses allowed', `${interim.repeat(INTERIMS_MAX)}${length('5')}`, hello],
   ['one more', `${interim.repeat(INTERIMS_MAX + 1)}${length('5')}`, 'malformed'],
-  ['an interim answer that would close', `HTTP/1.1 103 x\r\nConnection: close\r\n\r\n${length('5')}`, 'malformed'],
-  ['an interim answer with a body', `HTTP/1.1 103 x\r\nContent-Length: 5\r\n\r\nhello${length('5')}`, 'malformed'],
-  ['an interim answer with chunks', `HTTP/1.1 103 x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${length('5')}`, 'malformed'],
-  ['an interim answer and no other', interim, 'open'],
+  ['an interim response that would close', `HTTP/1.1 103 x\r\nConnection: close\r\n\r\n${length('5')}`, 'malformed'],
+  ['an interim response with a body', `HTTP/1.1 103 x\r\nContent-Length: 5\r\n\r\nhello${length('5')}`, 'malformed'],
+  ['an interim response with chunks', `HTTP/1.1 103 x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${length('5')}`, 'malformed'],
+  ['only an interim response', interim, 'open'],
   ['another protocol', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n', 'malformed'],
 ];

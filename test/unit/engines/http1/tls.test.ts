@@ -1,4 +1,4 @@
-// Engines behind TLS: certificates are checked, names too, and HTTP/1.1 is all that is offered.
+// Engines behind TLS: certificates and names are checked, and only HTTP/1.1 is offered.
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ afterEach(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Whatever the machine does meanwhile, no connection gets too old. */
+/** A clock that stands still, so that no connection gets too old. */
 const STILL = { nowMs: () => 0 };
 
 async function scene(host: string): Promise<{ engine: RawEngine; wire: Pool }> {
@@ -47,13 +47,13 @@ const { parentPort, workerData: { key, cert, answers } } = require('node:worker_
 let connections = 0;
 const server = require('node:tls').createServer({ key, cert }, (socket) => {
   const body = String(++connections);
-  const told = () => { Atomics.add(answers, 0, 1); Atomics.notify(answers, 0); };
-  socket.on('error', () => undefined).on('data', () => socket.write('HTTP/1.1 200 OK\\r\\nContent-Length: 1\\r\\n\\r\\n' + body, told));
+  const count = () => { Atomics.add(answers, 0, 1); Atomics.notify(answers, 0); };
+  socket.on('error', () => undefined).on('data', () => socket.write('HTTP/1.1 200 OK\\r\\nContent-Length: 1\\r\\n\\r\\n' + body, count));
 });
 server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
 `;
 
-/** An engine that is not held up by us; it answers with the number of the connection. `answered` blocks until it has answered so often. */
+/** An engine in a thread of its own, which answers with the connection's number. `answered` blocks until it has answered so often. */
 async function engineThread(): Promise<{ readonly port: number; answered(times: number): void }> {
   const answers = new Int32Array(new SharedArrayBuffer(4));
   const worker = new Worker(ENGINE, { eval: true, workerData: { key, cert, answers } });
@@ -70,7 +70,7 @@ async function engineThread(): Promise<{ readonly port: number; answered(times: 
 }
 
 describe('an engine behind TLS', () => {
-  test('whose certificate is trusted is called by its name, over connections that are used again', async () => {
+  test('with a trusted certificate is called by its name, on connections that are reused', async () => {
     setDefaultCACertificates([...usual, cert.toString()]);
     const { engine, wire } = await scene('localhost');
     const body = 'é'.repeat(200_000);
@@ -88,7 +88,7 @@ describe('an engine behind TLS', () => {
     const socket = engine.connections[0]!.socket as TLSSocket & { readonly servername: string };
     expect([socket.alpnProtocol, socket.servername]).toEqual(['http/1.1', 'localhost']);
     expect(engine.connections[0]!.received).toContain(`\r\nHost: localhost:${engine.port}\r\n`);
-    // The handshake was not made anew for each.
+    // There was not a new handshake for each.
     expect(resumed).toEqual([false, false, true, true]);
   });
 
@@ -98,17 +98,17 @@ describe('an engine behind TLS', () => {
     const wire = wireTo(`https://localhost:${thread.port}`, STILL);
     open.push({ close: () => wire.destroy() });
     for (let call = 0; call < 6; call++) {
-      // In the check phase, as calls start that have waited for their turn.
+      // In the check phase, in which calls from the queue start.
       await new Promise((resolve) => setImmediate(resolve));
       const made = make(wire);
-      // The first one has yet to connect. Of the others the answer is here before our socket says that the request has gone.
+      // The first still has to connect. For the others the answer arrives before our socket reports that the request was sent.
       if (call > 0) thread.answered(call + 1);
       expect(await made.result).toBe('200 1');
       await rested();
     }
   });
 
-  test('that answers before it has the whole request is not believed, and is closed', async () => {
+  test('that answers before it has the whole request gets its connection closed, and the answer is not used', async () => {
     setDefaultCACertificates([...usual, cert.toString()]);
     const { engine, wire } = await scene('localhost');
     const made = make(wire, { body: 'x'.repeat(16 << 20) });
@@ -124,14 +124,14 @@ describe('an engine behind TLS', () => {
   test.each([
     ['is not trusted', 'localhost', false],
     ['is for another name', '127.0.0.1', true],
-  ])('whose certificate %s cannot be connected to, and hears nothing', async (_name, host, trusted) => {
+  ])('whose certificate %s is a failed connection, and gets no request', async (_name, host, trusted) => {
     if (trusted) setDefaultCACertificates([...usual, cert.toString()]);
     const { engine, wire } = await scene(host);
     expect(await make(wire).result).toBe('connect');
     expect(engine.connections.map(({ received }) => received).join('')).toBe('');
   });
 
-  test('is not one when it speaks in the clear', async () => {
+  test('without TLS is a failed connection', async () => {
     const engine = await new RawEngine().listen();
     const wire = wireTo(`https://localhost:${engine.port}`);
     open.push(engine, { close: () => wire.destroy() });
@@ -141,7 +141,7 @@ describe('an engine behind TLS', () => {
     expect(await made.result).toBe('connect');
   });
 
-  test('can be given up while the handshake is under way', async () => {
+  test('can be given up during the handshake', async () => {
     const engine = await new RawEngine().listen();
     const wire = wireTo(`https://localhost:${engine.port}`);
     open.push(engine, { close: () => wire.destroy() });

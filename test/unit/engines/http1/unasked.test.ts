@@ -1,4 +1,4 @@
-// Whose answer it is: ids that are not ours, bytes that nobody asked for, and what a replica that sends them gets from then on.
+// To which call an answer belongs: foreign ids, unexpected bytes, and how a replica that sends them is treated from then on.
 import { afterEach, describe, expect, test } from 'vitest';
 import { lengthAnswer, make, RawEngine, rested, wireTo } from '../raw-engine.ts';
 import type { Pool, PoolLimits } from '../../../../src/engines/http1/pool.ts';
@@ -11,16 +11,16 @@ afterEach(async () => {
 interface Scene {
   readonly engine: RawEngine;
   readonly wire: Pool;
-  /** For each time that the pool was told of unasked bytes, whether that began the state. */
-  readonly told: boolean[];
+  /** One entry for each report of unexpected bytes: whether it began the state. */
+  readonly reports: boolean[];
   nowMs: number;
 }
 
 async function scene(limits: Partial<PoolLimits> = {}): Promise<Scene> {
   const engine = await new RawEngine().listen();
-  const told: boolean[] = [];
-  const made: Scene = { engine, wire: undefined as unknown as Pool, told, nowMs: 0 };
-  const onUnasked = (_replica: string, begins: boolean): void => void told.push(begins);
+  const reports: boolean[] = [];
+  const made: Scene = { engine, wire: undefined as unknown as Pool, reports, nowMs: 0 };
+  const onUnasked = (_replica: string, begins: boolean): void => void reports.push(begins);
   const wire = wireTo(`http://127.0.0.1:${engine.port}`, { nowMs: () => made.nowMs, onUnasked, ...limits });
   open.push(engine, { close: () => wire.destroy() });
   return Object.assign(made, { wire });
@@ -33,15 +33,15 @@ describe('an answer', () => {
   test.each([
     ['with the id of its call', (id: string) => `X-Request-Id: ${id}\r\n`, '200 body'],
     ['with its id twice', (id: string) => `X-Request-Id: ${id}\r\nx-request-id:${id} \r\n`, '200 body'],
-    ['without any', () => '', '200 body'],
-    ['with another', () => 'X-Request-Id: other\r\n', 'foreign_id'],
-    ['with an empty one', () => 'X-Request-Id:\r\n', 'foreign_id'],
-    ['with its own and more behind it', (id: string) => `X-Request-Id: ${id}, other\r\n`, 'foreign_id'],
-    ['with its own and another', (id: string) => `X-Request-Id: ${id}\r\nX-Request-Id: other\r\n`, 'foreign_id'],
-    ['with another and its own', (id: string) => `X-Request-Id: other\r\nX-Request-Id: ${id}\r\n`, 'foreign_id'],
-    ['with the beginning of its own', (id: string) => `X-Request-Id: ${id.slice(0, -1)}\r\n`, 'foreign_id'],
-    ['with its own in small letters', (id: string) => `X-Request-Id: ${id.toLowerCase()}\r\n`, 'foreign_id'],
-    ['with one of a kibibyte', (id: string) => `X-Request-Id: ${id}${' '.repeat(1000)}x\r\n`, 'foreign_id'],
+    ['without an id', () => '', '200 body'],
+    ['with another id', () => 'X-Request-Id: other\r\n', 'foreign_id'],
+    ['with an empty id', () => 'X-Request-Id:\r\n', 'foreign_id'],
+    ['with its own id and more after it', (id: string) => `X-Request-Id: ${id}, other\r\n`, 'foreign_id'],
+    ['with its own id and another', (id: string) => `X-Request-Id: ${id}\r\nX-Request-Id: other\r\n`, 'foreign_id'],
+    ['with another id and its own', (id: string) => `X-Request-Id: other\r\nX-Request-Id: ${id}\r\n`, 'foreign_id'],
+    ['with the beginning of its id', (id: string) => `X-Request-Id: ${id.slice(0, -1)}\r\n`, 'foreign_id'],
+    ['with its id in lower case', (id: string) => `X-Request-Id: ${id.toLowerCase()}\r\n`, 'foreign_id'],
+    ['with an id of a kibibyte', (id: string) => `X-Request-Id: ${id}${' '.repeat(1000)}x\r\n`, 'foreign_id'],
   ])('%s', async (_name, fields, result) => {
     const { engine, wire } = await scene();
     engine.respond = (connection, body) => void connection.socket.write(lengthAnswer(body, fields(idOf(connection.received))));
@@ -50,16 +50,16 @@ describe('an answer', () => {
   });
 
   test.each([
-    ['an interim answer before it', 'HTTP/1.1 103 Early\r\nX-Request-Id: other\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi'],
+    ['an interim response before it', 'HTTP/1.1 103 Early\r\nX-Request-Id: other\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi'],
     ['a trailer', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\nX-Request-Id: other\r\n\r\n'],
     ['a refusal', 'HTTP/1.1 503 No\r\nX-Request-Id: other\r\nContent-Length: 0\r\n\r\n'],
-  ])('whose other id stands in %s', async (_name, bytes) => {
+  ])('with another id in %s is refused', async (_name, bytes) => {
     const { engine, wire } = await scene();
     engine.respond = ({ socket }) => void socket.write(bytes);
     expect(await make(wire, {}, 'reused', { requestId: '01AB' }).result).toBe('foreign_id');
   });
 
-  test('is told by its id to be ours, and only then', async () => {
+  test('is reported to the adapter as having its id only if it has one', async () => {
     const { engine, wire } = await scene();
     const echoes: (boolean | undefined)[] = [];
     for (const fields of ['X-Request-Id: 01AB\r\n', '']) {
@@ -79,25 +79,25 @@ describe('an answer', () => {
     expect(echoes).toEqual([true, false]);
   });
 
-  test('with an id of its own is taken where ids are not checked', async () => {
+  test('with an id of its own is accepted if ids are not checked', async () => {
     const { engine, wire } = await scene({ checkIds: false });
     engine.respond = ({ socket }, body) => void socket.write(lengthAnswer(body, `X-Request-Id: req_${'1'.repeat(500)}\r\n`));
     for (let i = 0; i < 2; i++) expect(await make(wire, {}, 'reused', { requestId: '01AB' }).result).toBe('200 body');
   });
 
-  test('with another id on a connection that carried a request before tells that the engine answers twice', async () => {
+  test('with another id on a reused connection shows that the engine answers twice', async () => {
     const made = await scene({ connectionsMax: 1 });
-    const { engine, wire, told } = made;
+    const { engine, wire, reports } = made;
     engine.respond = (connection, body) =>
       void connection.socket.write(lengthAnswer(body, `X-Request-Id: ${connection.requests === 1 ? 'a' : 'late'}\r\n`));
     expect(await make(wire, {}, 'reused', { requestId: 'a' }).result).toBe('200 body');
     await rested();
     expect(await make(wire, {}, 'reused', { requestId: 'b' }).result).toBe('foreign_id');
-    expect(told).toEqual([true]);
+    expect(reports).toEqual([true]);
   });
 });
 
-describe('behind bytes that nobody asked for', () => {
+describe('after unexpected bytes', () => {
   const poison = async ({ engine, wire }: Scene): Promise<void> => {
     expect(await make(wire).result).toBe('200 body');
     await rested();
@@ -106,9 +106,9 @@ describe('behind bytes that nobody asked for', () => {
     await engine.until(() => before.closed);
   };
 
-  test('every kept connection ends, and each call has a new one, until a minute has passed without', async () => {
+  test('every kept connection is closed, and each call gets a new one, until a minute has passed without such bytes', async () => {
     const made = await scene();
-    const { engine, wire, told } = made;
+    const { engine, wire, reports } = made;
     await Promise.all(['a', 'b', 'c'].map((body) => make(wire, { body }).result));
     await rested();
     engine.connections[1]!.socket.write('x');
@@ -124,7 +124,7 @@ describe('behind bytes that nobody asked for', () => {
     made.nowMs += 59_000;
     for (let i = 0; i < 2; i++) await call();
     expect(requests(made).slice(6)).toEqual([1, 1, 1]);
-    expect(told).toEqual([true, false]);
+    expect(reports).toEqual([true, false]);
     made.nowMs += 1000;
     for (let i = 0; i < 3; i++) await call();
     expect(
@@ -135,12 +135,12 @@ describe('behind bytes that nobody asked for', () => {
     expect(requests(made).reduce((sum, count) => sum + count)).toBe(12);
     expect(engine.connections.length).toBeLessThan(12);
     await poison(made);
-    expect(told).toEqual([true, false, true]);
+    expect(reports).toEqual([true, false, true]);
   });
 
-  test('calls on connections that carried another before are given up, those on new ones go on', async () => {
+  test('calls on reused connections are aborted, those on new ones continue', async () => {
     const made = await scene({ connectionsMax: 4 });
-    const { engine, wire, told } = made;
+    const { engine, wire, reports } = made;
     await Promise.all(['a', 'b'].map((body) => make(wire, { body }).result));
     await rested();
     const held: (() => void)[] = [];
@@ -156,21 +156,21 @@ describe('behind bytes that nobody asked for', () => {
     expect([await again.result, await first.result].toSorted()).toEqual(['reset', 'unasked']);
     for (const answer of held) answer();
     expect(await alone.result).toBe('200 alone');
-    expect(told).toEqual([true]);
+    expect(reports).toEqual([true]);
   });
 
-  test('an answer with more behind it counts where nothing else can be meant, and not where it may be that of the call before', async () => {
-    const { engine, wire, told } = await scene({ connectionsMax: 1 });
+  test('an answer followed by more bytes is used if it can belong to no other call, and not on a reused connection', async () => {
+    const { engine, wire, reports } = await scene({ connectionsMax: 1 });
     expect(await make(wire).result).toBe('200 body');
     await rested();
     engine.respond = ({ socket }, body) => void socket.write(lengthAnswer('late') + lengthAnswer(body));
     expect(await make(wire).result).toBe('unasked');
     engine.respond = ({ socket }, body) => void socket.write(lengthAnswer(body) + lengthAnswer('twice'));
     expect(await make(wire).result).toBe('200 body');
-    expect(told).toEqual([true, false]);
+    expect(reports).toEqual([true, false]);
   });
 
-  test('an answer with more behind it counts where it has the id of its call', async () => {
+  test('an answer followed by more bytes is used if it has the id of its call', async () => {
     const { engine, wire } = await scene({ connectionsMax: 1 });
     engine.respond = (connection, body) => {
       const answer = lengthAnswer(body, `X-Request-Id: ${idOf(connection.received)}\r\n`);
@@ -183,16 +183,16 @@ describe('behind bytes that nobody asked for', () => {
     expect(engine.connections).toHaveLength(1);
   });
 
-  test('a refusal that comes before the whole request is one, and no more', async () => {
-    const { engine, wire, told } = await scene();
+  test('an early refusal, before the whole request was sent, is only a refusal', async () => {
+    const { engine, wire, reports } = await scene();
     const made = make(wire, { body: 'x'.repeat(16 << 20) });
     await engine.until(() => engine.connections.length === 1);
     engine.connections[0]!.socket.pause().write('HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n');
     expect(await made.result).toBe('413 ');
-    expect(told).toEqual([]);
+    expect(reports).toEqual([]);
   });
 
-  test('without keep-alive nothing is kept from the beginning', async () => {
+  test('without keep-alive no connection is ever kept', async () => {
     const made = await scene({ keepAlive: false });
     for (let i = 0; i < 3; i++) {
       expect(await make(made.wire).result).toBe('200 body');
