@@ -23,8 +23,6 @@ export interface AttemptTerms {
   /** The protocol's options, validated. */
   readonly options: unknown;
   readonly deadlines: Deadlines;
-  /** Called with an error thrown by an adapter, which is a bug in it. The error may quote texts, so do not log it in production. */
-  readonly onAdapterError?: ((error: unknown) => void) | undefined;
   readonly onTokens?: ((tokens: EngineTokens) => void) | undefined;
 }
 
@@ -37,7 +35,7 @@ const LETTER = /\p{L}/u;
 const VISIBLE = /[^\p{Z}\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /** `echoedIds`: there was at least one answer, and each echoed the `X-Request-Id` of its call. */
-export type AttemptDone = (attempt: Attempt, echoedIds: boolean) => void;
+type AttemptDone = (attempt: Attempt, echoedIds: boolean) => void;
 
 /** Failures found in an answer, which are reported with its status. */
 const FOUND_IN_ANSWER: readonly AttemptFailure[] = [
@@ -51,22 +49,8 @@ const FOUND_IN_ANSWER: readonly AttemptFailure[] = [
 ];
 const OK = 200;
 
-/**
- * Runs one attempt to its end. `done` is called once, never before this returns and never after the deadline, whatever the
- * adapter does.
- */
-export function attemptOn(
-  replica: Pool,
-  connection: ConnectionUse,
-  work: EngineWork,
-  cancellation: Cancellation,
-  terms: AttemptTerms,
-  done: AttemptDone,
-): void {
-  new RunningAttempt(replica, connection, work, cancellation, terms, done).run();
-}
-
-class RunningAttempt implements EngineWire, Deadlined {
+/** One attempt. `done` is called once, never before `run` returns and never after the deadline, whatever the adapter does. */
+export class RunningAttempt implements EngineWire, Deadlined {
   dueMs = 0;
   earlier: Deadlined | undefined = undefined;
   later: Deadlined | undefined = undefined;
@@ -77,8 +61,6 @@ class RunningAttempt implements EngineWire, Deadlined {
   readonly #terms: AttemptTerms;
   readonly #done: AttemptDone;
   #calls: readonly PoolRequest[] = NO_CALLS;
-  /** Whether every answer so far echoed its id. */
-  #echoed: boolean | undefined = undefined;
   /** The failure for further calls; set when the attempt has ended. */
   #ended: AttemptFailure | undefined = undefined;
 
@@ -120,36 +102,30 @@ class RunningAttempt implements EngineWire, Deadlined {
   send(call: EngineCall, judge: JudgeResponse): typeof LATER {
     if (this.#ended !== undefined) return LATER;
     let started = false;
-    const request = this.#replica.call(
-      call,
-      this.#connection,
-      (result) => {
-        // Deferred even if the call was refused at once: `done` is never called before `run` returns.
-        if (started) this.#called(judge, result);
-        else queueMicrotask(() => this.#called(judge, result));
-      },
-      this.#asker(),
-    );
+    const settle = (result: EngineResponse | AttemptFailure): void => {
+      if (!started) {
+        // The call was refused at once, but `done` is never called before `run` returns.
+        queueMicrotask(() => settle(result));
+        return;
+      }
+      if (this.#ended !== undefined) return;
+      if (typeof result === 'string') {
+        this.#fail(result);
+        return;
+      }
+      let attempt: Attempt;
+      try {
+        attempt = judge(result, this.#work);
+      } catch (error) {
+        this.#broke(error);
+        return;
+      }
+      this.#judge(attempt);
+    };
+    const request = this.#replica.call(call, this.#connection, settle, this.#asker());
     started = true;
     this.#calls = this.#calls.length === 0 ? [request] : [...this.#calls, request];
     return LATER;
-  }
-
-  #called(judge: JudgeResponse, result: EngineResponse | AttemptFailure): void {
-    if (this.#ended !== undefined) return;
-    if (typeof result === 'string') {
-      this.#fail(result);
-      return;
-    }
-    this.#notice(result);
-    let attempt: Attempt;
-    try {
-      attempt = judge(result, this.#work);
-    } catch (error) {
-      this.#broke(error);
-      return;
-    }
-    this.#judge(attempt);
   }
 
   #judge(attempt: Attempt): void {
@@ -174,14 +150,16 @@ class RunningAttempt implements EngineWire, Deadlined {
     for (let i = 0; i < text.length; i++) {
       const translated = translations[i]!.text;
       if (!translated.isWellFormed()) return false;
-      if (!isVisible(translated) && LETTER.test(text[i]!)) return false;
+      // Most texts begin with a visible ASCII character, which a comparison detects.
+      const first = translated.charCodeAt(0);
+      const visible = (first > 0x20 && first < 0x7f) || VISIBLE.test(translated);
+      if (!visible && LETTER.test(text[i]!)) return false;
     }
     return true;
   }
 
   #broke(error: unknown): void {
-    this.#fail('internal');
-    this.#terms.onAdapterError?.(error);
+    this.#end({ ...this.#detailed('internal', undefined), thrown: error }, 'internal');
   }
 
   get attempt(): 1 | 2 {
@@ -192,16 +170,8 @@ class RunningAttempt implements EngineWire, Deadlined {
     if (this.#ended !== undefined) return Promise.resolve(this.#ended);
     const asker = this.#asker();
     return new Promise((resolve) => {
-      const settle = (result: EngineResponse | AttemptFailure): void => {
-        if (typeof result !== 'string') this.#notice(result);
-        resolve(result);
-      };
-      this.#calls = [...this.#calls, this.#replica.call(call, this.#connection, settle, asker)];
+      this.#calls = [...this.#calls, this.#replica.call(call, this.#connection, resolve, asker)];
     });
-  }
-
-  #notice({ echoedId = false }: EngineResponse): void {
-    this.#echoed = this.#echoed !== false && echoedId;
   }
 
   /**
@@ -241,8 +211,14 @@ class RunningAttempt implements EngineWire, Deadlined {
     this.#terms.deadlines.remove(this);
     this.#cancellation.onCancel(undefined);
     // Includes calls that the adapter did not await: no connection may be held after the end of the attempt.
-    for (const call of this.#calls) call.stop(failure);
-    this.#done(attempt, this.#echoed === true);
+    let answers = 0;
+    let echoes = 0;
+    for (const call of this.#calls) {
+      call.stop(failure);
+      if (call.status !== undefined) answers++;
+      if (call.echoedId) echoes++;
+    }
+    this.#done(attempt, answers > 0 && echoes === answers);
   }
 
   #whatTookSoLong(): AttemptFailure {
@@ -250,10 +226,4 @@ class RunningAttempt implements EngineWire, Deadlined {
     if (this.#calls.some((call) => call.stage === 'connecting')) return 'connect';
     return this.#calls.some((call) => call.stage === 'waiting') ? 'busy' : 'timeout';
   }
-}
-
-/** Most texts begin with a visible ASCII character, which a comparison detects. */
-function isVisible(text: string): boolean {
-  const first = text.charCodeAt(0);
-  return (first > 0x20 && first < 0x7f) || VISIBLE.test(text);
 }

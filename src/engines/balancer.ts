@@ -17,18 +17,16 @@ import type {
   ReplicaHealth,
   ReplicaPairs,
 } from '../ports/engine.ts';
-import { askPairs } from './ask-pairs.ts';
-import { attemptOn, NEVER_LEAVES } from './attempt.ts';
+import { askPairs } from './ask-replica.ts';
+import { NEVER_LEAVES, RunningAttempt } from './attempt.ts';
 import type { AttemptTerms } from './attempt.ts';
 import { Deadlines } from './deadlines.ts';
 import { replicaAddress, shownUrl } from './http1/url.ts';
 import { Pool } from './http1/pool.ts';
 import type { ConnectionUse, PoolLimits } from './http1/pool.ts';
-import { Replica } from './replica.ts';
-import type { ReplicaWatch } from './replica.ts';
+import { Replica, ReplicaStanding } from './replica.ts';
+import type { FailureTerms, ReplicaWatch } from './replica.ts';
 import { Rotation } from './rotation.ts';
-import { ReplicaStanding } from './replica-standing.ts';
-import type { FailureTerms } from './replica-standing.ts';
 
 export interface BalancerOptions extends PoolLimits {
   /** Its name in results. */
@@ -42,8 +40,6 @@ export interface BalancerOptions extends PoolLimits {
   readonly next?: (work: EngineWork) => AttemptwiseEngine | undefined;
   /** Adapts work to what this engine supports, if it supports less than was asked for. */
   readonly fit?: ((work: EngineWork) => EngineWork) | undefined;
-  /** Called with an error thrown by an adapter, which is a bug in it. The error may quote texts, so do not log it in production. */
-  readonly onAdapterError?: (error: unknown) => void;
   /** Called for each attempt with the tokens that a language model read and wrote. */
   readonly onTokens?: (tokens: EngineTokens) => void;
   /** Called for each request's second attempt that is made here, with its outcome. */
@@ -114,9 +110,9 @@ class Balancer implements AttemptwiseEngine {
   constructor(options: BalancerOptions) {
     this.#options = options;
     this.name = options.name ?? ONLY_ENGINE;
-    const { protocol, timeoutMs, onAdapterError, onTokens } = options;
-    this.#terms = { protocol, options: options.options, deadlines: new Deadlines(timeoutMs), onAdapterError, onTokens };
-    this.#nowMs = options.nowMs ?? (() => performance.now());
+    const { protocol, timeoutMs, onTokens } = options;
+    this.#terms = { protocol, options: options.options, deadlines: new Deadlines(timeoutMs), onTokens };
+    this.#nowMs = options.nowMs ?? performance.now.bind(performance);
     this.#wallMs = options.wallMs ?? (() => Date.now());
     this.#newId = ulidSource(this.#wallMs);
     this.#rotation = new Rotation(this.#nowMs);
@@ -246,8 +242,8 @@ class Balancer implements AttemptwiseEngine {
     const ticket = replica.standing.begin(this.#nowMs);
     const only = this.#rotation.members.length === 1 ? this.#only : undefined;
     const onlyTicket = only?.begin(this.#nowMs);
-    const { fit } = this.#options;
-    attemptOn(replica.wire, connection, fit === undefined ? work : fit(work), cancellation, terms, (attempt) => {
+    const fitting = this.#options.fit?.(work) ?? work;
+    const ended = (attempt: Attempt): void => {
       const change =
         attempt.kind === 'usable'
           ? replica.usable(ticket, this.#nowMs(), startedMs)
@@ -258,7 +254,8 @@ class Balancer implements AttemptwiseEngine {
         else only!.failed(onlyTicket, attempt, { ...this.#failureTerms(work), lone: false });
       }
       done(attempt);
-    });
+    };
+    new RunningAttempt(replica.wire, connection, fitting, cancellation, terms, ended).run();
   }
 
   #failureTerms({ attemptMs }: EngineWork): FailureTerms {

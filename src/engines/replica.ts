@@ -1,8 +1,24 @@
-// One engine replica: its connection pool, the results of its attempts, and its health.
+// One engine replica: its connection pool, the results of its attempts, and its health: set aside after failures, tried again by
+// a single request, and restored by a usable answer.
 import type { AttemptFailure, EngineWork, FailureDetail, ReplicaHealth, UnusableAttempt } from '../ports/engine.ts';
 import type { Pool } from './http1/pool.ts';
-import { ReplicaStanding } from './replica-standing.ts';
-import type { FailureTerms, StandingChange } from './replica-standing.ts';
+
+/** Consecutive failures after which a replica is set aside. */
+const FAILURES_MAX = 3;
+/** Tolerance, so that fractional failures add up to the limit despite rounding. */
+const ROUNDING = 1e-9;
+const FIRST_MS = 1000;
+const LONGEST_MS = 30_000;
+const NO_TRIAL = -1;
+
+/** Too many requests, and unavailable: an engine that answers so must not be called again at once. */
+const OVERLOADED: readonly (number | undefined)[] = [429, 503];
+
+/**
+ * Failures that prove nothing about a replica: the caller disconnected, our own connections were all in use, or the pair is
+ * missing.
+ */
+const INCONCLUSIVE: readonly AttemptFailure[] = ['cancelled', 'busy', 'unsupported_pair'];
 
 /** Observes one replica, for metrics and the log. */
 export interface ReplicaWatch {
@@ -78,4 +94,109 @@ export class Replica {
       asideMs: aside ? Math.max(0, untilMs - nowMs) : undefined,
     };
   }
+}
+
+/** What an attempt changed. */
+export type StandingChange = 'set aside' | 'back' | undefined;
+
+/** The context in which a failed attempt is judged. */
+export interface FailureTerms {
+  readonly nowMs: number;
+  /** The wall clock, for a `Retry-After` that is a date. */
+  readonly wallMs: number;
+  /** The attempt's share of the engine's timeout: less than 1 for an attempt with a shorter deadline. */
+  readonly deadlineShare: number;
+  /** There is no other replica: it is not set aside, but its failures are counted. */
+  readonly lone: boolean;
+}
+
+export class ReplicaStanding {
+  /** Receives requests only if there is no other replica, except for a trial. */
+  aside = false;
+  /** When its current time aside ends. */
+  untilMs = 0;
+  /** How often it was set aside without a usable answer in between. */
+  times = 0;
+  /** Consecutive failures; an attempt with a shorter deadline counts as a fraction. */
+  #failures = 0;
+  /** Given to each attempt at its start, and increased whenever older attempts no longer prove anything. */
+  #ticket = 0;
+  /** The oldest ticket that still counts. */
+  #since = 0;
+  /** The ticket of the single trial attempt while it is set aside. */
+  #trial = NO_TRIAL;
+
+  /** Call it when an attempt begins; pass the returned ticket to `usable` or `failed` at its end. */
+  begin(nowMs: () => number): number {
+    if (!this.aside || !this.isDue(nowMs())) return this.#ticket;
+    this.#trial = this.#ticket + 1;
+    this.#ticket += 2;
+    return this.#trial;
+  }
+
+  /** Set aside, with its time over and no trial in progress. */
+  isDue(nowMs: number): boolean {
+    return this.aside && this.#trial === NO_TRIAL && this.untilMs <= nowMs;
+  }
+
+  usable(ticket: number): StandingChange {
+    if (!this.aside) {
+      this.#failures = 0;
+      return undefined;
+    }
+    // Started before it was set aside: an engine that refuses some of its requests still answers others.
+    if (ticket < this.#since) return undefined;
+    this.restore();
+    return 'back';
+  }
+
+  failed(ticket: number, attempt: UnusableAttempt, terms: FailureTerms): StandingChange {
+    if (this.aside) {
+      if (ticket === this.#trial) this.#failTrial(attempt, terms);
+      return undefined;
+    }
+    if (ticket < this.#since || isInconclusive(attempt)) return undefined;
+    this.#failures += attempt.failure === 'timeout' ? terms.deadlineShare : 1;
+    const atOnce = attempt.failure === 'connect' || OVERLOADED.includes(attempt.status);
+    if (terms.lone || (!atOnce && this.#failures < FAILURES_MAX - ROUNDING)) return undefined;
+    this.#setAside(attempt, terms);
+    return 'set aside';
+  }
+
+  /** Resets it as if it had never failed. */
+  restore(): void {
+    this.aside = false;
+    this.times = 0;
+    this.#failures = 0;
+    this.#trial = NO_TRIAL;
+    this.#since = ++this.#ticket;
+  }
+
+  #failTrial(attempt: UnusableAttempt, terms: FailureTerms): void {
+    this.#trial = NO_TRIAL;
+    // Another request has to try it, but not the very next one: otherwise callers who disconnect quickly would keep it in
+    // trials.
+    if (isInconclusive(attempt)) this.untilMs = terms.nowMs + FIRST_MS;
+    else this.#setAside(attempt, terms);
+  }
+
+  #setAside(attempt: UnusableAttempt, { nowMs, wallMs }: FailureTerms): void {
+    this.aside = true;
+    this.times++;
+    const ownMs = FIRST_MS * 2 ** Math.min(this.times - 1, 5);
+    this.untilMs = nowMs + Math.min(retryAfterMs(attempt.retryAfter, wallMs) ?? ownMs, LONGEST_MS);
+    this.#since = ++this.#ticket;
+  }
+}
+
+/** Also covers a bug in the adapter that occurred before the replica answered anything. */
+function isInconclusive({ failure, status }: UnusableAttempt): boolean {
+  return INCONCLUSIVE.includes(failure) || (failure === 'internal' && status === undefined);
+}
+
+/** Seconds or an HTTP date; `undefined` if it is neither, or not in the future. */
+export function retryAfterMs(value: string | undefined, wallMs: number): number | undefined {
+  if (value === undefined) return undefined;
+  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - wallMs;
+  return ms > 0 ? ms : undefined;
 }

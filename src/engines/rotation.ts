@@ -1,5 +1,5 @@
 // Selects a replica: healthy ones in rotation, one that was set aside for a trial or if there is no other.
-import type { ReplicaStanding } from './replica-standing.ts';
+import type { ReplicaStanding } from './replica.ts';
 
 /** An engine that gets first attempts tries a due replica within this time. */
 const OVERDUE_MS = 1000;
@@ -9,8 +9,9 @@ export interface Rotated {
 }
 
 export class Rotation<T extends Rotated> {
+  /** At least one; change it by `replace`. */
+  members: readonly T[] = [];
   readonly #nowMs: () => number;
-  #members: readonly T[];
   #aside = 0;
   /** Index of the next replica. */
   #turn = 0;
@@ -20,16 +21,11 @@ export class Rotation<T extends Rotated> {
   /** `nowMs` is a monotonic clock. */
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
-    this.#members = [];
-  }
-
-  get members(): readonly T[] {
-    return this.#members;
   }
 
   /** At least one. */
   replace(members: readonly T[]): void {
-    this.#members = members;
+    this.members = members;
     this.#turn %= members.length;
     this.#secondTurn %= members.length;
     this.recount();
@@ -37,11 +33,11 @@ export class Rotation<T extends Rotated> {
 
   /** Call it when a replica was set aside or restored. */
   recount(): void {
-    this.#aside = this.#members.filter(({ standing }) => standing.aside).length;
+    this.#aside = this.members.filter(({ standing }) => standing.aside).length;
   }
 
   first(): T {
-    const members = this.#members;
+    const members = this.members;
     if (members.length === 1) return members[0]!;
     if (this.#aside > 0) return this.#firstOfSome();
     const member = members[this.#turn]!;
@@ -51,7 +47,7 @@ export class Rotation<T extends Rotated> {
 
   /** A healthy one other than `previous`; `previous` again rather than one that is set aside. */
   second(previous: T): T {
-    const members = this.#members;
+    const members = this.members;
     if (members.length === 1) return members[0]!;
     const others = (member: T): boolean => member !== previous;
     const good = this.#from(this.#secondTurn, (member) => others(member) && !member.standing.aside);
@@ -63,7 +59,7 @@ export class Rotation<T extends Rotated> {
 
   /** For work that failed at another engine: a healthy replica, because this is the last attempt; another only if none is healthy. */
   afterAnother(): T {
-    const members = this.#members;
+    const members = this.members;
     if (members.length === 1) return members[0]!;
     const nowMs = this.#nowMs();
     const turn = this.#secondTurn;
@@ -79,32 +75,32 @@ export class Rotation<T extends Rotated> {
   overdue(): T | undefined {
     if (this.#aside === 0) return undefined;
     const thenMs = this.#nowMs() - OVERDUE_MS;
-    return this.#members.find(({ standing }) => standing.isDue(thenMs));
+    return this.members.find(({ standing }) => standing.isDue(thenMs));
   }
 
   /** If some are set aside: one that is due for a trial, or the next healthy one. */
   #firstOfSome(): T {
     const nowMs = this.#nowMs();
-    const due = this.#members.find(({ standing }) => standing.isDue(nowMs));
+    const due = this.members.find(({ standing }) => standing.isDue(nowMs));
     if (due !== undefined) return due;
     const index = this.#from(this.#turn, ({ standing }) => !standing.aside) ?? this.#leastBad(this.#turn, () => true);
-    this.#turn = (index + 1) % this.#members.length;
-    return this.#members[index]!;
+    this.#turn = (index + 1) % this.members.length;
+    return this.members[index]!;
   }
 
   /** The index of the next one that fits. */
   #from(turn: number, fits: (member: T) => boolean): number | undefined {
-    const { length } = this.#members;
+    const { length } = this.members;
     for (let i = 0; i < length; i++) {
       const index = (turn + i) % length;
-      if (fits(this.#members[index]!)) return index;
+      if (fits(this.members[index]!)) return index;
     }
     return undefined;
   }
 
   /** If none is healthy: in rotation, those with the fewest consecutive times aside. */
   #leastBad(turn: number, fits: (member: T) => boolean): number {
-    const times = Math.min(...this.#members.filter(fits).map(({ standing }) => standing.times));
+    const times = Math.min(...this.members.filter(fits).map(({ standing }) => standing.times));
     return this.#from(turn, (member) => fits(member) && member.standing.times === times)!;
   }
 }

@@ -74,6 +74,8 @@ export interface FailureDetail {
   /** Status of the engine's answer, if the failure was found in one. */
   readonly status?: number | undefined;
   readonly cause?: FailureCause | undefined;
+  /** With `internal`, what the protocol's adapter threw. */
+  readonly thrown?: unknown;
 }
 
 /** Tokens that a language model read and wrote. */

@@ -1,4 +1,4 @@
-// Random scenes for batches: requests that come and leave, and an adapter whose calls go wrong as planned.
+// Random scenarios for batches: requests that arrive and leave, and an adapter with planned failures.
 import { setImmediate as turn } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import type { BatchLimits } from '../../../src/engines/batch.ts';
@@ -6,14 +6,14 @@ import { NOTHING_CHOSEN } from '../../../src/domain/translation-options.ts';
 import type { TranslationOptions } from '../../../src/domain/translation-options.ts';
 import type { Attempt, EngineProtocol, EngineWork, Translation } from '../../../src/ports/engine.ts';
 
-/** An engine that cannot stand a text fails every call that it is in. */
+/** The engine fails every call with a text that ends with this. */
 const POISON = 'poison';
 
 export interface Request {
   readonly work: EngineWork;
-  /** Turns of the event loop before it comes. */
+  /** Turns of the event loop before it arrives. */
   readonly comesAfter: number;
-  /** Turns after which its caller leaves; `undefined` stays. */
+  /** Turns after which its caller leaves; if `undefined`, it stays. */
   readonly leavesAfter: number | undefined;
 }
 
@@ -22,12 +22,12 @@ export interface Scene {
   readonly limits: BatchLimits;
 }
 
-/** What a call comes to, by its number; those beyond the list go well. */
+/** The fault of each call, by its number; calls beyond the list succeed. */
 export type CallFault = 'none' | 'status' | 'one_too_few' | 'one_too_many' | 'throws' | 'never';
 
 const GLOSSARIES = [undefined, { id: 'G', entries: { a: 'b' } }, { id: 'H', entries: { a: 'b' } }, { id: 'G', entries: { a: 'c' } }];
 
-/** Whoever adds an option has to say here what it may be, and the properties hold for it too. */
+/** The values of each option. A new option needs a line here, so that the properties cover it too. */
 const VALUES: { readonly [Option in keyof TranslationOptions]: fc.Arbitrary<TranslationOptions[Option]> } = {
   sourceLang: fc.constantFrom(undefined, 'EN', 'FR'),
   targetLang: fc.constantFrom('DE', 'IT'),
@@ -40,7 +40,7 @@ const VALUES: { readonly [Option in keyof TranslationOptions]: fc.Arbitrary<Tran
 
 const options: fc.Arbitrary<TranslationOptions> = fc.record(VALUES);
 
-/** Of few kinds, so that there is something to share. */
+/** Few different values, so that requests can share calls. */
 const request = fc.record({
   options: fc.oneof({ weight: 3, arbitrary: fc.constant({ ...NOTHING_CHOSEN, targetLang: 'DE' }) }, { weight: 2, arbitrary: options }),
   texts: fc.array(fc.oneof({ weight: 9, arbitrary: fc.string({ maxLength: 8, unit: 'grapheme' }) }, fc.constant(POISON)), {
@@ -68,7 +68,7 @@ export const scene: fc.Arbitrary<Scene> = fc
         options: asked,
         requestId: `request-${index}`,
         traceparent: undefined,
-        // No two texts are the same: each tells whose it is.
+        // All texts are different and have their request's number.
         text: texts.map((text, place) => `${index}.${place} ${text}`),
       },
     })),
@@ -81,17 +81,17 @@ export const faults = fc.array(
   },
 );
 
-/** All that may decide a translation is in it. By name: options that are equal may have been written in another order. */
+/** Has everything that may affect a translation, sorted by name, because equal options may be in another order. */
 function translationOf(text: string, { options: asked }: EngineWork): string {
   const byName = Object.entries(asked).toSorted(([one], [other]) => (one < other ? -1 : 1));
   return JSON.stringify([text, Object.fromEntries(byName)]);
 }
 
-/** What an engine that is sound answers. */
+/** The answer of an engine without faults. */
 export function translationsOf(work: EngineWork): Translation[] {
   return work.text.map((text) => ({
     text: translationOf(text, work),
-    // Not for all texts the same, as an engine would find it.
+    // Not the same for all texts, as with a real engine.
     detectedSourceLanguage: text.length % 2 === 0 ? 'EN' : undefined,
   }));
 }
@@ -117,7 +117,7 @@ export class PlannedAdapter implements EngineProtocol {
       case 'one_too_few':
         return { kind: 'usable', translations: translations.slice(1) };
       case 'one_too_many':
-        return { kind: 'usable', translations: [...translations, { text: 'nobody', detectedSourceLanguage: undefined }] };
+        return { kind: 'usable', translations: [...translations, { text: 'one too many', detectedSourceLanguage: undefined }] };
       case 'throws':
         throw new Error('a bug');
       case 'never':

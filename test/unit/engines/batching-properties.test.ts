@@ -1,4 +1,4 @@
-// Whatever requests come together and whatever goes wrong, a caller cannot tell batches from calls of its own, but by speed.
+// Whatever requests arrive together and whatever fails, a caller cannot distinguish batches from calls of its own, except by speed.
 import { setImmediate as turn } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -10,9 +10,9 @@ import type { CallFault, Scene } from './batch-scene.ts';
 import { asked, Caller } from './engine-work.ts';
 
 const RUNS = 150;
-/** Without faults planned no attempt may fail, however busy the machine is. */
-const PATIENT_MS = 10_000;
-const IMPATIENT_MS = 15;
+/** Without planned faults no attempt may fail, however busy the machine is. */
+const LONG_TIMEOUT_MS = 10_000;
+const SHORT_TIMEOUT_MS = 15;
 
 interface Played {
   readonly results: readonly EngineResult[];
@@ -23,7 +23,7 @@ async function play({ requests, limits: batch }: Scene, planned: readonly CallFa
   const protocol = new PlannedAdapter(planned);
   const wire = {
     urls: ['http://127.0.0.1:1', 'http://127.0.0.1:2'],
-    timeoutMs: planned.length === 0 ? PATIENT_MS : IMPATIENT_MS,
+    timeoutMs: planned.length === 0 ? LONG_TIMEOUT_MS : SHORT_TIMEOUT_MS,
     responseBytesMax: 1,
     connectionsMax: 1,
     queueMax: 0,
@@ -47,7 +47,7 @@ async function play({ requests, limits: batch }: Scene, planned: readonly CallFa
   return { results, calls: protocol.calls };
 }
 
-/** What of a result a caller and its bill can see. */
+/** The parts of a result that affect the caller and its charge. */
 function seen(result: EngineResult): unknown {
   return result.kind === 'usable' ? result.translations : 'unavailable';
 }
@@ -56,13 +56,13 @@ function staying({ requests, limits: chosen }: Scene): Scene {
   return { limits: chosen, requests: requests.map((each) => ({ ...each, leavesAfter: undefined })) };
 }
 
-/** Numbers of the requests whose texts are in a call. */
+/** The numbers of the requests with texts in a call. */
 function membersOf(call: EngineWork): number[] {
   return [...new Set(call.text.map((text) => Number.parseInt(text, 10)))];
 }
 
 describe('for random requests', () => {
-  test('and an engine that is sound, or cannot stand some texts, every answer is what it is without batches', async () => {
+  test('and an engine that is healthy, or fails on certain texts, every answer is the same as without batches', async () => {
     let shared = 0;
     await fc.assert(
       fc.asyncProperty(scene.map(staying), async (drawn) => {
@@ -75,7 +75,7 @@ describe('for random requests', () => {
     expect(shared).toBeGreaterThan(RUNS / 5);
   });
 
-  test('and an engine that fails at random, each has the answer to its own texts or none, after at most two attempts', async () => {
+  test('and an engine that fails at random, each gets the translations of its own texts or none, after at most two attempts', async () => {
     await fc.assert(
       fc.asyncProperty(scene, faults, async (drawn, planned) => {
         const { results, calls } = await play(drawn, planned, true);
@@ -85,9 +85,9 @@ describe('for random requests', () => {
           expect(attempts.length).toBeLessThanOrEqual(2);
           expect(result.failures.length + Number(result.kind === 'usable')).toBe(attempts.length);
           if (result.kind === 'usable') expect(result.translations).toEqual(translationsOf(work));
-          // No fault of others costs a caller that stays one of its own two attempts.
+          // Faults of other requests cost a caller that stays neither of its two attempts.
           else if (leavesAfter === undefined) expect(result.failures).toHaveLength(2);
-          // All texts or none, in order and side by side; a second attempt is nobody else's.
+          // All texts or none, in order and adjacent; a second attempt is not shared.
           for (const [number, call] of attempts.entries()) {
             const from = call.text.indexOf(work.text[0]!);
             expect(call.text.slice(from, from + work.text.length)).toEqual(work.text);
@@ -99,7 +99,7 @@ describe('for random requests', () => {
     );
   });
 
-  test('a call holds one kind of work only, and no more than it may', async () => {
+  test('a call has requests with equal options only, and stays within its limits', async () => {
     await fc.assert(
       fc.asyncProperty(scene, faults, async (drawn, planned) => {
         const { calls } = await play(drawn, planned, true);

@@ -1,14 +1,30 @@
-// What bounds an attempt: connections, queue, deadline, adapters that fail, and the engine's end.
+// The limits of an attempt: connections, queue, deadline, adapters that fail, and closing the engine.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Attempt, AttemptFailure, EngineProtocol } from '../../../src/ports/engine.ts';
-import { slow } from '../../../src/testing/scripted-engine.ts';
+import type {
+  Attempt,
+  AttemptFailure,
+  EngineCall,
+  EngineProtocol,
+  EngineWire,
+  EngineWork,
+  JudgeResponse,
+} from '../../../src/ports/engine.ts';
+import type { ReplicaWatch } from '../../../src/engines/replica.ts';
+import { nativeProtocol } from '../../../src/engines/protocols/native-protocol.ts';
+import { slow, status } from '../../../src/testing/scripted-engine.ts';
 import { startProgram } from '../../support/start-program.ts';
 import { asked, Caller, callsAtOnce, Opened, work } from './engine-work.ts';
 
+const CALL: EngineCall = { method: 'POST', path: '/translate', headers: {}, body: '{"text":[],"target_lang":"DE"}' };
+
 const opened = new Opened();
 afterEach(() => opened.close());
+
+function broken(): never {
+  throw new Error('a bug');
+}
 
 describe('bounds', () => {
   test('calls beyond connectionsMax wait; those beyond queueMax are busy at once', async () => {
@@ -24,7 +40,7 @@ describe('bounds', () => {
     expect(scripted.connections).toBeLessThanOrEqual(2);
   });
 
-  test('a call that waits for its turn until its deadline was kept out by a busy replica', async () => {
+  test('a call that waits in the queue until its deadline fails because the replica is busy', async () => {
     const scripted = await opened.scripted();
     const engine = opened.engine([scripted.url], { connectionsMax: 1, timeoutMs: 100 });
     scripted.always('hang');
@@ -32,14 +48,14 @@ describe('bounds', () => {
     expect(results.map(({ failures }) => failures[0])).toEqual(['timeout', 'busy']);
   });
 
-  test('a replica that takes no connection ends an attempt by its deadline, as one that cannot be connected to', async () => {
+  test('a replica that accepts no connection ends an attempt at its deadline as a failure to connect', async () => {
     const replica = await unaccepting();
     opened.add(replica);
     const engine = opened.engine([replica.url], { timeoutMs: 100 });
     expect((await asked(engine, work(), new Caller())).failures).toEqual(['connect', 'connect']);
   });
 
-  test('the deadline is for all calls of an attempt together', async () => {
+  test('the deadline covers all calls of an attempt together', async () => {
     const scripted = await opened.scripted();
     scripted.always(slow(40));
     const call = { method: 'POST', path: '/', headers: {}, body: '{"text":[],"target_lang":"DE"}' } as const;
@@ -61,18 +77,13 @@ describe('bounds', () => {
 
 describe('an adapter that', () => {
   const usable: Attempt = { kind: 'usable', translations: [{ text: 'Hallo', detectedSourceLanguage: undefined }] };
-  const adapters: readonly (readonly [name: string, attempt: EngineProtocol['attempt'], failure: AttemptFailure])[] = [
-    ['rejects', () => Promise.reject(new Error('a bug')), 'internal'],
-    [
-      'throws',
-      () => {
-        throw new Error('a bug');
-      },
-      'internal',
-    ],
-    ['answers with nonsense', () => Promise.resolve(undefined as unknown as Attempt), 'internal'],
-    ['gives fewer translations than texts', () => Promise.resolve(usable), 'wrong_shape'],
-    ['never ends', () => new Promise<Attempt>(() => undefined), 'timeout'],
+  const adapters: readonly (readonly [name: string, attempt: EngineProtocol['attempt'], failure: AttemptFailure, bugs: number])[] = [
+    ['rejects', () => Promise.reject(new Error('a bug')), 'internal', 2],
+    ['throws', broken, 'internal', 2],
+    ['throws when it judges an answer', (_work, wire) => wire.send(CALL, broken), 'internal', 2],
+    ['answers with nonsense', () => Promise.resolve(undefined as unknown as Attempt), 'internal', 2],
+    ['gives fewer translations than texts', () => Promise.resolve(usable), 'wrong_shape', 0],
+    ['never ends', () => new Promise<Attempt>(() => undefined), 'timeout', 0],
     [
       'sends a header that cannot be sent',
       async (_work, wire) => {
@@ -80,29 +91,54 @@ describe('an adapter that', () => {
         return { kind: 'unusable', failure: typeof response === 'string' ? response : 'status' };
       },
       'internal',
+      0,
     ],
   ];
 
-  test.each(adapters)('%s is a failed attempt, not a failed process', async (_name, attempt, failure) => {
+  test.each(adapters)('%s is a failed attempt, not a failed process, and its bugs are reported', async (_name, attempt, failure, count) => {
     const scripted = await opened.scripted();
-    const caller = new Caller();
-    const engine = opened.engine([scripted.url], { protocol: { attempt }, timeoutMs: 100 });
+    const [caller, thrown]: [Caller, unknown[]] = [new Caller(), []];
+    const watch: ReplicaWatch = {
+      attempted: () => undefined,
+      failed: (_work, detail) => void (detail.thrown !== undefined && thrown.push(detail.thrown)),
+      setAside: () => undefined,
+      back: () => undefined,
+    };
+    const timeoutMs = failure === 'timeout' ? 100 : 20_000;
+    const engine = opened.engine([scripted.url], { protocol: { attempt }, timeoutMs, watch: () => watch });
     expect(await asked(engine, work(), caller)).toEqual({ kind: 'unavailable', failures: [failure, failure] });
     expect(caller.listener).toBeUndefined();
+    expect(thrown).toHaveLength(count);
   });
 
-  test('throws is told to who wired it', async () => {
-    const told: unknown[] = [];
-    const bug = new Error('a bug');
-    const engine = opened.engine(['http://127.0.0.1:1'], {
-      protocol: { attempt: () => Promise.reject(bug) },
-      onAdapterError: (error) => told.push(error),
-    });
-    await asked(engine, work(), new Caller());
-    expect(told).toEqual([bug, bug]);
+  test('waits for its call treats an answer like one that does not', async () => {
+    const scripted = await opened.scripted();
+    const native: EngineProtocol['attempt'] = (what, wire, options) => nativeProtocol.attempt(what, wire, options);
+    const judged = (what: EngineWork, wire: EngineWire): EngineWire['send'] => {
+      const send = async (call: EngineCall, judge: JudgeResponse): Promise<Attempt> => {
+        const response = await wire.call(call);
+        return typeof response === 'string' ? { kind: 'unusable', failure: response } : judge(response, what);
+      };
+      return send as unknown as EngineWire['send'];
+    };
+    const engines = [
+      opened.engine([scripted.url]),
+      opened.engine([scripted.url], { protocol: { attempt: async (what, wire, options) => native(what, wire, options) } }),
+      opened.engine([scripted.url], {
+        protocol: {
+          attempt: (what, wire, options) =>
+            native(what, { attempt: wire.attempt, call: (call) => wire.call(call), send: judged(what, wire) }, options),
+        },
+      }),
+    ];
+    for (const behave of [undefined, status(200), status(503)]) {
+      if (behave !== undefined) scripted.always(behave);
+      const [first, ...others] = await Promise.all(engines.map((engine) => asked(engine)));
+      for (const other of others) expect(other).toEqual(first);
+    }
   });
 
-  test('leaves a call open loses it with the attempt', async () => {
+  test('leaves a call open has it aborted with the attempt', async () => {
     const scripted = await opened.scripted();
     scripted.always('hang');
     const protocol: EngineProtocol = {
@@ -118,7 +154,7 @@ describe('an adapter that', () => {
 });
 
 describe('closing', () => {
-  test('breaks off what is under way, whose caller still gets a result', async () => {
+  test('aborts running calls, and their callers still get a result', async () => {
     const scripted = await opened.scripted();
     const engine = opened.engine([scripted.url], { connectionsMax: 1, queueMax: 4 });
     scripted.always('hang');
@@ -131,14 +167,14 @@ describe('closing', () => {
   });
 });
 
-/** A host behind a silent firewall: a stopped process with a full backlog, for which the kernel drops connection requests. */
+/** Like a host behind a silent firewall: a stopped process with a full backlog, whose connection requests the kernel drops. */
 async function unaccepting(): Promise<{ readonly url: string; close(): Promise<void> }> {
   const listen = `require('node:net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, function () {
     process.stdout.write(String(this.address().port), () => process.kill(process.pid, 'SIGSTOP'));
   });`;
   const program = await startProgram('node', ['-e', listen], { ready: /^\d+$/ });
   const port = Number(program.output);
-  // The kernel takes one more than the backlog says.
+  // The kernel accepts one more than the backlog.
   const fillers = Array.from({ length: 4 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
   await Promise.all(fillers.slice(0, 2).map((filler) => once(filler, 'connect')));
   return {

@@ -1,4 +1,4 @@
-// Whatever an engine does: two attempts, a fixed word for each, no connection kept busy, and nothing of the engine's in the result.
+// Whatever an engine does, there are two attempts, a fixed word for each, no blocked connection, and none of its words in the result.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AttemptFailure } from '../../../src/ports/engine.ts';
 import type { ReplicatedEngine } from '../../../src/engines/balancer.ts';
@@ -11,7 +11,7 @@ const FAULTS: readonly (readonly [name: string, behaviour: Behaviour, failure: A
   ['stops after its headers', 'hang_after_headers', 'timeout'],
   ['drips its answer', 'drip', 'timeout'],
   ['resets the connection', 'reset', 'reset'],
-  ['resets the connection behind its headers', 'reset_after_headers', 'reset'],
+  ['resets the connection after its headers', 'reset_after_headers', 'reset'],
   ['closes without an answer', 'close', 'reset'],
   ['sends less than it announced', 'truncate', 'reset'],
   ['ends in the middle of unframed JSON', 'partial_eof', 'not_json'],
@@ -23,16 +23,16 @@ const FAULTS: readonly (readonly [name: string, behaviour: Behaviour, failure: A
   ['answers without translations', 'no_translations', 'wrong_shape'],
   ['leaves a text out', 'one_too_few', 'wrong_shape'],
   ['invents a text', 'one_too_many', 'wrong_shape'],
-  ['answers with numbers for texts', 'text_not_string', 'wrong_shape'],
+  ['answers with numbers as texts', 'text_not_string', 'wrong_shape'],
   ['answers with bare strings', 'entry_not_object', 'wrong_shape'],
-  ['reports a language that is no string', 'detected_not_string', 'wrong_shape'],
-  ['reports null for a language', answer('{"translations":[{"text":"a","detected_source_language":null},{"text":"b"}]}'), 'wrong_shape'],
+  ['reports a language that is not a string', 'detected_not_string', 'wrong_shape'],
+  ['reports null as a language', answer('{"translations":[{"text":"a","detected_source_language":null},{"text":"b"}]}'), 'wrong_shape'],
   ['answers with null', answer('null'), 'wrong_shape'],
   ['answers with more than the limit', 'huge', 'too_large'],
-  ['sends headers without end', 'huge_headers', 'too_large'],
+  ['sends endless headers', 'huge_headers', 'too_large'],
   ['redirects', 'redirect', 'status'],
   [
-    'switches protocols unasked',
+    'switches protocols without a request',
     (_request, response) => void response.socket?.write(`HTTP/1.1 101 ${CANARY}\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n`),
     'reset',
   ],
@@ -45,7 +45,7 @@ let engine: ReplicatedEngine;
 
 beforeEach(async () => {
   scripted = await startScriptedEngine();
-  // One connection: a fault that kept it would starve the call behind it.
+  // With one connection, a fault that blocked it would starve the next call.
   engine = engineOf([scripted.url], { timeoutMs: 250, connectionsMax: 1, queueMax: 1 });
 });
 
@@ -55,14 +55,14 @@ afterEach(async () => {
 });
 
 describe.each(FAULTS)('an engine that %s', (_name, behaviour, failure) => {
-  test('once: the second attempt gives the answer', async () => {
+  test('once: the second attempt succeeds', async () => {
     scripted.behave(behaviour);
     const result = await asked(engine, work(), new Caller());
     expect(result).toMatchObject({ kind: 'usable', translations: texts.map((text) => ({ text })), failures: [failure] });
     expect(scripted.requests).toHaveLength(2);
   });
 
-  test('twice: exactly two attempts, nothing of it in the result, and its connection is free for the next call', async () => {
+  test('twice: there are exactly two attempts, none of its words in the result, and its connection is free for the next call', async () => {
     const caller = new Caller();
     scripted.behave(behaviour, behaviour);
     const result = await asked(engine, work(), caller);
@@ -76,7 +76,7 @@ describe.each(FAULTS)('an engine that %s', (_name, behaviour, failure) => {
   });
 });
 
-test('no connection is left open by any fault once the engine is closed', async () => {
+test('no fault leaves a connection open once the engine is closed', async () => {
   scripted.behave(...FAULTS.flatMap(([, behaviour]) => (behaviour === 'drip' || behaviour === 'hang' ? [] : [behaviour])));
   for (let i = 0; i < FAULTS.length / 2; i++) await asked(engine, work(), new Caller());
   await engine.close();
@@ -84,12 +84,12 @@ test('no connection is left open by any fault once the engine is closed', async 
   expect(scripted.connections).toBeGreaterThan(FAULTS.length / 2);
 });
 
-test('an engine that closes behind each answer costs no failed attempt', async () => {
+test('an engine that closes after each answer costs no failed attempt', async () => {
   scripted.always('ok_then_close');
   for (let i = 0; i < 5; i++) expect(await asked(engine, work(), new Caller())).toMatchObject({ kind: 'usable', failures: [] });
 });
 
-test('an interim answer is not taken for the answer', async () => {
+test('an interim response is not taken for the answer', async () => {
   scripted.behave((request, response) => {
     response.writeEarlyHints({ link: '</x>; rel=preload' });
     answer(JSON.stringify({ translations: texts.map((text) => ({ text })) }))(request, response);
@@ -97,7 +97,7 @@ test('an interim answer is not taken for the answer', async () => {
   expect(await asked(engine, work(), new Caller())).toMatchObject({ kind: 'usable', failures: [] });
 });
 
-test('a second answer on a connection is never taken for that of the next call', async () => {
+test('a second answer on a connection is never taken for the answer of the next call', async () => {
   const poison = JSON.stringify({ translations: [{ text: CANARY }, { text: CANARY }] });
   scripted.behave((_request, response) => {
     const right = JSON.stringify({ translations: texts.map((text) => ({ text })) });

@@ -1,6 +1,6 @@
-// A gateway's attempts at simulated replicas, under a virtual clock; the rules are judged from what was seen, not from what the code remembers.
+// A gateway's attempts at simulated replicas, on a virtual clock; the rules are checked against what happened, not against the code's own state.
 import { Rotation } from '../../../src/engines/rotation.ts';
-import { ReplicaStanding } from '../../../src/engines/replica-standing.ts';
+import { ReplicaStanding } from '../../../src/engines/replica.ts';
 import type { Attempt } from '../../../src/ports/engine.ts';
 
 export interface Phase {
@@ -11,12 +11,12 @@ export interface Phase {
 
 export interface Scenario {
   readonly seed: number;
-  /** What is wrong with each, and when; otherwise it is good. */
+  /** Each replica's faults and their times; otherwise it is good. */
   readonly replicas: readonly (readonly Phase[])[];
-  /** Between two requests, at random around this. */
+  /** The mean time between two requests. */
   readonly gapMs: number | 'one after another';
   readonly timeoutMs: number;
-  /** Without it: until everything has been good for long enough. */
+  /** By default until everything has been good for long enough. */
   readonly requests?: number;
 }
 
@@ -24,7 +24,7 @@ export interface Beginning {
   readonly replica: number;
   readonly atMs: number;
   readonly trial: boolean;
-  /** Every replica was set aside. */
+  /** Whether every replica was set aside. */
   readonly noOther: boolean;
 }
 
@@ -40,7 +40,7 @@ interface Event {
   readonly run: () => void;
 }
 
-/** Longer than a replica is ever set aside. */
+/** The longest time for which a replica is set aside. */
 const LONGEST_MS = 30_000;
 const FIRST_MS = 1000;
 
@@ -49,15 +49,15 @@ class SimulatedReplica {
   readonly standing = new ReplicaStanding();
   readonly phases: readonly Phase[];
   inRow = 0;
-  /** When the failure came that made it known to be bad; `undefined` while it is not. */
+  /** The time of the failure that made it known to be bad; `undefined` while it is not. */
   badAtMs: number | undefined = undefined;
-  /** How many attempts had begun by then: what begins in the same millisecond may have begun before. */
+  /** The number of attempts that had begun by then: one in the same millisecond may have begun before. */
   badAfter = 0;
-  /** The same for when a usable answer, asked for after that, made an end of it. */
+  /** The same for the usable answer to a later request that ended this. */
   backAfter = 0;
   trials = 0;
   triedAtMs = 0;
-  /** First attempts, trials aside, since the set of good ones last changed. */
+  /** First attempts, except trials, since the set of good replicas last changed. */
   turns = 0;
 
   constructor(index: number, phases: readonly Phase[]) {
@@ -69,7 +69,7 @@ class SimulatedReplica {
     return this.phases.find(({ fromMs, toMs }) => nowMs >= fromMs && nowMs < toMs)?.kind ?? 'good';
   }
 
-  /** There was no phase from then on. */
+  /** The time since which it has had no fault. */
   goodSinceMs(nowMs: number): number | undefined {
     if (this.kindAt(nowMs) !== 'good') return undefined;
     return Math.max(0, ...this.phases.filter(({ toMs }) => toMs <= nowMs).map(({ toMs }) => toMs));
@@ -169,7 +169,7 @@ class Simulation {
       if (replica.standing.aside && !trial) wrong('a request waits for one that is known to be bad while a good one idles');
       if (replica.standing.aside && second) wrong('a second attempt is used for a trial while a good one idles');
       if (trial && replica.trials > 0) wrong('a second trial while one is under way');
-      // What was seen: three failures in a row, or one that says enough, a moment ago.
+      // Three failures in a row, or one that suffices, were seen a moment ago.
       if (replica.badAtMs !== undefined && this.#nowMs < replica.badAtMs + FIRST_MS)
         wrong('asked again within a second of being known to be bad');
       if (second && replica === previous && good.length > 1) wrong('a second attempt stays where the first failed');
@@ -182,7 +182,7 @@ class Simulation {
     for (const other of this.#replicas) this.#judgeStarving(other, wrong);
   }
 
-  /** It has been well for longer than it could be set aside, and one trial has had the time to end. */
+  /** Checks replicas that have been good for longer than they could be set aside, plus the time of one trial. */
   #judgeStarving(replica: SimulatedReplica, wrong: (what: string) => void): void {
     const sinceMs = replica.goodSinceMs(this.#nowMs);
     if (sinceMs === undefined || !replica.standing.aside) return;
@@ -194,7 +194,7 @@ class Simulation {
   #note(replica: SimulatedReplica, attempt: Attempt, began: number, trial: boolean): void {
     const { badAtMs } = replica;
     if (attempt.kind === 'unusable') {
-      // A trial that fails says anew that it is bad: what began before says nothing any more.
+      // A failed trial shows again that it is bad, so attempts that began before no longer count.
       if (badAtMs === undefined ? began <= replica.backAfter : !trial) return;
       const atOnce = attempt.failure === 'connect' || attempt.status === 429;
       if (++replica.inRow !== 3 && !atOnce && badAtMs === undefined) return;

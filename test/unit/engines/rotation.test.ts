@@ -1,8 +1,8 @@
-// Whose turn it is: fair among the good ones, none to those set aside while another is good; then everything at random, under a virtual clock.
+// The rotation: fair among good replicas, none for those set aside while another is good; then everything at random, on a virtual clock.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Rotation } from '../../../src/engines/rotation.ts';
-import { ReplicaStanding } from '../../../src/engines/replica-standing.ts';
+import { ReplicaStanding } from '../../../src/engines/replica.ts';
 import type { AttemptFailure } from '../../../src/ports/engine.ts';
 import { simulateReplicas } from './replica-simulation.ts';
 
@@ -56,13 +56,13 @@ describe('first attempts', () => {
     expect(order).toBe('abcabcabc');
   });
 
-  test('leave out one that is set aside, in equal shares of the others', () => {
+  test('leave out one that is set aside, with equal shares for the others', () => {
     const scene = new Scene(4);
     scene.fail('b');
     expect(scene.firsts(9)).toBe('acdacdacd');
   });
 
-  test('try one whose time is over once, out of turn', () => {
+  test('try a replica whose time is over once, out of turn', () => {
     const scene = new Scene(3);
     scene.fail('a');
     expect(scene.firsts(1)).toBe('b');
@@ -72,11 +72,11 @@ describe('first attempts', () => {
     expect(scene.firsts(4)).toBe('cbcb');
     expect(scene.named('a').standing.usable(trial)).toBe('back');
     scene.rotation.recount();
-    // It takes its turn again, which did not move while it was tried.
+    // It takes its turn again, and the rotation did not advance during its trial.
     expect(scene.firsts(6)).toBe('cabcab');
   });
 
-  test('when all are set aside, go to those that have failed for the shortest time, in turn', () => {
+  test('go to those that have failed for the shortest time, in turn, if all are set aside', () => {
     const scene = new Scene(3);
     scene.fail('a');
     scene.nowMs = 1000;
@@ -86,13 +86,13 @@ describe('first attempts', () => {
     expect(scene.firsts(4)).toBe('bcbc');
   });
 
-  test('all go to the only one', () => {
+  test('all go to an only replica', () => {
     const scene = new Scene(1);
     expect(scene.firsts(3)).toBe('aaa');
     expect(scene.seconds('a', 2)).toBe('aa');
   });
 
-  test('go on when members come and go', () => {
+  test('continue when replicas are added and removed', () => {
     const scene = new Scene(3);
     scene.firsts(2);
     scene.rotation.replace(scene.members.slice(0, 2));
@@ -104,13 +104,13 @@ describe('first attempts', () => {
 });
 
 describe('second attempts', () => {
-  test('go to others, in equal shares', () => {
+  test('go to other replicas, in equal shares', () => {
     const scene = new Scene(3);
     expect(scene.seconds('a', 4)).toBe('bcbc');
     expect(new Scene(2).seconds('b', 2)).toBe('aa');
   });
 
-  test('go to the same one again rather than to one that is set aside, even when that is due', () => {
+  test('go to the same replica rather than to one that is set aside, even if that is due', () => {
     const scene = new Scene(2);
     scene.fail('b');
     expect(scene.seconds('a', 2)).toBe('aa');
@@ -118,7 +118,7 @@ describe('second attempts', () => {
     expect(scene.seconds('a', 1)).toBe('a');
   });
 
-  test('go to another one that is set aside when the same one is set aside too, or was removed', () => {
+  test('go to another one that is set aside if the same one is set aside too, or was removed', () => {
     const scene = new Scene(3);
     for (const name of ['a', 'b', 'c']) scene.fail(name);
     expect(scene.seconds('a', 2)).toBe('bc');
@@ -127,10 +127,10 @@ describe('second attempts', () => {
   });
 });
 
-describe('attempts after another engine', () => {
+describe('attempts after another engine has failed', () => {
   const laters = ({ rotation }: Scene, count: number): string => Array.from({ length: count }, () => rotation.afterAnother().name).join('');
 
-  test('go to good ones in turn, even where one that is set aside is due', () => {
+  test('go to good replicas in turn, even if one that is set aside is due', () => {
     const scene = new Scene(3);
     expect(laters(scene, 4)).toBe('abca');
     scene.fail('b');
@@ -138,7 +138,7 @@ describe('attempts after another engine', () => {
     expect(laters(scene, 4)).toBe('caca');
   });
 
-  test('go to one that is due where none is good, then to those that have failed for the shortest time', () => {
+  test('go to one that is due if none is good, then to those that have failed for the shortest time', () => {
     const scene = new Scene(3);
     scene.fail('a');
     scene.nowMs = 1000;
@@ -149,7 +149,7 @@ describe('attempts after another engine', () => {
     expect(first.standing.isDue(scene.nowMs)).toBe(true);
   });
 
-  test('leave one overdue for a trial of our own when no first attempt has tried it for a second', () => {
+  test('leave a replica to a trial of our own if no first attempt has tried it within a second', () => {
     const scene = new Scene(2);
     expect(scene.rotation.overdue()).toBeUndefined();
     scene.fail('b');
@@ -165,8 +165,8 @@ describe('attempts after another engine', () => {
   });
 });
 
-describe('under a virtual clock', () => {
-  test('with one of two replicas hanging, three requests of many one after another wait for it, and one at each trial', () => {
+describe('on a virtual clock', () => {
+  test('with one of two replicas hanging, three of many successive requests wait for it, and one at each trial', () => {
     const report = simulateReplicas({
       seed: 1,
       replicas: [[], [{ kind: 'hang', fromMs: 0, toMs: Infinity }]],
@@ -179,7 +179,7 @@ describe('under a virtual clock', () => {
     expect(waits.filter(({ trial }) => !trial)).toHaveLength(3);
     const trials = waits.filter(({ trial }) => trial).map(({ atMs }) => atMs);
     const setAsideAtMs = waits[2]!.atMs + 100;
-    // The first request after each time tries it; each time begins when the trial before has failed.
+    // The first request after each interval tries it; each interval begins when the trial before has failed.
     const expected: number[] = [];
     for (let atMs = setAsideAtMs, n = 0; expected.length < trials.length; n++) {
       atMs += Math.min(1000 * 2 ** n, 30_000);
@@ -193,7 +193,7 @@ describe('under a virtual clock', () => {
     }
   });
 
-  test('replicas that hang, fail, refuse, slow down and come back at random: nobody waits in vain, none is starved, all recover', () => {
+  test('replicas that hang, fail, refuse, slow down and recover at random: no request waits needlessly, none is starved, all are used again', () => {
     const phase = fc.record({
       kind: fc.constantFrom('hang', 'fail', 'refuse', 'overload', 'slow'),
       afterMs: fc.integer({ min: 0, max: 8000 }),
@@ -224,7 +224,7 @@ describe('under a virtual clock', () => {
       }),
       { numRuns: 100 },
     );
-    // The run has met what it is about.
+    // The run has covered the cases.
     expect(Object.values(seen).every((count) => count > 100)).toBe(true);
   });
 });

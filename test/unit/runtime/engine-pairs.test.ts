@@ -1,4 +1,4 @@
-// What is offered by what the engine tells: asked at the start, every ten minutes and when told to, without anyone waiting for it.
+// The pairs that engines report: requested at the start, every ten minutes and after a reload, without any request waiting for it.
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { LanguageTable } from '../../../src/domain/languages.ts';
 import type { AttemptFailure, ReplicaPairs } from '../../../src/ports/engine.ts';
@@ -13,13 +13,13 @@ const TABLE: LanguageTable = {
 };
 const ALL = 9;
 
-/** What a replica tells: pairs, or why it does not. */
-type Told = readonly string[] | AttemptFailure;
+/** A replica's report: pairs, or why there is none. */
+type Report = readonly string[] | AttemptFailure;
 
 let lines: (readonly [string, LogFields | undefined])[];
-/** What has been asked and not been answered yet. */
-let asked: ((answers: Readonly<Record<string, Told>>) => Promise<void>)[];
-/** What is to run later, and after how many milliseconds. */
+/** Requests that have not been answered yet. */
+let asked: ((answers: Readonly<Record<string, Report>>) => Promise<void>)[];
+/** Timers: what is to run, and after how many milliseconds. */
 let timers: { readonly run: () => void; readonly ms: number }[];
 
 beforeEach(() => {
@@ -33,9 +33,9 @@ function open(pairs: PairsMode, canTell = true): OfferedLanguages {
   const ask = (): Promise<readonly ReplicaPairs[]> => {
     const { promise, resolve } = Promise.withResolvers<readonly ReplicaPairs[]>();
     asked.push(async (answers) => {
-      resolve(Object.entries(answers).map(([url, told]) => ({ url, pairs: testOf(told) })));
+      resolve(Object.entries(answers).map(([url, report]) => ({ url, pairs: testOf(report) })));
       await promise;
-      // One turn for what waits for it.
+      // One turn for code that waits for it.
       await new Promise((done) => setImmediate(done));
     });
     return promise;
@@ -50,13 +50,13 @@ function open(pairs: PairsMode, canTell = true): OfferedLanguages {
   return new OfferedLanguages({ config: said(TABLE, pairs), engines, isOne: true, log, later });
 }
 
-/** As the configuration has it. */
+/** The offer by configuration. */
 function said(table: LanguageTable, pairs: PairsMode): OfferedByConfig {
   return { table, pairs: new Map([['default', pairs]]), rules: undefined };
 }
 
-function testOf(told: Told): ReplicaPairs['pairs'] {
-  return typeof told === 'string' ? told : (source, target) => told.includes(`${source}-${target}`);
+function testOf(report: Report): ReplicaPairs['pairs'] {
+  return typeof report === 'string' ? report : (source, target) => report.includes(`${source}-${target}`);
 }
 
 function pairsOf({ current }: OfferedLanguages, table = TABLE): string[] {
@@ -65,7 +65,7 @@ function pairsOf({ current }: OfferedLanguages, table = TABLE): string[] {
   );
 }
 
-/** Lets the timer that is set run. */
+/** Runs the timer that is set. */
 function pass(): number {
   expect(timers).toHaveLength(1);
   const { run, ms } = timers.pop()!;
@@ -76,7 +76,7 @@ function pass(): number {
 const TEN_MINUTES = 600_000;
 
 describe('ask', () => {
-  test('anything goes until the engine has answered; then what it told, of which the log has one line', async () => {
+  test('everything is offered until the engine has answered; then what it reported, with one log line', async () => {
     const offered = open('ask');
     expect(pairsOf(offered)).toHaveLength(ALL);
     await asked.pop()!({ a: ['EN-ES', 'ES-EN-GB'] });
@@ -84,7 +84,7 @@ describe('ask', () => {
     expect(lines).toEqual([['the pairs that the engine offers have changed', { engine: 'default', count: 2, pairs: 'EN-ES ES-EN-GB' }]]);
   });
 
-  test('it is asked again every ten minutes; the list stays the same object until something has changed', async () => {
+  test('it is asked again every ten minutes; the list is the same object until something changes', async () => {
     const offered = open('ask');
     await asked.pop()!({ a: ['EN-ES'] });
     const before = offered.current;
@@ -98,7 +98,7 @@ describe('ask', () => {
   });
 
   test.each(['timeout', 'connect', 'not_json', 'wrong_shape', 'status'] as const)(
-    'an engine that answers with %s leaves the last known pairs, is named once, and is asked again sooner and sooner later',
+    'an engine that answers with %s keeps its last known pairs, is logged once, and is asked again with growing pauses',
     async (failure) => {
       const offered = open('ask');
       await asked.pop()!({ a: ['EN-ES'] });
@@ -119,13 +119,13 @@ describe('ask', () => {
     },
   );
 
-  test('an engine that has never answered leaves everything open', async () => {
+  test('with an engine that has never answered everything is offered', async () => {
     const offered = open('ask');
     await asked.pop()!({ a: 'connect' });
     expect(pairsOf(offered)).toHaveLength(ALL);
   });
 
-  test('a list without a pair of ours is not believed: an engine may be loading', async () => {
+  test('a list without any of our pairs is ignored, because the engine may be loading', async () => {
     const offered = open('ask');
     await asked.pop()!({ a: [] });
     expect(pairsOf(offered)).toHaveLength(ALL);
@@ -142,7 +142,7 @@ describe('ask', () => {
     expect(pairsOf(offered)).toEqual(['EN-ES']);
   });
 
-  test('of several replicas it is what any of them has; one that is silent counts by its last answer', async () => {
+  test('the pairs of all replicas are combined; for a silent one its last answer counts', async () => {
     const offered = open('ask');
     await asked.pop()!({ a: ['EN-ES'], b: ['EN-FR'], c: 'timeout' });
     expect(pairsOf(offered)).toEqual(['EN-ES', 'EN-FR']);
@@ -151,7 +151,7 @@ describe('ask', () => {
     expect(pairsOf(offered)).toEqual(['EN-ES', 'EN-FR', 'ES-FR']);
   });
 
-  test('what a replica told that is not one any more is forgotten', async () => {
+  test('the pairs of a removed replica are forgotten', async () => {
     const offered = open('ask');
     await asked.pop()!({ a: ['EN-ES'], b: ['EN-FR'] });
     offered.replace(said(TABLE, 'ask'));
@@ -159,7 +159,7 @@ describe('ask', () => {
     expect(pairsOf(offered)).toEqual(['EN-FR']);
   });
 
-  test('a reload asks anew at once; the answer to a question of before, whose replicas may be others, does not count', async () => {
+  test('a reload asks again at once, and ignores answers to earlier requests, whose replicas may be others', async () => {
     const offered = open('ask');
     const before = asked.pop()!;
     offered.replace(said(TABLE, 'ask'));
@@ -168,25 +168,25 @@ describe('ask', () => {
     expect([pairsOf(offered).length, timers.length]).toEqual([ALL, 0]);
     await after({ b: ['EN-FR'] });
     expect(pairsOf(offered)).toEqual(['EN-FR']);
-    // One timer, which the next question replaces.
+    // One timer, which the next request replaces.
     expect(timers).toHaveLength(1);
     offered.ask();
     expect([asked.length, timers.length]).toEqual([1, 0]);
   });
 
-  test('another list of languages is held against what is known, at once', async () => {
+  test('another list of languages is applied to the known pairs at once', async () => {
     const offered = open('ask');
     await asked.pop()!({ a: ['EN-ES', 'EN-DE'] });
     const german = { ...TABLE, targets: [{ code: 'DE', name: 'German', formality: false }] };
     offered.replace(said(german, 'ask'));
     expect(pairsOf(offered, german)).toEqual(['EN-DE']);
-    // None of what is known is in this one.
+    // None of the known pairs is in this one.
     const greek = { ...TABLE, targets: [{ code: 'EL', name: 'Greek', formality: false }] };
     offered.replace(said(greek, 'ask'));
     expect(pairsOf(offered, greek)).toHaveLength(3);
   });
 
-  test('nothing is asked once it is closed, and an answer that comes later changes nothing', async () => {
+  test('nothing is requested after it is closed, and a later answer changes nothing', async () => {
     const offered = open('ask');
     const answer = asked.pop()!;
     offered.close();
@@ -195,20 +195,20 @@ describe('ask', () => {
     expect([pairsOf(offered).length, asked.length, timers.length]).toEqual([ALL, 0, 0]);
   });
 
-  test('an engine that cannot tell is not asked', () => {
+  test('an engine that cannot report pairs is not asked', () => {
     expect(pairsOf(open('ask', false))).toHaveLength(ALL);
     expect(asked).toEqual([]);
   });
 });
 
 describe('any and a list', () => {
-  test('ask nobody', () => {
+  test('ask no engine', () => {
     expect(pairsOf(open('any'))).toHaveLength(ALL);
     expect(pairsOf(open(['ES-EN', 'EN-FR']))).toEqual(['EN-FR', 'ES-EN-GB']);
     expect([asked, timers, lines]).toEqual([[], [], []]);
   });
 
-  test('can take the place of each other while it runs', async () => {
+  test('can replace each other in a reload', async () => {
     const offered = open('any');
     offered.replace(said(TABLE, ['EN-ES']));
     expect(pairsOf(offered)).toEqual(['EN-ES']);

@@ -1,7 +1,7 @@
-// When a replica is set aside, for how long, what tries it, and what brings it back.
+// When a replica is set aside, for how long, what tries it again, and what brings it back.
 import { describe, expect, test } from 'vitest';
-import { retryAfterMs, ReplicaStanding } from '../../../src/engines/replica-standing.ts';
-import type { StandingChange } from '../../../src/engines/replica-standing.ts';
+import { retryAfterMs, ReplicaStanding } from '../../../src/engines/replica.ts';
+import type { StandingChange } from '../../../src/engines/replica.ts';
 import type { AttemptFailure, UnusableAttempt } from '../../../src/ports/engine.ts';
 
 const WALL_MS = Date.UTC(2026, 10, 22, 12);
@@ -25,7 +25,7 @@ class Scene {
     return this.standing.usable(ticket);
   }
 
-  /** Set aside, its time over. */
+  /** A scene in which it is set aside and its time is over. */
   static due(): Scene {
     const scene = new Scene();
     scene.fail('connect');
@@ -33,7 +33,7 @@ class Scene {
     return scene;
   }
 
-  /** Milliseconds of the time that begins now. */
+  /** The time for which it is set aside now, in milliseconds. */
   get forMs(): number {
     return this.standing.untilMs - this.nowMs;
   }
@@ -50,7 +50,7 @@ describe('a replica is set aside', () => {
     },
   );
 
-  test('at once where it cannot be connected to, or says 429 or 503', () => {
+  test('at once if it refuses connections, or answers 429 or 503', () => {
     expect(new Scene().fail('connect')).toBe('set aside');
     for (const status of [429, 503]) expect(new Scene().fail('status', { status })).toBe('set aside');
     for (const status of [400, 401, 404, 500, 502, 504]) expect(new Scene().fail('status', { status })).toBeUndefined();
@@ -59,27 +59,27 @@ describe('a replica is set aside', () => {
   test.each<AttemptFailure>(['cancelled', 'busy', 'unsupported_pair', 'internal'])('never by %s', (failure) => {
     const scene = new Scene();
     for (let i = 0; i < 10; i++) expect(scene.fail(failure)).toBeUndefined();
-    // Nor does it break a row.
+    // Nor does it interrupt a row of failures.
     scene.fail('timeout');
     scene.fail('timeout');
     scene.fail(failure);
     expect(scene.fail('timeout')).toBe('set aside');
   });
 
-  test('by an adapter that breaks on what it answers', () => {
+  test('by answers that make the adapter throw', () => {
     const scene = new Scene();
     const broken = (): StandingChange => scene.fail('internal', { status: 502 });
     expect([broken(), broken(), broken()]).toEqual([undefined, undefined, 'set aside']);
   });
 
-  test('by timeouts under shorter deadlines, when they come to the time of three', () => {
+  test('by timeouts with shorter deadlines, when they add up to three', () => {
     const scene = new Scene();
     const fifth = (): StandingChange => scene.fail('timeout', { deadlineShare: 0.2 });
     for (let i = 0; i < 14; i++) expect(fifth()).toBeUndefined();
     expect(fifth()).toBe('set aside');
   });
 
-  test('not when it is the only one, but at its next failure when it no longer is', () => {
+  test('not while it is the only one, but at its next failure once it no longer is', () => {
     const scene = new Scene();
     scene.lone = true;
     for (let i = 0; i < 10; i++) expect(scene.fail('connect')).toBeUndefined();
@@ -90,7 +90,7 @@ describe('a replica is set aside', () => {
 });
 
 describe('it is set aside for', () => {
-  test('a second, doubled each time in a row up to 30, and a second again after it came back', () => {
+  test('a second, doubled each time in a row up to 30, and a second again after its return', () => {
     const scene = new Scene();
     scene.fail('connect');
     const times: number[] = [];
@@ -112,13 +112,13 @@ describe('it is set aside for', () => {
     ['86400', 30_000],
     ['Sun, 22 Nov 2026 12:00:07 GMT', 7000],
     ['Sun, 22 Nov 2026 13:00:00 GMT', 30_000],
-    // Not a moment to come: as without.
+    // Not in the future: ignored.
     ['0', 1000],
     ['Sun, 22 Nov 2026 11:59:59 GMT', 1000],
     ['soon', 1000],
     ['', 1000],
     ['-5', 1000],
-  ])('what Retry-After says: %s', (retryAfter, forMs) => {
+  ])('the time in Retry-After: %s', (retryAfter, forMs) => {
     const scene = new Scene();
     scene.fail('status', { status: 503, retryAfter });
     expect(scene.forMs).toBe(forMs);
@@ -132,13 +132,13 @@ describe('it is set aside for', () => {
     expect(scene.forMs).toBe(2000);
   });
 
-  test('Retry-After: nothing else is a number of seconds', () => {
+  test('no other form of Retry-After', () => {
     expect(['1.5', '1e3', '0x10', ' 5', '5 s'].map((value) => retryAfterMs(value, WALL_MS))).toEqual(Array(5).fill(undefined));
   });
 });
 
 describe('while it is set aside', () => {
-  test('it is due for one attempt when its time is over, not before, and not for a second one', () => {
+  test('it is due for one attempt when its time is over, not before, and not for another', () => {
     const scene = new Scene();
     scene.fail('connect');
     scene.nowMs = 999;
@@ -151,7 +151,7 @@ describe('while it is set aside', () => {
     expect(scene.standing.isDue(scene.nowMs)).toBe(false);
   });
 
-  test('the trial brings it back', () => {
+  test('a successful trial brings it back', () => {
     const scene = Scene.due();
     expect([scene.succeed(), scene.standing.aside]).toEqual(['back', false]);
   });
@@ -164,14 +164,14 @@ describe('while it is set aside', () => {
     expect([scene.succeed(slow), scene.standing.aside]).toEqual([undefined, true]);
     scene.fail('timeout', { ticket: late });
     expect([scene.standing.untilMs, scene.standing.times]).toEqual([1000, 1]);
-    // Nor do they count once it is back.
+    // Nor do they count after its return.
     scene.nowMs = 1000;
     scene.succeed();
     for (let i = 0; i < 5; i++) scene.fail('timeout', { ticket: later });
     expect(scene.standing.aside).toBe(false);
   });
 
-  test('an attempt that was made because there was no other brings it back too, and does not prolong it', () => {
+  test('an attempt that was made for lack of another replica can bring it back too, and does not prolong it', () => {
     const scene = new Scene();
     scene.fail('connect');
     const [bad, good] = [scene.begin(), scene.begin()];
@@ -180,7 +180,7 @@ describe('while it is set aside', () => {
     expect(scene.succeed(good)).toBe('back');
   });
 
-  test('a trial that proves nothing is made again after a second, for as long as before', () => {
+  test('an inconclusive trial is repeated after a second, without doubling', () => {
     for (const failure of ['cancelled', 'busy', 'unsupported_pair'] as const) {
       const scene = Scene.due();
       scene.fail(failure);
@@ -188,7 +188,7 @@ describe('while it is set aside', () => {
     }
   });
 
-  test('a trial under a shorter deadline fails like any other', () => {
+  test('a trial with a shorter deadline fails like any other', () => {
     const scene = Scene.due();
     scene.fail('timeout', { deadlineShare: 0.01 });
     expect([scene.forMs, scene.standing.times]).toEqual([2000, 2]);

@@ -1,4 +1,4 @@
-// Replicas are asked for their pairs: what each engine's own list comes to in our codes, and that no answer can hang or throw.
+// Replicas are asked for their pairs: each engine's own list is translated into our codes, and no answer can hang or throw.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { PairTest } from '../../../src/domain/languages.ts';
 import { builtInProtocols } from '../../../src/engines/protocols/built-in.ts';
@@ -24,8 +24,8 @@ function asking(protocol: EngineProtocol, options: unknown = { codes: {} }, time
   return opened.engine(urls, { protocol, options, timeoutMs }).askPairs!();
 }
 
-/** Of the one replica: its pairs in our codes, or the word for its failure. */
-async function told(name: string, body: unknown, options?: unknown): Promise<string | string[]> {
+/** The replica's pairs in our codes, or the word for its failure. */
+async function pairsOf(name: string, body: unknown, options?: unknown): Promise<string | string[]> {
   scripted.always(answer(typeof body === 'string' ? body : JSON.stringify(body)));
   const [replica] = await asking(builtInProtocols.get(name)!, options);
   const pairs = replica!.pairs;
@@ -43,11 +43,11 @@ const apertium = (...pairs: readonly (readonly [string, string])[]): unknown => 
 
 test.each([
   ['apertium', apertium(['eng', 'spa'], ['spa', 'eng'], ['spa', 'eng_US'], ['cat', 'spa']), ['EN-ES', 'ES-EN-GB']],
-  // What would not be sent is not offered: texts go to `por`, not to a variant of it.
+  // A pair is offered only with the code that would be sent, which is `por` and not a variant of it.
   ['apertium', apertium(['spa', 'por_BR']), []],
   ['libretranslate', libre(['en', 'es', 'en'], ['es', 'en']), ['EN-EN-GB', 'EN-ES', 'ES-EN-GB']],
   ['libretranslate', libre(['en', 'pt', 'zh']), ['EN-PT-BR', 'EN-PT-PT', 'EN-ZH', 'EN-ZH-HANT']],
-  // Names of 1.7, which it takes by their old ones as well.
+  // Codes of version 1.7, which also accepts their old names.
   ['libretranslate', libre(['en', 'zh-Hans'], ['zh-Hans', 'en']), ['EN-ZH', 'EN-ZH-HANT', 'ZH-EN-GB']],
   [
     'mtranserver',
@@ -55,20 +55,20 @@ test.each([
     ['EN-EN-GB', 'EN-NB', 'EN-ZH', 'EN-ZH-HANT', 'NB-EN-GB', 'NB-NB', 'NB-ZH', 'NB-ZH-HANT', 'ZH-EN-GB', 'ZH-NB', 'ZH-ZH', 'ZH-ZH-HANT'],
   ],
   ['mtranserver', { languages: ['en', 'zh'] }, ['EN-EN-GB', 'EN-ZH', 'EN-ZH-HANT', 'ZH-EN-GB', 'ZH-ZH', 'ZH-ZH-HANT']],
-])('%s: %j comes to %j', async (name, body, pairs) => {
-  expect(await told(name, body)).toEqual(pairs);
+])('%s: %j becomes %j', async (name, body, pairs) => {
+  expect(await pairsOf(name, body)).toEqual(pairs);
 });
 
-test('the operator’s codes of LibreTranslate hold for pairs as they do for texts', async () => {
+test('the operator’s codes for LibreTranslate apply to pairs as they do to texts', async () => {
   const options = { codes: { 'PT-BR': 'pb', 'ZH-HANT': 'zt' } };
-  expect(await told('libretranslate', libre(['en', 'pb', 'pt', 'zt']), options)).toEqual(['EN-PT-BR', 'EN-PT-PT', 'EN-ZH-HANT']);
-  expect(await told('libretranslate', libre(['en', 'pt-BR', 'zh-Hant']), options)).toEqual(['EN-PT-BR', 'EN-ZH-HANT']);
+  expect(await pairsOf('libretranslate', libre(['en', 'pb', 'pt', 'zt']), options)).toEqual(['EN-PT-BR', 'EN-PT-PT', 'EN-ZH-HANT']);
+  expect(await pairsOf('libretranslate', libre(['en', 'pt-BR', 'zh-Hant']), options)).toEqual(['EN-PT-BR', 'EN-ZH-HANT']);
 });
 
-test('each is asked by its own route, MTranServer with its token', async () => {
-  await told('apertium', apertium());
-  await told('libretranslate', libre());
-  await told('mtranserver', { languages: [] }, { token: TOKEN });
+test('each is asked on its own route, MTranServer with its token', async () => {
+  await pairsOf('apertium', apertium());
+  await pairsOf('libretranslate', libre());
+  await pairsOf('mtranserver', { languages: [] }, { token: TOKEN });
   expect(scripted.requests.map(({ method, path, headers }) => [method, path, headers['authorization']])).toEqual([
     ['GET', '/listPairs', undefined],
     ['GET', '/languages', undefined],
@@ -90,17 +90,17 @@ describe.each(['apertium', 'libretranslate', 'mtranserver'])('%s', (name) => {
     ['[null]', 'wrong_shape'],
     ['[{"code":"en"}]', 'wrong_shape'],
     ['[{"code":"en","targets":[1]}]', 'wrong_shape'],
-  ])('takes nonsense for no answer: %s', async (body, failure) => {
-    expect(await told(name, body)).toBe(failure);
+  ])('treats nonsense as a failure: %s', async (body, failure) => {
+    expect(await pairsOf(name, body)).toBe(failure);
   });
 
-  test('takes an error for no answer, whatever its body says', async () => {
+  test('treats an error as a failure, whatever its body says', async () => {
     scripted.always(status(500, JSON.stringify(libre(['en', 'es']))));
     expect(await asking(builtInProtocols.get(name)!)).toEqual([{ url: scripted.url, pairs: 'status' }]);
   });
 });
 
-test('each replica is asked, and one that hangs or is not there holds up nothing for longer than an attempt may take', async () => {
+test('each replica is asked, and one that hangs or is down delays nothing for longer than the deadline of an attempt', async () => {
   scripted.behave('hang');
   const gone = await opened.scripted();
   const { url } = gone;
@@ -110,8 +110,8 @@ test('each replica is asked, and one that hangs or is not there holds up nothing
   await scripted.until(() => scripted.openConnections === 0);
 });
 
-test('a protocol that throws or asks on for ever is over in time', async () => {
-  const attempt = (): Promise<never> => Promise.reject(new Error('never tried here'));
+test('a protocol that throws, or never stops asking, is ended in time', async () => {
+  const attempt = (): Promise<never> => Promise.reject(new Error('not called'));
   const throwing: EngineProtocol = {
     attempt,
     pairs() {
@@ -123,7 +123,7 @@ test('a protocol that throws or asks on for ever is over in time', async () => {
   expect(await asking(idle, {}, 50)).toMatchObject([{ pairs: 'timeout' }]);
 });
 
-test('only an engine that can tell is asked', () => {
+test('only an engine that can report its pairs is asked', () => {
   const asked = [...builtInProtocols].filter(([, protocol]) => opened.engine([scripted.url], { protocol }).askPairs !== undefined);
   expect(asked.map(([name]) => name)).toEqual(['apertium', 'libretranslate', 'mtranserver']);
   const batching = opened.engine([scripted.url], {

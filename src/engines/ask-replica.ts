@@ -1,0 +1,70 @@
+// Questions to one replica outside any rotation: which pairs it translates, and whether it translates at all.
+import { performance } from 'node:perf_hooks';
+import type { PairTest } from '../domain/languages.ts';
+import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWire, EngineWork } from '../ports/engine.ts';
+import { NEVER_LEAVES, RunningAttempt } from './attempt.ts';
+import { Deadlines } from './deadlines.ts';
+import { Pool } from './http1/pool.ts';
+import type { PoolLimits, PoolRequest } from './http1/pool.ts';
+import { replicaAddress } from './http1/url.ts';
+
+/** Limit for fetching the list, however long a translation may take. */
+const ASK_MS_MAX = 10_000;
+
+/** Queries a replica for its pairs, over a separate connection and within a time limit. Never rejects. `protocol` must have `pairs`. */
+export async function askPairs(
+  replica: Pool,
+  protocol: EngineProtocol,
+  options: unknown,
+  timeoutMs: number,
+): Promise<PairTest | AttemptFailure> {
+  const calls: PoolRequest[] = [];
+  let ended = false;
+  const wire: Pick<EngineWire, 'call'> = {
+    call: (call) =>
+      ended
+        ? Promise.resolve('cancelled')
+        : new Promise<EngineResponse | AttemptFailure>((resolve) => void calls.push(replica.call(call, 'fresh', resolve))),
+  };
+  const late = Promise.withResolvers<'timeout'>();
+  const timer = setTimeout(() => late.resolve('timeout'), Math.min(timeoutMs, ASK_MS_MAX));
+  try {
+    return await Promise.race([protocol.pairs!(wire, options), late.promise]);
+  } catch {
+    return 'internal';
+  } finally {
+    ended = true;
+    clearTimeout(timer);
+    for (const call of calls) call.stop('cancelled');
+  }
+}
+
+export interface CheckTerms extends PoolLimits {
+  readonly protocol: EngineProtocol;
+  /** The protocol's options, validated. */
+  readonly options: unknown;
+}
+
+export interface CheckedReplica {
+  readonly attempt: Attempt;
+  readonly tookMs: number;
+  /** Whether every answer echoed the id of its request. */
+  readonly echoesId: boolean;
+}
+
+/** Makes a single attempt and reports everything known about it. Never rejects. `url` must be valid. Closes the connection afterwards. */
+export function checkReplica(url: string, work: EngineWork, { protocol, options, ...limits }: CheckTerms): Promise<CheckedReplica> {
+  const pool = new Pool(replicaAddress(url, protocol.pathPrefix), limits);
+  const deadlines = new Deadlines(limits.timeoutMs);
+  const startedAtMs = performance.now();
+  return new Promise((resolve) => {
+    const terms = { protocol, options, deadlines };
+    const running = new RunningAttempt(pool, 'reused', work, NEVER_LEAVES, terms, (attempt, echoesId) => {
+      const tookMs = performance.now() - startedAtMs;
+      deadlines.close();
+      void pool.destroy();
+      resolve({ attempt, tookMs, echoesId });
+    });
+    running.run();
+  });
+}
