@@ -2,7 +2,7 @@
 
 silenceExpectedWarnings();
 let abandoned = false;
-surviveClosedPipes();
+surviveFailedOutput();
 // Imported after the warning filter is set up, because loading it may warn.
 const { run } = await import('./cli/run.ts');
 const status = await run(process.argv.slice(2), {
@@ -41,11 +41,17 @@ function silenceExpectedWarnings(): void {
   };
 }
 
-/** A reader that closes the pipe early (`| head -1`) is not a failure: the command runs to its end, or stops if it only writes. */
-function surviveClosedPipes(): void {
+/**
+ * A reader that closes the pipe early (`| head -1`) is not a failure: the command runs to its end, or stops if it only writes. Neither
+ * does a full disk end a gateway; a command that writes on one fails.
+ */
+function surviveFailedOutput(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
+      if (stream === process.stdout && !abandoned && error.code !== 'EPIPE' && error.code !== 'ECONNRESET') {
+        process.exitCode = 1;
+        process.stderr.write(`lingate: standard output cannot be written: ${error.message}\n`);
+      }
       abandoned ||= stream === process.stdout;
     });
   }

@@ -1,5 +1,6 @@
 // Reports on each engine replica: attempts as metrics, failures and setting aside in the log.
 import type { ReplicaWatch } from '../engines/replica.ts';
+import { placeOf } from '../ops/json-log.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
 import type { EngineWork, FailureDetail } from '../ports/engine.ts';
 import type { Log } from '../ports/log.ts';
@@ -28,8 +29,13 @@ export function replicaWatch({ engine, protocol, metrics, log, failures }: Engin
 }
 
 /** Only the known members of the detail; unknown ones are left out of the line. */
-function wordsOf({ failure, status, cause }: FailureDetail) {
-  return { failure, ...(status === undefined ? {} : { status }), ...(cause === undefined ? {} : { cause }) };
+function wordsOf({ failure, status, cause, thrown }: FailureDetail) {
+  return {
+    failure,
+    ...(status === undefined ? {} : { status }),
+    ...(cause === undefined ? {} : { cause }),
+    ...(thrown === undefined ? {} : { thrown: placeOf(thrown) }),
+  };
 }
 
 /** As written in `engine.pairs` and `routing`; `*` is a source that the caller did not name. */

@@ -11,7 +11,7 @@ export interface Stoppable {
   /** What is currently being closed; `undefined` if nothing is. */
   readonly closing: string | undefined;
   stop(): Promise<void>;
-  /** Writes out the log's last lines, before the process exits. */
+  /** Hands over the log's last lines before the process exits. */
   flush(): void;
 }
 

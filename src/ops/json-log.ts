@@ -1,18 +1,19 @@
-// The log: one JSON line per event on standard output, written asynchronously by pino's stream; request lines in batches.
+// The log: one JSON line per event on standard output, formatted by pino; request lines in batches.
 import { pino } from 'pino';
 import type { DestinationStream } from 'pino';
 import type { AccessEntry, AccessLog } from '../ports/access-entry.ts';
 import type { Log } from '../ports/log.ts';
+import { LogOutput } from './log-output.ts';
 
 export interface JsonLog {
   readonly log: Log;
   readonly access: AccessLog;
-  /** Writes out the buffer; called before the process exits. */
+  /** Hands over the request lines collected so far; called before the process exits, which writes what is left. */
   flush(): void;
 }
 
 /** The destination: file descriptor 1 except in tests. */
-export type LogDestination = DestinationStream & { flushSync?(): void };
+export type LogDestination = DestinationStream;
 
 /** A pipe takes this much at once, so lines of several processes do not mix. */
 const PIPE_BYTES = 4096;
@@ -22,13 +23,10 @@ const GATHER_MS = 100;
 
 /** The log of one of several processes that share a standard output. */
 export function openSharedJsonLog(): JsonLog {
-  return openJsonLog(pino.destination({ fd: 1, sync: false, maxWrite: PIPE_BYTES }), PIPE_BYTES);
+  return openJsonLog(standardOutput(PIPE_BYTES), PIPE_BYTES);
 }
 
-export function openJsonLog(
-  destination: LogDestination = pino.destination({ fd: 1, sync: false, maxWrite: PIECE_BYTES }),
-  pieceBytes = PIECE_BYTES,
-): JsonLog {
+export function openJsonLog(destination: LogDestination = standardOutput(PIECE_BYTES), pieceBytes = PIECE_BYTES): JsonLog {
   const logger = pino(
     { base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },
     destination,
@@ -40,16 +38,33 @@ export function openJsonLog(
   };
   return {
     log: { info: event('info'), warn: event('warn'), error: event('error') },
-    access: { record: (entry) => lines.add(accessLine(entry)) },
-    flush() {
-      lines.write();
-      destination.flushSync?.();
-    },
+    access: lines,
+    flush: () => lines.write(),
   };
 }
 
-/** Collects lines for a destination, and writes them in batches. */
-class GatheredLines {
+function standardOutput(pieceBytes: number): LogDestination {
+  const output = new LogOutput(1, pieceBytes, ({ message }) => {
+    process.stderr.write(`lingate: the log cannot be written, and lines are lost: ${message}\n`);
+  });
+  process.once('exit', () => output.flushSync());
+  return output;
+}
+
+/** The message of a bug may quote a caller's text, so only its class and where it was thrown are logged. */
+export function placeOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  const name = /^\w{1,80}$/.test(error.name) ? error.name : 'Error';
+  // Whatever threw it may have changed how stacks are made.
+  const stack: unknown = error.stack;
+  if (typeof stack !== 'string') return name;
+  const frames = stack.slice(`${error.name}: ${error.message}`.length);
+  const at = frames.split('\n').find((line) => line.trimStart().startsWith('at '));
+  return `${name} ${at?.trim() ?? ''}`;
+}
+
+/** Collects request lines for a destination, and writes them in batches. */
+class GatheredLines implements AccessLog {
   readonly #destination: LogDestination;
   readonly #onTime = (): void => this.write();
   /** Bytes, not a string: V8 keeps a string that grew by hundreds of lines as a tree, which the garbage collector must walk. */
@@ -62,8 +77,15 @@ class GatheredLines {
     this.#gathered = Buffer.alloc(pieceBytes);
   }
 
-  /** A line is ASCII, and fits into a batch. */
-  add(line: string): void {
+  /** Built by hand: every value is a number, an address or one of our own words, so nothing needs escaping. */
+  record(entry: AccessEntry): void {
+    const status = entry.status === undefined ? '' : `,"status":${entry.status}`;
+    const owner = entry.teamId === undefined ? '' : `,"team_id":"${entry.teamId}","key_id":"${entry.keyId}"`;
+    const engine = entry.engine === undefined ? '' : `,"engine":"${entry.engine}"`;
+    const client = entry.client === undefined ? '' : `,"client":"${entry.client}"`;
+    const limitOf = entry.limitOf === undefined ? '' : `,"limit_of":"${entry.limitOf}"`;
+    // ASCII, and fits into a batch.
+    const line = `{"level":"info","time":"${isoNow()}","msg":"request","request_id":"${entry.requestId}","route":"${entry.route}"${status},"code":"${entry.code}"${limitOf}${owner}${client},"characters":${entry.characters},"engine_attempts":${entry.attempts}${engine},"duration_ms":${hundredths(entry.durationMs)},"store_ms":${hundredths(entry.storeMs)},"engine_ms":${hundredths(entry.engineMs)}}\n`;
     if (this.#length + line.length > this.#gathered.length) this.write();
     this.#length += this.#gathered.write(line, this.#length, 'latin1');
     this.#timer ??= setTimeout(this.#onTime, GATHER_MS).unref();
@@ -102,14 +124,4 @@ function hundredths(ms: number): string {
   const all = Math.round(ms * 100);
   const whole = Math.floor(all / 100);
   return whole + HUNDREDTHS[all - whole * 100]!;
-}
-
-/** Built by hand: every value is a number, an address or one of our own words, so nothing needs escaping. */
-function accessLine(entry: AccessEntry): string {
-  const status = entry.status === undefined ? '' : `,"status":${entry.status}`;
-  const owner = entry.teamId === undefined ? '' : `,"team_id":"${entry.teamId}","key_id":"${entry.keyId}"`;
-  const engine = entry.engine === undefined ? '' : `,"engine":"${entry.engine}"`;
-  const client = entry.client === undefined ? '' : `,"client":"${entry.client}"`;
-  const limitOf = entry.limitOf === undefined ? '' : `,"limit_of":"${entry.limitOf}"`;
-  return `{"level":"info","time":"${isoNow()}","msg":"request","request_id":"${entry.requestId}","route":"${entry.route}"${status},"code":"${entry.code}"${limitOf}${owner}${client},"characters":${entry.characters},"engine_attempts":${entry.attempts}${engine},"duration_ms":${hundredths(entry.durationMs)},"store_ms":${hundredths(entry.storeMs)},"engine_ms":${hundredths(entry.engineMs)}}\n`;
 }

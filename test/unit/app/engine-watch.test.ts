@@ -1,4 +1,4 @@
-// What metrics and log tell of a replica: its attempts, its failures in words, and whether it is set aside.
+// What metrics and log say about a replica: its attempts, its failures, and whether it is set aside.
 import { afterEach, expect, test } from 'vitest';
 import { replicaWatch } from '../../../src/app/engine-watch.ts';
 import { ONLY_ENGINE } from '../../../src/domain/engine-routing.ts';
@@ -23,7 +23,7 @@ afterEach(() => {
   lines.length = 0;
 });
 
-test('every attempt counts in its series, which are there from the start', async () => {
+test('each attempt is counted in its series, and all series exist from the start', async () => {
   const before = await metrics.render();
   const series = (outcome: string): string => `lingate_engine_attempts_total{engine="default",replica="${REPLICA}",outcome="${outcome}"}`;
   for (const outcome of ['usable', 'connect', 'cut_off', 'cancelled']) expect(before).toContain(`${series(outcome)} 0\n`);
@@ -35,13 +35,13 @@ test('every attempt counts in its series, which are there from the start', async
   expect(after).toContain(`${series('usable')} 2\n`);
   expect(after).toContain(`${series('engine_quota')} 1\n`);
   expect(after).toContain('lingate_engine_quota_exhausted_total{engine="default"} 1\n');
-  // A caller who left says nothing of how long the engine takes.
+  // When a caller leaves, that says nothing about how long the engine takes.
   expect(after).toContain('lingate_engine_attempt_duration_seconds_count{engine="default"} 3\n');
   expect(after).toContain('lingate_engine_attempt_duration_seconds_sum{engine="default"} 0.36\n');
   expect(after).toContain('lingate_engine_attempt_duration_seconds_bucket{le="0.05",engine="default"} 2\n');
 });
 
-test('a replica that comes back after a reload goes on with its series', async () => {
+test('a replica that a later reload adds again continues its series', async () => {
   const again = replicaWatch({ engine: ONLY_ENGINE, protocol: 'openai', metrics, log, failures }, 'http://again');
   again.attempted('reset', 1);
   replicaWatch({ engine: ONLY_ENGINE, protocol: 'openai', metrics, log, failures }, 'http://again').attempted('reset', 1);
@@ -49,17 +49,28 @@ test('a replica that comes back after a reload goes on with its series', async (
   expect(rendered).toEqual(['lingate_engine_attempts_total{engine="default",replica="http://again",outcome="reset"} 2']);
 });
 
-test('a failure is told with engine, replica, protocol, pair, and what is known of it', () => {
+test('a failure is logged with engine, replica, protocol, pair, and what is known about it', () => {
   watch.failed(work({ sourceLang: 'EN', requestId: 'R1' }), { failure: 'status', status: 401 });
   watch.failed(work({ requestId: 'R2' }), { failure: 'connect', cause: 'refused' });
+  const bug = new TypeError('about a text');
+  watch.failed(work({ requestId: 'R3' }), { failure: 'internal', thrown: bug });
+  watch.failed(work({ requestId: 'R4' }), { failure: 'wrong_shape', thrown: 'about a text' });
   const common = { level: 'warn', message: 'engine attempt failed', engine: 'default', replica: REPLICA, protocol: 'openai' };
   expect(lines).toEqual([
     { ...common, pair: 'EN-DE', failure: 'status', status: 401, request_id: 'R1' },
     { ...common, pair: '*-DE', failure: 'connect', cause: 'refused', request_id: 'R2' },
+    {
+      ...common,
+      pair: '*-DE',
+      failure: 'internal',
+      thrown: expect.stringMatching(/^TypeError at .*engine-watch\.test\.ts/) as unknown,
+      request_id: 'R3',
+    },
+    { ...common, pair: '*-DE', failure: 'wrong_shape', thrown: 'string', request_id: 'R4' },
   ]);
 });
 
-test('setting aside and coming back are a line each', () => {
+test('setting a replica aside and its return are logged with a line each', () => {
   watch.setAside({ failure: 'status', status: 503 }, 7000);
   watch.back();
   expect(lines).toEqual([
@@ -68,7 +79,7 @@ test('setting aside and coming back are a line each', () => {
   ]);
 });
 
-test('the gauge has what is configured now', async () => {
+test('the gauge has only the replicas that are configured now', async () => {
   let replicas = [
     { engine: 'default', replica: 'http://a', up: true },
     { engine: 'default', replica: 'http://b', up: false },

@@ -1,4 +1,4 @@
-// Failed attempts in the log: the first at once, then counts every ten seconds, for each replica and failure by itself.
+// Failed attempts in the log: the first at once, then a count every ten seconds, separately for each replica and failure.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Log, LogFields } from '../../../src/ports/log.ts';
 import { FailureLog } from '../../../src/runtime/failure-log.ts';
@@ -23,16 +23,16 @@ function fail(failure = 'status', replica = 'http://a', id = 'one', status = 500
   failures.failed(replica, failure, id, { replica, failure, status });
 }
 
-const told = () => lines.splice(0).map(({ message, fields }) => [message, fields?.['replica'], fields?.['failure'], fields?.['count']]);
+const logged = () => lines.splice(0).map(({ message, fields }) => [message, fields?.['replica'], fields?.['failure'], fields?.['count']]);
 
-test('the first is told at once, with its request', () => {
+test('the first is logged at once, with its request', () => {
   fail();
   expect(lines).toEqual([
     { message: 'engine attempt failed', fields: { replica: 'http://a', failure: 'status', status: 500, request_id: 'one' } },
   ]);
 });
 
-test('the following are counted, in one line every ten seconds, with what is known of the latest', () => {
+test('the following are counted, in one line every ten seconds, with the details of the latest', () => {
   for (let i = 0; i < 100; i++) fail('status', 'http://a', 'one', 500 + i);
   lines.length = 0;
   vi.advanceTimersByTime(9999);
@@ -45,14 +45,14 @@ test('the following are counted, in one line every ten seconds, with what is kno
   fail();
   fail();
   vi.advanceTimersByTime(10_000);
-  expect(told()).toEqual([['engine attempts failed', 'http://a', 'status', 2]]);
+  expect(logged()).toEqual([['engine attempts failed', 'http://a', 'status', 2]]);
 });
 
-test('after ten seconds without one the next is a first again', () => {
+test('after ten seconds without a failure the next counts as the first again', () => {
   fail();
   vi.advanceTimersByTime(20_000);
   fail();
-  expect(told().map(([message]) => message)).toEqual(['engine attempt failed', 'engine attempt failed']);
+  expect(logged().map(([message]) => message)).toEqual(['engine attempt failed', 'engine attempt failed']);
   expect(vi.getTimerCount()).toBe(1);
 });
 
@@ -61,20 +61,20 @@ test('each replica and each failure has lines of its own', () => {
   fail('timeout');
   fail('status', 'http://b');
   fail();
-  expect(told()).toEqual([
+  expect(logged()).toEqual([
     ['engine attempt failed', 'http://a', 'status', undefined],
     ['engine attempt failed', 'http://a', 'timeout', undefined],
     ['engine attempt failed', 'http://b', 'status', undefined],
   ]);
   vi.advanceTimersByTime(10_000);
-  expect(told()).toEqual([['engine attempts failed', 'http://a', 'status', 1]]);
+  expect(logged()).toEqual([['engine attempts failed', 'http://a', 'status', 1]]);
 });
 
-test('what is untold at the end is told, and no timer is left', () => {
+test('the rest is logged at the end, and no timer is left', () => {
   fail();
   fail();
   lines.length = 0;
   failures.close();
-  expect(told()).toEqual([['engine attempts failed', 'http://a', 'status', 1]]);
+  expect(logged()).toEqual([['engine attempts failed', 'http://a', 'status', 1]]);
   expect(vi.getTimerCount()).toBe(0);
 });

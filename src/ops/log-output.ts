@@ -1,0 +1,172 @@
+// Standard output for the log: written in the background and in order, and never a reason for the gateway to wait or to end.
+import { write, writeSync } from 'node:fs';
+
+/** What may wait for a reader who has stopped reading; further lines are lost, and counted. */
+const WAITING_BYTES_MAX = 8_388_608;
+/** A destination that takes nothing for now is tried again after this time, one that fails (a full disk) after the longer one. */
+const BUSY_MS = 20;
+const FAILED_MS = 1000;
+/** When the process exits, a destination that takes nothing for so long gets no more, and one that is slow no more after the longer time. */
+const LAST_PAUSE_MS = 1000;
+const LAST_LINES_MS = 5000;
+const NEWLINE = 10;
+
+/** The functions of `node:fs`, except in tests. */
+export interface Writing {
+  readonly write: (fd: number, bytes: Buffer, done: (error: NodeJS.ErrnoException | null, written: number) => void) => void;
+  readonly writeSync: (fd: number, bytes: Buffer) => number;
+}
+
+/** Called when the destination begins to fail: with a full disk, for example. Lines are lost until it works again. */
+export type OnLogFailure = (error: NodeJS.ErrnoException) => void;
+
+/**
+ * A destination for whole lines. pino's own ends the process when the disk is full, and its `flushSync` never returns when the
+ * reader of a pipe is gone.
+ */
+export class LogOutput {
+  readonly #fd: number;
+  /** Lines are put together for one write up to this size. */
+  readonly #pieceBytes: number;
+  readonly #onFailure: OnLogFailure;
+  readonly #io: Writing;
+  #waiting: Buffer[] = [];
+  #waitingBytes = 0;
+  /** Being written in the background or, while there is a pause, to be written after it. */
+  #piece: Buffer | undefined;
+  #pause: NodeJS.Timeout | undefined;
+  #lostLines = 0;
+  /** How many lost lines the current piece reports. */
+  #reportedLines = 0;
+  /** Whether what was written last ends in the middle of a line. */
+  #isLineOpen = false;
+  #isFailing = false;
+  #isReaderGone = false;
+
+  constructor(fd: number, pieceBytes: number, onFailure: OnLogFailure, io: Writing = { write, writeSync }) {
+    this.#fd = fd;
+    this.#pieceBytes = pieceBytes;
+    this.#onFailure = onFailure;
+    this.#io = io;
+  }
+
+  /** One or more whole lines. */
+  write(lines: string): void {
+    if (this.#isReaderGone) return;
+    const bytes = Buffer.from(lines);
+    if (this.#waitingBytes + bytes.length > WAITING_BYTES_MAX) {
+      this.#lostLines += linesIn(bytes);
+      return;
+    }
+    this.#waiting.push(bytes);
+    this.#waitingBytes += bytes.length;
+    if (this.#piece === undefined && this.#pause === undefined) this.#writeNext();
+  }
+
+  /** Called when the process exits: writes what is waiting. Node itself finishes a write that is under way in the background. */
+  flushSync(): void {
+    const endAtMs = Date.now() + LAST_LINES_MS;
+    let giveUpAtMs = Date.now() + LAST_PAUSE_MS;
+    let piece: Buffer | undefined;
+    if (this.#pause !== undefined) {
+      clearTimeout(this.#pause);
+      piece = this.#piece;
+      this.#pause = this.#piece = undefined;
+    }
+    while (!this.#isReaderGone && (piece ??= this.#next()) !== undefined) {
+      try {
+        const written = this.#io.writeSync(this.#fd, piece);
+        this.#isLineOpen = endsInLine(piece, written);
+        piece = written < piece.length ? piece.subarray(written) : undefined;
+        giveUpAtMs = Math.min(Date.now() + LAST_PAUSE_MS, endAtMs);
+      } catch (error) {
+        if (!isBusy(error as NodeJS.ErrnoException) || Date.now() > giveUpAtMs) {
+          this.#waiting.unshift(piece!);
+          this.#waitingBytes += piece!.length;
+          return;
+        }
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_MS);
+      }
+    }
+  }
+
+  #writeNext(): void {
+    this.#piece = this.#next();
+    if (this.#piece !== undefined) this.#writePiece(this.#piece);
+  }
+
+  #writePiece(piece: Buffer): void {
+    this.#io.write(this.#fd, piece, (error, written) => {
+      if (error !== null) return this.#failed(piece, error);
+      this.#isFailing = false;
+      this.#isLineOpen = endsInLine(piece, written);
+      if (written === piece.length) return this.#writeNext();
+      this.#piece = piece.subarray(written);
+      this.#writePiece(this.#piece);
+    });
+  }
+
+  #failed(piece: Buffer, error: NodeJS.ErrnoException): void {
+    if (isBusy(error)) return this.#writeAfter(BUSY_MS);
+    this.#piece = undefined;
+    if (error.code === 'EPIPE' || error.code === 'ECONNRESET') {
+      this.#isReaderGone = true;
+      this.#waiting = [];
+      return;
+    }
+    if (!this.#isFailing) this.#onFailure(error);
+    this.#isFailing = true;
+    this.#lostLines += this.#reportedLines === 0 ? linesIn(piece) : this.#reportedLines;
+    this.#writeAfter(FAILED_MS);
+  }
+
+  #writeAfter(pauseMs: number): void {
+    this.#pause = setTimeout(() => {
+      this.#pause = undefined;
+      if (this.#piece === undefined) this.#writeNext();
+      else this.#writePiece(this.#piece);
+    }, pauseMs).unref();
+  }
+
+  /** The next piece; behind the last one, a line with the number of lines that were lost. */
+  #next(): Buffer | undefined {
+    this.#reportedLines = 0;
+    let count = 0;
+    let bytes = 0;
+    for (const lines of this.#waiting) {
+      if (count > 0 && bytes + lines.length > this.#pieceBytes) break;
+      bytes += lines.length;
+      count += 1;
+    }
+    const lines = this.#waiting.splice(0, count);
+    this.#waitingBytes -= bytes;
+    if (count === 0) {
+      if (this.#lostLines === 0) return undefined;
+      this.#reportedLines = this.#lostLines;
+      this.#lostLines = 0;
+      lines.push(lostLine(this.#reportedLines));
+    }
+    // A failure in the middle of a line: the next one begins on its own.
+    if (this.#isLineOpen) lines.unshift(Buffer.from('\n'));
+    return lines.length === 1 ? lines[0] : Buffer.concat(lines);
+  }
+}
+
+/** In the form of the log's other lines. */
+function lostLine(lines: number): Buffer {
+  return Buffer.from(`${JSON.stringify({ level: 'warn', time: new Date().toISOString(), lines, msg: 'log lines were lost' })}\n`);
+}
+
+function isBusy({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'EAGAIN' || code === 'EBUSY';
+}
+
+function endsInLine(piece: Buffer, at: number): boolean {
+  return piece[at - 1] !== NEWLINE;
+}
+
+function linesIn(bytes: Buffer): number {
+  let lines = 0;
+  for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) lines++;
+  return lines;
+}
