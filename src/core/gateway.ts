@@ -1,7 +1,6 @@
 // The core's interface for listeners: opens an exchange per request, enforces the deadline, and tracks what is in flight.
-import { Exchange, LONG_BODY_BYTES } from './exchange.ts';
+import { Exchange, InFlight, LONG_BODY_BYTES } from './exchange.ts';
 import type { Body, RequestHead, Sink } from './exchange.ts';
-import { InFlight } from './in-flight.ts';
 import { CLIENT_CLOSED } from './outcome.ts';
 import type { Refusal, Reply, StreamReply } from './outcome.ts';
 import { Pipeline } from './pipeline.ts';
@@ -42,9 +41,9 @@ export class Gateway {
   readonly requestMs: number;
   readonly #unfinished: UnfinishedBodies | undefined;
   readonly #refused: Route;
-  readonly #open = new InFlight();
+  /** The exchanges in flight. */
+  readonly open = new InFlight();
   readonly #ticker: NodeJS.Timeout;
-  readonly #onIdle: (() => void)[] = [];
 
   constructor(options: GatewayOptions) {
     this.router = options.router;
@@ -54,13 +53,13 @@ export class Gateway {
     this.requestMs = options.requestMs;
     this.#unfinished = options.unfinished;
     this.#refused = compileRoute({ method: '*', path: '*', takesBody: false, steps: options.around }, 'refused');
-    this.#pipeline = new Pipeline(options.reportBug, (x) => this.#done(x));
+    this.#pipeline = new Pipeline(options.reportBug, this.open);
     this.#ticker = setInterval(() => this.#expire(), DEADLINE_TICK_MS);
     this.#ticker.unref();
   }
 
   get inFlight(): number {
-    return this.#open.size;
+    return this.open.size;
   }
 
   /**
@@ -72,9 +71,10 @@ export class Gateway {
     const { route, parameter } = this.router.match(head.method, head.path);
     const x = new Exchange(this.#newId(), head, sink, route, this.#now());
     x.pathParameter = parameter;
-    this.#open.add(x);
     x.longBody = route.takesBody && announcedBytes > LONG_BODY_BYTES;
-    this.#pipeline.start(x);
+    x.driver = this.#pipeline;
+    this.open.add(x);
+    this.#pipeline.advance(x);
     return x;
   }
 
@@ -83,7 +83,7 @@ export class Gateway {
     if (x.outcome !== undefined || !x.bodyDue) return;
     x.body = body;
     x.bodyDue = false;
-    this.#pipeline.bodyComplete(x);
+    if (!x.waiting) this.#pipeline.advance(x);
   }
 
   /** More than `LONG_BODY_BYTES` of a body of unknown length have arrived. Called before `body`. */
@@ -146,31 +146,23 @@ export class Gateway {
 
   /** Resolves when nothing is in flight. */
   idle(): Promise<void> {
-    if (this.#open.size === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#onIdle.push(resolve);
-    });
+    return this.open.idle();
   }
 
   close(): void {
     clearInterval(this.#ticker);
   }
 
-  #done(x: Exchange): void {
-    this.#open.remove(x);
-    if (this.#open.size === 0 && this.#onIdle.length > 0) for (const resolve of this.#onIdle.splice(0)) resolve();
-  }
-
   #expire(): void {
     const oldest = this.#now() - this.requestMs;
-    for (const x of this.#open.startedBy(oldest)) {
+    for (const x of this.open.startedBy(oldest)) {
       if (!x.answered && !x.ownDeadline) this.#giveUp(x);
     }
-    if (this.#unfinished !== undefined && this.#open.size > this.#unfinished.max) this.#boundBodies(this.#unfinished);
+    if (this.#unfinished !== undefined && this.open.size > this.#unfinished.max) this.#boundBodies(this.#unfinished);
   }
 
   #boundBodies(unfinished: UnfinishedBodies): void {
-    for (const x of surplus(this.#open.startedBy(this.#now() - UNFINISHED_MS), unfinished)) this.callOff(x, unfinished.refusal);
+    for (const x of surplus(this.open.startedBy(this.#now() - UNFINISHED_MS), unfinished)) this.callOff(x, unfinished.refusal);
   }
 
   #giveUp(x: Exchange): void {
@@ -185,7 +177,7 @@ export class Gateway {
     x.closeAfter = true;
     // Makes `settle` run for these steps as if they had run.
     x.reached = this.#refused.steps.length;
-    this.#open.add(x);
+    this.open.add(x);
     return x;
   }
 }

@@ -1,5 +1,5 @@
 // Runs a chain: one loop over a fixed array that only waits for real promises or `LATER`, then settles in reverse.
-import type { Driver, Exchange } from './exchange.ts';
+import type { Driver, Exchange, InFlight } from './exchange.ts';
 import { CLIENT_CLOSED, LATER, NO_HEADERS } from './outcome.ts';
 import type { Outcome, Refusal, Reply, StepResult, StreamReply } from './outcome.ts';
 import { refuse } from './problem.ts';
@@ -10,22 +10,12 @@ export type BugReport = (x: Exchange, where: string, error: unknown) => void;
 
 export class Pipeline implements Driver {
   readonly #reportBug: BugReport;
-  readonly #onDone: (x: Exchange) => void;
+  readonly #open: InFlight;
 
-  constructor(reportBug: BugReport, onDone: (x: Exchange) => void) {
+  /** An exchange is removed from `open` once it is settled. */
+  constructor(reportBug: BugReport, open: InFlight) {
     this.#reportBug = reportBug;
-    this.#onDone = onDone;
-  }
-
-  /** Starts a chain; if it ends synchronously, `x.outcome` is set afterwards. */
-  start(x: Exchange): void {
-    x.driver = this;
-    this.#advance(x);
-  }
-
-  /** The body is complete: continues the chain, unless a step is still pending. */
-  bodyComplete(x: Exchange): void {
-    if (!x.waiting) this.#advance(x);
+    this.#open = open;
   }
 
   /** The body that the chain is waiting for is long. Pending and later steps read `longBody` themselves. */
@@ -41,32 +31,28 @@ export class Pipeline implements Driver {
     if (result !== undefined) this.#stop(x, step, result);
   }
 
-  /** Continues to the first step that needs the body, if it is not complete, or to the end. */
-  #advance(x: Exchange): void {
-    const { steps, headCount, entryAt } = x.route;
+  /**
+   * Runs the chain to the first step that needs the body, if it is not complete, or to the end. If it ends synchronously,
+   * `x.outcome` is set afterwards.
+   */
+  advance(x: Exchange): void {
+    const { steps, headCount, entryAt, entering } = x.route;
     if (!x.entered) {
       if (!this.#drive(x, headCount) || x.bodyDue || !this.#drive(x, entryAt)) return;
       x.entered = true;
-      if (!this.#enter(x)) return;
+      for (const step of entering) {
+        let outcome;
+        try {
+          outcome = step.enter!(x);
+        } catch (error) {
+          outcome = this.bug(x, step.name, error);
+        }
+        if (outcome !== undefined) return this.#finish(x, outcome);
+      }
     }
     if (this.#drive(x, steps.length)) {
       this.#finish(x, this.bug(x, x.route.name, new Error('the chain ended without an answer')));
     }
-  }
-
-  #enter(x: Exchange): boolean {
-    for (const step of x.route.entering) {
-      let outcome;
-      try {
-        outcome = step.enter!(x);
-      } catch (error) {
-        outcome = this.bug(x, step.name, error);
-      }
-      if (outcome === undefined) continue;
-      this.#finish(x, outcome);
-      return false;
-    }
-    return true;
   }
 
   /** Ends a chain that is not running a step: one that waits for its body, or was refused before its first step. */
@@ -103,22 +89,18 @@ export class Pipeline implements Driver {
   #wait(x: Exchange, stepName: string, pending: Promise<StepResult>): void {
     x.waiting = true;
     pending.then(
-      (result) => this.#resume(x, result),
-      (error: unknown) => this.#resume(x, this.bug(x, stepName, error)),
+      (result) => this.resume(x, () => result, undefined),
+      (error: unknown) => this.resume(x, () => this.bug(x, stepName, error), undefined),
     );
   }
 
   resume<T>(x: Exchange, conclude: (x: Exchange, value: T) => StepResult, value: T): void {
-    let result;
+    let outcome;
     try {
-      result = conclude(x, value);
+      outcome = conclude(x, value);
     } catch (error) {
-      result = this.bug(x, x.route.steps[x.reached - 1]!.name, error);
+      outcome = this.bug(x, x.route.steps[x.reached - 1]!.name, error);
     }
-    this.#resume(x, result);
-  }
-
-  #resume(x: Exchange, outcome: StepResult): void {
     // The step waits again, for example for the engine after its glossary.
     if (outcome === LATER) return;
     x.waiting = false;
@@ -127,27 +109,24 @@ export class Pipeline implements Driver {
       if (outcome?.kind === 'stream') outcome.body.cancel();
       this.#finish(x, x.calledOffWith ?? CLIENT_CLOSED);
     } else if (outcome !== undefined) this.#finish(x, outcome);
-    else this.#advance(x);
+    else this.advance(x);
   }
 
+  /** The answer is written first. If that fails, another is sent instead, and `settle` receives that one. */
   #finish(x: Exchange, outcome: Outcome): void {
     x.outcome = outcome;
     x.onCancel(undefined);
-    // The answer is written first. If that fails, another is sent instead, and `settle` receives that one.
-    const sent = this.#answer(x, outcome);
-    if (sent !== undefined) this.settle(x, sent);
-  }
-
-  /** Returns the outcome sent to the caller; `undefined` for a streamed or held answer, which is settled at its end. */
-  #answer(x: Exchange, outcome: Outcome): Outcome | undefined {
     switch (outcome.kind) {
       case 'reply':
-      case 'problem':
-        return this.send(x, outcome);
+      case 'problem': {
+        const sent = this.send(x, outcome);
+        if (sent !== undefined) this.settle(x, sent);
+        return;
+      }
       case 'stream':
         return this.#stream(x, outcome);
       case 'client_closed':
-        return outcome;
+        return this.settle(x, outcome);
     }
   }
 
@@ -163,17 +142,17 @@ export class Pipeline implements Driver {
         this.bug(x, `${step.name}.settle`, error);
       }
     }
-    this.#onDone(x);
+    this.#open.remove(x);
   }
 
-  #stream(x: Exchange, outcome: StreamReply): Outcome | undefined {
+  /** Settled at the end of the stream. */
+  #stream(x: Exchange, outcome: StreamReply): void {
     x.answered = true;
     try {
       x.sink.stream(x, outcome);
-      return undefined;
     } catch (error) {
       outcome.body.cancel();
-      return this.#sendBug(x, error);
+      this.settle(x, this.#sendBug(x, error));
     }
   }
 

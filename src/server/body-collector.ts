@@ -43,7 +43,8 @@ export class BodyCollector {
   readonly #announcedBytes: number;
   readonly #spare: SpareRoom | undefined;
   #bytes: Uint8Array | undefined = undefined;
-  #length = 0;
+  /** Bytes received so far, kept or not. To be read only. */
+  length = 0;
   #discarding: boolean;
 
   /** `announcedBytes` is 0 if unknown. A body announced as too long is not kept at all. */
@@ -62,16 +63,11 @@ export class BodyCollector {
     if (bytes !== undefined) this.#spare?.give(bytes);
   }
 
-  /** More than `DROP_FACTOR` times the limit has arrived, so the connection is cut. */
-  get exhausted(): boolean {
-    return this.#length > this.#bytesMax * DROP_FACTOR;
-  }
-
   /** `borrowed` memory belongs to the library and is only valid during the call. */
   add(chunk: Uint8Array, borrowed: boolean): void {
-    const start = this.#length;
-    this.#length += chunk.byteLength;
-    if (this.#length > this.#bytesMax) this.discard();
+    const start = this.length;
+    this.length += chunk.byteLength;
+    if (this.length > this.#bytesMax) this.discard();
     if (this.#discarding || chunk.byteLength === 0) return;
     if (this.#bytes === undefined && chunk.byteLength >= this.#announcedBytes) {
       // A single chunk, as nearly always. `Buffer.from` takes short ones from Node's pool; allocating for each body would cost
@@ -84,9 +80,9 @@ export class BodyCollector {
 
   /** The complete body, or why there is none. Call it once, after the last chunk. */
   take(): Body {
-    if (this.#length > this.#bytesMax) return 'too_large';
+    if (this.length > this.#bytesMax) return 'too_large';
     if (this.#bytes === undefined) return 'none';
-    return this.#bytes.byteLength === this.#length ? this.#bytes : this.#bytes.subarray(0, this.#length);
+    return this.#bytes.byteLength === this.length ? this.#bytes : this.#bytes.subarray(0, this.length);
   }
 
   /**
@@ -95,9 +91,9 @@ export class BodyCollector {
    */
   #room(kept: number): Uint8Array {
     const bytes = this.#bytes;
-    if (bytes !== undefined && bytes.byteLength >= this.#length) return bytes;
-    const enough = this.#announcedBytes >= this.#length ? this.#announcedBytes : this.#bytesMax;
-    const wanted = Math.max(this.#length, Math.min(enough, this.#length * 2));
+    if (bytes !== undefined && bytes.byteLength >= this.length) return bytes;
+    const enough = this.#announcedBytes >= this.length ? this.#announcedBytes : this.#bytesMax;
+    const wanted = Math.max(this.length, Math.min(enough, this.length * 2));
     const grown = this.#spare === undefined ? Buffer.allocUnsafeSlow(wanted) : this.#spare.take(wanted);
     if (bytes !== undefined) grown.set(bytes.subarray(0, kept));
     this.#bytes = grown;

@@ -1,11 +1,13 @@
 // One request on a connection, independent of the HTTP library: its answer, and when the connection has to close.
 import type { ByteSource } from '../core/byte-stream.ts';
-import type { Body, Exchange, Handed, RequestHead, Sink } from '../core/exchange.ts';
+import { LONG_BODY_BYTES } from '../core/exchange.ts';
+import type { Exchange, Handed, RequestHead, Sink } from '../core/exchange.ts';
 import type { Refusal, Reply, StreamReply } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
-import { CallBody } from './call-body.ts';
-import type { BodyConnection } from './call-body.ts';
-import type { FramingGuard } from './framing.ts';
+import { BodyCollector, DROP_FACTOR } from './body-collector.ts';
+import type { MessageFraming } from './framing.ts';
+import { IncomingBody } from './incoming-body.ts';
+import type { BodyConnection } from './incoming-body.ts';
 import type { ListenerState } from './listener.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
 import type { StreamWriter, WriterEvents } from './streamed-answer.ts';
@@ -33,7 +35,12 @@ export abstract class Call implements Sink, BodyConnection {
   /** Nothing after this request may be handled. */
   #closes = false;
   #refusing = false;
-  readonly #body: CallBody;
+  /** Set while a body is still arriving, wanted or not. */
+  #arriving: BodyCollector | undefined = undefined;
+  /** `undefined` for a chunked body. */
+  #announcedBytes: number | undefined = undefined;
+  /** The same body, if a step streams it. */
+  #incoming: IncomingBody | undefined = undefined;
   #streamed: StreamedAnswer | undefined = undefined;
   #held: HeldAnswer | undefined = undefined;
   /** Set after the answer was written: the connection closes when the rest of the body has arrived or this timer fires. */
@@ -41,7 +48,6 @@ export abstract class Call implements Sink, BodyConnection {
 
   constructor(shared: ListenerState) {
     this.shared = shared;
-    this.#body = new CallBody(shared.bodyBytesMax, this, shared.spareRoom);
   }
 
   /** Writes the whole answer; `false` if the connection no longer accepts data. Called at most once, never after `gone`. */
@@ -92,43 +98,43 @@ export abstract class Call implements Sink, BodyConnection {
   }
 
   get bodyPending(): boolean {
-    return this.#body.pending;
+    return this.#arriving !== undefined;
   }
 
   /** Whether a step streams the body and is ready for more. */
   protected get bodyFlows(): boolean {
-    return this.#body.flows;
-  }
-
-  /** Whether the chain, or closing the connection, depends on the end of the body. */
-  protected get awaitsBody(): boolean {
-    const route = this.#exchange?.route;
-    return this.#state === 'open' && (this.#closes || this.#held !== undefined || route?.takesBody === true || route?.streams === true);
+    return this.#incoming?.flows === true;
   }
 
   /** Ignores the body: the library reads it to its end, and nothing is kept. */
   protected passOverBody(): void {
-    this.#body.passOver();
+    this.#arriving = undefined;
   }
 
-  /** Starts the chain. `framing` has already been validated. */
-  protected begin(head: RequestHead, framing: FramingGuard): void {
+  /**
+   * Starts the chain. `framing` has already been validated. Returns whether the chain, or closing the connection, depends on the
+   * end of the body.
+   */
+  protected begin(head: RequestHead, framing: MessageFraming): boolean {
     this.#expectBody(head, framing);
     const { gateway } = this.shared;
-    const x = this.#remember(gateway.begin(head, this, framing.bodyBytes));
-    const wanted = x.outcome === undefined && x.route.takesBody;
-    if (!wanted) this.#body.discard();
-    else if (!this.#body.pending) gateway.body(x, 'none');
-    if (x.route.streams === true && x.outcome === undefined) this.#stream(framing);
+    const x = gateway.begin(head, this, framing.bodyBytes);
+    const { takesBody, streams } = x.route;
+    // Not kept if already answered: an idle connection would hold its texts and translations in memory.
+    if (this.#state === 'open') this.#exchange = x;
+    if (x.outcome !== undefined || !takesBody) this.#arriving?.discard();
+    else if (this.#arriving === undefined) gateway.body(x, 'none');
+    if (streams === true && x.outcome === undefined) this.#stream(framing);
+    return this.#state === 'open' && (this.#closes || this.#held !== undefined || takesBody || streams === true);
   }
 
   /** Holds the body in bounded memory until a step takes it. */
-  #stream(framing: FramingGuard): void {
+  #stream(framing: MessageFraming): void {
     // A streamed body may be long, so its announced length is no reason to close the connection.
     this.#closes = framing.closes;
     // Deferred past this turn's bytes: a body that is then complete needs no pause, and a paused connection does not report
     // disconnects.
-    if (this.incoming() !== undefined) setImmediate(() => this.#body.holdBack());
+    if (this.incoming() !== undefined) setImmediate(() => this.#incoming?.holdBack());
   }
 
   get bodyMs(): number {
@@ -136,7 +142,10 @@ export abstract class Call implements Sink, BodyConnection {
   }
 
   incoming(): ByteSource | undefined {
-    return this.#body.incoming();
+    if (this.#incoming !== undefined || this.#arriving === undefined) return this.#incoming;
+    // From here on the collector keeps nothing and only counts bytes against the limit.
+    this.#arriving.discard();
+    return (this.#incoming = new IncomingBody(this.#announcedBytes, this));
   }
 
   bodySilent(): void {
@@ -144,50 +153,54 @@ export abstract class Call implements Sink, BodyConnection {
   }
 
   /** Refuses the request without handling it, because its framing is broken. */
-  protected refuse(head: RequestHead, framing: FramingGuard | undefined, detail: string): void {
+  protected refuse(head: RequestHead, framing: MessageFraming | undefined, detail: string): void {
     if (framing !== undefined) this.#expectBody(head, framing);
-    this.#body.discard();
+    this.#arriving?.discard();
     this.head = head;
     this.#closes = true;
     this.#refusing = true;
-    this.#remember(this.shared.gateway.refuse(head, this, refuse('validation_error', detail)));
-  }
-
-  /** Not kept if already answered: an idle connection would hold its texts and translations in memory. */
-  #remember(x: Exchange): Exchange {
+    const x = this.shared.gateway.refuse(head, this, refuse('validation_error', detail));
     if (this.#state === 'open') this.#exchange = x;
-    return x;
   }
 
-  #expectBody(head: RequestHead, framing: FramingGuard): void {
+  #expectBody(head: RequestHead, { closes, chunked, bodyBytes }: MessageFraming): void {
+    const { bodyBytesMax, spareRoom } = this.shared;
     this.head = head;
-    this.#closes = framing.closes || this.#body.floods(framing);
-    this.#body.expect(framing);
+    // The announced length alone may be reason to close.
+    this.#closes = closes || bodyBytes > bodyBytesMax * DROP_FACTOR;
+    if (!chunked && bodyBytes === 0) return;
+    this.#arriving = new BodyCollector(bodyBytesMax, bodyBytes, spareRoom);
+    if (!chunked) this.#announcedBytes = bodyBytes;
   }
 
   /** A chunk of the body. `borrowed` memory is only valid during the call. */
   protected receive(chunk: Uint8Array, borrowed: boolean): void {
-    if (this.#state === 'gone') return;
-    if (this.#body.add(chunk, borrowed)) this.#bodyOver('too_large');
-    else if (this.#body.isLong && this.#exchange?.longBody === false) this.shared.gateway.longBody(this.#exchange);
+    const body = this.#arriving;
+    if (this.#state === 'gone' || body === undefined || this.#incoming?.add(chunk, borrowed) === true) return;
+    body.add(chunk, borrowed);
+    // So much that the connection is cut. A streamed body may be long, so its unread rest is limited by time instead: a caller
+    // cut off while sending might never read the answer.
+    if (this.#incoming === undefined && body.length > this.shared.bodyBytesMax * DROP_FACTOR) this.bodyComplete();
+    else if (body.length > LONG_BODY_BYTES && this.#exchange?.longBody === false) this.shared.gateway.longBody(this.#exchange);
   }
 
+  /** The body has ended, or nothing more of it is read. */
   protected bodyComplete(): void {
-    if (this.#state === 'gone') return;
-    const body = this.#body.end();
-    if (body !== undefined) this.#bodyOver(body);
-  }
-
-  #bodyOver(body: Body): void {
+    const body = this.#arriving;
+    if (this.#state === 'gone' || body === undefined) return;
+    // Reset first, because the receiver of the end may answer synchronously.
+    this.#arriving = undefined;
+    if (this.#incoming?.finish() === true) return;
     if (this.#dropping !== undefined) return this.#endDropping();
+    const whole = this.#incoming === undefined ? body.take() : 'none';
+    if (whole === 'too_large') this.#closes = true;
     const x = this.#exchange;
-    if (body === 'too_large') this.#closes = true;
-    if (this.#held === undefined && x !== undefined && x.outcome === undefined && x.route.takesBody) this.shared.gateway.body(x, body);
+    if (this.#held === undefined && x !== undefined && x.outcome === undefined && x.route.takesBody) this.shared.gateway.body(x, whole);
   }
 
   /** The body cannot be read to its end. */
   protected bodyBroken(detail: string): void {
-    this.#body.drop();
+    this.#dropBody();
     this.#closes = true;
     if (this.#held === undefined && this.#exchange !== undefined)
       this.shared.gateway.callOff(this.#exchange, refuse('validation_error', detail));
@@ -203,17 +216,20 @@ export abstract class Call implements Sink, BodyConnection {
     if (this.#state !== 'open') return 'gone';
     const answer = compose(outcome, x, this.shared.problems);
     const { draining } = this.shared;
-    if (this.#body.cancelRest()) this.#closes = true;
-    // What has arrived is not needed any more, and the rest is dropped.
-    this.#body.discard();
+    if (this.#arriving !== undefined) {
+      // What has arrived is not needed any more, and the rest is dropped.
+      this.#arriving.discard();
+      this.#incoming?.cancel();
+      if (this.#incoming !== undefined) this.#closes = true;
+    }
     // Refused before a step needed the body, or after the body was only searched for the key.
     if (typeof x.body !== 'string' && !x.entered && !x.waiting) {
       this.shared.spareRoom.give(x.body);
       x.body = 'none';
     }
     if (x.closeAfter && !this.#refusing) return this.#finish(answer, true);
-    if (this.#body.pending && this.bodyBindsConnection && !this.#refusing) return this.#answerAndDrop(answer);
-    if (this.#closes || (draining && this.#body.pending)) return this.#hold(answer, x, outcome);
+    if (this.#arriving !== undefined && this.bodyBindsConnection && !this.#refusing) return this.#answerAndDrop(answer);
+    if (this.#closes || (draining && this.#arriving !== undefined)) return this.#hold(answer, x, outcome);
     return this.#finish(answer, false);
   }
 
@@ -244,8 +260,8 @@ export abstract class Call implements Sink, BodyConnection {
    * not both.
    */
   stream(x: Exchange, outcome: StreamReply): void {
-    if (this.#body.pending) throw new Error('an answer was started before its request was complete');
-    this.#body.release();
+    if (this.#arriving !== undefined) throw new Error('an answer was started before its request was complete');
+    this.#incoming?.release();
     const { draining } = this.shared;
     const head = composeHead(outcome, x);
     const closes = this.#closes || draining;
@@ -279,7 +295,7 @@ export abstract class Call implements Sink, BodyConnection {
     if (this.#state !== 'open' || held === undefined) return;
     let handed: Handed = 'gone';
     try {
-      handed = this.#body.pending ? this.#answerAndDrop(held.message) : this.#finish(held.message, true);
+      handed = this.#arriving !== undefined ? this.#answerAndDrop(held.message) : this.#finish(held.message, true);
     } catch (error) {
       this.broke('write', error);
     }
@@ -293,11 +309,17 @@ export abstract class Call implements Sink, BodyConnection {
   #finish(answer: ResponseMessage, closes: boolean): Handed {
     this.#state = 'ended';
     if (this.shared.draining) this.shared.lastAnswers++;
-    this.#body.release();
+    this.#incoming?.release();
     const written = this.write(answer, closes);
     this.#held = undefined;
     this.#exchange = undefined;
     return written ? 'written' : 'gone';
+  }
+
+  /** The rest will not arrive, or is not needed. */
+  #dropBody(): void {
+    this.#arriving = undefined;
+    this.#incoming?.drop();
   }
 
   /** The caller has disconnected, or the connection was cut. */
@@ -307,8 +329,8 @@ export abstract class Call implements Sink, BodyConnection {
     this.#dropping = undefined;
     if (this.#state !== 'open') return;
     this.#state = 'gone';
-    this.#body.drop();
-    this.#body.release();
+    this.#dropBody();
+    this.#incoming?.release();
     if (this.#held !== undefined) return this.#tell(this.#held, false);
     try {
       if (this.#exchange !== undefined) this.shared.gateway.abort(this.#exchange);
@@ -323,7 +345,7 @@ export abstract class Call implements Sink, BodyConnection {
     if (this.#state === 'streaming') return this.#streamed?.broke();
     if (this.#state !== 'open') return;
     this.#state = 'gone';
-    this.#body.release();
+    this.#incoming?.release();
     this.cut();
   }
 }

@@ -1,4 +1,6 @@
-// The framing guard: decides from the fields that delimit a message whether it is safe to handle.
+// Receives a request's fields one by one: keeps those that some step reads, and decides from those that delimit the message
+// whether it is safe to handle.
+import { REMOTE_ADDRESS } from '../core/exchange.ts';
 
 /** A host name or IPv6 literal with an optional port; no user part, path or white space. */
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[\w\-.~%!$&'()*+;=]+)(?::\d{0,5})?$/;
@@ -12,39 +14,61 @@ const BAD_LENGTH = 'Content-Length: send it at most once, in digits only.';
 const BAD_CODING = 'Transfer-Encoding: only chunked is understood, once, and never beside Content-Length.';
 const NO_LENGTH = 'Content-Length: a POST needs it (0 for an empty body), or Transfer-Encoding: chunked.';
 
-/**
- * Reused for one request at a time, because both libraries deliver a head's fields in one go. Call `reset`, `see` for each
- * field, then `judge`; the properties are valid until the next `reset`.
- */
-export class FramingGuard {
+/** What the fields say about the body and the connection. */
+export interface MessageFraming {
   /** Announced body length; 0 if there is no body or it is chunked. */
+  readonly bodyBytes: number;
+  readonly chunked: boolean;
+  /** The caller or the framing requires the connection to close after the answer. */
+  readonly closes: boolean;
+}
+
+/**
+ * Reused for one request at a time, because both libraries deliver a head's fields in one go. Call `start`, `field` for each
+ * field, then `judge`; the properties are valid until the next `start`.
+ */
+export class HeaderFields implements MessageFraming {
   bodyBytes = 0;
   chunked = false;
-  /** The caller or the framing requires the connection to close after the answer. */
   closes = false;
   /** Value of the first `Connection` field. */
   connection = '';
+  /** The fields that some step reads. The object may be kept: the next `start` creates a new one. */
+  headers: Record<string, string> = {};
+  /** Whether some step reads the address of the connection. */
+  readonly wantsAddress: boolean;
+  /** The names to keep, grouped by length: most other fields already differ in length, so no name has to be hashed. */
+  readonly #wanted: readonly (readonly string[] | undefined)[];
   #host = '';
   /** The last valid `Host`, cached because most requests have the same and comparing is cheaper than the regex. */
-  #rightHost = '';
+  #rightHost: string | undefined = undefined;
   #hosts = 0;
   #length = '';
   #lengths = 0;
   #coding = '';
   #codings = 0;
 
-  reset(): void {
+  constructor(wanted: ReadonlySet<string>) {
+    const byLength: string[][] = [];
+    for (const name of wanted) (byLength[name.length] ??= []).push(name);
+    this.#wanted = byLength;
+    this.wantsAddress = wanted.has(REMOTE_ADDRESS);
+  }
+
+  start(): void {
     this.bodyBytes = 0;
     this.chunked = false;
     this.closes = false;
     this.connection = '';
+    this.headers = {};
     this.#hosts = 0;
     this.#lengths = 0;
     this.#codings = 0;
   }
 
-  /** `name` is in lower case. Its length is compared first, because most fields are none of these. */
-  see(name: string, value: string): void {
+  /** A bound function, created once because the library receives it for every request. `name` is in lower case. */
+  readonly field = (name: string, value: string): void => {
+    // The length is compared first, because most fields are none of these.
     switch (name.length) {
       case 4:
         if (name === 'host') {
@@ -72,23 +96,33 @@ export class FramingGuard {
         break;
       default:
     }
+    const wanted = this.#wanted[name.length];
+    if (wanted === undefined) return;
+    for (const known of wanted) {
+      if (known !== name) continue;
+      const earlier = this.headers[known];
+      // `known` is our own, internalized string; the library's would first have to be looked up to serve as a property name.
+      this.headers[known] = earlier === undefined ? value : `${earlier}, ${value}`;
+    }
+  };
+
+  /** Only if `wantsAddress`. */
+  remoteAddress(text: string): void {
+    this.headers[REMOTE_ADDRESS] = text;
   }
 
   /** What is wrong with the framing, as a problem's detail; `undefined` if the request may be handled. */
   judge(method: string, http10 = false): string | undefined {
-    if (this.#hosts === 0 ? !http10 : this.#hosts > 1 || !this.#isHostRight()) return BAD_HOST;
+    if (this.#hosts === 0 ? !http10 : this.#hosts > 1) return BAD_HOST;
+    if (this.#hosts === 1 && this.#host !== this.#rightHost) {
+      if (!HOST.test(this.#host)) return BAD_HOST;
+      this.#rightHost = this.#host;
+    }
     if (this.#codings > 0) return this.#judgeCoding(http10);
     if (this.#lengths === 0) return this.#judgeUnsized(method);
     if (this.#lengths > 1 || !LENGTH.test(this.#length)) return BAD_LENGTH;
     this.bodyBytes = Number(this.#length);
     return undefined;
-  }
-
-  #isHostRight(): boolean {
-    if (this.#host === this.#rightHost && this.#host !== '') return true;
-    if (!HOST.test(this.#host)) return false;
-    this.#rightHost = this.#host;
-    return true;
   }
 
   #judgeCoding(http10: boolean): string | undefined {

@@ -2,13 +2,15 @@
 import type { ByteReceiver, ByteSource } from '../core/byte-stream.ts';
 import { BodyCollector } from './body-collector.ts';
 
-/** What the HTTP library has to do for a streamed body. */
-export interface BodyFlow {
-  /** Stops reading from the connection; bytes already read may still arrive. */
-  pause(): void;
-  resume(): void;
-  /** The caller has sent nothing for too long while we were reading, or has exceeded the time limit. */
-  silent(): void;
+/** What a streamed body needs from its connection. */
+export interface BodyConnection {
+  /** The part of a streamed body's time limit that does not depend on its length. */
+  readonly bodyMs: number;
+  /** Stops reading the body; bytes already read may still arrive. */
+  pauseBody(): void;
+  resumeBody(): void;
+  /** The caller has sent nothing for too long while we were reading, or takes too long in all. */
+  bodySilent(): void;
 }
 
 /**
@@ -24,7 +26,7 @@ const SECOND_BYTES = 65_536;
 
 export class IncomingBody implements ByteSource {
   readonly bytes: number | undefined;
-  readonly #flow: BodyFlow;
+  readonly #connection: BodyConnection;
   #receiver: ByteReceiver | undefined = undefined;
   #state: 'held' | 'flowing' | 'over' = 'held';
   /** Whether the library is reading. */
@@ -39,11 +41,11 @@ export class IncomingBody implements ByteSource {
   /** The extra seconds granted so far. */
   #grantedSeconds = 0;
 
-  /** The time limit is `ms` milliseconds plus a second per 64 KiB received. */
-  constructor(bytes: number | undefined, ms: number, flow: BodyFlow) {
+  /** The time limit is `bodyMs` plus a second per 64 KiB received. */
+  constructor(bytes: number | undefined, connection: BodyConnection) {
     this.bytes = bytes;
-    this.#flow = flow;
-    this.#deadline = setTimeout(() => this.#expire(), ms);
+    this.#connection = connection;
+    this.#deadline = setTimeout(() => this.#expire(), connection.bodyMs);
   }
 
   /** Whether a step is taking the body. */
@@ -66,7 +68,7 @@ export class IncomingBody implements ByteSource {
     if (this.#state !== 'held' || !this.#reading || this.#complete) return;
     this.#reading = false;
     clearTimeout(this.#silence);
-    this.#flow.pause();
+    this.#connection.pauseBody();
   }
 
   resume(): void {
@@ -81,7 +83,7 @@ export class IncomingBody implements ByteSource {
     if (!this.flows) return;
     if (this.#complete) return this.#end();
     this.#readOn();
-    this.#silence = setTimeout(() => this.#flow.silent(), SILENCE_MS);
+    this.#silence = setTimeout(() => this.#connection.bodySilent(), SILENCE_MS);
   }
 
   cancel(): void {
@@ -137,8 +139,8 @@ export class IncomingBody implements ByteSource {
   #listenOn(): void {
     this.#readOn();
     this.#patience = setInterval(() => {
-      this.#flow.pause();
-      this.#flow.resume();
+      this.#connection.pauseBody();
+      this.#connection.resumeBody();
     }, LISTEN_AGAIN_MS);
   }
 
@@ -149,13 +151,13 @@ export class IncomingBody implements ByteSource {
     if (more > 0.001) this.#deadline = setTimeout(() => this.#expire(), more * 1000);
     // The caller is not the slow side.
     else if (this.#state === 'held' && this.#receiver !== undefined) this.#fail();
-    else this.#flow.silent();
+    else this.#connection.bodySilent();
   }
 
   #readOn(): void {
     if (this.#reading) return;
     this.#reading = true;
-    this.#flow.resume();
+    this.#connection.resumeBody();
   }
 
   #end(): void {

@@ -1,7 +1,7 @@
 // One request of the node:http listener.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Call } from './call.ts';
-import type { HeaderCollector } from './header-collector.ts';
+import type { HeaderFields } from './framing.ts';
 import type { ListenerState } from './listener.ts';
 import { NodeStream } from './node-stream.ts';
 import type { StreamWriter, WriterEvents } from './streamed-answer.ts';
@@ -40,31 +40,30 @@ export class NodeCall extends Call {
     this.#res = res;
   }
 
-  start(collector: HeaderCollector): void {
+  start(fields: HeaderFields): void {
     try {
-      this.#open(collector);
+      this.#open(fields);
     } catch (error) {
       this.broke('start', error);
     }
   }
 
-  #open(collector: HeaderCollector): void {
+  #open(fields: HeaderFields): void {
     const req = this.#req;
-    const { framing } = collector;
     // Clears a timeout that an earlier answer on this connection may have left.
     req.socket.setTimeout(0);
-    collector.start();
-    for (let i = 0; i + 1 < req.rawHeaders.length; i += 2) collector.field(req.rawHeaders[i]!.toLowerCase(), req.rawHeaders[i + 1]!);
-    if (collector.wantsAddress) collector.remoteAddress(this.peerAddress);
+    fields.start();
+    for (let i = 0; i + 1 < req.rawHeaders.length; i += 2) fields.field(req.rawHeaders[i]!.toLowerCase(), req.rawHeaders[i + 1]!);
+    if (fields.wantsAddress) fields.remoteAddress(this.peerAddress);
     const method = req.method ?? '';
-    const head = { method, ...splitTarget(req.url ?? ''), headers: collector.headers };
-    const fault = SPOKEN.has(req.httpVersion) ? framing.judge(method, req.httpVersionMinor === 0) : BAD_VERSION;
+    const head = { method, ...splitTarget(req.url ?? ''), headers: fields.headers };
+    const fault = SPOKEN.has(req.httpVersion) ? fields.judge(method, req.httpVersionMinor === 0) : BAD_VERSION;
     req.on('data', (chunk: Buffer) => this.#guarded(() => this.receive(chunk, false)));
     req.on('end', () => this.#guarded(() => this.bodyComplete()));
     // A broken connection also emits `close`, which is handled.
     req.on('error', () => undefined);
-    if (fault === undefined) this.begin(head, framing);
-    else this.refuse(head, framing, fault);
+    if (fault === undefined) this.begin(head, fields);
+    else this.refuse(head, fields, fault);
   }
 
   protected override get peerAddress(): string {

@@ -5,7 +5,7 @@ import type { Exchange, Handed, Sink } from '../core/exchange.ts';
 import type { Refusal, Reply } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { NO_HEAD } from './call.ts';
-import type { HeaderCollector } from './header-collector.ts';
+import type { HeaderFields } from './framing.ts';
 import { HEAD_BYTES_MAX } from './listener.ts';
 import type { ListenerState } from './listener.ts';
 import { NodeCall } from './node-call.ts';
@@ -28,7 +28,7 @@ interface WaitingRequest {
 export class NodeConnection implements Sink, CallOwner {
   readonly #shared: ListenerState;
   readonly #socket: Duplex;
-  readonly #collector: HeaderCollector;
+  readonly #fields: HeaderFields;
   /** The current call, or the last one. */
   #call: NodeCall | undefined = undefined;
   #waiting: WaitingRequest[] = [];
@@ -36,10 +36,10 @@ export class NodeConnection implements Sink, CallOwner {
   #condemned = false;
   #refused = false;
 
-  constructor(shared: ListenerState, socket: Duplex, collector: HeaderCollector) {
+  constructor(shared: ListenerState, socket: Duplex, fields: HeaderFields) {
     this.#shared = shared;
     this.#socket = socket;
-    this.#collector = collector;
+    this.#fields = fields;
     socket.once('close', () => {
       this.#waiting = [];
       this.#call?.gone();
@@ -64,7 +64,7 @@ export class NodeConnection implements Sink, CallOwner {
 
   #begin(req: IncomingMessage, res: ServerResponse): void {
     const call = (this.#call = new NodeCall(this.#shared, this, req, res));
-    call.start(this.#collector);
+    call.start(this.#fields);
     if (!call.closes) return;
     this.#condemned = true;
     this.#waiting = [];

@@ -6,7 +6,7 @@ import type { Server as HttpsServer } from 'node:https';
 import { Server as NetServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { HeaderCollector } from './header-collector.ts';
+import { HeaderFields } from './framing.ts';
 import { HANDSHAKE_MS, HEAD_BYTES_MAX, IDLE_SECONDS, listenError, listenerOf, openListenerState } from './listener.ts';
 import type { Listener, ListenerOptions } from './listener.ts';
 import { NodeConnection } from './node-connection.ts';
@@ -32,13 +32,13 @@ export const NODE_LIBRARY = `node:http ${process.versions.node}`;
 /** Throws a `ListenError` if it cannot listen. */
 export async function startNodeListener(options: ListenerOptions): Promise<Listener> {
   const shared = openListenerState(options);
-  const collector = new HeaderCollector(options.gateway.headersWanted);
+  const fields = new HeaderFields(options.gateway.headersWanted);
   const connections = new WeakMap<Duplex, NodeConnection>();
   let inUse = options.tls && readTlsFiles(options.tls);
   const server = openServer(options, inUse);
   const connectionOf = (socket: Duplex): NodeConnection => {
     let connection = connections.get(socket);
-    if (connection === undefined) connections.set(socket, (connection = new NodeConnection(shared, socket, collector)));
+    if (connection === undefined) connections.set(socket, (connection = new NodeConnection(shared, socket, fields)));
     return connection;
   };
   const handle = (req: IncomingMessage, res: ServerResponse): void => connectionOf(req.socket).request(req, res);

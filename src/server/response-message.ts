@@ -31,43 +31,33 @@ export function compose(outcome: Reply | Refusal, x: Exchange, problems: Problem
     const form = x.route.problemForm;
     if (form !== undefined) return composeAs(form, outcome, x, problems);
     const { status, headers, body } = problems.render(outcome.problem, x.id);
-    return { status, requestId: x.id, contentType: 'application/problem+json', headers: allHeaders(headers, x), body };
+    return { status, requestId: x.id, contentType: 'application/problem+json', headers: checked(undefined, headers, x), body };
   }
   const { status, contentType, headers, body } = outcome;
-  checkType(contentType);
-  return { status, requestId: x.id, contentType, headers: allHeaders(headers, x), body };
+  return { status, requestId: x.id, contentType, headers: checked(contentType, headers, x), body };
 }
 
 function composeAs(form: ProblemForm, { problem }: Refusal, x: Exchange, problems: ProblemWriter): ResponseMessage {
   const { status, headers, body } = problems.renderAs(form, problem, x.id);
   if (!Number.isInteger(status) || status < 400 || status > 599) throw new Error('a problem form gives a status from 400 to 599');
-  checkType(form.contentType);
-  return { status, requestId: x.id, contentType: form.contentType, headers: allHeaders(headers, x), body };
+  return { status, requestId: x.id, contentType: form.contentType, headers: checked(form.contentType, headers, x), body };
 }
 
 /** Throws like `compose`. */
 export function composeHead({ status, contentType, headers, body }: StreamReply, x: Exchange): StreamHead {
-  checkType(contentType);
-  return { status, requestId: x.id, contentType, headers: allHeaders(headers, x), bytes: body.bytes };
-}
-
-function checkType(contentType: string | undefined): void {
-  if (contentType !== undefined && contentType !== JSON_TYPE && !VALUE.test(contentType))
-    throw new Error('Content-Type contains a character that is not allowed in a field');
+  return { status, requestId: x.id, contentType, headers: checked(contentType, headers, x), bytes: body.bytes };
 }
 
 /** The outcome's own fields, and those added to every answer to this request. */
-function allHeaders(own: HeaderList, { responseHeaders }: Exchange): HeaderList {
+function checked(contentType: string | undefined, own: HeaderList, { responseHeaders }: Exchange): HeaderList {
+  if (contentType !== undefined && contentType !== JSON_TYPE && !VALUE.test(contentType))
+    throw new Error('Content-Type contains a character that is not allowed in a field');
   const all = responseHeaders.length === 0 ? own : [...own, ...responseHeaders];
-  checkFields(all);
-  return all;
-}
-
-function checkFields(headers: HeaderList): void {
-  for (const [name, value] of headers) {
+  for (const [name, value] of all) {
     if (!NAME.test(name)) throw new Error('the name of a response field is not a token');
     if (!VALUE.test(value)) throw new Error(`response field ${name} contains a character that is not allowed in a field`);
   }
+  return all;
 }
 
 /** `404 Not Found`. */

@@ -1,7 +1,7 @@
 // A call on uWebSockets.js: reads its request and writes its answer.
 import { performance } from 'node:perf_hooks';
 import { Call } from './call.ts';
-import type { HeaderCollector } from './header-collector.ts';
+import type { HeaderFields } from './framing.ts';
 import type { ListenerState } from './listener.ts';
 import { statusLine } from './response-message.ts';
 import type { ResponseMessage, StreamHead } from './response-message.ts';
@@ -28,7 +28,17 @@ export function wireOf(endsHeads: boolean, idleSeconds: number): Wire {
   return { endsHeads, closed, kept };
 }
 
-export class UwsCall extends Call {
+/** Handles every request of an app. `fields` is reused for all of them. */
+export function uwsHandler(shared: ListenerState, wire: Wire, fields: HeaderFields): (res: HttpResponse, req: HttpRequest) => void {
+  return (res, req) => {
+    const call = new UwsCall(shared, wire, res);
+    // Must come first: without it, a throw or a missing answer terminates the process from inside the library.
+    res.onAborted(() => call.gone());
+    call.start(req, fields);
+  };
+}
+
+class UwsCall extends Call {
   readonly #wire: Wire;
   readonly #res: HttpResponse;
   /** Set while the library is calling us and has corked the connection. */
@@ -46,40 +56,31 @@ export class UwsCall extends Call {
     this.#res = res;
   }
 
-  start(req: HttpRequest, collector: HeaderCollector): void {
+  start(req: HttpRequest, fields: HeaderFields): void {
     try {
-      this.#open(req, collector);
+      fields.start();
+      req.forEach(fields.field);
+      if (fields.wantsAddress) fields.remoteAddress(this.peerAddress);
+      const method = req.getCaseSensitiveMethod();
+      // Without a query the library returns undefined, contrary to its types.
+      const query = (req.getQuery() as string | undefined) ?? '';
+      const head = { method, path: req.getUrl(), query, headers: fields.headers };
+      const fault = fields.judge(method);
+      // The library treats any value of five letters as `close`.
+      if (fields.connection.length === 5) this.#closeUnsaid = fields.closes = true;
+      // What follows broken framing need not be a body, so its end is not awaited.
+      if (fault !== undefined) this.refuse(head, undefined, fault);
+      // Only register `onData` if the end of the body is awaited: it makes the library stop the connection's timer there, even
+      // after an answer.
+      else if (!this.begin(head, fields)) this.passOverBody();
+      else if (fields.chunked || fields.bodyBytes > 0) {
+        this.#readsBody = true;
+        this.#res.onData((chunk, isLast) => this.#data(chunk, isLast));
+      }
     } catch (error) {
       this.broke('start', error);
     }
     this.#corked = false;
-  }
-
-  #open(req: HttpRequest, collector: HeaderCollector): void {
-    const { framing } = collector;
-    collector.start();
-    req.forEach(collector.field);
-    if (collector.wantsAddress) collector.remoteAddress(this.peerAddress);
-    const method = req.getCaseSensitiveMethod();
-    // Without a query the library returns undefined, contrary to its types.
-    const query = (req.getQuery() as string | undefined) ?? '';
-    const head = { method, path: req.getUrl(), query, headers: collector.headers };
-    const fault = framing.judge(method);
-    // The library treats any value of five letters as `close`.
-    if (framing.connection.length === 5) this.#closeUnsaid = framing.closes = true;
-    if (fault !== undefined) {
-      // What follows need not be a body, so its end is not awaited.
-      this.refuse(head, undefined, fault);
-      return;
-    }
-    this.begin(head, framing);
-    // Only register `onData` if the end of the body is awaited: it makes the library stop the connection's timer there, even
-    // after an answer.
-    if (!this.awaitsBody) this.passOverBody();
-    else if (framing.chunked || framing.bodyBytes > 0) {
-      this.#readsBody = true;
-      this.#res.onData((chunk, isLast) => this.#data(chunk, isLast));
-    }
   }
 
   protected override get peerAddress(): string {
@@ -90,7 +91,7 @@ export class UwsCall extends Call {
     this.#corked = true;
     try {
       // After the last chunk the library has no timer running.
-      if (this.bodyFlows && !isLast) this.#rearm();
+      if (!isLast && this.bodyFlows) this.#rearm();
       this.receive(new Uint8Array(chunk), true);
       if (isLast) this.bodyComplete();
     } catch (error) {

@@ -8,8 +8,8 @@ import type { UwsApp, UwsBuild } from './uws-build.ts';
 const STEP_SECONDS = 4;
 /** A connection with an incomplete head or body is closed after 8 to 12 seconds, the same as in builds without settings. */
 const PENDING_SECONDS = 10;
-/** The minimum in builds without settings: their 10 seconds are three steps. */
-const FIXED_IDLE_SECONDS = 8;
+/** The minimum in builds without settings: their 10 seconds are three steps. Every build keeps connections for this long. */
+export const FIXED_IDLE_SECONDS = 8;
 
 /** Throws a `ListenError` if idle connections cannot be kept that long. Call it before listening. */
 export function setTimers(build: Pick<UwsBuild, 'package' | 'version' | 'pinned'>, app: UwsApp, idleSeconds: number): void {

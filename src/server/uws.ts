@@ -1,5 +1,5 @@
 // Starts the listener on uWebSockets.js: its port, TLS and timers.
-import { HeaderCollector } from './header-collector.ts';
+import { HeaderFields } from './framing.ts';
 import { IDLE_SECONDS, ListenError, listenError, listenerOf, openListenerState } from './listener.ts';
 import type { Listener, ListenerOptions, TlsFiles, TlsRenewal } from './listener.ts';
 import { freePortOf } from './port-check.ts';
@@ -7,7 +7,7 @@ import { readTlsFiles, renewal, samePair } from './tls-files.ts';
 import type { TlsPair } from './tls-files.ts';
 import { describeUws, loadUws } from './uws-build.ts';
 import type { Library, UwsApp, us_listen_socket } from './uws-build.ts';
-import { UwsCall, wireOf } from './uws-call.ts';
+import { uwsHandler, wireOf } from './uws-call.ts';
 import { setTimers } from './uws-timers.ts';
 
 type Listen = (host: string, port: number, options: number, done: (socket: us_listen_socket | false) => void) => void;
@@ -19,16 +19,11 @@ export async function startUwsListener(options: ListenerOptions): Promise<Listen
   const shared = openListenerState(options);
   const { idleSeconds = IDLE_SECONDS, host, port, exclusive = true } = options;
   const wire = wireOf(build.endsHeads, idleSeconds);
-  const collector = new HeaderCollector(options.gateway.headersWanted);
+  const fields = new HeaderFields(options.gateway.headersWanted);
   const open = (tls: TlsFiles | undefined): UwsApp => {
     const app = tls === undefined ? library.App() : openTlsApp(library, tls);
     setTimers(build, app, idleSeconds);
-    app.any('/*', (res, req) => {
-      const call = new UwsCall(shared, wire, res);
-      // Must come first: without it, a throw or a missing answer terminates the process from inside the library.
-      res.onAborted(() => call.gone());
-      call.start(req, collector);
-    });
+    app.any('/*', uwsHandler(shared, wire, fields));
     app.filter((_res, change) => void (shared.connections += change));
     return app;
   };

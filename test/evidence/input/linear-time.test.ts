@@ -19,7 +19,7 @@ import { readEngineUrl } from '../../../src/engines/http1/url.ts';
 import { nativeProtocol } from '../../../src/engines/protocols/native-protocol.ts';
 import { judgeTranslation as judgeAzure } from '../../../src/plugins/azure-v3/azure-parameters.ts';
 import { judgeDeepLX, judgeTranslation } from '../../../src/plugins/libretranslate/translation-parameters.ts';
-import { FramingGuard } from '../../../src/server/framing.ts';
+import { HeaderFields } from '../../../src/server/framing.ts';
 import { parseRedisUrl } from '../../../src/stores/redis/redis-url.ts';
 
 const SIZE = 65_536;
@@ -41,9 +41,9 @@ const jsonOf = (text: string): unknown => readJsonBody({ 'content-type': 'applic
 
 function framed(name: string) {
   return (value: string): unknown => {
-    const guard = new FramingGuard();
-    guard.see('host', name === 'host' ? value : 'a');
-    if (name !== 'host') guard.see(name, value);
+    const guard = new HeaderFields(new Set());
+    guard.field('host', name === 'host' ? value : 'a');
+    if (name !== 'host') guard.field(name, value);
     return guard.judge('POST');
   };
 }

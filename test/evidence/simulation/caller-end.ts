@@ -1,4 +1,4 @@
-// A caller's end of one request: takes the answer, whole or as it comes, and gives the body of a route that streams.
+// The caller's side of one request: receives the answer, whole or streamed, and provides the body of a streaming route.
 import type { Exchange, Handed, Sink } from '../../../src/core/exchange.ts';
 import type { Gateway } from '../../../src/core/gateway.ts';
 import type { Refusal, Reply, StreamReply } from '../../../src/core/outcome.ts';
@@ -18,15 +18,15 @@ export interface CallerEndTerms {
   readonly process: Process;
   readonly gateway: Gateway;
   readonly intent: Intent;
-  /** An answer cannot be written, which is a bug of a plugin's. */
+  /** The answer cannot be written, which is a bug of a plugin. */
   readonly broken: boolean;
-  /** Of a body that is to be read as it comes; `undefined` when there is none. */
+  /** Of a body that is read as it arrives; `undefined` if there is none. */
   readonly body: { readonly announcedBytes: number | undefined } | undefined;
 }
 
-/** What a listener does for a request, with the listeners' own classes for what comes and goes piece by piece. */
+/** What a listener does for a request, with the listeners' own classes for streamed bodies and answers. */
 export class CallerEnd implements Sink {
-  /** Told when an answer begins that is written as it comes. */
+  /** Called when a streamed answer begins. */
   onStream: (() => void) | undefined = undefined;
   readonly #terms: CallerEndTerms;
   readonly #incoming: IncomingBody | undefined;
@@ -38,11 +38,15 @@ export class CallerEnd implements Sink {
     this.#terms = terms;
     this.#bodyPending = terms.body !== undefined;
     if (terms.body === undefined) return;
-    const unwatched = { pause: () => undefined, resume: () => undefined, silent: () => this.breakBody() };
-    this.#incoming = new IncomingBody(terms.body.announcedBytes, terms.gateway.requestMs, unwatched);
+    this.#incoming = new IncomingBody(terms.body.announcedBytes, {
+      bodyMs: terms.gateway.requestMs,
+      pauseBody: () => undefined,
+      resumeBody: () => undefined,
+      bodySilent: () => this.breakBody(),
+    });
   }
 
-  /** To be told once: it may have been answered before. */
+  /** Called once: it may have been answered before. */
   begun(x: Exchange): Exchange {
     this.#exchange = x;
     return x;

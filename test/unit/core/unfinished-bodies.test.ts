@@ -1,4 +1,4 @@
-// Bodies that arrive slowly: who has most of them loses the newest, and nobody else any.
+// Bodies that arrive slowly: the sender with the most loses the newest, and no other loses any.
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Gateway } from '../../../src/core/gateway.ts';
 import type { Exchange, Sink } from '../../../src/core/exchange.ts';
@@ -15,7 +15,7 @@ interface Begun {
   readonly who: string;
 }
 
-/** One letter a request, oldest first: whose it is; a capital one has its body, or is being judged. */
+/** One letter per request, oldest first, names its sender; a capital one has its body, or is being checked. */
 const lost = (letters: string, max: number): string => {
   const begun = letters.split('').map((who): Begun => ({ bodyDue: who >= 'a', waiting: false, answered: false, who }));
   const gone = surplus(begun as unknown as readonly Exchange[], { max, callerOf: (x) => (x as unknown as Begun).who });
@@ -25,14 +25,14 @@ const lost = (letters: string, max: number): string => {
     .join('');
 };
 
-describe('of the requests whose bodies arrive', () => {
+describe('of requests with unfinished bodies', () => {
   test.each([
-    ['none goes where they are not too many', 'aaaab', 5, ''],
+    ['none is dropped if they are not too many', 'aaaab', 5, ''],
     ['complete ones do not count', 'AAAAaaaab', 5, ''],
-    ['the one caller with most of them loses the newest', 'aaaaaaaab', 5, 'aaaa'],
-    ['two with as many lose as many', 'abababab', 4, 'abab'],
-    ['smaller numbers stay whole, and what they leave is shared', 'aabbbbbbcccccc', 8, 'bbbccc'],
-    ['with no room nobody keeps any', 'ab', 0, 'ab'],
+    ['the sender with the most loses the newest', 'aaaaaaaab', 5, 'aaaa'],
+    ['two senders with equally many lose equally many', 'abababab', 4, 'abab'],
+    ['senders with few keep all of theirs, and the others share the rest', 'aabbbbbbcccccc', 8, 'bbbccc'],
+    ['without room all are dropped', 'ab', 0, 'ab'],
   ])('%s', (_name, letters, max, gone) => {
     expect(lost(letters, max)).toBe(gone);
   });
@@ -41,7 +41,7 @@ describe('of the requests whose bodies arrive', () => {
 describe('a gateway', () => {
   afterEach(() => vi.useRealTimers());
 
-  test('calls the surplus off when it is old enough, and serves who sends the rest', () => {
+  test('cancels the surplus when it is old enough, and serves those that become complete', () => {
     vi.useFakeTimers();
     let nowMs = 0;
     const sent: Outcome[] = [];

@@ -1,4 +1,4 @@
-// Where the two listeners differ, asserted as it is: the whole list, so that another build of the library shows itself.
+// The complete list of differences between the two listeners, each asserted, so that another build of the library shows.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startNodeListener } from '../../../src/server/node-http.ts';
 import { UWS_COLUMN } from '../../support/listeners.ts';
@@ -63,7 +63,7 @@ describe.each(LISTENERS.filter(([name]) => name === 'uws'))(`%s: uWebSockets.js,
     connection.destroy();
   });
 
-  test('pipelining behind an unfinished request ends the connection, and the first counts as client gone', async () => {
+  test('pipelining after an unfinished request ends the connection, and the first is settled as client_closed', async () => {
     const before = server().settled.length;
     const handledBefore = server().handled.length;
     const connection = await RawConnection.open(server());
@@ -91,13 +91,13 @@ describe.each(LISTENERS.filter(([name]) => name === 'uws'))(`%s: uWebSockets.js,
     return headers['content-length'];
   }
 
-  test('a HEAD that closes tells the length of its body; the older build cannot, and says 0', async () => {
+  test('a HEAD that closes has the length of its body; the older build cannot, and sends 0', async () => {
     const kept = await request({ port: server().port, method: 'HEAD', path: '/sync' });
     expect(Number(kept.headers['content-length'])).toBeGreaterThan(100);
     expect(await lengthOfClosing('HEAD', '/sync')).toBe(OLDER_BUILD ? '0' : kept.headers['content-length']);
   });
 
-  test('a 204 that closes says Content-Length: 0', async () => {
+  test('a 204 that closes has Content-Length: 0', async () => {
     expect(await lengthOfClosing('DELETE', '/thing')).toBe('0');
   });
 });
@@ -114,7 +114,7 @@ describe('node:http', () => {
     connection.destroy();
   });
 
-  test('HTTP/1.0 keeps the connection when asked to', async () => {
+  test('HTTP/1.0 keeps the connection on request', async () => {
     const connection = await RawConnection.open(server());
     for (let i = 0; i < 2; i++) {
       connection.send('GET /async HTTP/1.0\r\nConnection: keep-alive\r\n\r\n');
@@ -130,7 +130,7 @@ describe('node:http', () => {
     connection.destroy();
   });
 
-  test('whoever pipelines without end is cut off, and what was open is settled', async () => {
+  test('a caller who pipelines endlessly is cut off, and the open request is settled', async () => {
     const connection = await RawConnection.open(server());
     connection.send(Buffer.concat(Array.from({ length: 100 }, () => requestBytes({ path: '/wait' }))));
     await connection.ended;
@@ -144,12 +144,12 @@ describe('node:http', () => {
   test.each([
     ['no Host', 'GET /sync HTTP/1.1\r\n\r\n'],
     ['a head over 16 KiB', TOO_LONG],
-    ['bytes that are no HTTP', 'nonsense\r\n\r\n'],
+    ['bytes that are not HTTP', 'nonsense\r\n\r\n'],
     ['length and chunking together', 'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n'],
     ['a space before the colon', 'GET /sync HTTP/1.1\r\nHost : a\r\n\r\n'],
     ['a folded field', 'GET /sync HTTP/1.1\r\nHost: a\r\nX: a\r\n b\r\n\r\n'],
     ['an unknown method', 'BREW /sync HTTP/1.1\r\nHost: a\r\n\r\n'],
-    ['a chunk size that is no number', 'POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n'],
+    ['a chunk size that is not a number', 'POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n'],
     ['chunking in HTTP/1.0', 'POST /echo HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
     ['CONNECT', 'CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n'],
   ])('%s: 400 validation_error as a problem document, and the connection closes', async (_what, bytes) => {
@@ -167,7 +167,7 @@ describe('node:http', () => {
     await server().gateway.idle();
   });
 
-  test('garbage behind a request that waits does not cost it its answer', async () => {
+  test('garbage after a waiting request does not cost it its answer', async () => {
     const connection = await RawConnection.open(server());
     connection.send(Buffer.concat([requestBytes({ path: '/wait' }), Buffer.from('nonsense\r\n\r\n')]));
     await server().until(() => server().gateway.inFlight === 1);
@@ -178,7 +178,7 @@ describe('node:http', () => {
     connection.destroy();
   });
 
-  test('a request line may come in any pieces', async () => {
+  test('a request line may be split anywhere', async () => {
     const connection = await RawConnection.open(server());
     await connection.sendPieces([...requestBytes({ path: '/sync' })].map((byte) => Uint8Array.of(byte)));
     expect((await connection.response()).status).toBe(200);

@@ -1,6 +1,6 @@
-// Broken framing: refused with a problem document, the connection closed, and nothing smuggled behind it ever handled.
+// Broken framing is refused with a problem document and a closed connection, and nothing smuggled after it is ever handled.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FramingGuard } from '../../../src/server/framing.ts';
+import { HeaderFields } from '../../../src/server/framing.ts';
 import { RawConnection, request } from '../../support/raw-http.ts';
 import { UWS_COLUMN } from '../../support/listeners.ts';
 import { LISTENERS, startTestServer } from './test-gateway.ts';
@@ -49,7 +49,7 @@ describe.each(LISTENERS)('the %s listener', (name, start) => {
     expect(server.handled).not.toContain('POST /echo');
   });
 
-  test.each(BROKEN)('%s: a request smuggled behind it is never handled', async (_what, fields, body) => {
+  test.each(BROKEN)('%s: a request smuggled after it is never handled', async (_what, fields, body) => {
     const connection = await RawConnection.open(server);
     connection.send(`POST /echo HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n${body}${TAIL}`);
     await connection.ended;
@@ -58,11 +58,11 @@ describe.each(LISTENERS)('the %s listener', (name, start) => {
   });
 
   test.each(['1\r\nx\r\n\r\n', '1\r\nx\r\n0\r\nTrailer: a\r\n\r\n', '5;a=b\r\nhello\r\n0\r\n\r\n', '0\r\n\r\n'])(
-    'nothing behind a chunked body is handled, well-formed or not: %j',
+    'nothing after a chunked body is handled, well-formed or not: %j',
     async (body) => {
       const connection = await RawConnection.open(server);
       connection.send(`POST /closed HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${body}${TAIL}`);
-      // The library takes a chunk extension for a huge size and waits for the rest: our side ends it.
+      // The library takes a chunk extension for a huge size and waits for the rest, so our side ends it.
       await Promise.race([connection.ended, server.until(() => server.settled.some((line) => line.startsWith('POST /closed')))]);
       connection.finish();
       await connection.ended;
@@ -71,7 +71,7 @@ describe.each(LISTENERS)('the %s listener', (name, start) => {
     },
   );
 
-  test('PUT without a length is answered for what it is, and what follows is never handled', async () => {
+  test('a PUT without a length is answered as such, and what follows is never handled', async () => {
     const connection = await RawConnection.open(server);
     connection.send('PUT /echo HTTP/1.1\r\nHost: a\r\n\r\n');
     const response = await connection.response();
@@ -85,14 +85,14 @@ describe.each(LISTENERS)('the %s listener', (name, start) => {
     again.destroy();
   });
 
-  test('a large body behind broken framing still gets to read its 400', async () => {
+  test('the sender of a large body with broken framing can still read its 400', async () => {
     const connection = await RawConnection.open(server);
     connection.send(`POST /echo HTTP/1.1\r\nHost: a\r\nHost: b\r\nContent-Length: 20000\r\n\r\n${'x'.repeat(20_000)}`);
     expect((await connection.response()).status).toBe(400);
     connection.destroy();
   });
 
-  test('what was refused is settled by the steps around, like any other request', async () => {
+  test('a refused request is settled like any other', async () => {
     const before = server.settled.length;
     await request({ port: server.port, headers: { Host: 'a b' } });
     expect(server.settled.slice(before)).toEqual([expect.stringMatching(/ validation_error$/)]);
@@ -101,13 +101,13 @@ describe.each(LISTENERS)('the %s listener', (name, start) => {
 
 describe('the framing guard', () => {
   const judge = (fields: readonly (readonly [string, string])[], method = 'GET', http10 = false): string | undefined => {
-    const guard = new FramingGuard();
-    for (const [name, value] of fields) guard.see(name, value);
+    const guard = new HeaderFields(new Set());
+    for (const [name, value] of fields) guard.field(name, value);
     return guard.judge(method, http10);
   };
 
   test.each(['a', 'example.com', 'example.com:8080', '127.0.0.1:1', '[::1]:8080', '[::ffff:1.2.3.4]', 'under_score.test', 'a:'])(
-    'takes Host %s',
+    'accepts Host %s',
     (host) => {
       expect(judge([['host', host]])).toBeUndefined();
     },
@@ -117,7 +117,7 @@ describe('the framing guard', () => {
     expect(judge([['host', host]])).toContain('Host');
   });
 
-  test.each(['0', '5', '005', '999999999999999'])('takes Content-Length %s', (length) => {
+  test.each(['0', '5', '005', '999999999999999'])('accepts Content-Length %s', (length) => {
     expect(
       judge([
         ['host', 'a'],
@@ -135,20 +135,20 @@ describe('the framing guard', () => {
     ).toContain('Content-Length');
   });
 
-  test('asks for a Host in HTTP/1.1, and takes none and no chunking in HTTP/1.0', () => {
+  test('requires a Host in HTTP/1.1, but not in HTTP/1.0, where it refuses chunking', () => {
     expect(judge([])).toContain('Host');
     expect(judge([], 'GET', true)).toBeUndefined();
     expect(judge([['transfer-encoding', 'chunked']], 'POST', true)).toContain('Transfer-Encoding');
   });
 
-  test('remembers nothing of the request before', () => {
-    const guard = new FramingGuard();
-    guard.see('host', 'a');
-    guard.see('transfer-encoding', 'chunked');
-    guard.see('connection', 'close');
+  test('keeps nothing of the request before', () => {
+    const guard = new HeaderFields(new Set());
+    guard.field('host', 'a');
+    guard.field('transfer-encoding', 'chunked');
+    guard.field('connection', 'close');
     expect([guard.judge('POST'), guard.chunked, guard.closes]).toEqual([undefined, true, true]);
-    guard.reset();
-    guard.see('host', 'b');
+    guard.start();
+    guard.field('host', 'b');
     expect([guard.judge('GET'), guard.chunked, guard.closes, guard.bodyBytes, guard.connection]).toEqual([undefined, false, false, 0, '']);
   });
 });

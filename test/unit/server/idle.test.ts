@@ -1,4 +1,4 @@
-// What callers are told of an idle connection, and what a library is told; how long it is really kept is shown by the evidence.
+// The announced time of idle connections, and the libraries' timers; evidence/idle measures how long they are really kept.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { IDLE_SECONDS } from '../../../src/server/listener.ts';
 import { describeUws } from '../../../src/server/uws-build.ts';
@@ -27,19 +27,19 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     ['GET', '/nowhere'],
     ['HEAD', '/sync'],
     ['DELETE', '/thing'],
-  ])('%s %s: an answer that keeps its connection says for how long', async (method, path) => {
+  ])('%s %s: an answer that keeps its connection announces for how long', async (method, path) => {
     const connection = await RawConnection.open(server);
     for (let i = 0; i < 2; i++) {
       connection.send(requestBytes({ method, path }));
       const { headers } = await connection.response({ head: method === 'HEAD' });
-      // Named in Connection, as RFC 9110 section 7.6.1 asks.
+      // Named in Connection, as RFC 9110 section 7.6.1 requires.
       expect([headers['connection'], headers['keep-alive']]).toEqual(['keep-alive', `timeout=${SHORT_SECONDS}`]);
       expect(headers['cache-control']).toBe('no-store');
     }
     connection.destroy();
   });
 
-  test('one that does not keep it says nothing of that', async () => {
+  test('one that closes it announces nothing', async () => {
     const { headers } = await request({ port: server.port, path: '/sync', headers: { Connection: 'close' } });
     expect([headers['connection'], headers['keep-alive'], headers['cache-control']]).toEqual(['close', undefined, 'no-store']);
   });
@@ -48,7 +48,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
 describe('the timers of uWebSockets.js', () => {
   const build: Pick<UwsBuild, 'package' | 'version' | 'pinned'> = UWS ?? { package: OLDER.name, version: OLDER.version, pinned: true };
 
-  function told(idleSeconds: number): { readonly pending: number; readonly idle: number } {
+  function timersFor(idleSeconds: number): { readonly pending: number; readonly idle: number } {
     const said = { pending: 0, idle: 0 };
     const app: Partial<UwsApp> = {
       setIdleTimeout: (seconds) => void (said.pending = seconds),
@@ -58,17 +58,17 @@ describe('the timers of uWebSockets.js', () => {
     return said;
   }
 
-  test('that can be told never end an idle connection early, and callers who owe something have the same time as ever', () => {
+  test('that can be set never end an idle connection early, and do not change the time for unfinished requests', () => {
     for (let seconds = 1; seconds <= 900; seconds++) {
-      const { pending, idle } = told(seconds);
-      // Steps of four seconds, the first of which may be nearly over; the library counts up to 960.
+      const { pending, idle } = timersFor(seconds);
+      // Steps of four seconds, the first of which may be nearly over; the library's limit is 960.
       expect((Math.ceil(idle / 4) - 1) * 4).toBeGreaterThanOrEqual(seconds);
       expect(idle).toBeLessThanOrEqual(960);
       expect(pending).toBe(10);
     }
   });
 
-  test('that cannot be told keep what every listener keeps by default, and refuse more in one line', () => {
+  test('that cannot be set keep connections for the default time, and refuse more in one line', () => {
     const app = {} as UwsApp;
     expect(() => setTimers(build, app, IDLE_SECONDS)).not.toThrow();
     expect(() => setTimers(build, app, IDLE_SECONDS + 1)).toThrow(
@@ -76,7 +76,7 @@ describe('the timers of uWebSockets.js', () => {
     );
   });
 
-  test.each(LISTENERS)('%s: more than the default is kept, but keeps the older build from starting', async (name, startListener) => {
+  test.each(LISTENERS)('%s: more than the default works, except that the older build does not start', async (name, startListener) => {
     const start = startTestServer(startListener, { idleSeconds: 60 });
     if (name === 'uws' && UWS_COLUMN === 'older') {
       await expect(start).rejects.toMatchObject({ name: 'ListenError', reason: 'cannot_listen' });

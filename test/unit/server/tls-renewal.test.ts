@@ -1,4 +1,4 @@
-// Renewed certificates: new connections get them at once, open ones go on, none is lost, and files that cannot be used change nothing.
+// Renewed certificates: new connections get them at once, open ones continue, none is lost, and unusable files change nothing.
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,7 +49,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
 
   afterEach(() => server.close());
 
-  test('gives new connections the renewed certificate, as often as it is renewed; open ones go on', async () => {
+  test('gives new connections the renewed certificate, however often it is renewed; open ones continue', async () => {
     const open = await RawConnection.open({ port: server.port, tls: true });
     for (const round of [1, 0, 1]) {
       install(certificates[round]!);
@@ -62,19 +62,19 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     open.destroy();
   });
 
-  test('says when the files are those in use', () => {
+  test('reports that the files have not changed', () => {
     expect(server.listener.renewTls(live)).toMatchObject({ changed: false });
   });
 
   test.each([
-    ['a file that is missing', () => rmSync(live.keyFile), /^TLS: the key .* cannot be read \(ENOENT\)$/],
-    ['a file that is no certificate', () => writeFileSync(live.certFile, 'nothing\n'), /are not a PEM certificate and its private key$/],
+    ['a missing file', () => rmSync(live.keyFile), /^TLS: the key .* cannot be read \(ENOENT\)$/],
+    ['a file that is not a certificate', () => writeFileSync(live.certFile, 'nothing\n'), /are not a PEM certificate and its private key$/],
     [
       'a key of another certificate',
       () => cpSync(certificates[1]!.keyFile, live.keyFile),
       /are not a PEM certificate and its private key$/,
     ],
-  ])('goes on with what it had at %s', async (_what, spoil, message) => {
+  ])('keeps the old certificate for %s', async (_what, spoil, message) => {
     spoil();
     expect(() => server.listener.renewTls(live)).toThrow(message);
     expect(await nameAt(server.port)).toBe('first');
@@ -102,7 +102,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     expect(renewals).toBeGreaterThan(2);
   });
 
-  test('is drained with all its connections, from before a renewal and behind it', async () => {
+  test('is drained with all its connections, from before and after a renewal', async () => {
     const before = await RawConnection.open({ port: server.port, tls: true });
     install(certificates[1]!);
     server.listener.renewTls(live);
@@ -123,7 +123,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     expect(server.listener.connections).toBe(0);
   });
 
-  test('cuts what has not spoken TLS yet when it is closed, before a renewal and behind it', async () => {
+  test('when closed, cuts connections without a TLS handshake, from before and after a renewal', async () => {
     const before = await RawConnection.open({ port: server.port });
     install(certificates[1]!);
     server.listener.renewTls(live);

@@ -1,4 +1,4 @@
-// Which build of uWebSockets.js is loaded: the first that can be, only as it was looked at, and an upstream release of the operator's own.
+// Which build of uWebSockets.js is loaded: the first that works, only if it is the reviewed file, or an operator's own upstream release.
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -10,12 +10,12 @@ import type { Candidate } from '../../../src/server/uws-build.ts';
 import { outputOf } from '../../support/start-program.ts';
 import { NEWER, OLDER } from '../../../src/server/uws-pins.ts';
 
-/** The name that the build has which loads on this Node and C library; the manual's table says the same. */
+/** The name of the build that loads on this Node and C library; the manual has the same table. */
 const HERE = loadedWith(Number(process.versions.modules), glibc());
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const BINARY = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
-/** It was made for Node 22 and those before it. */
+/** It was made for Node 22 and older ones. */
 const OLDER_LOADS = process.versions.modules === '127';
 const folders: string[] = [];
 
@@ -37,7 +37,7 @@ const candidate = (pin: Candidate['pin'], folder: string, version = pin?.version
   pin,
 });
 
-/** A gateway's listener code in a place of its own, with the packages that a test puts beside it. */
+/** A gateway's listener code in a folder of its own, with the packages that a test installs beside it. */
 function place(): {
   readonly folder: string;
   install(as: string, manifest: object, from: typeof NEWER, folder: string): void;
@@ -65,7 +65,7 @@ function place(): {
 }
 
 describe('one build is chosen', () => {
-  test('one whose binary is missing or does not load gives way to the next, and all reasons are told', () => {
+  test('if a binary is missing or does not load, the next build is tried, and all reasons are reported', () => {
     const upstream = candidate(undefined, folderOf('no binary at all'));
     expect(() => load([candidate(NEWER, folderOf()), upstream], undefined)).toThrow(
       new RegExp(
@@ -75,7 +75,7 @@ describe('one build is chosen', () => {
     expect(() => load([], undefined)).toThrow('(it is not installed)');
   });
 
-  test('the variable names the only one that may be loaded', () => {
+  test('the variable names the only build that may be loaded', () => {
     const found = [candidate(NEWER, folderOf()), candidate(OLDER, folderOf())];
     expect(() => load(found, OLDER.name)).toThrow(`(${OLDER.name} ${OLDER.version}: no ${BINARY})`);
     expect(() => load(found, 'other')).toThrow(`LINGATE_UWS_BUILD: there is no "other"; there are ${NEWER.name}, ${OLDER.name}`);
@@ -101,9 +101,9 @@ describe('one build is chosen', () => {
   });
 });
 
-describe('a pinned build is loaded only as it was looked at', () => {
-  test.each([NEWER, OLDER])('$name with another binary ends the start in one line, and nothing else is tried', (pin) => {
-    const found = [candidate(pin, folderOf('something else')), candidate(undefined, folderOf('never tried'))];
+describe('a pinned build is loaded only as it was reviewed', () => {
+  test.each([NEWER, OLDER])('$name with another binary is refused in one line, and no other build is tried', (pin) => {
+    const found = [candidate(pin, folderOf('something else')), candidate(undefined, folderOf('not tried'))];
     const known = pin.binaries[BINARY];
     const what =
       known === undefined
@@ -121,7 +121,7 @@ describe('a pinned build is loaded only as it was looked at', () => {
   });
 });
 
-test('npm installs both on a machine whose own Node is too old, as it would not if the lock file named what Node they want', () => {
+test('npm installs both on a machine with an older Node, because the lock file has no engines for them', () => {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as { packages: Record<string, object> };
   for (const { installedAs } of [NEWER, OLDER]) {
     expect(packages[`node_modules/${installedAs}`]).toMatchObject({ optional: true });
@@ -129,16 +129,16 @@ test('npm installs both on a machine whose own Node is too old, as it would not 
   }
 });
 
-describe('as it is installed', () => {
+describe('with installed packages', () => {
   const manifestOf = ({ name, version }: typeof NEWER): object => ({ name, version });
 
-  test('alone, the older one is taken', async () => {
+  test('the older one alone is used', async () => {
     const here = place();
     here.install('uWebSockets.js', manifestOf(OLDER), OLDER, OLDER.folder);
     expect(await here.load()).toContain(OLDER_LOADS ? 'uWebSockets.js 20.0.8 (uws-pack)' : `(uws-pack 20.0.8: no ${BINARY})`);
   });
 
-  test('beside it, the newer one is taken where it loads', async () => {
+  test('the newer one is used beside it, if it loads', async () => {
     const here = place();
     here.install('uWebSockets.js', manifestOf(OLDER), OLDER, OLDER.folder);
     here.install('@btc-vision/uwebsockets.js', manifestOf(NEWER), NEWER, NEWER.folder);
@@ -148,27 +148,27 @@ describe('as it is installed', () => {
   });
 
   const loadable = [NEWER, OLDER].filter(({ name }) => name === HERE);
-  test.each(loadable)('an upstream release under its own name goes before both, and is said not to be pinned', async (binaries) => {
+  test.each(loadable)('an upstream release under its own name takes precedence over both, and is shown as not pinned', async (binaries) => {
     const here = place();
-    // As upstream packs it: the binaries beside the wrappers.
+    // As upstream packages it: the binaries beside the wrappers.
     here.install('uWebSockets.js', { name: 'uWebSockets.js', version: '20.70.0' }, binaries, '.');
     here.install('@btc-vision/uwebsockets.js', manifestOf(NEWER), NEWER, NEWER.folder);
     expect(await here.load()).toBe('uWebSockets.js 20.70.0 (not pinned)');
   });
 
-  test('without any, it says what to do', async () => {
+  test('without any of them the error says what to do', async () => {
     expect(await place().load()).toBe(
       'uWebSockets.js has no binary for this platform and Node (it is not installed): use "listener: auto", which is node:http here',
     );
   });
 
-  test('the command line names it', async () => {
+  test('lingate --version prints it', async () => {
     const stdout = await outputOf('node', [join(root, 'src/main.ts'), '--version'], { cwd: dirname(root) });
     expect(stdout.split('\n')[1]).toContain(HERE === undefined ? 'uWebSockets.js has no binary' : describeUws(loadUws()));
   });
 });
 
-/** `undefined` on systems without one. */
+/** The version of glibc; `undefined` on systems without it. */
 function glibc(): number | undefined {
   const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
   return header.glibcVersionRuntime === undefined ? undefined : Number(header.glibcVersionRuntime);

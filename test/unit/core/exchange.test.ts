@@ -1,9 +1,8 @@
-// The list of exchanges in flight: order of arrival, whatever goes in between.
+// The list of exchanges in flight keeps the order of arrival, whichever are removed.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Exchange } from '../../../src/core/exchange.ts';
+import { Exchange, InFlight } from '../../../src/core/exchange.ts';
 import type { Sink } from '../../../src/core/exchange.ts';
-import { InFlight } from '../../../src/core/in-flight.ts';
 import { compileRoute } from '../../../src/core/route.ts';
 
 const route = compileRoute({ method: 'GET', path: '/', takesBody: false, steps: [] });
@@ -15,7 +14,7 @@ function startedAt(ms: number): Exchange {
 }
 
 describe('exchanges in flight', () => {
-  test('are told oldest first, up to a time, as a set in order of insertion would tell them', () => {
+  test('are listed oldest first, up to a time, like a set in insertion order', () => {
     const changes = fc.array(fc.oneof(fc.constant('add' as const), fc.nat(20)), { maxLength: 60 });
     fc.assert(
       fc.property(changes, fc.nat(60), (list, until) => {
@@ -36,7 +35,7 @@ describe('exchanges in flight', () => {
     );
   });
 
-  test('one that has gone leads to no other: nothing that is left over keeps its neighbours in memory', () => {
+  test('a removed one refers to no other, so that it does not keep its neighbours in memory', () => {
     const flight = new InFlight();
     const [first, second, third] = [startedAt(1), startedAt(2), startedAt(3)];
     for (const x of [first, second, third]) flight.add(x);
