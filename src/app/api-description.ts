@@ -1,6 +1,6 @@
 // Builds a gateway's API documents from its configuration.
 import type { Config } from '../config/config.ts';
-import { apisOfPlugins, NO_PLUGINS } from '../config/plugins.ts';
+import { NO_PLUGINS, withPlugins } from '../config/plugins.ts';
 import { openApiDocument } from '../docs/openapi-document.ts';
 import type { OpenApiOptions } from '../docs/openapi-document.ts';
 import { pluginDocuments } from '../docs/plugin-document.ts';
@@ -23,23 +23,20 @@ export interface ApiDescriptions {
 }
 
 /** Opens neither the store nor a port. */
-export async function describeApis(config: Config): Promise<ApiDescriptions> {
-  const apis = await apisOfPlugins(config.plugins);
-  return { service: describeApi(config, apis), plugins: describePluginApis(config, apis) };
+export function describeApis(config: Config): Promise<ApiDescriptions> {
+  return withPlugins(config.plugins, (apis) => ({
+    service: describeApi(config, apis),
+    plugins: pluginDocuments(describedBy(config, apis)),
+  }));
 }
 
 /** The OpenAPI document of a gateway with this configuration. Opens neither the store nor a port. */
 export function describeApi(config: Config, pluginApis: PluginApis = NO_PLUGINS): Record<string, unknown> {
-  return openApiDocument(describedBy(config, serverUrlOf(config, config.listen), pluginApis));
+  return openApiDocument(describedBy(config, pluginApis));
 }
 
-/** The documents of plugins that have their own, by plugin name. */
-function describePluginApis(config: Config, pluginApis: PluginApis): ReadonlyMap<string, Record<string, unknown>> {
-  return pluginDocuments(describedBy(config, serverUrlOf(config, config.listen), pluginApis));
-}
-
-function describedBy(config: Config, serverUrl: string, pluginApis: PluginApis): OpenApiOptions {
-  return apiOptions(config, { serverUrl, docsUrl: config.service.docsUrl }, pluginApis);
+function describedBy(config: Config, pluginApis: PluginApis): OpenApiOptions {
+  return apiOptions(config, { serverUrl: serverUrlOf(config, config.listen), docsUrl: config.service.docsUrl }, pluginApis);
 }
 
 /** The URL that callers use: the configured one, or the listening address. */

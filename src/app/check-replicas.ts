@@ -1,6 +1,6 @@
 // Has each replica of every engine translate one sentence, like a request: with the same protocol, options and limits.
 import type { Config } from '../config/config.ts';
-import type { Environment } from '../config/overrides.ts';
+import type { Environment } from '../config/environment.ts';
 import { adviceFor } from '../docs/engine-advice.ts';
 import { checkSentence } from '../domain/check-sentence.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';

@@ -3,12 +3,11 @@ import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
 import { engineSettings } from '../config/engine-options.ts';
 import type { EngineSettings } from '../config/engine-options.ts';
-import type { Environment } from '../config/overrides.ts';
-import { loadPlugins } from '../config/plugins.ts';
+import type { Environment } from '../config/environment.ts';
+import { withPlugins } from '../config/plugins.ts';
 import { isFieldName } from '../engines/http1/request.ts';
 import { builtInProtocols } from '../engines/protocols/built-in.ts';
 import type { EngineProtocol } from '../ports/engine.ts';
-import type { Log } from '../ports/log.ts';
 
 /** Throws a `ConfigError` that says what is wrong, or which secret is missing. */
 export function setUpEngines(
@@ -34,17 +33,10 @@ export async function withEngines<T>(
   use: (settings: readonly EngineSettings[]) => Promise<T>,
 ): Promise<T> {
   if (areBuiltIn(config) || config.plugins.length === 0) return use(setUpEngines(config, new Map(), env));
-  const plugins = await loadPlugins(config.plugins, SILENT);
-  try {
-    return await use(setUpEngines(config, plugins.engines, env));
-  } finally {
-    await plugins.close();
-  }
+  return withPlugins(config.plugins, (plugins) => use(setUpEngines(config, plugins.engines, env)));
 }
 
 /** Whether all protocols are known without plugins. */
 export function areBuiltIn({ engines }: Pick<Config, 'engines'>): boolean {
   return engines.every(({ protocol }) => builtInProtocols.has(protocol));
 }
-
-const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };

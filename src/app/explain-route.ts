@@ -1,7 +1,7 @@
 // Which engine a request would go to and why, without a gateway; asks engines for their pairs if they can report them.
 import type { Config } from '../config/config.ts';
 import type { EngineSettings } from '../config/engine-options.ts';
-import type { Environment } from '../config/overrides.ts';
+import type { Environment } from '../config/environment.ts';
 import { explainRoute } from '../domain/explained-route.ts';
 import type { ExplainedEngine } from '../domain/explained-route.ts';
 import type { OfferedEngine } from '../domain/engine-offer.ts';

@@ -36,8 +36,10 @@ export async function describeUwsBuild(): Promise<string> {
 /** Rejects with a `ConfigError` if `serve` would. Does not check without a build: the file may be for another machine. */
 export async function checkIdleSeconds({ file, listener, limits }: Config): Promise<void> {
   if (listener === 'node') return;
+  const { FIXED_IDLE_SECONDS, setTimers } = await import('../server/uws-timers.ts');
+  // Loading a build would take a sixth of the time of `config check`.
+  if (limits.idleSeconds <= FIXED_IDLE_SECONDS) return;
   const { loadUws } = await import('../server/uws-build.ts');
-  const { setTimers } = await import('../server/uws-timers.ts');
   let build;
   try {
     build = loadUws();

@@ -1,17 +1,19 @@
 // Checks a whole configuration before anything is opened: plugins, routes, engines, forward routes, secrets, files.
+import { accessSync, constants } from 'node:fs';
+import { isAbsolute } from 'node:path';
 import { adminOperators, eventsSecret } from '../config/secrets.ts';
 import type { Config } from '../config/config.ts';
-import { ConfigError } from '../config/config-error.ts';
+import { assertFaultless, ConfigError, labelOf, linesOf } from '../config/config-error.ts';
+import type { Fault } from '../config/config-error.ts';
 import type { EngineSettings } from '../config/engine-options.ts';
 import { forwardSettings } from '../config/forward-settings.ts';
-import { labelOf } from '../config/load.ts';
-import { assertStore, unreadable } from '../config/named-places.ts';
-import type { Environment } from '../config/overrides.ts';
+import type { Environment } from '../config/environment.ts';
 import { isShipped } from '../config/plugin-import.ts';
 import { loadPlugins, NO_PLUGINS } from '../config/plugins.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
 import type { Operator } from '../domain/operator.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
+import { STORE_URL_FORMS, otherSchemeOf, storeKindOf, withoutCredentials } from '../domain/store-url.ts';
 import { builtInProtocols } from '../engines/protocols/built-in.ts';
 import type { Log } from '../ports/log.ts';
 import { ListenError } from '../server/listener.ts';
@@ -37,10 +39,11 @@ export interface SoundSettings {
  * Rejects with a `ConfigError` with a line for every fault; the plugins are then closed. Reads files and variables and sets up
  * plugins; opens neither the store nor a port.
  */
-export async function judge(config: Config, log: Log, env: Environment = process.env): Promise<SoundSettings> {
+export async function judge(config: Config, env: Environment = process.env, log?: Log): Promise<SoundSettings> {
   const faults = new FoundFaults(config);
   const missing = unreadable(config);
-  faults.lines.push(...missing.values());
+  const missingLines = linesOf(config.file, missing);
+  faults.lines.push(...missingLines);
   const plugins = await faults.of(() => loadPlugins(config.plugins, log));
   const own = ownRows(config, plugins ?? NO_PLUGINS);
   const rows = plugins && (await faults.of(() => pluginRows(own, plugins)));
@@ -55,26 +58,55 @@ export async function judge(config: Config, log: Log, env: Environment = process
       config.forward,
       [...own, ...(rows ?? [])].map(({ path }) => path),
       { env, file: config.file },
-      labelOf(config.file),
     ),
   );
   const operators = await faults.of(() => adminOperators(config, env));
   const signedBy = await faults.of(() => eventsSecret(config, env));
   if (known !== undefined) await faults.of(() => assertStore(config, known.stores));
-  if (config.tls !== undefined && !missing.has('tls.cert_file') && !missing.has('tls.key_file')) {
+  if (config.tls !== undefined && !missing.some(({ path }) => path.startsWith('tls.'))) {
     const { readTlsFiles } = await import('../server/tls-files.ts');
     await faults.of(() => readTlsFiles(config.tls!));
   }
   await faults.of(() => checkIdleSeconds(config));
   // A missing module has already been reported.
-  const named = new Set(missing.values());
-  const again = [...missing.keys()].map((path) => `${labelOf(config.file)}: ${path}: `);
-  const lines = faults.lines.filter((line) => named.has(line) || !again.some((start) => line.startsWith(start)));
+  const again = missing.map(({ path }) => `${labelOf(config.file)}: ${path}: `);
+  const lines = faults.lines.filter((line) => missingLines.includes(line) || !again.some((start) => line.startsWith(start)));
   if (lines.length > 0) {
     await plugins?.close();
     throw new ConfigError(lines);
   }
   return { plugins: plugins!, engines: engines!, forward: forward!, operators, eventsSecret: signedBy };
+}
+
+/** The files that the configuration names and that cannot be read. */
+function unreadable({ tls, plugins }: Config): Fault[] {
+  const named = [
+    { path: 'tls.cert_file', file: tls?.certFile },
+    { path: 'tls.key_file', file: tls?.keyFile },
+    ...plugins.map(({ module }, index) => ({ path: `plugins.${index}.module`, file: isAbsolute(module) ? module : undefined })),
+  ];
+  return named
+    .filter(({ file }) => file !== undefined && !isReadable(file))
+    .map(({ path, file }) => ({ path, reason: `${file!} cannot be read` }));
+}
+
+function isReadable(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A URL of another kind must be that of a plugin's store. */
+function assertStore({ store, file }: Config, stores: LoadedPlugins['stores']): void {
+  const scheme = otherSchemeOf(store);
+  if (storeKindOf(store) !== undefined || (scheme !== undefined && stores.has(scheme))) return;
+  const more = [...stores.keys()].map((name) => `, ${name}:…`).join('');
+  assertFaultless(file, [
+    { path: 'store', reason: `${JSON.stringify(withoutCredentials(store))} is not one of ${STORE_URL_FORMS}${more}` },
+  ]);
 }
 
 /** The lines of all checks that failed. */

@@ -49,7 +49,7 @@ export type OnNewStore = ((place: string) => void) | undefined;
 export async function openParts(config: Config, output: JsonLog, down: Teardown, onNewStore?: OnNewStore): Promise<Opened> {
   const { log } = output;
   const metrics = openMetrics();
-  const { plugins, engines: settings, forward } = await judge(config, log);
+  const { plugins, engines: settings, forward } = await judge(config, process.env, log);
   down.add('plugins', () => plugins.close());
   for (const { plugin, metric } of plugins.metrics) metrics.plugin(plugin, metric);
   const failures = new FailureLog(log);

@@ -2,13 +2,12 @@
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { ForwardConfig } from '../config/forward.ts';
-import { loadPlugins } from '../config/plugins.ts';
+import { withPlugins } from '../config/plugins.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
 import { routeName } from '../core/route.ts';
 import type { RouteRow } from '../core/route.ts';
 import { placeSteps } from '../core/step-placement.ts';
 import { documentPaths } from '../docs/operation.ts';
-import type { Log } from '../ports/log.ts';
 import type { LoadedRoute, PluginApis } from '../ports/plugin.ts';
 import { documentRow, forwardRow, ROUTES } from '../routes.ts';
 import { pluginRows } from './plugin-routes.ts';
@@ -51,13 +50,8 @@ function forwardRows(forward: readonly ForwardConfig[]): RouteRow[] {
 }
 
 /** The final order of the steps of every route, including those of plugins. Opens neither the store nor a port. */
-export async function describeRoutes(config: Config): Promise<{ route: string; steps: string[] }[]> {
-  const plugins = await loadPlugins(config.plugins, SILENT);
-  try {
-    return routeRows(config, plugins).map((row) => ({ route: routeName(row), steps: [...row.steps] }));
-  } finally {
-    await plugins.close();
-  }
+export function describeRoutes(config: Config): Promise<{ route: string; steps: string[] }[]> {
+  return withPlugins(config.plugins, (plugins) =>
+    routeRows(config, plugins).map((row) => ({ route: routeName(row), steps: [...row.steps] })),
+  );
 }
-
-const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };

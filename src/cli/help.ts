@@ -1,6 +1,6 @@
 // The help of lingate, of a group of commands, and of one command.
 import { COMMON_FLAGS } from './command.ts';
-import type { Environment } from '../config/overrides.ts';
+import type { Environment } from '../config/environment.ts';
 import type { Command, Flags, ListedCommand } from './command.ts';
 
 const WIDTH_MAX = 100;

@@ -2,14 +2,13 @@
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
 import type { SoundSettings } from '../app/judge.ts';
-import type { Log } from '../ports/log.ts';
 import type { CommandContext } from './command.ts';
 
 /** Rejects with a `ConfigError`. The caller must close the plugins. */
 export async function judgedConfig(context: CommandContext): Promise<SoundSettings> {
   const config = await soundConfig(context);
   const { judge } = await import('../app/judge.ts');
-  return judge(config, SILENT, context.io.env);
+  return judge(config, context.io.env);
 }
 
 /** Like `context.config`, but checks the whole file and reports all its faults. */
@@ -27,12 +26,10 @@ export async function soundConfig(context: CommandContext): Promise<Config> {
 async function laterFaults(config: Config, { io }: CommandContext): Promise<readonly string[]> {
   const { judge } = await import('../app/judge.ts');
   try {
-    await (await judge(config, SILENT, io.env)).plugins.close();
+    await (await judge(config, io.env)).plugins.close();
     return [];
   } catch (error) {
     if (error instanceof ConfigError) return error.lines;
     throw error;
   }
 }
-
-const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };

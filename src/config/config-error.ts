@@ -1,4 +1,11 @@
 // The error for a refused configuration: all faults at once, one line each.
+import { relative } from 'node:path';
+
+/** A fault at one place: `plans.free.currency`, and why. */
+export interface Fault {
+  readonly path: string;
+  readonly reason: string;
+}
 
 /** Each line has path, value and reason, and can be printed as it is: without credentials, on one line. */
 export class ConfigError extends Error {
@@ -12,4 +19,19 @@ export class ConfigError extends Error {
     this.lines = lines;
     this.flagsOnly = flagsOnly;
   }
+}
+
+/** Throws a `ConfigError` if there are faults; `file` is an absolute path. */
+export function assertFaultless(file: string, faults: readonly Fault[]): void {
+  if (faults.length > 0) throw new ConfigError(linesOf(file, faults));
+}
+
+export function linesOf(file: string, faults: readonly Fault[]): string[] {
+  return faults.map(({ path, reason }) => `${labelOf(file)}: ${path}: ${reason}`);
+}
+
+/** A file's name in messages: relative if it is below the working directory. */
+export function labelOf(path: string): string {
+  const here = relative(process.cwd(), path);
+  return here === '' || here.startsWith('..') ? path : here;
 }

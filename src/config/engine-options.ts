@@ -4,12 +4,11 @@ import { secret } from '../domain/option-schema.ts';
 import { Type } from '../domain/schema-type.ts';
 import type { EngineCapabilities, EngineProtocol } from '../ports/engine.ts';
 import type { Config, EngineConfig } from './config.ts';
-import { ConfigError } from './config-error.ts';
+import { ConfigError, labelOf, linesOf } from './config-error.ts';
+import type { Fault } from './config-error.ts';
 import { faultsOf, shown } from './faults.ts';
-import type { Fault } from './faults.ts';
-import { labelOf } from './load.ts';
 import { nearest } from './nearest.ts';
-import type { Environment } from './overrides.ts';
+import type { Environment } from './environment.ts';
 import { clone, withDefaults } from './plain-schema.ts';
 import { reveal } from './secrets.ts';
 
@@ -112,7 +111,7 @@ function settingsOf(config: Config, engine: EngineConfig, { protocols, env, isFi
   for (const name of Object.keys(headers)) {
     if (!isFieldName(name)) faults.push({ path: `${at}.headers`, reason: `${shown(name)} is not a header that can be added` });
   }
-  if (faults.length > 0) return faults.map(({ path, reason }) => `${labelOf(file)}: ${path}: ${reason}`);
+  if (faults.length > 0) return linesOf(file, faults);
   const pairs = pairsOf(engine.pairs, protocol);
   return { config: engine, protocol, can, options: own, headers, pairs, given: Object.keys(engine.options), secrets: found };
 }

@@ -3,14 +3,9 @@ import type { TSchema } from 'typebox';
 import type { TLocalizedValidationError } from 'typebox/error';
 import type { SchemaNode } from '../domain/option-schema.ts';
 import { withoutCredentials } from '../domain/store-url.ts';
+import type { Fault } from './config-error.ts';
 import { nearest } from './nearest.ts';
 import { isSurelyRight, typeBoxValue } from './plain-schema.ts';
-
-/** A fault at one place: `plans.free.currency`, and why. */
-export interface Fault {
-  readonly path: string;
-  readonly reason: string;
-}
 
 const SHOWN_LENGTH_MAX = 80;
 const KINDS: Readonly<Record<string, string>> = {

@@ -2,9 +2,9 @@
 import type { ForwardRoute } from '../domain/forward-route.ts';
 import { secret } from '../domain/option-schema.ts';
 import { Type } from '../domain/schema-type.ts';
-import { ConfigError } from './config-error.ts';
+import { assertFaultless } from './config-error.ts';
+import type { Fault } from './config-error.ts';
 import { join, shown } from './faults.ts';
-import type { Fault } from './faults.ts';
 import type { ForwardConfig } from './forward.ts';
 import { reveal } from './secrets.ts';
 import type { SecretSources } from './secrets.ts';
@@ -15,12 +15,7 @@ const Headers = Type.Record(Type.String(), secret('A header of every request.'))
  * Reads the secrets. `own` are the paths of other routes. Throws a `ConfigError` with every missing secret, and every forward
  * route that would hide one of those paths.
  */
-export function forwardSettings(
-  routes: readonly ForwardConfig[],
-  own: readonly string[],
-  sources: SecretSources,
-  label: string,
-): ForwardRoute[] {
+export function forwardSettings(routes: readonly ForwardConfig[], own: readonly string[], sources: SecretSources): ForwardRoute[] {
   const faults: Fault[] = [];
   const settings = routes.map((route, index) => {
     const at = `forward.${index}`;
@@ -32,7 +27,7 @@ export function forwardSettings(
     faults.push(...revealed.faults);
     return { ...route, headers: revealed.value as Readonly<Record<string, string>> };
   });
-  if (faults.length > 0) throw new ConfigError(faults.map(({ path, reason }) => `${label}: ${path}: ${reason}`));
+  assertFaultless(sources.file, faults);
   return settings;
 }
 

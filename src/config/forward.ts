@@ -1,9 +1,78 @@
-// Forward routes in a configuration: the rules between their members, and their settings.
+// Forward routes in a configuration, to another server: their schema, the rules between their members, and their settings.
+import type { Static } from 'typebox';
+import { isPlainPath } from '../core/plain-path.ts';
+import { problems } from '../core/problem.ts';
+import type { ProblemCode } from '../core/problem.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
+import { Type } from '../domain/schema-type.ts';
+import type { Fault } from './config-error.ts';
 import { join, shown } from './faults.ts';
-import type { Fault } from './faults.ts';
-import { isAddedField, statusFault } from './forward-schema.ts';
-import type { ForwardEntry } from './forward-schema.ts';
+import { closed, list, text, whole } from './schema-parts.ts';
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+const PATH = 'a path of plain segments, for example /v1/voices, or /v1/documents/* for that path and everything below it';
+const ORIGIN = 'the http or https URL of a server: scheme, host and port, nothing else';
+const FIELD = 'the name of a header that may be passed on, in lower case';
+const STATUS = 'a status from 300 to 599 other than 304';
+
+const isPath = (value: string): boolean =>
+  /^[A-Za-z0-9\-._~/]+$/.test(value.replace(/\/\*$/, '')) && isPlainPath(value.replace(/\/\*$/, ''));
+const isOrigin = (value: string): boolean => {
+  if (!/^https?:\/\/[!-~]+$/.test(value) || !URL.canParse(value)) return false;
+  const url = new URL(value);
+  return (
+    url.origin ===
+    value
+      .toLowerCase()
+      .replace(/\/$/, '')
+      .replace(/^(http:\/\/.*):80$|^(https:\/\/.*):443$/, '$1$2')
+  );
+};
+
+/** Framing and hop-by-hop headers: each connection has its own. */
+const CONNECTION =
+  'connection|keep-alive|proxy-[a-z-]+|te|trailer|transfer-encoding|upgrade|content-length|host|expect|http2-settings|alt-svc|date|via';
+/** The caller's key, and headers that the gateway sets itself. */
+const OURS_UP = new RegExp(`^(?:${CONNECTION}|authorization|x-request-id|traceparent|tracestate)$`);
+const OURS_DOWN = new RegExp(
+  `^(?:${CONNECTION}|cache-control|server|x-powered-by|set-cookie|www-authenticate|x-request-id|ratelimit.*|x-ratelimit-.*)$`,
+);
+const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+const mayGoUp = (value: string): boolean => NAME.test(value) && !OURS_UP.test(value);
+const mayGoDown = (value: string): boolean => NAME.test(value) && !OURS_DOWN.test(value);
+
+/** Whether the operator may add a header with this name to every request. */
+const isAddedField = (name: string): boolean => NAME.test(name) && (name === 'authorization' || mayGoUp(name));
+
+/** Codes that no upstream status may be mapped to, because they are about keys, limits and methods. */
+const NOT_MAPPED: ReadonlySet<string> = new Set(['unauthorized', 'key_revoked', 'method_not_allowed']);
+const MAPPED_CODES = (Object.keys(problems) as ProblemCode[]).filter(
+  (code) => problems[code].fields.length === 0 && !problems[code].dashboardOnly && !NOT_MAPPED.has(code),
+);
+
+const ForwardEntry = Type.Object(
+  {
+    path: text(PATH, isPath),
+    methods: Type.Array(Type.Enum(METHODS), { minItems: 1, uniqueItems: true }),
+    target: text(ORIGIN, isOrigin),
+    charge_characters: whole(0, 10_000_000, 0),
+    body_bytes: Type.Optional(whole(1, 1_099_511_627_776)),
+    timeout_ms: Type.Optional(whole(1, 300_000)),
+    check_ids: Type.Boolean({ default: true }),
+    request_fields: list(FIELD, mayGoUp, 64, ['accept', 'content-type']),
+    response_fields: list(FIELD, mayGoDown, 64, ['content-type']),
+    statuses: Type.Record(Type.String(), Type.Enum(MAPPED_CODES), { maxProperties: 100, default: {} }),
+    // May be secrets, which are read at startup.
+    headers: Type.Record(Type.String(), Type.Unknown(), { maxProperties: 64, default: {} }),
+  },
+  closed,
+);
+
+export const ForwardEntries = Type.Array(ForwardEntry, { maxItems: 200, default: [] });
+
+type ForwardEntry = Static<typeof ForwardEntry>;
+
+const isMappedStatus = (status: string): boolean => /^[345]\d\d$/.test(status) && status !== '304';
 
 /** A route before its secrets are read: `headers` as in the file, secrets as written. */
 export interface ForwardConfig extends Omit<ForwardRoute, 'headers'> {
@@ -22,12 +91,11 @@ export function forwardFaults(entries: readonly ForwardEntry[], vendorNames: rea
       taken.add(name);
     }
     for (const status of Object.keys(entry.statuses)) {
-      const fault = statusFault(status);
-      if (fault !== undefined) faults.push({ path: join(at, 'statuses'), reason: `${shown(status)} is not ${fault}` });
+      if (!isMappedStatus(status)) faults.push({ path: join(at, 'statuses'), reason: `${shown(status)} is not ${STATUS}` });
     }
     for (const name of Object.keys(entry.headers)) {
-      if (!isAddedField(name.toLowerCase()))
-        faults.push({ path: join(at, 'headers'), reason: `${shown(name)} is not a header that can be added` });
+      if (isAddedField(name.toLowerCase())) continue;
+      faults.push({ path: join(at, 'headers'), reason: `${shown(name)} is not a header that can be added` });
     }
     const keys = new Set(vendorNames.map((name) => name.toLowerCase()));
     const leak = entry.request_fields.find((name) => keys.has(name));

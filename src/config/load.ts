@@ -1,20 +1,19 @@
 // Loads the configuration: defaults, then the file, the environment and flags; a wrong one is refused with all faults at once.
-import { relative, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { LanguageTable } from '../domain/languages.ts';
-import { ConfigError } from './config-error.ts';
+import { assertFaultless, ConfigError, labelOf } from './config-error.ts';
+import type { Fault } from './config-error.ts';
 import { besideFile, toConfig } from './config.ts';
 import type { Config } from './config.ts';
 import { faultsOf } from './faults.ts';
-import type { Fault } from './faults.ts';
-import { overridesOf, withOverrides } from './overrides.ts';
-import type { ConfigFlags, Environment, Override } from './overrides.ts';
-import { engineFaults, joinedFaults, languageFaults, planFaults, twofoldFaults } from './rules.ts';
+import { overridesOf, strayVariables, variablesNamedIn, withOverrides } from './environment.ts';
+import type { ConfigFlags, Environment, Override } from './environment.ts';
+import { engineFaults, joinedFaults, languageFaults, listedTwice, planFaults, twofoldFaults } from './rules.ts';
 import { clone, withDefaults } from './plain-schema.ts';
 import { ConfigFile, LanguagesFile } from './schema.ts';
 import { soundPart } from './sound-part.ts';
 import type { SoundPart } from './sound-part.ts';
-import { strayVariables, variablesNamedIn } from './variables.ts';
 import { readYamlFile } from './yaml-file.ts';
 
 export interface ConfigSources {
@@ -44,7 +43,7 @@ export function loadConfig({ file, env, flags = {} }: ConfigSources): Config {
   const faults = [...twofoldFaults(written.value, overrides), ...allFaults(value)];
   const lines = faults.map((fault) => lineOf(fault, label, overrides));
   const languagesFile = languagesFileOf(value, path);
-  const languages = attempt(() => loadLanguages(languagesFile, labelOf(languagesFile)));
+  const languages = attempt(() => loadLanguages(languagesFile));
   if ('lines' in languages) lines.push(...languages.lines);
   else if (!faults.some(({ path: at }) => at === '' || at === 'engine' || at === 'engines')) {
     const unknown = languageFaults(value as ConfigFile, languages.value, faults);
@@ -143,27 +142,17 @@ function overrideOf(path: string, overrides: readonly Override[]): Override | un
   });
 }
 
-/** A file's name in messages: relative if it is below the working directory. */
-export function labelOf(path: string): string {
-  const here = relative(process.cwd(), path);
-  return here === '' || here.startsWith('..') ? path : here;
-}
-
-/** `label` names the file in errors. Throws a `ConfigError`. */
-export function loadLanguages(path: string, label: string): LanguageTable {
-  const value = withDefaults(LanguagesFile, clone(readYamlFile(path, label)));
+/** Throws a `ConfigError`. */
+function loadLanguages(path: string): LanguageTable {
+  const value = withDefaults(LanguagesFile, clone(readYamlFile(path, labelOf(path))));
   const faults = faultsOf(LanguagesFile, value);
   const table = value as LanguageTable;
-  if (faults.length === 0) faults.push(...repeated('sources', table.sources), ...repeated('targets', table.targets));
-  if (faults.length > 0) throw new ConfigError(faults.map(({ path: where, reason }) => `${label}: ${where}: ${reason}`));
+  if (faults.length === 0) {
+    for (const list of ['sources', 'targets'] as const) {
+      const codes = table[list].map(({ code }) => code);
+      faults.push(...listedTwice(codes, (index) => `${list}.${index}.code`));
+    }
+  }
+  assertFaultless(path, faults);
   return table;
-}
-
-function repeated(list: string, languages: readonly { readonly code: string }[]): Fault[] {
-  const seen = new Set<string>();
-  return languages.flatMap(({ code }, index) => {
-    if (seen.has(code)) return [{ path: `${list}.${index}.code`, reason: `"${code}" is listed twice; leave one out` }];
-    seen.add(code);
-    return [];
-  });
 }

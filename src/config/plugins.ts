@@ -18,9 +18,8 @@ import type {
   PluginMetric,
   PluginParts,
 } from '../ports/plugin.ts';
-import { ConfigError } from './config-error.ts';
+import { ConfigError, labelOf } from './config-error.ts';
 import { faultsOf } from './faults.ts';
-import { labelOf } from './load.ts';
 import { nearest } from './nearest.ts';
 import { clone, withDefaults } from './plain-schema.ts';
 import { importPluginModule, shippedInstead } from './plugin-import.ts';
@@ -54,17 +53,18 @@ export interface LoadedPlugins extends PluginApis {
 
 export interface ForgetfulPlugin {
   readonly plugin: string;
-  forget(teamId: string | undefined): number | undefined | Promise<number | undefined>;
+  readonly forget: (teamId: string | undefined) => number | undefined | Promise<number | undefined>;
 }
 
-/** Loads the listed plugins for the descriptions of their routes, and closes them again. */
-export async function apisOfPlugins(entries: readonly PluginEntry[]): Promise<PluginApis> {
-  const plugins = await loadPlugins(entries, SILENT);
-  await plugins.close();
-  return plugins;
+/** Loads the listed plugins without a gateway, and closes them again; they log nothing. Rejects as `loadPlugins` and `use` do. */
+export async function withPlugins<T>(entries: readonly PluginEntry[], use: (plugins: LoadedPlugins) => T | Promise<T>): Promise<T> {
+  const plugins = await loadPlugins(entries);
+  try {
+    return await use(plugins);
+  } finally {
+    await plugins.close();
+  }
 }
-
-const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** For a gateway without plugins. */
 export const NO_PLUGINS: LoadedPlugins = {
@@ -87,7 +87,7 @@ type Definition = PluginDefinition<TSchema, string>;
 const SHIPPED_BELOW = 'lingate/plugins/';
 
 /** Throws a `ConfigError` that names every plugin that cannot be loaded, and why; the others are then closed. */
-export async function loadPlugins(entries: readonly PluginEntry[], log: Log): Promise<LoadedPlugins> {
+export async function loadPlugins(entries: readonly PluginEntry[], log?: Log): Promise<LoadedPlugins> {
   const loaded: { name: string; parts: PluginParts }[] = [];
   const names = new Set<string>();
   const problems = new Map<string, LoadedProblem>();
@@ -197,13 +197,13 @@ async function setup(
   options: unknown,
   problems: ReadonlyMap<string, LoadedProblem>,
   where: string,
-  log: Log,
+  log: Log | undefined,
 ): Promise<PluginParts> {
   const host: PluginHost<string> = {
     refuse: refuseBy(problems),
     reserveSlot: (name) => reserveSlot(`${definition.name}: ${name}`),
-    log: (message, fields) => log.info(message, { ...fields, plugin: definition.name }),
-    warn: (message, fields) => log.warn(message, { ...fields, plugin: definition.name }),
+    log: (message, fields) => log?.info(message, { ...fields, plugin: definition.name }),
+    warn: (message, fields) => log?.warn(message, { ...fields, plugin: definition.name }),
   };
   try {
     return await definition.setup(options, host);

@@ -9,13 +9,13 @@ import { CALENDAR_LENGTHS, isOfCalendar } from '../domain/period-rule.ts';
 import type { QuotaPlan } from '../domain/plan.ts';
 import { STORE_URL_FORMS, storeKindOf } from '../domain/store-url.ts';
 import { ENGINE_NAME, enginesOf } from './engine-schema.ts';
+import type { Fault } from './config-error.ts';
 import { faultsOf, join, shown } from './faults.ts';
 import { forwardFaults } from './forward.ts';
-import type { Fault } from './faults.ts';
 import { nearest } from './nearest.ts';
 import { formatNetworkAddress, parseNetworkAddress } from './network-address.ts';
 import { withDefaults } from './plain-schema.ts';
-import type { Override } from './overrides.ts';
+import type { Override } from './environment.ts';
 import { CreditPlanSchema, PLAN_NAME, QuotaPlanSchema } from './schema.ts';
 import type { ConfigFile } from './schema.ts';
 
@@ -79,10 +79,7 @@ function overageFaults(plan: QuotaPlan, path: string): Fault[] {
 
 /** Faults between members. Members that are wrong by themselves (`known`) are skipped. */
 export function joinedFaults(config: ConfigFile, known: readonly Fault[]): Fault[] {
-  const sound = (...paths: readonly string[]): boolean =>
-    !known.some((fault) =>
-      paths.some((path) => path === fault.path || path.startsWith(`${fault.path}.`) || fault.path.startsWith(`${path}.`)),
-    );
+  const sound = (...paths: readonly string[]): boolean => paths.every((path) => isSound(path, known));
   return [
     ...(sound('listen', 'ops') ? addressFaults(config) : []),
     ...(sound('limits.reservation_seconds', 'limits.request_seconds') ? timeFaults(config, known) : []),
@@ -130,12 +127,15 @@ function adminFaults({ admin }: ConfigFile): Fault[] {
 
 /** Header names are case-insensitive. */
 function vendorFaults(names: readonly string[]): Fault[] {
+  return listedTwice(names, (index) => `auth.vendor_names.${index}`);
+}
+
+/** Names that an earlier one equals, case-insensitively. */
+export function listedTwice(names: readonly string[], pathOf: (index: number) => string): Fault[] {
   const seen = new Set<string>();
   return names.flatMap((name, index) => {
-    if (seen.has(name.toLowerCase()))
-      return [{ path: `auth.vendor_names.${index}`, reason: `${shown(name)} is listed twice; leave one out` }];
-    seen.add(name.toLowerCase());
-    return [];
+    const isNew = seen.size < seen.add(name.toLowerCase()).size;
+    return isNew ? [] : [{ path: pathOf(index), reason: `${shown(name)} is listed twice; leave one out` }];
   });
 }
 

@@ -7,7 +7,7 @@ import { HISTORY_DAYS, parseDuration } from '../domain/period.ts';
 import type { Plan } from '../domain/plan.ts';
 import { Type } from '../domain/schema-type.ts';
 import { otherSchemeOf, STORE_URL_FORMS, storeKindOf } from '../domain/store-url.ts';
-import { ForwardEntries } from './forward-schema.ts';
+import { ForwardEntries } from './forward.ts';
 import { EngineSections, HTTP_URL, isHttpUrl } from './engine-schema.ts';
 import { isAddressOrRange, parseNetworkAddress } from './network-address.ts';
 import { closed, list, matching, section, text, whole } from './schema-parts.ts';

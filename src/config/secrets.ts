@@ -4,13 +4,12 @@ import { ADMIN_OPERATOR } from '../domain/operator.ts';
 import type { OperatorToken } from '../domain/operator.ts';
 import { isSecret, secret } from '../domain/option-schema.ts';
 import type { SchemaNode } from '../domain/option-schema.ts';
-import { ConfigError } from './config-error.ts';
+import { assertFaultless } from './config-error.ts';
+import type { Fault } from './config-error.ts';
 import { besideFile } from './config.ts';
 import type { Config } from './config.ts';
 import { join, shown } from './faults.ts';
-import type { Fault } from './faults.ts';
-import { labelOf } from './load.ts';
-import type { Environment } from './overrides.ts';
+import type { Environment } from './environment.ts';
 
 export interface SecretSources {
   readonly env: Environment;
@@ -104,7 +103,7 @@ export function adminOperators({ admin, file }: Config, env: Environment): reado
     else if (twin !== undefined) faults.push({ path: at, reason: `is also the token of ${twin.name}; give each operator a different one` });
     else operators.push({ name, role, token });
   }
-  if (faults.length > 0) throw new ConfigError(faults.map(({ path, reason }) => `${labelOf(file)}: ${path}: ${reason}`));
+  assertFaultless(file, faults);
   return operators;
 }
 
@@ -125,13 +124,15 @@ const WEBHOOK_BYTES = { min: 24, max: 64 };
 /** The secret that signs events; `undefined` if events are off. Throws a `ConfigError`. */
 export function eventsSecret({ events, file }: Config, env: Environment): Buffer | undefined {
   if (events === undefined) return undefined;
-  const { value, faults } = reveal(secret(''), events.secret, { env, file }, 'events.secret');
-  if (faults.length > 0) throw new ConfigError(faults.map(({ path, reason }) => `${labelOf(file)}: ${path}: ${reason}`));
+  const path = 'events.secret';
+  const { value, faults } = reveal(secret(''), events.secret, { env, file }, path);
+  assertFaultless(file, faults);
   const base64 = WEBHOOK_SECRET.exec(value as string)?.[1];
   const key = base64 === undefined ? undefined : Buffer.from(base64, 'base64');
   // Node skips characters that are not base64: encoding the result again shows it.
   const isWhole = key !== undefined && key.toString('base64').replace(/=+$/, '') === base64?.replace(/=+$/, '');
-  if (isWhole && key.length >= WEBHOOK_BYTES.min && key.length <= WEBHOOK_BYTES.max) return key;
+  const isKey = isWhole && key.length >= WEBHOOK_BYTES.min && key.length <= WEBHOOK_BYTES.max;
   const right = `it must be whsec_ and the base64 of ${WEBHOOK_BYTES.min} to ${WEBHOOK_BYTES.max} bytes, for example from: echo "whsec_$(openssl rand -base64 32)"`;
-  throw new ConfigError([`${labelOf(file)}: events.secret: is not a signing secret; ${right}`]);
+  assertFaultless(file, isKey ? [] : [{ path, reason: `is not a signing secret; ${right}` }]);
+  return key;
 }

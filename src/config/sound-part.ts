@@ -1,5 +1,5 @@
 // The part of a configuration without its faulty members, so that plugins, protocols and secrets can still be checked.
-import type { Fault } from './faults.ts';
+import type { Fault } from './config-error.ts';
 import { clone, withDefaults } from './plain-schema.ts';
 import { ConfigFile } from './schema.ts';
 

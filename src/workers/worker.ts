@@ -130,7 +130,7 @@ export async function openPrimary(config: Config, workers: WorkerSource, onNewSt
       return merged.render();
     },
   };
-  const { plugins: pluginApis } = await judge(config, log);
+  const { plugins: pluginApis } = await judge(config, process.env, log);
   await pluginApis.close();
   const listener = await openWaitingListener(config, log);
   const onStore = await openOnStore(config, workers, log, onNewStore).catch(async (error: unknown) => {

@@ -2,7 +2,7 @@
 import type { Command } from '../command.ts';
 import { CommandFailure } from '../command.ts';
 import { given, readTeam } from '../operand.ts';
-import { SILENT, valueOf, withAdmin } from '../with-store.ts';
+import { valueOf, withAdmin } from '../with-store.ts';
 
 export const memoryClear: Command = {
   usage: '[--team TEAM]',
@@ -15,7 +15,7 @@ export const memoryClear: Command = {
   async run(context) {
     const teamId = given(context, 'team', readTeam);
     const { forgetInPlugins } = await import('../../app/forget-team.ts');
-    const forgot = await forgetInPlugins(await context.config(), SILENT, teamId);
+    const forgot = await forgetInPlugins(await context.config(), teamId);
     if (forgot.length === 0)
       throw new CommandFailure('the configuration has no plugin that caches translations, such as lingate/plugins/memory');
     await withAdmin(context, async (admin) => {

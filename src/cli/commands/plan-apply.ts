@@ -1,8 +1,13 @@
 // lingate plan apply: copies a plan's changed numbers to its teams, unless a running gateway has other numbers for it.
 import type { PlanApplied } from '../../admin/admin-operations.ts';
+import { gatewaysWithOtherNumbers } from '../../admin/plan-comparison.ts';
+import type { NumberChange, OtherNumbers } from '../../admin/plan-comparison.ts';
+import { limitsOfPlan } from '../../admin/team-terms.ts';
+import { labelOf } from '../../config/config-error.ts';
+import { answered } from '../../domain/store-unavailable.ts';
+import type { Store } from '../../ports/store.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { CommandFailure } from '../command.ts';
-import { otherNumbers } from '../other-numbers.ts';
 import { textTable } from '../text-table.ts';
 import { printChange, valueOf, withAdmin } from '../with-store.ts';
 
@@ -48,4 +53,28 @@ function textOf({ plan, teams, changed, changes }: PlanApplied, dryRun: boolean)
   if (changes.length === 0) return summary;
   const rows = changes.map(({ number, from, to, teams: count }) => [number, String(from ?? 'none'), String(to ?? 'none'), String(count)]);
   return `${summary}\n\n${textTable(['NUMBER', 'FROM', 'TO', 'TEAMS'], rows)}`;
+}
+
+/**
+ * One sentence that names both configurations and the difference; `undefined` if every gateway that ran within the last
+ * minute has the same numbers, or none. If this configuration does not have the plan, the command itself refuses it.
+ */
+export async function otherNumbers(context: CommandContext, { gateways }: Store, plan: string): Promise<string | undefined> {
+  const { plans, file } = await context.config();
+  const limits = limitsOfPlan(plans, plan);
+  if ('kind' in limits) return undefined;
+  const [first, ...more] = answered(await gatewaysWithOtherNumbers(gateways, plan, limits));
+  return first && sentence(plan, first, more.length, labelOf(file), first.file === file);
+}
+
+function sentence(plan: string, { host, file, differences }: OtherNumbers, more: number, ours: string, isSame: boolean): string {
+  const theirs = differences.map(({ number, from }) => `${number} ${shownNumber(from)}`).join(', ');
+  const our = differences.map(({ number, to }) => `${number} ${shownNumber(to)}`).join(', ');
+  const others = more === 0 ? '' : `, and ${more} more gateway${more === 1 ? '' : 's'} with the same numbers`;
+  const here = isSame ? `${ours} has now` : `this command's ${ours} has`;
+  return `the gateway on ${host} uses ${file}, in which plan ${plan} has ${theirs}${others}; ${here} ${our}`;
+}
+
+function shownNumber(value: NumberChange['from']): string {
+  return value === null ? 'none' : String(value);
 }

@@ -12,7 +12,7 @@ import type { Command, CommandContext } from '../command.ts';
 import { typed } from '../help.ts';
 import { given, readMinor, readMinorChange, readName, readReason, teamOperand } from '../operand.ts';
 import { labelled, textTable } from '../text-table.ts';
-import { printChange, SILENT, valueOf, withAdmin, withStore } from '../with-store.ts';
+import { printChange, valueOf, withAdmin, withStore } from '../with-store.ts';
 
 export const teamCreate: Command = {
   makesStore: true,
@@ -43,7 +43,7 @@ export const teamCreate: Command = {
 /** For commands that give one team a plan: only warns. */
 async function warnOfOtherNumbers(context: CommandContext, store: Store, plan: string): Promise<void> {
   // Imported late, because the help of these commands needs none of it.
-  const { otherNumbers } = await import('../other-numbers.ts');
+  const { otherNumbers } = await import('./plan-apply.ts');
   const differing = await otherNumbers(context, store, plan);
   if (differing === undefined) return;
   context.io.err(`lingate ${context.name}: warning: ${differing}; the team gets the latter\n`);
@@ -139,7 +139,7 @@ export const teamDelete: Command = {
       valueOf(result);
       // Running gateways clear their caches themselves; this clears the shared one in case none is running.
       const { forgetInPlugins } = await import('../../app/forget-team.ts');
-      for (const { plugin } of (await forgetInPlugins(await context.config(), SILENT, teamId)).filter(({ failed }) => failed)) {
+      for (const { plugin } of (await forgetInPlugins(await context.config(), teamId)).filter(({ failed }) => failed)) {
         context.io.err(
           `lingate team delete: the data that plugin ${plugin} stores of the team could not be reached; it is deleted when it expires\n`,
         );

@@ -1,4 +1,4 @@
-// Every fault of a configuration is told at once, by config check and by serve, whatever kind it is of; nothing is opened or left behind.
+// All faults of a configuration are reported together, of whatever kind, by config check and by serve; nothing is opened or left behind.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -6,13 +6,12 @@ import { judge } from '../../../src/app/judge.ts';
 import { ConfigError } from '../../../src/config/config-error.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { inProcess, temporaryFolder } from '../../support/lingate-command.ts';
-import { SILENT } from '../../support/silent-log.ts';
 
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
 
 let count = 0;
-/** A plugin with a counter of how often it was set up and closed, as lines in a file. */
+/** A plugin that writes a line to a file each time it is set up or closed. */
 function plugin(parts = '{}', options = 'Type.Object({})'): string {
   const name = `p${++count}`;
   const life = `{ ...(${parts}), close: () => appendFileSync('${folder.path}/life', 'closed ${name}\\n') }`;
@@ -28,7 +27,7 @@ function write(config: unknown): string {
   return file;
 }
 
-/** Each line begins with the file that it is about; the configuration's own name is left out here. */
+/** The lines without the configuration file's name, with which each begins. */
 async function faults(config: unknown, env = {}): Promise<readonly string[]> {
   const file = write(config);
   const { status, stdout, stderr } = await inProcess(['config', 'check', '--config', file], env);
@@ -41,7 +40,7 @@ async function faults(config: unknown, env = {}): Promise<readonly string[]> {
 const ROUTE = (path: string): string => `{ routes: [{ method: 'GET', path: '${path}', takesBody: false, steps: ['access-log'] }] }`;
 const FORWARD = { path: '/v1/voices', methods: ['GET'], target: 'http://127.0.0.1:1' };
 
-test('one fault of every kind is one line each', async () => {
+test('one fault of each kind gives one line each', async () => {
   const lines = await faults({
     listen: 'x',
     engine: { timeout_ms: 0, protocol: 'nativ' },
@@ -72,7 +71,7 @@ test('one fault of every kind is one line each', async () => {
   ]);
 });
 
-test('each plugin that cannot be had is named; what the others bring is not said to be missing', async () => {
+test('each plugin that cannot be loaded is named, without complaints that its protocols and stores are missing', async () => {
   const config = {
     engine: { protocol: 'of-the-second' },
     store: 'of-the-second:x',
@@ -95,7 +94,7 @@ test('each plugin that cannot be had is named; what the others bring is not said
   ]);
 });
 
-test('plugins that we ship bring no protocol and no store: those that are wrong are told beside them', async () => {
+test('a wrong protocol or store is reported beside a missing plugin of ours, because ours provide neither', async () => {
   const config = { engine: { protocol: 'openay' }, store: 'mine:x', plugins: [{ module: 'lingate/plugins/deepl' }] };
   expect(await faults(config)).toEqual([
     'plugins.0.module: lingate/plugins/deepl is not one of the plugins that come with the gateway; did you mean lingate/plugins/deepl-v2?',
@@ -104,7 +103,7 @@ test('plugins that we ship bring no protocol and no store: those that are wrong 
   ]);
 });
 
-test('operators: names, roles and tokens that are wrong or shared are told at once, with what else is wrong', async () => {
+test('wrong or shared names, roles and tokens of operators are reported together with all other faults', async () => {
   const token = 'x'.repeat(32);
   const tokens = [
     { name: 'Admin', token: 'a'.repeat(32), role: 'manage' },
@@ -134,7 +133,7 @@ test('operators: names, roles and tokens that are wrong or shared are told at on
   expect(await faults({ admin: {} })).toEqual(['admin: has no token; give it a token, or tokens, or leave it out']);
 });
 
-test('a protocol from a variable is refused by the name of the variable', async () => {
+test('a wrong protocol from an environment variable is refused by the variable’s name', async () => {
   const { status, stderr } = await inProcess(['config', 'check', '--config', write({})], { LINGATE_ENGINE_PROTOCOL: 'nativ' });
   expect({ status, stderr }).toEqual({
     status: 1,
@@ -142,7 +141,7 @@ test('a protocol from a variable is refused by the name of the variable', async 
   });
 });
 
-test('a protocol that is wrong says nothing of its options, and a token that is weak is told beside it', async () => {
+test('a wrong protocol leads to no complaints about its options, and a weak token is reported beside it', async () => {
   const config = { engine: { protocol: 5, options: { api_key: 'x' } }, admin: { token: 'short' } };
   expect(await faults(config)).toEqual([
     expect.stringMatching(/^engine\.protocol: 5 is not the name of a protocol/),
@@ -150,7 +149,7 @@ test('a protocol that is wrong says nothing of its options, and a token that is 
   ]);
 });
 
-test('serve tells the same lines, and makes no database; plugins that were set up are closed', async () => {
+test('serve prints the same lines, and creates no database; plugins that were set up are closed', async () => {
   const store = join(folder.path, 'never.db');
   const config = {
     listen: '127.0.0.1:0',
@@ -171,20 +170,20 @@ test('serve tells the same lines, and makes no database; plugins that were set u
   expect(existsSync(store)).toBe(false);
 });
 
-test('what is sound comes out as values for the wiring', async () => {
+test('a valid configuration becomes values for the wiring', async () => {
   const token = 'a'.repeat(32);
   const file = write({
     admin: { token: { env: 'TOKEN' } },
     forward: [{ ...FORWARD, headers: { a: { env: 'A' } } }],
     plugins: [{ module: plugin() }],
   });
-  const judged = await judge(loadConfig({ file, env: {} }), SILENT, { TOKEN: token, A: 'b' });
+  const judged = await judge(loadConfig({ file, env: {} }), { TOKEN: token, A: 'b' });
   expect(judged).toMatchObject({
     operators: [{ name: 'admin', role: 'manage', token }],
     forward: [{ path: '/v1/voices', headers: { a: 'b' } }],
   });
   await judged.plugins.close();
-  await expect(judge(loadConfig({ file, env: {} }), SILENT, { TOKEN: 'short', A: 'b' })).rejects.toBeInstanceOf(ConfigError);
+  await expect(judge(loadConfig({ file, env: {} }), { TOKEN: 'short', A: 'b' })).rejects.toBeInstanceOf(ConfigError);
 });
 
 const SIGNING = 'it must be whsec_ and the base64 of 24 to 64 bytes, for example from: echo "whsec_$(openssl rand -base64 32)"';
@@ -200,11 +199,11 @@ test.each([
   ['', 'is empty'],
   [{ env: 'NO_EVENTS' }, 'the environment variable NO_EVENTS is not set'],
   [7, 'is not a secret; it must be a string, { env: NAME } or { file: PATH }'],
-])('events signed with %j', async (secret, fault) => {
+])('events.secret: %j is refused', async (secret, fault) => {
   expect(await faults({ events: { url: 'http://127.0.0.1:1/', secret } })).toEqual([`events.secret: ${fault}`]);
 });
 
-test('where events go and what they tell is shown, without a token in the URL and without the secret', async () => {
+test('config check shows where events are sent and their thresholds, without a token in the URL and without the secret', async () => {
   const secret = `whsec_${base64(24)}`;
   const file = write({
     events: { url: 'https://h.example/in?token=hidden', secret: { env: 'E' }, thresholds: [100, 50], credit_minor: [0, 10] },
@@ -213,12 +212,12 @@ test('where events go and what they tell is shown, without a token in the URL an
   expect(status).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ events: 'https://h.example/in', event_thresholds: [50, 100], event_credit_minor: [10, 0] });
   expect(stdout).not.toMatch(/hidden|whsec/);
-  const judged = await judge(loadConfig({ file, env: {} }), SILENT, { E: secret });
+  const judged = await judge(loadConfig({ file, env: {} }), { E: secret });
   expect(judged.eventsSecret).toEqual(Buffer.alloc(24, 0xfb));
   await judged.plugins.close();
 });
 
-test('whoever was set up while faults were looked for was closed', async () => {
+test('every plugin that was set up for the checks above was closed', async () => {
   const { readFileSync } = await import('node:fs');
   const life = readFileSync(join(folder.path, 'life'), 'utf8').trimEnd().split('\n');
   const names = (word: string): string[] => life.filter((line) => line.startsWith(word)).map((line) => line.slice(word.length));

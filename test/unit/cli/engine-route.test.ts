@@ -1,11 +1,11 @@
-// `lingate engine route`: which rule, which engines and why, as a table and as JSON; and what other commands say of the same rules.
+// `lingate engine route`: which rule and which engines apply and why, as a table and as JSON; and how other commands show the same rules.
 import { expect, test } from 'vitest';
 import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { inProcess } from '../../support/lingate-command.ts';
 import { written } from '../../support/written-file.ts';
 import { SUBJECTS } from '../engines/protocols/subjects.ts';
 
-const NOBODY = ['http://127.0.0.1:1'];
+const NO_ENGINE = ['http://127.0.0.1:1'];
 const ROUTING = [
   { plans: ['free'], engines: ['small'] },
   { pairs: ['*-EN-GB'], engines: ['large', 'small', 'third'] },
@@ -15,17 +15,17 @@ const file = (): string =>
   written(
     JSON.stringify({
       engines: {
-        small: { protocol: 'libretranslate', urls: NOBODY, pairs: ['EN-DE', 'DE-EN'] },
-        large: { urls: NOBODY },
-        third: { urls: NOBODY },
+        small: { protocol: 'libretranslate', urls: NO_ENGINE, pairs: ['EN-DE', 'DE-EN'] },
+        large: { urls: NO_ENGINE },
+        third: { urls: NO_ENGINE },
       },
       routing: ROUTING,
     }),
   );
 
-async function route(line: string, config = file()): Promise<{ status: number | null; stderr: string; told: unknown }> {
+async function route(line: string, config = file()): Promise<{ status: number | null; stderr: string; printed: unknown }> {
   const { status, stdout, stderr } = await inProcess(['engine', 'route', '--config', config, '--json', ...line.split(' ')]);
-  return { status, stderr, told: stdout === '' ? undefined : JSON.parse(stdout) };
+  return { status, stderr, printed: stdout === '' ? undefined : JSON.parse(stdout) };
 }
 const chosen = (engine: string, attempt: number) => ({ engine, chosen: true, attempt });
 const left = (engine: string, because: string) => ({ engine, chosen: false, because });
@@ -33,7 +33,7 @@ const left = (engine: string, because: string) => ({ engine, chosen: false, beca
 test.each<[line: string, rule: number | null, engines: readonly object[]]>([
   ['--plan free --from EN --to DE', 0, [chosen('small', 1), left('large', 'rule'), left('third', 'rule')]],
   ['--plan prepaid --from en --to de', 2, [chosen('small', 1), chosen('large', 2), left('third', 'behind')]],
-  // A base code as a target is all its variants.
+  // A base code as a target stands for all its variants.
   ['--from DE --to EN-GB', 1, [chosen('large', 1), chosen('small', 2), left('third', 'behind')]],
   ['--from FR --to DE', 2, [left('small', 'pair'), chosen('large', 1), chosen('third', 2)]],
   ['--to DE', 2, [chosen('small', 1), chosen('large', 2), left('third', 'behind')]],
@@ -42,17 +42,17 @@ test.each<[line: string, rule: number | null, engines: readonly object[]]>([
   ['--from EN --to DE --glossary', 2, [left('small', 'glossary'), chosen('large', 1), chosen('third', 2)]],
   ['--from EN --to DE --format xml', 2, [left('small', 'xml'), chosen('large', 1), chosen('third', 2)]],
 ])('%s', async (line, rule, engines) => {
-  expect(await route(line)).toMatchObject({ status: 0, stderr: '', told: { rule, engines, silent: [] } });
+  expect(await route(line)).toMatchObject({ status: 0, stderr: '', printed: { rule, engines, silent: [] } });
 });
 
 test.each<[line: string, rule: number | null, engines: readonly object[]]>([
   ['--plan free --from EN --to FR', 0, [left('small', 'pair'), left('large', 'rule'), left('third', 'rule')]],
   ['--from EN --to ES', null, [left('small', 'rule'), left('large', 'rule'), left('third', 'rule')]],
-  // The target has no formality, whatever the engines can.
+  // The target language has no formality, whatever the engines support.
   ['--from DE --to EN-GB --formality less', 1, [left('large', 'formality'), left('small', 'formality'), left('third', 'formality')]],
-])('%s: nobody, and callers get a 400', async (line, rule, engines) => {
+])('%s: no engine, and callers get a 400', async (line, rule, engines) => {
   const said = 'lingate engine route: no engine can handle it: callers get a 400\n';
-  expect(await route(line)).toMatchObject({ status: 1, stderr: said, told: { rule, engines } });
+  expect(await route(line)).toMatchObject({ status: 1, stderr: said, printed: { rule, engines } });
 });
 
 test.each([
@@ -63,11 +63,11 @@ test.each([
   ['--plan gold --to DE', '--plan: there is no plan "gold"'],
   ['--to DE --formality much', '--formality: "much" is not one of default, more'],
   ['--to DE --glossary', '--glossary: needs --from'],
-])('%s is a wrong usage', async (line, said) => {
-  expect(await route(line)).toMatchObject({ status: 2, stderr: expect.stringContaining(said) as string, told: undefined });
+])('%s is wrong usage', async (line, said) => {
+  expect(await route(line)).toMatchObject({ status: 2, stderr: expect.stringContaining(said) as string, printed: undefined });
 });
 
-test('as a table', async () => {
+test('prints a table for people', async () => {
   const { stdout } = await inProcess(['engine', 'route', '--config', file(), ...'--from FR --to DE'.split(' ')]);
   expect(stdout.split('\n')).toEqual([
     'The rule routing.2 matches.',
@@ -79,17 +79,17 @@ test('as a table', async () => {
   ]);
 });
 
-test('engines that tell their pairs are asked; one that is silent is taken to have all, and named', async () => {
+test('engines that report their pairs are asked; one that does not answer is assumed to have all, and named', async () => {
   const engine = await startScriptedEngine({ right: SUBJECTS['libretranslate']!.right });
   const ask = { protocol: 'libretranslate', pairs: 'ask', timeout_ms: 1000 };
-  const config = written(JSON.stringify({ engines: { asked: { ...ask, urls: [engine.url] }, away: { ...ask, urls: NOBODY } } }));
+  const config = written(JSON.stringify({ engines: { asked: { ...ask, urls: [engine.url] }, away: { ...ask, urls: NO_ENGINE } } }));
   const [known, unknown] = [await route('--from EN --to FR', config), await route('--from EN --to JA', config)];
   await engine.close();
-  expect(known.told).toMatchObject({ rule: null, engines: [chosen('asked', 1), chosen('away', 2)], silent: ['away'] });
-  expect(unknown.told).toMatchObject({ engines: [left('asked', 'pair'), chosen('away', 1)], silent: ['away'] });
+  expect(known.printed).toMatchObject({ rule: null, engines: [chosen('asked', 1), chosen('away', 2)], silent: ['away'] });
+  expect(unknown.printed).toMatchObject({ engines: [left('asked', 'pair'), chosen('away', 1)], silent: ['away'] });
 });
 
-test('routes, config check and engine check have the same rules and engines', async () => {
+test('routes, config check and engine check show the same rules and engines', async () => {
   const config = ['--config', file(), '--json'];
   const json = async (...line: string[]): Promise<Record<string, unknown>> =>
     JSON.parse((await inProcess([...line, ...config])).stdout) as Record<string, unknown>;

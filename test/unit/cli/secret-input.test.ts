@@ -1,4 +1,4 @@
-// A secret from standard input: all of a pipe, and at a terminal one line, of which nothing is shown.
+// A secret from standard input: everything from a pipe, or one line at a terminal, which is not shown.
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { readSecret } from '../../../src/cli/secret-input.ts';
@@ -6,7 +6,7 @@ import { readSecret } from '../../../src/cli/secret-input.ts';
 const KEY = `la_live_${'Ab3d'.repeat(10)}`;
 const PROMPT = 'Key: ';
 
-/** Standard input as Node has it, at a terminal or not; what is done to it and printed, in order. */
+/** A standard input like Node's, at a terminal or not, which records the calls and what is printed, in order. */
 function input(isTTY: boolean) {
   const done: string[] = [];
   const stream = Object.assign(new PassThrough(), {
@@ -30,7 +30,7 @@ test.each([
   ['a line', [`${KEY}\n`]],
   ['a line in pieces', [KEY.slice(0, 7), KEY.slice(7), '\r\n']],
   ['no line end', [KEY]],
-  ['white space around it', ['\n  ', KEY, ' \n\n']],
+  ['surrounding white space', ['\n  ', KEY, ' \n\n']],
 ])('a pipe is read to its end: %s', async (_what, pieces) => {
   const { stream, done, read } = input(false);
   const secret = read();
@@ -39,7 +39,7 @@ test.each([
   expect([await secret, done]).toEqual([KEY, []]);
 });
 
-test('a pipe that never ends is not read for ever', async () => {
+test('a pipe that never ends is read only up to a limit', async () => {
   const { stream, read } = input(false);
   const secret = read();
   stream.write('x'.repeat(5000));
@@ -50,19 +50,19 @@ test.each([
   ['typed', [...Array.from(KEY), '\r']],
   ['pasted', [`${KEY}\r`]],
   ['pasted with a line feed', [`${KEY}\n`]],
-  ['with mistakes', ['xx\u007f\b', `${KEY}z\u007f`, '\r']],
+  ['with corrections', ['xx\u007f\b', `${KEY}z\u007f`, '\r']],
   ['ended by Control-D', [KEY, '\u0004']],
-])('a terminal shows nothing of it: %s', async (_how, pieces) => {
+])('a terminal shows none of it: %s', async (_how, pieces) => {
   const { stream, done, read } = input(true);
   const secret = read();
   for (const piece of pieces) stream.write(piece);
   expect(await secret).toBe(KEY);
-  // Raw before the prompt, or the first of what is pasted would be shown.
+  // Raw mode comes before the prompt, or the first pasted characters would be shown.
   expect(done).toEqual(['raw true', PROMPT, 'raw false', '\n']);
   expect(stream.destroyed).toBe(true);
 });
 
-test('Control-C ends it, with the terminal as it was', async () => {
+test('Control-C ends it, and the terminal’s mode is restored', async () => {
   const { stream, done, read } = input(true);
   const secret = read();
   stream.write(`${KEY.slice(0, 9)}\u0003`);

@@ -1,4 +1,4 @@
-// Hints can be typed where they are printed: in a checkout by npm, beside a package by npx, in an image as they stand.
+// Hints name commands as they can be typed: through npm in a checkout, through npx beside a package, as they are in an image.
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { inProcess, temporaryFolder } from '../../support/lingate-command.ts';
@@ -10,9 +10,9 @@ describe.each<[what: string, env: Readonly<Record<string, string>>, start: strin
   ['npm in a checkout', { npm_lifecycle_event: 'lingate' }, 'npm run -s lingate --'],
   ['npx', { npm_command: 'exec' }, 'npx lingate'],
   ['a shell', {}, 'lingate'],
-  ['another script of npm', { npm_lifecycle_event: 'test', npm_command: 'run-script' }, 'lingate'],
+  ['another npm script', { npm_lifecycle_event: 'test', npm_command: 'run-script' }, 'lingate'],
 ])('started by %s', (_what, env, start) => {
-  test('errors, help and next steps name commands so; the command that failed keeps its name', async () => {
+  test('errors, help and next steps show commands as they can be typed; the failed command keeps its name', async () => {
     const wrong = await inProcess(['team', 'crate'], env);
     expect(wrong.stderr).toBe(`lingate team: unknown command "crate"; did you mean create? Run "${start} team --help".\n`);
     const missing = await inProcess(['team', 'list', '--store', `sqlite:${folder.path}/none.db`], env);
@@ -29,7 +29,7 @@ describe.each<[what: string, env: Readonly<Record<string, string>>, start: strin
     expect(made.stdout).toContain(`Next, a key for it: ${start} key create --team `);
   });
 
-  test('what programs read is not touched', async () => {
+  test('output for programs is unchanged', async () => {
     const store = ['--store', `sqlite:${join(folder.path, 'b.db')}`];
     const name = ': lingate team list "lingate serve"';
     const made = await inProcess(['team', 'create', '--name', name, '--plan', 'free', '--json', ...store], env);

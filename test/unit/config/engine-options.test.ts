@@ -1,4 +1,4 @@
-// What a configuration says of the engine, held against what the protocol declares: options, secrets, and what does not fit.
+// The configuration of an engine is checked against what its protocol declares: options, secrets, batches and pairs.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,10 +14,10 @@ import type { EngineProtocol } from '../../../src/ports/engine.ts';
 
 const SECRET = 'sk-nobody-sees-this';
 
-const attempt = (): Promise<never> => Promise.reject(new Error('never tried here'));
+const attempt = (): Promise<never> => Promise.reject(new Error('not called'));
 const protocols = new Map<string, EngineProtocol>([
   ['plain', { attempt }],
-  ['telling', { attempt, pairs: () => Promise.resolve('status') }],
+  ['reporting', { attempt, pairs: () => Promise.resolve('status') }],
   ['single', { attempt, can: { textsMax: 1 } }],
   [
     'model',
@@ -57,7 +57,7 @@ function faults(engine: unknown, env: Readonly<Record<string, string>> = {}): re
 }
 
 describe('options', () => {
-  test('come out by the protocol’s schema, with defaults; headers stand apart', () => {
+  test('are read by the protocol’s schema, with defaults; headers are separate', () => {
     const options = { model: 'm', headers: { 'X-Token': 'abc' } };
     expect(settings({ protocol: 'model', options })).toMatchObject({
       options: { model: 'm', pages: 3 },
@@ -69,7 +69,7 @@ describe('options', () => {
   });
 
   test.each([
-    [{ protocol: 'mode' }, ['engine.protocol: there is no "mode"; did you mean model? the protocols are plain, telling, single, model']],
+    [{ protocol: 'mode' }, ['engine.protocol: there is no "mode"; did you mean model? the protocols are plain, reporting, single, model']],
     [{ protocol: 'model' }, ['engine.options.model: is missing; it must be a string']],
     [{ protocol: 'model', options: { model: 'm', page: 1 } }, ['engine.options.page: is not known; did you mean pages?']],
     [{ protocol: 'model', options: { model: 'm', pages: 10 } }, ['engine.options.pages: 10 is too large; it must be at most 9']],
@@ -90,14 +90,14 @@ describe('options', () => {
     expect(faults(engine)).toEqual(lines);
   });
 
-  test('every fault is told at once', () => {
+  test('every fault is reported at once', () => {
     const options = { pages: 0, api_key: { env: 'NO_SUCH' }, headers: { te: 'x' } };
     expect(faults({ protocol: 'model', options, batch: {} })).toHaveLength(5);
   });
 });
 
 describe('secrets', () => {
-  test('are the string itself, a variable, or a file beside the configuration without its last line break', () => {
+  test('are a string, a variable, or a file beside the configuration without its last line break', () => {
     writeFileSync(join(folder, 'key'), `${SECRET}\n`);
     writeFileSync(join(folder, 'key-crlf'), `${SECRET}\r\n`);
     const ways = [SECRET, { env: 'KEY' }, { file: 'key' }, { file: './key-crlf' }, { file: join(folder, 'key') }];
@@ -124,7 +124,7 @@ describe('secrets', () => {
     [12345, 'is not a secret'],
     [null, 'is not a secret'],
     [[SECRET], 'is not a secret'],
-  ])('%j is one clear line that names the option and shows nothing', (api_key, reason) => {
+  ])('%j gives one clear line that names the option and shows no secret', (api_key, reason) => {
     writeFileSync(join(folder, 'lines'), `${SECRET}\n${SECRET}\n\n`);
     writeFileSync(join(folder, 'empty'), '\n');
     const lines = faults({ protocol: 'model', options: { model: 'm', api_key } }, { EMPTY: '' });
@@ -136,16 +136,16 @@ describe('secrets', () => {
 });
 
 describe('pairs', () => {
-  test('are asked for where the protocol’s engines can tell, else any; what is written stands', () => {
-    expect([settings({ protocol: 'plain' }).pairs, settings({ protocol: 'telling' }).pairs]).toEqual(['any', 'ask']);
-    expect([settings({ protocol: 'telling', pairs: 'any' }).pairs, settings({ protocol: 'telling', pairs: 'ask' }).pairs]).toEqual([
+  test('are by default asked for if the protocol’s engines can report them, and any otherwise', () => {
+    expect([settings({ protocol: 'plain' }).pairs, settings({ protocol: 'reporting' }).pairs]).toEqual(['any', 'ask']);
+    expect([settings({ protocol: 'reporting', pairs: 'any' }).pairs, settings({ protocol: 'reporting', pairs: 'ask' }).pairs]).toEqual([
       'any',
       'ask',
     ]);
     expect(settings({ protocol: 'plain', pairs: ['EN-ES'] }).pairs).toEqual(['EN-ES']);
   });
 
-  test('of an engine that cannot tell are not asked for', () => {
+  test('cannot be asked for from an engine that does not report them', () => {
     expect(faults({ protocol: 'plain', pairs: 'ask' })).toEqual([
       'engine.pairs: "ask" does not work with the protocol plain, whose engines cannot report pairs; write any or a list of pairs',
     ]);

@@ -1,4 +1,4 @@
-// Forward routes in a configuration: what is refused, in which words, and what the rest comes to.
+// Forward routes in a configuration: what is refused, in which words, and the values of valid ones.
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/config/config-error.ts';
 import { forwardSettings } from '../../../src/config/forward-settings.ts';
@@ -71,8 +71,8 @@ describe('a wrong forward route', () => {
   });
 });
 
-describe('a sound one', () => {
-  test('comes to what stands there, and to the defaults', () => {
+describe('a valid forward route', () => {
+  test('has the given values, and defaults for the rest', () => {
     const { forward } = loaded(
       'forward: [{ path: /a/*, methods: [GET], target: "https://Example.org:443/", statuses: { 404: not_found }, headers: { X-Token: t } }]',
     );
@@ -101,22 +101,25 @@ describe('a sound one', () => {
     '/v1/glossaries/*',
     '/v1/glossaries/a/entries',
     '/v1/glossaries/a/*',
-  ])('%s would take the place of a route of ours', (path) => {
+  ])('is refused at %s, which is a route of ours', (path) => {
     const { forward } = loaded(at(path));
-    const settle = (): unknown => forwardSettings(forward, own, { env: {}, file: '/a' }, 'a.yaml');
+    const settle = (): unknown => forwardSettings(forward, own, { env: {}, file: 'a.yaml' });
     expect(faultsOf(settle)[0]).toMatch(/^a\.yaml: forward\.0\.path: ".*" would hide \/.*; choose another path$/);
   });
 
-  test.each(['/v1/voices', '/v1/translate/x', '/v1/translate2', '/v1/glossaries/a/b/c', '/v2/*', '/healthy/*'])('%s does not', (path) => {
-    const { forward } = loaded(at(path));
-    expect(forwardSettings(forward, own, { env: {}, file: '/a' }, 'a.yaml')).toHaveLength(1);
-  });
+  test.each(['/v1/voices', '/v1/translate/x', '/v1/translate2', '/v1/glossaries/a/b/c', '/v2/*', '/healthy/*'])(
+    'is accepted at %s',
+    (path) => {
+      const { forward } = loaded(at(path));
+      expect(forwardSettings(forward, own, { env: {}, file: 'a.yaml' })).toHaveLength(1);
+    },
+  );
 
-  test('a secret comes from where it is; one that is missing is one line, and is never shown', () => {
+  test('gets secrets from variables; a missing one gives one line, and none is ever shown', () => {
     const { forward } = loaded(entry('headers: { authorization: { env: TOKEN } }'));
-    const settings = forwardSettings(forward, own, { env: { TOKEN: 'Bearer x' }, file: '/a' }, 'a.yaml');
+    const settings = forwardSettings(forward, own, { env: { TOKEN: 'Bearer x' }, file: 'a.yaml' });
     expect(settings[0]!.headers).toEqual({ authorization: 'Bearer x' });
-    expect(faultsOf(() => forwardSettings(forward, own, { env: {}, file: '/a' }, 'a.yaml'))).toEqual([
+    expect(faultsOf(() => forwardSettings(forward, own, { env: {}, file: 'a.yaml' }))).toEqual([
       'a.yaml: forward.0.headers.authorization: the environment variable TOKEN is not set',
     ]);
   });

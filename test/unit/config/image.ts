@@ -1,4 +1,4 @@
-// The Dockerfile's instructions and what they come to, for the tests of everything that runs the image.
+// The Dockerfile's instructions and the configuration that results, for tests of everything that runs the image.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +16,7 @@ export const version = (JSON.parse(read('package.json')) as { readonly version: 
 
 type Instruction = readonly [name: string, rest: string];
 
-/** `['COPY', 'config ./config']`; continued lines are one. */
+/** `['COPY', 'config ./config']`; continued lines are joined. */
 export function instructionsOf(text: string): Instruction[] {
   const lines = text.replaceAll('\\\n', ' ').split('\n');
   const instructions = lines.map((line) => /^([A-Z]+) +(.*)$/.exec(line)).filter((match) => match !== null);
@@ -25,20 +25,20 @@ export function instructionsOf(text: string): Instruction[] {
 
 const dockerfile = instructionsOf(read('Dockerfile'));
 
-/** The rest of every instruction of that name. */
+/** The arguments of every instruction with that name. */
 export const ofImage = (name: string): string[] => dockerfile.filter(([instruction]) => instruction === name).map(([, rest]) => rest);
 
-/** Variables that the image sets. */
+/** The variables that the image sets. */
 export const imageEnv: Readonly<Record<string, string>> = Object.fromEntries(
   ofImage('ENV')
     .flatMap((rest) => rest.trim().split(/\s+/))
     .map((pair) => pair.split('=') as [name: string, value: string]),
 );
 
-/** What holds in the image when nothing more is said. */
+/** The configuration in the image without further settings. */
 export const imageConfig = loadConfig({ env: imageEnv });
 
-/** Paths of the ops listener. */
+/** The paths of the ops listener. */
 export const opsPaths = Object.keys(
   opsPages({
     ready: () => true,
@@ -48,12 +48,12 @@ export const opsPaths = Object.keys(
   }),
 );
 
-/** A variable that lingate does not read would be set in vain. */
+/** Fails for a variable that lingate does not read. */
 export function expectKnown(variable: string): void {
-  expect(read('src/config/overrides.ts')).toContain(`'${variable}'`);
+  expect(read('src/config/environment.ts')).toContain(`'${variable}'`);
 }
 
-/** What the command and the variables of a container come to; `fileAt` finds what is mounted. Throws for what is wrong. */
+/** The configuration that results from a container's command and variables; `fileAt` finds mounted files. Throws if it is wrong. */
 export function configOf(
   command: readonly string[],
   env: Readonly<Record<string, string>>,

@@ -1,26 +1,27 @@
-// What a sound configuration comes to: defaults, the file, the environment, flags, and files beside it.
+// The values of a valid configuration: defaults, the file, the environment, flags, and files beside it.
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { labelOf } from '../../../src/config/config-error.ts';
 import type { ConfigError } from '../../../src/config/config-error.ts';
-import { labelOf, loadConfig } from '../../../src/config/load.ts';
+import { loadConfig } from '../../../src/config/load.ts';
 import { parseNetworkAddress } from '../../../src/config/network-address.ts';
 import { linesOf, loaded, refusals, written } from '../../support/written-file.ts';
 
 const packaged = (name: string): string => fileURLToPath(new URL(`../../../config/${name}`, import.meta.url));
 
 describe('the default file', () => {
-  test('is read when none is named, wherever the working directory is', () => {
+  test('is read if none is named, whatever the working directory', () => {
     expect(loadConfig({ env: {} }).file).toBe(packaged('lingate.yaml'));
   });
 
-  test('says exactly what holds without it', () => {
+  test('has exactly the built-in defaults', () => {
     const { file: _a, sources: _x, ...shipped } = loadConfig({ env: {} });
     const { file: _b, sources: _y, ...bare } = loaded('');
     expect(bare).toEqual(shipped);
   });
 
-  test('holds the values that were decided', () => {
+  test('has the documented values', () => {
     const config = loadConfig({ env: {} });
     expect(config.listen).toEqual({ host: '127.0.0.1', port: 8080 });
     expect(config.ops).toEqual({ host: '127.0.0.1', port: 9090 });
@@ -68,19 +69,19 @@ describe('precedence', () => {
     engineProtocol: 'flag',
   };
 
-  test('the file beats the defaults, member by member', () => {
+  test('the file overrides the defaults, member by member', () => {
     const config = loaded(file);
     expect(config.store).toBe('sqlite:file.db');
     expect(config.engines[0]!).toMatchObject({ protocol: 'file', urls: ['http://file'], timeoutMs: 77, connectionsMax: 64 });
   });
 
-  test('the environment beats the file', () => {
+  test('the environment overrides the file', () => {
     const config = loaded(file, { env });
     expect(config).toMatchObject({ store: 'sqlite:env.db', listen: { port: 11 }, ops: { port: 12 } });
     expect(config.engines[0]!).toMatchObject({ protocol: 'env', urls: ['http://env1', 'http://env2'], timeoutMs: 77 });
   });
 
-  test('flags beat the environment', () => {
+  test('flags override the environment', () => {
     const config = loaded(file, { env, flags });
     expect(config).toMatchObject({ store: 'sqlite:flag.db', listen: { host: '::1', port: 21 }, ops: { port: 22 } });
     expect(config.engines[0]!).toMatchObject({ protocol: 'flag', urls: ['http://flag1', 'http://flag2'], timeoutMs: 77 });
@@ -93,7 +94,7 @@ describe('precedence', () => {
     expect(withEmpty).toEqual(without);
   });
 
-  test('LINGATE_CONFIG names the file, and the flag beats it', () => {
+  test('LINGATE_CONFIG names the file, and the flag overrides it', () => {
     const [one, other] = [written('store: sqlite:one.db'), written('store: sqlite:other.db')];
     expect(loadConfig({ env: { LINGATE_CONFIG: one } })).toMatchObject({ file: one, store: 'sqlite:one.db' });
     expect(loadConfig({ file: other, env: { LINGATE_CONFIG: one } })).toMatchObject({ file: other, store: 'sqlite:other.db' });
@@ -103,7 +104,7 @@ describe('precedence', () => {
     ]);
   });
 
-  test('it is known where store and engine come from', () => {
+  test('the sources of store and engine are recorded', () => {
     const sources = (text: string, more: Parameters<typeof loaded>[1] = {}) => loaded(text, more).sources;
     expect(loadConfig({ env: {} }).sources).toEqual({
       fileNamed: false,
@@ -118,7 +119,7 @@ describe('precedence', () => {
     expect(sources(file, { env, flags })).toMatchObject({ store: '--store', engineUrls: '--engine-url' });
   });
 
-  test('a mistyped variable is a warning, and stands beside the faults of a file that is refused', () => {
+  test('a mistyped variable is a warning, and is also listed with the faults of a refused file', () => {
     const mistyped = { LINGATE_STROE: 'x', LINGATE_TOKEN_OF_MINE: 'y' };
     const config = loaded('admin: { token: { env: LINGATE_TOKEN_OF_MINE } }', { env: mistyped });
     expect(config.sources.warnings).toEqual([expect.stringMatching(/^nothing reads LINGATE_STROE \(did you mean LINGATE_STORE\?\); /)]);
@@ -132,13 +133,13 @@ describe('precedence', () => {
     ]);
   });
 
-  test('a fault is blamed on whoever set the value', () => {
+  test('a fault names the place where the value was set', () => {
     expect(refusals(file, { env: { LINGATE_LISTEN: 'x' } })[0]).toMatch(/^LINGATE_LISTEN: "x" is not HOST:PORT/);
     expect(refusals(file, { env: { LINGATE_ENGINE_URL: 'http://a,b' } })[0]).toMatch(/^LINGATE_ENGINE_URL: "b" is not an absolute/);
     expect(refusals(file, { env, flags: { ops: 'x' } })[0]).toMatch(/^--ops: "x" is not HOST:PORT/);
   });
 
-  test('a wrong flag is a matter of usage, a wrong file is not', () => {
+  test('a wrong flag is wrong usage, a wrong file is not', () => {
     expect(flagsOnly('', 'x')).toBe(true);
     expect(flagsOnly('listen: x', 'x')).toBe(false);
     expect(flagsOnly('listen: x', '127.0.0.1:0')).toBe(false);
@@ -147,7 +148,7 @@ describe('precedence', () => {
 });
 
 describe('files that a configuration names', () => {
-  test('languages, plugins and certificates stand beside the file, packages do not', () => {
+  test('languages, plugins and certificates are relative to the file, packages are not', () => {
     const from = written(
       'languages: codes.yaml\ntls: { cert_file: tls/c.pem, key_file: /k.pem }\nplugins: [{ module: ./a.ts }, { module: b/c.mjs, options: { x: 1 } }, { module: "@scope/package" }]',
     );
@@ -167,11 +168,11 @@ describe('files that a configuration names', () => {
     ]);
   });
 
-  test('a file that names no languages gets those of the package', () => {
+  test('without languages in the file, those of the package apply', () => {
     expect(loaded('listener: node').languagesFile).toBe(packaged('languages.yaml'));
   });
 
-  test('a path relative to the working directory is shown as it is', () => {
+  test('a path relative to the working directory is shown unchanged', () => {
     expect(labelOf(packaged('lingate.yaml'))).toBe('config/lingate.yaml');
     expect(linesOf('config/none.yaml')).toEqual(
       ['config/none.yaml: cannot be read: there is no such file'].map((line) => line.replace('config/none.yaml: ', '')),
@@ -180,17 +181,17 @@ describe('files that a configuration names', () => {
 });
 
 describe('derived values', () => {
-  test('a request may take two attempts and ten seconds, unless told otherwise', () => {
+  test('a request may take two attempts and ten seconds, unless configured', () => {
     expect(loaded('engine: { timeout_ms: 20000 }').limits.requestMs).toBe(50_000);
     expect(loaded('limits: { request_seconds: 40 }').limits.requestMs).toBe(40_000);
   });
 
-  test('the shortest lease that is accepted is two attempts and a second', () => {
+  test('the shortest accepted lease is two attempts and a second', () => {
     expect(loaded('limits: { reservation_seconds: 21 }').limits.leaseMs).toBe(21_000);
     expect(loaded('engine: { timeout_ms: 200 }\nlimits: { reservation_seconds: 2 }').limits.leaseMs).toBe(2000);
   });
 
-  test('there are no batches unless they are asked for, and a batch is never larger than a body may be', () => {
+  test('batches are off by default, and a batch is never larger than the largest body', () => {
     expect(loaded('').engines[0]!.batch).toBeUndefined();
     expect(loaded('engine: { batch: {} }').engines[0]!.batch).toEqual({ textsMax: 50, charactersMax: 10_000, waitMs: 0 });
     const small = loaded('engine: { batch: { texts_max: 2, wait_ms: 5 } }\nlimits: { body_bytes: 6000 }');
@@ -201,7 +202,7 @@ describe('derived values', () => {
     expect(refusals('listen: 127.0.0.1:0\nops: 127.0.0.1:0')).toEqual([]);
   });
 
-  test('slashes at the end of URLs are dropped', () => {
+  test('trailing slashes of URLs are dropped', () => {
     const config = loaded('service: { docs_url: "https://x.example/docs/" }\nengine: { urls: ["http://h:1/base/"] }');
     expect(config.service.docsUrl).toBe('https://x.example/docs');
     expect(config.engines[0]!.urls).toEqual(['http://h:1/base']);
@@ -217,12 +218,12 @@ describe('derived values', () => {
     ['h:', undefined],
     ['h:+1', undefined],
     ['[::g]:1', undefined],
-  ])('the address %s is read right', (text, address) => {
+  ])('the address %s is parsed', (text, address) => {
     expect(parseNetworkAddress(text)).toEqual(address);
   });
 });
 
-/** Whether a refused configuration is blamed on flags alone. */
+/** Whether a refused configuration is reported as a fault of flags alone. */
 function flagsOnly(text: string, ops: string): boolean | undefined {
   try {
     loaded(text, { flags: { ops } });

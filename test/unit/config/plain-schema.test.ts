@@ -1,4 +1,4 @@
-// What is cloned, filled and passed without TypeBox is what TypeBox clones, fills and passes; in doubt it is asked.
+// The checks without TypeBox clone, fill in defaults and accept exactly as TypeBox does; what they do not support is left to TypeBox.
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { Type as TypeBox } from 'typebox';
@@ -13,7 +13,7 @@ import { Type } from '../../../src/domain/schema-type.ts';
 
 const packaged = (name: string): unknown => parse(readFileSync(new URL(`../../../config/${name}`, import.meta.url), 'utf8'));
 
-/** One schema for each keyword that is understood, and for how they stand in each other. */
+/** One schema for each supported keyword, and for their nesting. */
 const SCHEMAS: readonly TSchema[] = [
   Type.Object({ a: Type.Integer({ minimum: 1, maximum: 3 }), b: Type.Optional(Type.String()) }, { additionalProperties: false }),
   Type.Object({ a: Type.Unknown(), b: Type.Boolean({ default: true }) }, { default: {}, minProperties: 1, maxProperties: 2 }),
@@ -41,7 +41,7 @@ const SCHEMAS: readonly TSchema[] = [
   secret('A secret.'),
 ];
 
-/** Beyond the plain part. */
+/** Schemas that are not supported. */
 const FURTHER: readonly TSchema[] = [
   Type.Union([Type.String({ default: 'a' }), Type.Null()]),
   Type.Object({ a: Type.Array(Type.Union([Type.Integer(), Type.Object({ b: Type.Integer({ default: 1 }) })])) }),
@@ -92,7 +92,7 @@ const value = fc.letrec<{ any: unknown }>((tie) => ({
 const SAMPLES = fc.sample(value, { seed: 20, numRuns: 2000 });
 
 describe('without TypeBox', () => {
-  test('a copy is the same, and another', () => {
+  test('a copy is equal, and another object', () => {
     fc.assert(
       fc.property(value, (given) => {
         expect(clone(given)).toStrictEqual(Clone(given));
@@ -106,7 +106,7 @@ describe('without TypeBox', () => {
   });
 
   test.each([...SCHEMAS, ...FURTHER].map((schema) => [JSON.stringify(schema), schema] as const))(
-    'defaults are the same: %s',
+    'the same defaults are filled in: %s',
     (_text, schema) => {
       fc.assert(
         fc.property(value, (given) => {
@@ -118,7 +118,7 @@ describe('without TypeBox', () => {
   );
 
   test.each([...SCHEMAS, ...FURTHER].map((schema) => [JSON.stringify(schema), schema] as const))(
-    'nothing wrong passes: %s',
+    'nothing invalid is accepted: %s',
     (_text, schema) => {
       fc.assert(
         fc.property(value, (given) => {
@@ -130,16 +130,16 @@ describe('without TypeBox', () => {
   );
 
   test.each(SCHEMAS.map((schema) => [JSON.stringify(schema), schema] as const))(
-    'what is right passes, but for what is in doubt: %s',
+    'everything valid is accepted, except for what is left to TypeBox: %s',
     (_text, schema) => {
       const given = SAMPLES.map((one) => Default(schema, Clone(one)));
-      const right = given.filter((one) => Check(schema, one) && !inDoubt(one));
+      const right = given.filter((one) => Check(schema, one) && !isLeftToTypeBox(one));
       expect(right.length).toBeGreaterThan(0);
       if (schema !== SCHEMAS[6]) expect(right.filter((one) => !isSurelyRight(schema, one))).toEqual([]);
     },
   );
 
-  test('our own files and plans pass', () => {
+  test('our own files and plans are accepted', () => {
     const file = withDefaults(ConfigFile, packaged('lingate.yaml')) as ConfigFile;
     expect(isSurelyRight(ConfigFile, file)).toBe(true);
     expect(isSurelyRight(LanguagesFile, withDefaults(LanguagesFile, packaged('languages.yaml')))).toBe(true);
@@ -154,7 +154,7 @@ describe('without TypeBox', () => {
     ).toEqual(plans.map(() => true));
   });
 
-  test('what goes beyond the plain part never passes unasked', () => {
+  test('a schema that is not supported never accepts anything without TypeBox', () => {
     fc.assert(
       fc.property(value, fc.constantFrom(...FURTHER), (given, schema) => {
         expect(isSurelyRight(schema, given)).toBe(false);
@@ -163,8 +163,8 @@ describe('without TypeBox', () => {
   });
 });
 
-/** Members that are `undefined`, names with a line break, names that TypeBox does not clone. */
-function inDoubt(given: unknown): boolean {
+/** Values that are left to TypeBox: members that are `undefined`, names with a line break, names that TypeBox does not clone. */
+function isLeftToTypeBox(given: unknown): boolean {
   if (typeof given !== 'object' || given === null) return false;
-  return Object.entries(given).some(([key, member]) => member === undefined || /\n|constructor/.test(key) || inDoubt(member));
+  return Object.entries(given).some(([key, member]) => member === undefined || /\n|constructor/.test(key) || isLeftToTypeBox(member));
 }

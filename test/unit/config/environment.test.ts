@@ -1,6 +1,6 @@
-// Variables that nothing reads are named once, with what was meant; those of others are left alone.
+// Environment variables of ours that nothing reads are named in one warning, with the likely name; others are ignored.
 import { describe, expect, test } from 'vitest';
-import { strayVariables, variablesNamedIn } from '../../../src/config/variables.ts';
+import { strayVariables, variablesNamedIn } from '../../../src/config/environment.ts';
 
 const stray = (env: Readonly<Record<string, string>>, named: readonly string[] = []): string | undefined =>
   strayVariables(env, new Set(named));
@@ -12,17 +12,17 @@ describe('a variable that nothing reads', () => {
     ['LINGATE_CONFG', 'LINGATE_CONFIG'],
     ['LINGATE_ENGINE_URLS', 'LINGATE_ENGINE_URL'],
     ['LINGATE_ENGIN_PROTOCOL', 'LINGATE_ENGINE_PROTOCOL'],
-  ])('%s is named with %s', (name, meant) => {
+  ])('%s is named, with the suggestion %s', (name, meant) => {
     expect(stray({ [name]: 'x' })).toContain(`nothing reads ${name} (did you mean ${meant}?); the variables are LINGATE_CONFIG,`);
   });
 
-  test('is named without a guess where nothing is near, and several are one line', () => {
+  test('is named without a suggestion if none is similar, and several give one line', () => {
     expect(stray({ LINGATE_ZEBRA: '1', LINGATE_OPPS: '2' })).toMatch(
       /^nothing reads LINGATE_OPPS \(did you mean LINGATE_OPS\?\), LINGATE_ZEBRA; /,
     );
   });
 
-  test('may be near to one that the configuration names', () => {
+  test('gets the suggestion of one that the configuration names', () => {
     expect(stray({ LINGATE_DEEPL_KYE: 'x' }, ['LINGATE_DEEPL_KEY'])).toContain('did you mean LINGATE_DEEPL_KEY?');
   });
 });
@@ -32,12 +32,12 @@ test.each<[what: string, env: Readonly<Record<string, string>>]>([
     'ours',
     { LINGATE_CONFIG: 'a', LINGATE_STORE: 'b', LINGATE_LISTEN: 'c', LINGATE_OPS: 'd', LINGATE_ENGINE_URL: 'e', LINGATE_UWS_BUILD: 'f' },
   ],
-  ['what the configuration names', { LINGATE_MINE: 'x' }],
+  ['those that the configuration names', { LINGATE_MINE: 'x' }],
   ['the admin token, and the key that the README exports', { LINGATE_ADMIN_TOKEN: 'x', LINGATE_KEY: 'y' }],
-  ['an empty one', { LINGATE_STROE: '' }],
-  ['those of others', { LINGATES_STORE: 'x', STORE: 'y', PATH: 'z' }],
+  ['an empty variable', { LINGATE_STROE: '' }],
+  ['variables of others', { LINGATES_STORE: 'x', STORE: 'y', PATH: 'z' }],
   [
-    'Kubernetes’ of the Service lingate',
+    'those that Kubernetes sets for the Service lingate',
     {
       LINGATE_SERVICE_HOST: '10.0.0.1',
       LINGATE_SERVICE_PORT_HTTP: '80',
@@ -46,18 +46,18 @@ test.each<[what: string, env: Readonly<Record<string, string>>]>([
     },
   ],
   [
-    'Kubernetes’ of another Service',
+    'those that Kubernetes sets for another Service',
     { LINGATE_OPS_SERVICE_HOST: '10.0.0.2', LINGATE_OPS_SERVICE_PORT: '9090', LINGATE_OPS_PORT: 'tcp://10.0.0.2:9090' },
   ],
-])('nothing is said of %s', (_what, env) => {
+])('there is no warning for %s', (_what, env) => {
   expect(stray(env, ['LINGATE_MINE'])).toBeUndefined();
 });
 
-test('a name that only looks like that of a Service is named', () => {
+test('a name that only looks like that of a Service gives a warning', () => {
   expect(stray({ LINGATE_OPS_PORT: '9090' })).toContain('nothing reads LINGATE_OPS_PORT');
 });
 
-test('names of variables are found wherever a file has them', () => {
+test('names of variables are found anywhere in a file', () => {
   const file = {
     admin: { token: { env: 'A' } },
     plugins: [{ options: { deep: [{ env: 'B' }] } }],
