@@ -88,7 +88,6 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'core/route.ts': 'core/pipeline.test.ts and core/router.test.ts compile all their routes by it',
   'core/step-placement.ts': 'app/plugin-routes.test.ts places the steps of plugins',
   'domain/credentials.ts': 'steps/identify.test.ts reads keys by it, evidence/input tries it with any bytes',
-  'domain/json-body.ts': 'domain/translate-request.test.ts reads its bodies by it',
   'steps/access-log.ts': 'journey: a log line has nothing to say without a gateway',
   'steps/authenticate.ts': 'journey and evidence/isolation: what it refuses depends on how a body comes over the socket',
   'steps/shed.ts': 'evidence/load/shed.test.ts',

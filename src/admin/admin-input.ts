@@ -7,7 +7,7 @@ import { holdsKey } from '../domain/api-key.ts';
 import { unknownMembers } from '../domain/caller-words.ts';
 import type { JsonMembers } from '../domain/json-body.ts';
 import { LIMIT_NAMES } from '../domain/given-key-limits.ts';
-import { jsonFault } from '../domain/json-cost.ts';
+import { jsonFault } from '../domain/json-body.ts';
 import { judgeReason, judgeRecordName } from '../domain/record-name.ts';
 import { Type } from '../domain/schema-type.ts';
 import { AUDIT_ID } from '../domain/audit-entry.ts';
@@ -40,23 +40,34 @@ const checks = new Map(ADMIN_ROUTES.flatMap(({ id, body }) => (body === undefine
 export function match(method: string, path: string): { readonly route: AdminRoute; readonly parameter: string } | Refusal {
   const allowed: string[] = [];
   for (const route of ADMIN_ROUTES) {
-    const parameter = parameterOf(route.path, path);
-    if (parameter === undefined) continue;
-    if (route.method === method) return { route, parameter };
+    const parameters = parametersOf(route.path, path, /^[A-Za-z0-9_-]+$/);
+    if (parameters === undefined) continue;
+    if (route.method === method) return { route, parameter: Object.values(parameters)[0] ?? '' };
     allowed.push(route.method);
   }
-  if (allowed.length === 0) return NO_PATH;
-  const Allow = allowed.join(', ');
-  return refuse('method_not_allowed', `This path accepts ${Allow}.`, undefined, [['Allow', Allow]]);
+  return noMethod(allowed, 'path') ?? NO_PATH;
 }
 
-/** The variable segment as it was sent, empty if the path has none; `undefined` if the path does not match. */
-function parameterOf(pattern: string, path: string): string | undefined {
-  const [before, after] = pattern.split(/\{\w+\}/) as [string, string?];
-  if (after === undefined) return path === pattern ? '' : undefined;
-  if (!path.startsWith(before) || !path.endsWith(after) || path.length <= before.length + after.length) return undefined;
-  const segment = path.slice(before.length, path.length - after.length);
-  return /^[A-Za-z0-9_-]+$/.test(segment) ? segment : undefined;
+/** The variable segments of a path, as they were sent, by their names in the pattern; `undefined` if the path does not match. */
+export function parametersOf(pattern: string, path: string, allowed: RegExp): Record<string, string> | undefined {
+  const wanted = pattern.split('/');
+  const given = path.split('/');
+  if (wanted.length !== given.length) return undefined;
+  const parameters: Record<string, string> = {};
+  for (const [index, part] of wanted.entries()) {
+    const segment = given[index]!;
+    const name = /^\{(\w+)\}$/.exec(part)?.[1];
+    if (name === undefined ? part !== segment : !allowed.test(segment)) return undefined;
+    if (name !== undefined) parameters[name] = segment;
+  }
+  return parameters;
+}
+
+/** The refusal of another method; `undefined` if no method is allowed, because there is no such path. */
+export function noMethod(allowed: readonly string[], what: 'path' | 'page'): Refusal | undefined {
+  if (allowed.length === 0) return undefined;
+  const Allow = [...new Set(allowed)].join(', ');
+  return refuse('method_not_allowed', `This ${what} accepts ${Allow}.`, undefined, [['Allow', Allow]]);
 }
 
 /** `schema` is the route's. */

@@ -12,58 +12,46 @@ export const MAY_ONLY_READ = refuse('forbidden', 'Your role is read: you can see
 
 export const NO_TEAM = refuse('not_found', 'There is no team with this id.');
 export const NO_GLOSSARY = refuse('not_found', 'There is no glossary with this id.');
-const NO_DELETION = refuse('not_found', "The gateway's store, from a plugin, cannot delete it: delete it in the store itself.");
-const NO_KEY_LIMITS = refuse(
-  'validation_error',
-  "The gateway's store, from a plugin, does not support limits of keys and cannot disable keys.",
-);
 export const NO_KEY = refuse('not_found', 'There is no key with this id.');
-const NO_HISTORY = refuse('not_found', "The gateway's store, from a plugin, does not keep usage by day and period.");
 
 export const WRONG_TOKEN = refuse('unauthorized', 'The admin API needs "Authorization: Bearer TOKEN" with a token from the configuration.');
 export const WAIT = refuse('rate_limited', 'Too many wrong tokens from this address; wait a minute.', { limit: 10 }, [
   ['Retry-After', '60'],
 ]);
 export const KEY_OF_ANOTHER = refuse('validation_error', 'Idempotency-Key: was already used for another request; use a new one.');
-const STORE_AWAY = refuse('service_unavailable', 'The store is unreachable; try again in a few seconds.');
+
+type Refused = AdminRefusal | StoreUnavailable;
+/** Refusals whose answers name something. */
+type Detailed = 'no_such_plan' | 'plan_takes_no_credit' | 'balance_too_large' | 'credit_not_free';
+
+const REFUSALS: Readonly<Record<Exclude<Refused['kind'], Detailed>, Refusal>> = {
+  unavailable: refuse('service_unavailable', 'The store is unreachable; try again in a few seconds.'),
+  no_such_team: NO_TEAM,
+  no_such_key: NO_KEY,
+  no_such_glossary: NO_GLOSSARY,
+  no_history: refuse('not_found', "The gateway's store, from a plugin, does not keep usage by day and period."),
+  no_deletion: refuse('not_found', "The gateway's store, from a plugin, cannot delete it: delete it in the store itself."),
+  no_key_limits: refuse('validation_error', "The gateway's store, from a plugin, does not support limits of keys and cannot disable keys."),
+  no_audit: refuse('not_found', "The gateway's store, from a plugin, keeps no audit."),
+  other_request: KEY_OF_ANOTHER,
+  reason_missing: refuse('validation_error', 'reason: is required to deduct credit.'),
+};
 
 /** `planIn` is where the request named the plan: an unknown plan in the path is a path that does not exist. */
-export function refusalOf(refusal: AdminRefusal | StoreUnavailable, planIn: 'body' | 'path' = 'body'): Refusal {
-  switch (refusal.kind) {
-    case 'unavailable':
-      return STORE_AWAY;
-    case 'no_such_team':
-      return NO_TEAM;
-    case 'no_such_key':
-      return NO_KEY;
-    case 'no_history':
-      return NO_HISTORY;
-    case 'no_such_glossary':
-      return NO_GLOSSARY;
-    case 'no_deletion':
-      return NO_DELETION;
-    case 'no_key_limits':
-      return NO_KEY_LIMITS;
-    case 'no_such_plan':
-      return planIn === 'path'
-        ? refuse('not_found', `There is no such plan; the plans are ${refusal.plans.join(', ')}.`)
-        : refuse('validation_error', `plan: there is no such plan; the plans are ${refusal.plans.join(', ')}.`);
-    case 'plan_takes_no_credit':
-      return refuse('validation_error', `plan: ${refusal.plan} has billing quota, which takes no credit.`);
-    case 'other_request':
-      return KEY_OF_ANOTHER;
-    case 'balance_too_large':
-      return refuse('validation_error', `add_credit_minor: the balance would exceed ${refusal.maxMinor} minor units; add less.`);
-    case 'credit_not_free':
-      return refuse(
-        'validation_error',
-        `add_credit_minor: at most ${refusal.freeMinor} minor units can be deducted; open reservations hold the rest.`,
-      );
-    case 'reason_missing':
-      return refuse('validation_error', 'reason: is required to deduct credit.');
-    case 'no_audit':
-      return refuse('not_found', "The gateway's store, from a plugin, keeps no audit.");
+export function refusalOf(refusal: Refused, planIn: 'body' | 'path' = 'body'): Refusal {
+  if (refusal.kind === 'plan_takes_no_credit')
+    return refuse('validation_error', `plan: ${refusal.plan} has billing quota, which takes no credit.`);
+  if (refusal.kind === 'balance_too_large')
+    return refuse('validation_error', `add_credit_minor: the balance would exceed ${refusal.maxMinor} minor units; add less.`);
+  if (refusal.kind === 'credit_not_free') {
+    const most = `at most ${refusal.freeMinor} minor units can be deducted`;
+    return refuse('validation_error', `add_credit_minor: ${most}; open reservations hold the rest.`);
   }
+  if (refusal.kind !== 'no_such_plan') return REFUSALS[refusal.kind];
+  const known = refusal.plans.join(', ');
+  return planIn === 'path'
+    ? refuse('not_found', `There is no such plan; the plans are ${known}.`)
+    : refuse('validation_error', `plan: there is no such plan; the plans are ${known}.`);
 }
 
 /** A value to answer, with the members that its audit line adds; a file; or a refusal. */
@@ -78,7 +66,7 @@ export function done<T>(result: AdminResult<T>, handled: (value: T) => Handled, 
 }
 
 /** A team that a query names is not part of the path, so it is not a 404. */
-export function refusalOfQuery(refusal: AdminRefusal | StoreUnavailable): Refusal {
+export function refusalOfQuery(refusal: Refused): Refusal {
   return refusal.kind === 'no_such_team' ? refusalOfFault({ field: 'team', fault: 'there is no team with this id' }) : refusalOf(refusal);
 }
 

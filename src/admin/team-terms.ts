@@ -30,12 +30,6 @@ export interface TeamEdit {
 
 export const BALANCE_TOO_LARGE: AdminRefusal = { kind: 'balance_too_large', maxMinor: MINOR_MAX };
 
-/** The limits in a configuration's plan. */
-export function planLimits(plans: Plans, name: string): AdminResult<TeamLimits> {
-  const limits = limitsOfPlan(plans, name);
-  return 'kind' in limits ? limits : done(limits);
-}
-
 /** The limits of a new team, or why it is refused; without asking the store. */
 export function judgeNewTeam(plans: Plans, { plan, creditMinor }: Pick<TeamDraft, 'plan' | 'creditMinor'>): AdminResult<TeamLimits> {
   const limits = limitsOfPlan(plans, plan);
@@ -43,6 +37,7 @@ export function judgeNewTeam(plans: Plans, { plan, creditMinor }: Pick<TeamDraft
   return creditMinor !== undefined && limits.billing !== 'credit' ? { kind: 'plan_takes_no_credit', plan } : done(limits);
 }
 
+/** The limits in a configuration's plan. */
 export function limitsOfPlan(plans: Plans, name: string): TeamLimits | AdminRefusal {
   const plan = plans.get(name);
   return plan === undefined ? { kind: 'no_such_plan', plan: name, plans: [...plans.keys()] } : limitsOf(plan);

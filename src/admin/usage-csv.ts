@@ -11,14 +11,12 @@ const KEY_COLUMNS = ['key_id', 'display', 'label', 'mode'] as const satisfies re
 const CSV_TYPE = 'text/csv; charset=utf-8';
 
 /** Writes rows as lines; `head` is the first line. */
-export interface UsageCsv {
-  readonly head: string;
-  readonly lines: (rows: readonly UsageRow[]) => string;
-}
-
-export function usageCsv({ keys }: Pick<UsageQuestion, 'keys'>): UsageCsv {
+export function usageCsv({ keys }: Pick<UsageQuestion, 'keys'>) {
   const columns: readonly (keyof UsageRow)[] = keys ? [...COLUMNS, ...KEY_COLUMNS] : COLUMNS;
-  return { head: lineOf(columns), lines: (rows) => rows.map((row) => lineOf(columns.map((name) => row[name]))).join('') };
+  return {
+    head: lineOf(columns),
+    lines: (rows: readonly UsageRow[]): string => rows.map((row) => lineOf(columns.map((name) => row[name]))).join(''),
+  };
 }
 
 function lineOf(values: readonly (string | number | null | undefined)[]): string {

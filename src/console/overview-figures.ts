@@ -117,59 +117,35 @@ export interface ChartData {
 export function chartDataOf({ steps, stepMs }: Overview): ChartData {
   const over = steps.slice(0, -1);
   const perSecond = (value: number): number => value / (stepMs / 1000);
-  const series = (id: string, label: string, of: (step: StepFigures) => number | null): Series => ({ id, label, values: over.map(of) });
+  const series = (label: string, of: (step: StepFigures) => number | null, id = idOf(label)): Series => ({
+    id,
+    label,
+    values: over.map(of),
+  });
   const outcomes = over.map(byOutcome);
-  const charts: readonly Omit<Chart, 'words'>[] = [
-    {
-      id: 'requests',
-      title: 'Requests',
-      unit: 'per second',
-      shown: 'numbers',
-      form: 'stacked',
-      series: OUTCOMES.map((outcome) => ({
-        id: outcome,
-        label: OUTCOME_LABELS[outcome],
-        values: outcomes.map((sums) => perSecond(sums[outcome])),
-      })),
-    },
-    {
-      id: 'latency',
-      title: 'Latency',
-      unit: 'of requests',
-      shown: 'durations',
-      form: 'lines',
-      series: [series('p50', 'p50', ({ p50Ms }) => p50Ms), series('p99', 'p99', ({ p99Ms }) => p99Ms)],
-    },
-    {
-      id: 'characters',
-      title: 'Characters',
-      unit: 'per second',
-      shown: 'numbers',
-      form: 'stacked',
-      series: [series('characters', 'Characters', ({ characters }) => perSecond(characters))],
-    },
-    {
-      id: 'engine-failures',
-      title: 'Engine failures',
-      unit: 'attempts in 5 s',
-      shown: 'numbers',
-      form: 'bars',
-      series: [series('engine-failures', 'Failed attempts', ({ engineFailures }) => engineFailures)],
-    },
-    {
-      id: 'in-flight',
-      title: 'In flight',
-      unit: 'at the same time',
-      shown: 'numbers',
-      form: 'lines',
-      series: [series('in-flight', 'Requests', ({ inFlight }) => inFlight)],
-    },
+  const stacked = OUTCOMES.map((id) => ({ id, label: OUTCOME_LABELS[id], values: outcomes.map((sums) => perSecond(sums[id])) }));
+  const latencies = [series('p50', ({ p50Ms }) => p50Ms), series('p99', ({ p99Ms }) => p99Ms)];
+  const characters = [series('Characters', (step) => perSecond(step.characters))];
+  const failures = [series('Failed attempts', ({ engineFailures }) => engineFailures, 'engine-failures')];
+  const inFlight = [series('Requests', (step) => step.inFlight, 'in-flight')];
+  const charts = [
+    chartOf('Requests', 'per second', 'stacked', stacked),
+    chartOf('Latency', 'of requests', 'lines', latencies, 'durations'),
+    chartOf('Characters', 'per second', 'stacked', characters),
+    chartOf('Engine failures', 'attempts in 5 s', 'bars', failures),
+    chartOf('In flight', 'at the same time', 'lines', inFlight),
   ];
-  return {
-    from: (over[0]?.atMs ?? 0) / 1000,
-    step: stepMs / 1000,
-    charts: charts.map((chart) => ({ ...chart, words: wordsOf(chart) })),
-  };
+  return { from: (over[0]?.atMs ?? 0) / 1000, step: stepMs / 1000, charts };
+}
+
+function chartOf(title: string, unit: string, form: Chart['form'], series: readonly Series[], shown: Chart['shown'] = 'numbers'): Chart {
+  const chart = { id: idOf(title), title, unit, shown, form, series };
+  return { ...chart, words: wordsOf(chart) };
+}
+
+/** `engine-failures`. */
+function idOf(words: string): string {
+  return words.toLowerCase().replaceAll(' ', '-');
 }
 
 function wordsOf({ title, unit, shown: kind, series }: Omit<Chart, 'words'>): string {

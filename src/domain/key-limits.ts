@@ -43,13 +43,6 @@ export function keyStatus(disabled: boolean, { expiresAtMs }: KeyLimits, nowMs: 
   return expiresAtMs !== undefined && nowMs >= expiresAtMs ? 'expired' : 'active';
 }
 
-/** Whether both are equal, regardless of member order. */
-export function sameLimits(one: KeyLimits, other: KeyLimits): boolean {
-  const text = ({ expiresAtMs, requestsPerSecond, characters, allowedAddresses }: KeyLimits): string =>
-    JSON.stringify([expiresAtMs, requestsPerSecond, characters, allowedAddresses]);
-  return text(one) === text(other);
-}
-
 interface KeptKeys {
   readonly key?: object;
   readonly usage?: { readonly keys: readonly object[] };

@@ -34,7 +34,8 @@ export function ulidSource(nowMs: () => number): () => string {
       used = 0;
     }
     ofMs = ms;
-    front = timeDigits(ms);
+    front = '';
+    for (let i = 0, left = ms; i < TIME_DIGITS; i++, left = Math.floor(left / 32)) front = ALPHABET.charAt(left % 32) + front;
     for (let i = 0; i < DRAWN_DIGITS; i++) front += ALPHABET.charAt(pool[used++]! & 31);
     // Starts in the lower half of the 20 bits, which leaves room for at least half a million ids in this millisecond.
     count = ((pool[used]! & 7) << 16) | (pool[used + 1]! << 8) | pool[used + 2]!;
@@ -49,10 +50,4 @@ export function ulidSource(nowMs: () => number): () => string {
     // Joining the four digits first makes V8 copy them, instead of building a rope that must be flattened later.
     return front + (PAIRS[count >> 10]! + PAIRS[count & 1023]!);
   };
-}
-
-function timeDigits(ms: number): string {
-  let digits = '';
-  for (let i = 0, left = ms; i < TIME_DIGITS; i++, left = Math.floor(left / 32)) digits = ALPHABET.charAt(left % 32) + digits;
-  return digits;
 }

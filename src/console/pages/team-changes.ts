@@ -1,26 +1,90 @@
-// The changes made by the forms of a team's page: a new key, credit, another plan, another name.
+// Changes of teams: a new one, the forms of a team's page (a key, credit, another plan, another name), and a deletion, for which the name must be typed.
 import { NO_TEAM, refusalOf } from '../../admin/admin-refusals.ts';
-import type { TeamEdit } from '../../admin/team-terms.ts';
 import type { AdminResult } from '../../admin/admin-result.ts';
+import type { PlanReport } from '../../admin/reports.ts';
+import type { TeamEdit } from '../../admin/team-terms.ts';
 import { html } from '../../docs/html.ts';
 import { changedLimits } from '../../domain/key-limits.ts';
 import { minorRoundedDown } from '../../domain/money.ts';
 import { canonicalUlid } from '../../domain/ulid.ts';
 import type { Team } from '../../ports/team-registry.ts';
-import { audit, changedAnswer, finding, post } from '../console-route.ts';
-import { amountField, faultsOf, labelField, modeField, nameField, reasonField } from '../form.ts';
-import { readLimitFields } from '../key-limit-fields.ts';
-import { findTeam, newKeyNotice } from '../team-keys.ts';
+import { audit, changedAnswer, finding, getForm, pageAnswer, post } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
+import {
+  amountField,
+  faultsOf,
+  labelField,
+  modeField,
+  NAME_INPUT,
+  nameField,
+  postForm,
+  reasonField,
+  selectField,
+  textField,
+} from '../form.ts';
+import type { FieldFaults, JudgedField } from '../form.ts';
+import { readLimitFields } from '../key-limit-fields.ts';
 import { money } from '../shown.ts';
+import { findTeam, newKeyNotice } from '../team-keys.ts';
 import { teamPage } from './team.ts';
 
 export const TEAM_CHANGE_ROUTES: readonly ConsoleRoute[] = [
+  getForm('/teams/new', (visit, parts) => newTeamPage(visit, parts, {})),
+  post('/teams', createTeam),
   post('/teams/{id}/keys', createKey),
   post('/teams/{id}/credit', finding(findTeam, giveCredit)),
   post('/teams/{id}/plan', finding(findTeam, changePlan)),
   post('/teams/{id}/name', finding(findTeam, rename)),
+  getForm(
+    '/teams/{id}/delete',
+    finding(findTeam, (visit, _parts, team) => deletionPage(visit, team, {})),
+  ),
+  post('/teams/{id}/delete', finding(findTeam, remove)),
 ];
+
+const NO_PLAN = 'Choose one of these plans.';
+
+async function createTeam(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
+  const { form } = visit;
+  const name = nameField(form('name'));
+  const plan = parts.operations.listPlans().find((one) => one.name === form('plan'));
+  const credit: JudgedField<number | undefined> =
+    form('credit').trim() === '' || plan === undefined ? { value: undefined } : amountField(form('credit'), plan.currency);
+  if ('fault' in name || 'fault' in credit || plan === undefined) {
+    return newTeamPage(visit, parts, { ...faultsOf({ name, credit }), ...(plan === undefined ? { plan: NO_PLAN } : {}) });
+  }
+  const made = await parts.operations.createTeam({ name: name.value, plan: plan.name, creditMinor: credit.value });
+  if (made.kind === 'plan_takes_no_credit')
+    return newTeamPage(visit, parts, { credit: `The plan ${made.plan} takes no credit; leave it out.` });
+  if (made.kind === 'unavailable') return refusalOf(made);
+  if (made.kind !== 'done') return newTeamPage(visit, parts, { plan: NO_PLAN });
+  const { teamId } = made.value;
+  audit(parts, visit, 'createTeam', { team_id: teamId });
+  return changedAnswer(`/teams/${teamId}`, html`<p>Team ${name.value} has been created. Create its first key below.</p>`, made);
+}
+
+function newTeamPage({ form, formToken }: SignedInVisit, { operations }: ConsoleParts, faults: FieldFaults): ConsoleAnswer {
+  const plans = operations.listPlans();
+  const texts = { form, faults };
+  const hint = "Only for prepaid plans, in the plan's currency. Optional.";
+  const more = { inputmode: 'decimal', autocomplete: 'off' };
+  const hasCredit = plans.some(({ billing }) => billing === 'credit');
+  const fields = html`${textField(texts, 'name', 'Name', { required: true, more: NAME_INPUT })}
+  ${selectField(
+    texts,
+    'plan',
+    'Plan',
+    plans.map((plan) => ({ value: plan.name, label: planLabel(plan) })),
+  )}
+  ${hasCredit ? textField(texts, 'credit', 'Opening credit', { hint, more }) : undefined}`;
+  const main = html`<h1>New team</h1>
+    ${postForm({ action: '/teams', formToken, fields, submit: 'Create the team' })}`;
+  return pageAnswer({ title: 'New team', section: 'teams', main }, faults);
+}
+
+function planLabel({ name, billing, currency }: PlanReport): string {
+  return billing === 'credit' ? `${name} (prepaid credit, ${currency})` : `${name} (quota)`;
+}
 
 const NO_REASON = 'Enter a reason: it is required to deduct credit.';
 
@@ -92,4 +156,48 @@ function refusalText(result: Exclude<AdminResult<Team>, { kind: 'done' }>, curre
   if (result.kind === 'reason_missing') return NO_REASON;
   if (result.kind !== 'credit_not_free') return undefined;
   return `At most ${money(result.freeMinor, currency)} can be deducted: open reservations hold the rest.`;
+}
+
+const USAGE = [
+  { value: 'delete', label: 'delete it too' },
+  { value: 'keep', label: 'keep it, without names' },
+] as const;
+
+function deletionPage({ formToken, form }: SignedInVisit, { teamId, name }: Team, faults: FieldFaults): ConsoleAnswer {
+  const title = `Delete ${name}?`;
+  const texts = { form, faults };
+  const typed = { required: true, hint: `Type ${name} to continue.`, more: NAME_INPUT };
+  const main = html`<h1>${title}</h1>
+    <p>Team <code>${teamId}</code></p>
+    <p class="warning">
+      Its keys are refused at their next request, everywhere. Its glossaries, its credit and its name are deleted. This cannot be undone.
+    </p>
+    ${postForm({
+      action: `/teams/${teamId}/delete`,
+      formToken,
+      fields: html`${selectField(texts, 'usage', 'Its usage by day and period', USAGE)}
+      ${textField(texts, 'name', 'Name of the team', typed)}`,
+      submit: 'Delete the team',
+      danger: true,
+      cancel: `/teams/${teamId}`,
+    })}`;
+  return pageAnswer({ title, section: 'teams', main }, faults);
+}
+
+async function remove(visit: SignedInVisit, parts: ConsoleParts, team: Team): Promise<ConsoleAnswer> {
+  const { teamId, name } = team;
+  const usage = visit.form('usage');
+  if (usage !== 'delete' && usage !== 'keep') return deletionPage(visit, team, { usage: 'Choose one.' });
+  if (asRead(visit.form('name')) !== asRead(name)) return deletionPage(visit, team, { name: 'This is not the name of the team.' });
+  const deleted = await parts.operations.deleteTeam(teamId, usage === 'keep');
+  if (deleted.kind !== 'done') return refusalOf(deleted);
+  parts.forget(teamId);
+  audit(parts, visit, 'deleteTeam', { team_id: teamId });
+  const kept = usage === 'keep' ? '; its days and periods are kept' : '';
+  return changedAnswer('/teams', html`<p>Team <code>${teamId}</code> is deleted${kept}.</p>`, deleted);
+}
+
+/** A browser shows consecutive white space in a name as one space. */
+function asRead(name: string): string {
+  return name.trim().replaceAll(/\s+/g, ' ');
 }

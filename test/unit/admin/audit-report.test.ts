@@ -1,4 +1,4 @@
-// Entries of the audit by the names that the admin API gives members: only what differs, money in minor units, the reason beside it.
+// Audit entries as the admin API names their members: only what changed, money in minor units, with the reason.
 import { expect, test } from 'vitest';
 import { auditEntryReport } from '../../../src/admin/audit-report.ts';
 import type { AuditEntry } from '../../../src/domain/audit-entry.ts';
@@ -11,7 +11,7 @@ function members(entry: Pick<AuditEntry, 'before' | 'after'> & Partial<AuditEntr
   return { before, after };
 }
 
-test('who, when and whose', () => {
+test('an entry has the actor, the time, the team and the key', () => {
   const report = auditEntryReport({ ...BASE, action: 'revokeKey', keyId: 'K', before: { status: 'active' }, after: { status: 'revoked' } });
   expect(report).toEqual({
     at: '2026-11-22T00:00:00Z',
@@ -22,25 +22,25 @@ test('who, when and whose', () => {
     before: { status: 'active' },
     after: { status: 'revoked' },
   });
-  const nobodys = auditEntryReport({ ...BASE, action: 'applyPlan', teamId: undefined, before: {}, after: {} });
-  expect([nobodys.team_id, nobodys.key_id]).toEqual([null, null]);
+  const withoutTeam = auditEntryReport({ ...BASE, action: 'applyPlan', teamId: undefined, before: {}, after: {} });
+  expect([withoutTeam.team_id, withoutTeam.key_id]).toEqual([null, null]);
 });
 
-test('a balance is in whole minor units, and the reason stands with what came of it', () => {
+test('a balance is in whole minor units, and the reason is beside the new one', () => {
   expect(members({ before: { balanceMicro: 2_999_999 }, after: { balanceMicro: 1_999_999 }, reason: 'twice' })).toEqual({
     before: { balance_minor: 2 },
     after: { balance_minor: 1, reason: 'twice' },
   });
 });
 
-test('a glossary by its id and name', () => {
+test('a glossary has its id and name', () => {
   expect(members({ action: 'deleteGlossary', before: { glossaryId: 'G', name: 'Terms' }, after: {} })).toEqual({
     before: { glossary_id: 'G', name: 'Terms' },
     after: {},
   });
 });
 
-test('of a plan’s numbers those that differ, also where the other billing has none', () => {
+test('of a plan’s numbers only those that differ are there, also those that the other billing lacks', () => {
   expect(members({ before: { limits: PREPAID }, after: { limits: { ...PREPAID, requestsPerSecond: 7 } } })).toEqual({
     before: { requests_per_second: 1000 },
     after: { requests_per_second: 7 },
@@ -51,7 +51,7 @@ test('of a plan’s numbers those that differ, also where the other billing has 
   });
 });
 
-test('of a new team all of them', () => {
+test('a new team has all of them', () => {
   const { after } = members({ before: {}, after: { name: 'Acme', plan: 'prepaid', limits: PREPAID, balanceMicro: 7_000_000 } });
   expect(after).toEqual({
     name: 'Acme',

@@ -1,4 +1,4 @@
-// Usage of all teams: pages that neither lose nor repeat a row while teams come and go, in bounded reads, over stores that fail.
+// Usage of all teams: pages that neither lose nor repeat a row while teams are created and deleted, with bounded reads, and with stores that fail.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { UsageReading } from '../../../src/admin/usage-reading.ts';
@@ -18,7 +18,7 @@ function ask(question: Partial<UsageQuestion> = {}): UsageQuestion {
   return { range, by: 'day', keys: false, teamId: undefined, ...question };
 }
 
-/** Every third has used nothing. */
+/** Every third team has used nothing. */
 const manyTeams = (count: number) =>
   Array.from({ length: count }, (_, index) =>
     writtenTeam(
@@ -39,7 +39,7 @@ async function all(reading: UsageReading, question: UsageQuestion): Promise<Usag
   return rows;
 }
 
-/** As a program pages: by cursors alone. */
+/** Pages as a program does: with the cursors alone. */
 async function paged(
   reading: UsageReading,
   question: UsageQuestion,
@@ -58,11 +58,11 @@ async function paged(
     expect(after).toEqual(page.value.next);
     between();
   }
-  return expect.unreachable('it never ends');
+  return expect.unreachable('the pages never end');
 }
 
 describe('pages', () => {
-  test('whatever their size and the question, are the whole, once', async () => {
+  test('together have every row once, whatever their size and the query', async () => {
     const reading = new UsageReading(writtenHistory(manyTeams(40)));
     const question = fc.record({ by: fc.constantFrom('day', 'month', 'total'), keys: fc.boolean() });
     await fc.assert(
@@ -75,14 +75,14 @@ describe('pages', () => {
     );
   });
 
-  test('keep their place while teams are made, and one is deleted', async () => {
+  test('keep their position while teams are created and one is deleted', async () => {
     const teams = manyTeams(10);
     const reading = new UsageReading(writtenHistory(teams));
     const before = await all(reading, ask());
     let made = 10;
     const rows = await paged(reading, ask(), 1, () => {
       if (made < 13) teams.push(writtenTeam({ name: 'New', days: { '2026-11-03': { a: [1, 1] } } }, made++));
-      // The one whose row was the last of a page.
+      // The team whose row was the last of a page.
       if (made === 12) teams.splice(0, 1);
     });
     const gone = before.filter((row) => row.team_id === idAt('T', 0)).slice(2);
@@ -91,7 +91,7 @@ describe('pages', () => {
     expect(rows.slice(kept.length).map(({ team_id }) => team_id)).toEqual([10, 11, 12].map((number) => idAt('T', number)));
   });
 
-  test('go on behind a row that is not there any more', async () => {
+  test('continue after a row that no longer exists', async () => {
     const teams = manyTeams(1);
     const reading = new UsageReading(writtenHistory(teams));
     const after: UsagePlace = { teamId: idAt('T', 0), row: { date: '2026-11-05', keyId: undefined } };
@@ -99,7 +99,7 @@ describe('pages', () => {
     expect(page).toMatchObject({ kind: 'done', value: { rows: [{ date: '2026-11-09' }], next: undefined } });
   });
 
-  test('end early behind very many teams without use, and say where to go on', async () => {
+  test('end early after very many teams without usage, with a cursor to continue', async () => {
     const idle = Array.from({ length: 6000 }, (_, index) => writtenTeam({ name: 'Idle', days: {} }, index));
     const reading = new UsageReading(writtenHistory([...idle, writtenTeam({ name: 'Busy', days: { '2026-11-03': { a: [1, 1] } } }, 6000)]));
     const page = await reading.page(ask(), undefined, 50);
@@ -111,7 +111,7 @@ describe('pages', () => {
 describe('a team', () => {
   const reading = new UsageReading(writtenHistory(manyTeams(5)));
 
-  test('alone has only its own rows', async () => {
+  test('gets only its own rows', async () => {
     expect((await all(reading, ask({ teamId: idAt('T', 1) }))).map(({ team_id, character_count }) => [team_id, character_count])).toEqual([
       [idAt('T', 1), 4],
       [idAt('T', 1), 5],
@@ -119,7 +119,7 @@ describe('a team', () => {
     expect(await paged(reading, ask({ teamId: idAt('T', 1), keys: true }), 1)).toHaveLength(3);
   });
 
-  test('that is not there is a refusal', async () => {
+  test('that does not exist is refused', async () => {
     const question = ask({ teamId: idAt('T', 9) });
     expect(await reading.page(question, undefined, 5)).toEqual({ kind: 'no_such_team', teamId: idAt('T', 9) });
     expect(await reading.periods(idAt('T', 9))).toEqual({ kind: 'no_such_team', teamId: idAt('T', 9) });
@@ -128,7 +128,7 @@ describe('a team', () => {
 });
 
 describe('a store', () => {
-  test('is asked for few teams at once, the fewer the more days, and for no more than a page needs', async () => {
+  test('is asked for few teams at once, fewer for more days, and for no more than a page needs', async () => {
     const asked: TeamPage[] = [];
     const history = writtenHistory(manyTeams(250));
     const watched: UsageHistory = {
@@ -150,7 +150,7 @@ describe('a store', () => {
     expect(asked.map(({ limit }) => limit)).toEqual([4]);
   });
 
-  test('that fails midway is told after what came before', async () => {
+  test('that fails midway is reported after the rows before it', async () => {
     const history = writtenHistory(manyTeams(250));
     const failing: UsageHistory = {
       ...history,
@@ -161,7 +161,7 @@ describe('a store', () => {
     expect(kinds).toEqual(['done', 'unavailable']);
   });
 
-  test('that is away, or keeps no history, is a refusal of everything', async () => {
+  test('that is unreachable, or keeps no history, leads to a refusal of every query', async () => {
     const away: UsageHistory = { days: async () => AWAY, pageDays: async () => AWAY, periods: async () => AWAY };
     const none = { kind: 'no_history' };
     for (const [reading, refusal] of [

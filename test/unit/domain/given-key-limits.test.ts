@@ -1,4 +1,4 @@
-// Limits of a key as operators give them: what is taken, what is said of the rest, and that a report can be given back.
+// Limits of a key as operators give them: what is accepted, the message for the rest, and that reported limits can be given back.
 import { describe, expect, test } from 'vitest';
 import { judgeLimits, parseRfc3339 } from '../../../src/domain/given-key-limits.ts';
 import { limitsReport } from '../../../src/admin/reports.ts';
@@ -6,13 +6,13 @@ import type { GivenLimits } from '../../../src/domain/given-key-limits.ts';
 import type { KeyLimits } from '../../../src/domain/key-limits.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
-/** Words that look like ranges. */
+/** Words that look like ranges, but are not. */
 const NO_RANGES = `10.0.0.0/33 10.0.0/8 ::/129 fe80::1%eth0 fe80::1%1/64 example.com 10.0.0.0/08 10.0.0.0-10.0.0.9 010.0.0.1
   0x0a.0.0.1 10.1 167772161 10.0.0.1/-1 10.0.0.1/ 10.0.0.1/8/8 10.0.0.1/1e1 10.0.0.0/255.0.0.0 10.0.0.1:80 [::1]
   10.0.0.0/8,::1`.split(/\s+/);
 const RANGES_MAX = Array.from({ length: 100 }, (_, i) => `10.0.${i}.0/24`);
 
-describe('a moment of RFC 3339', () => {
+describe('an RFC 3339 time', () => {
   test.each<[string, string]>([
     ['2027-01-31T18:00:00Z', '2027-01-31T18:00:00.000Z'],
     ['2027-01-31t18:00:00z', '2027-01-31T18:00:00.000Z'],
@@ -63,7 +63,7 @@ describe('a moment of RFC 3339', () => {
   });
 });
 
-describe('limits that are given', () => {
+describe('given limits', () => {
   test.each<[GivenLimits, KeyLimits]>([
     [{}, {}],
     [{ expires_at: '2026-11-22T12:00:00.001Z' }, { expiresAtMs: NOW + 1 }],
@@ -80,12 +80,12 @@ describe('limits that are given', () => {
     expect(judgeLimits(given, NOW)).toEqual({ limits });
   });
 
-  const NO_MOMENT = 'is not an RFC 3339 time with a time zone, such as 2027-01-31T18:00:00Z';
+  const NO_TIME = 'is not an RFC 3339 time with a time zone, such as 2027-01-31T18:00:00Z';
   const NO_RATE = 'is not a whole number from 1 to 100000';
   const NO_CHARACTERS = 'is not a whole number from 1 to 1000000000000';
   const NO_RANGE = 'is not an address or a range such as 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32';
   test.each<[GivenLimits, string, string, number?]>([
-    [{ expires_at: 'tomorrow' }, 'expires_at', NO_MOMENT],
+    [{ expires_at: 'tomorrow' }, 'expires_at', NO_TIME],
     ...['2027-02-29T00:00:00Z', '2027-01-31T24:00:00Z', '2027-01-31T18:00:60Z', '2027-01-31T18:00:00+24:00'].map(
       (value): [GivenLimits, string, string] => [
         { expires_at: value },
@@ -93,7 +93,7 @@ describe('limits that are given', () => {
         'does not exist: there is no such day, time or offset',
       ],
     ),
-    [{ expires_at: 1_900_000_000_000 }, 'expires_at', NO_MOMENT],
+    [{ expires_at: 1_900_000_000_000 }, 'expires_at', NO_TIME],
     [{ expires_at: '2026-11-22T12:00:00Z' }, 'expires_at', 'is in the past: it is 2026-11-22T12:00:00Z now'],
     [{ expires_at: '9999-12-31T23:59:59-01:00' }, 'expires_at', 'is later than 9999-12-31T23:59:59.999Z'],
     ...[0, -0, -1, 1.5, 100_001, Infinity, '5', ' 5', '1e3', '', true, NaN, [5], {}].map((value): [GivenLimits, string, string] => [
@@ -121,7 +121,7 @@ describe('limits that are given', () => {
     expect(judgeLimits(given, NOW)).toEqual({ name, fault, ...(at === undefined ? {} : { at }) });
   });
 
-  test('what is reported can be given back', () => {
+  test('reported limits can be given back', () => {
     const limits = { expiresAtMs: NOW + 1500, requestsPerSecond: 3, characters: 9, allowedAddresses: ['10.0.0.0/8', '::1/128'] };
     expect(judgeLimits(limitsReport(limits), NOW)).toEqual({ limits });
     expect(limitsReport({})).toEqual({});

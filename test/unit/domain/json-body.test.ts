@@ -1,10 +1,9 @@
-// What JSON may cost: depth and counts are refused before it is parsed, and what a request may hold passes.
+// The cost of JSON: excessive depth and counts are refused before parsing, and valid requests are accepted.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readJsonBody } from '../../../src/domain/json-body.ts';
+import { isListOfMore, jsonFault, readJsonBody } from '../../../src/domain/json-body.ts';
 import type { ListLimit } from '../../../src/domain/json-body.ts';
 import { refuse } from '../../../src/core/problem.ts';
-import { isListOfMore, jsonFault, listsMore } from '../../../src/domain/json-cost.ts';
 
 const fault = (text: string): string | undefined => jsonFault(Buffer.from(text), text);
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
@@ -12,14 +11,14 @@ const list = (count: number, value: string): string => `[${Array.from({ length: 
 const object = (count: number): string => `{${Array.from({ length: count }, (_none, index) => `"${index}":1`).join(',')}}`;
 const PADDING = ' '.repeat(20_000);
 
-describe('a list that is too long is known without being parsed', () => {
-  const more = (text: string): boolean => listsMore(Buffer.from(text), 'text', 50);
+describe('a list that is too long is recognized without parsing', () => {
+  const more = (text: string): boolean => isListOfMore(Buffer.from(text), 'text', 50);
 
   test.each([
     ['51 entries', `{"text":${list(51, '"a"')}}`],
-    ['entries that hold commas, brackets and quotes', `{"text":${list(51, String.raw`"],\"[{"`)}}`],
+    ['entries with commas, brackets and quotes', `{"text":${list(51, String.raw`"],\"[{"`)}}`],
     ['entries that are not strings', `{"text":${list(51, '[1,{}]')}}`],
-    ['behind other members', `{"a":{"text":[1]},"b":"text","c":[[2]], "text" : ${list(51, '1')}}`],
+    ['after other members', `{"a":{"text":[1]},"b":"text","c":[[2]], "text" : ${list(51, '1')}}`],
     ['without an end', `{"text":${list(51, '1').slice(0, -1)}`],
   ])('%s', (_name, text) => {
     expect(more(text)).toBe(true);
@@ -31,19 +30,19 @@ describe('a list that is too long is known without being parsed', () => {
     ['the list of another member', `{"text":["a"],"texts":${list(51, '1')}}`],
     ['the list of a member of a member', `{"a":{"text":${list(51, '1')}}}`],
     ['a list in that list', `{"text":[${list(51, '1')}]}`],
-    ['its object', `{"text":${object(51)}}`],
-    ['no object', `["text",${list(51, '1')}]`],
+    ['an object instead of the list', `{"text":${object(51)}}`],
+    ['not an object', `["text",${list(51, '1')}]`],
   ])('is not: %s', (_name, text) => {
     expect(more(text)).toBe(false);
   });
 });
 
-describe('so is a body that is itself a list', () => {
-  const more = (text: string): boolean => isListOfMore(Buffer.from(text), 50);
+describe('a body that is itself a list is recognized, too', () => {
+  const more = (text: string): boolean => isListOfMore(Buffer.from(text), undefined, 50);
 
   test.each([
     ['51 entries', list(51, '{"Text":"a"}')],
-    ['behind blanks, with commas, brackets and quotes in its texts', ` ${list(51, String.raw`{"Text":"],\"[{"}`)}`],
+    ['after white space, with commas, brackets and quotes in its texts', ` ${list(51, String.raw`{"Text":"],\"[{"}`)}`],
     ['without an end', list(51, '[1,2]').slice(0, -1)],
   ])('%s', (_name, text) => {
     expect(more(text)).toBe(true);
@@ -60,20 +59,20 @@ describe('so is a body that is itself a list', () => {
   });
 });
 
-describe('what JSON may cost', () => {
+describe('the limits of JSON', () => {
   test.each([
     ['64 levels', nested(64)],
     ['64 levels in a long body', PADDING + nested(64)],
-    ['65 lists that are not in each other', `[${list(64, '[]')}]`],
+    ['65 lists that are not nested', `[${list(64, '[]')}]`],
     ['brackets in a string', `{"text":["${'['.repeat(1000)}\\"${'{'.repeat(1000)}"]}`],
-    ['brackets behind an escaped quote', `{"text":["\\\\\\"${'['.repeat(1000)}"]}`],
+    ['brackets after an escaped quote', `{"text":["\\\\\\"${'['.repeat(1000)}"]}`],
     ['10,000 texts', list(10_000, '""')],
     ['10,000 members', object(10_000)],
     ['commas and colons in a string', `["${',:'.repeat(100_000)}"]`],
     ['4,999 lists in a list', list(4_999, '[]')],
     ['a string without an end', `["${'a'.repeat(20_000)}\\`],
     ['nothing', ''],
-  ])('%s pass', (_name, text) => {
+  ])('%s are accepted', (_name, text) => {
     expect(fault(text)).toBeUndefined();
   });
 
@@ -82,7 +81,7 @@ describe('what JSON may cost', () => {
     ['65 levels of objects', `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`, /64 levels/],
     ['65 levels in a long body', PADDING + nested(65), /64 levels/],
     ['65 levels that never end', '['.repeat(65), /64 levels/],
-    ['65 levels behind an escaped backslash', `["\\\\",${'['.repeat(64)}`, /64 levels/],
+    ['65 levels after an escaped backslash', `["\\\\",${'['.repeat(64)}`, /64 levels/],
     ['10,002 values', list(10_002, '1'), /10000 values/],
     ['10,001 members', object(10_001), /10000 members/],
     ['5,000 lists in a list', list(5_000, '[]'), /5000 lists/],
@@ -90,7 +89,7 @@ describe('what JSON may cost', () => {
     expect(fault(text)).toMatch(words);
   });
 
-  test('whatever is nested, it is refused from 65 levels on, in a short body as in a long one', () => {
+  test('any nesting is refused from 65 levels on, in a short body as in a long one', () => {
     const depthOf = (value: unknown): number =>
       typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
     const value = fc.letrec((tie) => ({
@@ -113,7 +112,7 @@ describe('what JSON may cost', () => {
   });
 });
 
-test('of a body with far too many texts the list is what is told, unless it is nested too deep', () => {
+test('for a body with far too many texts the list is reported, unless it is nested too deep', () => {
   const told: (readonly string[])[] = [];
   const limit: ListLimit = {
     name: 'text',
