@@ -13,8 +13,7 @@ import type { Log } from '../ports/log.ts';
 import { openServing } from './serving.ts';
 import { announceReady } from './ready-line.ts';
 import { stopWithinMs } from './until-stopped.ts';
-import { openEvents } from './events.ts';
-import { openTeamWatch } from './team-metrics.ts';
+import { openEvents, openTeamWatch } from './once-per-gateway.ts';
 
 export { startDemoEngine } from '../demo/demo-engine.ts';
 export type { Address } from './api-description.ts';

@@ -1,10 +1,15 @@
-// Opens the configured store for processes that do not serve callers: commands, and the primary of several workers.
+// Opens the configured store for processes that do not serve callers (commands, and the primary of several workers), and waits for
+// a store that does not answer yet.
 import type { Config } from '../config/config.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
-import { storeKindOf } from '../domain/store-url.ts';
+import { StoreAwayError, StoreError } from '../domain/store-unavailable.ts';
+import { storeKindOf, withoutCredentials } from '../domain/store-url.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store, StoreCreation } from '../ports/store.ts';
 import { openStore } from '../stores/open.ts';
+
+/** A command reports a failure in its own line; what a store logs is only for the gateway's log. */
+const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 export interface ConfiguredStore {
   readonly store: Store;
@@ -13,10 +18,10 @@ export interface ConfiguredStore {
 }
 
 /** Rejects with a `StoreError` if the store cannot be opened, or a `ConfigError` for the plugin that should provide it. */
-export async function openConfiguredStore(config: Config, log: Log, creation: StoreCreation = {}): Promise<ConfiguredStore> {
+export async function openConfiguredStore(config: Config, creation: StoreCreation = {}, log: Log = SILENT): Promise<ConfiguredStore> {
   const plugins = await pluginsFor(config, log);
   try {
-    const clock = { nowMs: () => Date.now() };
+    const clock = { nowMs: Date.now };
     const { storeOptions, history, events } = config;
     const store = await openStore(config.store, {
       log,
@@ -44,4 +49,43 @@ export async function openConfiguredStore(config: Config, log: Log, creation: St
 async function pluginsFor({ store, plugins }: Config, log: Log): Promise<Pick<LoadedPlugins, 'stores' | 'close'>> {
   const { loadPlugins, NO_PLUGINS } = await import('../config/plugins.ts');
   return storeKindOf(store) === undefined ? loadPlugins(plugins, log) : NO_PLUGINS;
+}
+
+const TELL_EVERY_MS = 5000;
+const TRY_EVERY_MS = 250;
+
+/**
+ * Calls `open` repeatedly while the store is down and `store_options.wait_seconds` have not passed, and logs that every five
+ * seconds. Rejects with a `StoreError`: at once if waiting would not help.
+ */
+export async function openAwaited<T>({ store, storeOptions: { waitMs } }: Config, log: Log, open: () => Promise<T>): Promise<T> {
+  if (waitMs === 0) return open();
+  const startedAtMs = performance.now();
+  const waitedMs = (): number => performance.now() - startedAtMs;
+  const tell = (): void =>
+    log.warn('waiting for the store', {
+      store: withoutCredentials(store),
+      waited_seconds: seconds(waitedMs()),
+      wait_seconds: seconds(waitMs),
+    });
+  const telling = setInterval(tell, TELL_EVERY_MS);
+  try {
+    for (;;) {
+      try {
+        return await open();
+      } catch (error) {
+        if (!(error instanceof StoreAwayError)) throw error;
+        const leftMs = waitMs - waitedMs();
+        if (leftMs <= 0)
+          throw new StoreError(`${error.message}; it did not answer within the ${seconds(waitMs)} s of store_options.wait_seconds`);
+        await new Promise((resolve) => setTimeout(resolve, Math.min(TRY_EVERY_MS, leftMs)));
+      }
+    }
+  } finally {
+    clearInterval(telling);
+  }
+}
+
+function seconds(ms: number): number {
+  return Math.round(ms / 1000);
 }

@@ -22,7 +22,7 @@ import { replicaWatch } from './engine-watch.ts';
 import type { EngineWatchParts } from './engine-watch.ts';
 import { openUpstream } from './forward-chain.ts';
 import { judge } from './judge.ts';
-import { openAwaited } from './store-wait.ts';
+import { openAwaited } from './configured-store.ts';
 
 export const clock: Clock = { nowMs: () => Date.now() };
 export const monotonicMs = (): number => performance.now();

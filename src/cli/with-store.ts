@@ -8,7 +8,6 @@ import type { Config } from '../config/config.ts';
 import { nearest } from '../config/nearest.ts';
 import { NoStoreError, storeErrorOf } from '../domain/store-unavailable.ts';
 import { ulidSource } from '../domain/ulid.ts';
-import type { Log } from '../ports/log.ts';
 import type { Store, StoreCreation, StoreMigration } from '../ports/store.ts';
 import { CommandFailure } from './command.ts';
 import type { CommandContext } from './command.ts';
@@ -30,7 +29,7 @@ export async function withStore(
     mayMigrate: migratesStore,
     onMigrated: onMigrated ?? ((place, migration) => context.io.err(migratedText(name, place, migration))),
   };
-  const opened = await openConfiguredStore(config, SILENT, creation).catch(whereNoStore(config));
+  const opened = await openConfiguredStore(config, creation).catch(whereNoStore(config));
   try {
     await use(opened.store, config);
   } finally {
@@ -57,9 +56,6 @@ export function whereNoStore({ sources }: Config): (error: unknown) => never {
     );
   };
 }
-
-/** A command reports a failure in its own line; what a store logs is only for the gateway's log. */
-export const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** Rejects with a `StoreError` if the store cannot be opened. */
 export async function withAdmin(context: CommandContext, use: (admin: AdminOperations, store: Store) => Promise<void>): Promise<void> {

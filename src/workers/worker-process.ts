@@ -1,7 +1,6 @@
 // A worker as the primary sees it: a child process that starts, answers questions, and ends.
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Listening } from '../app/public-listener.ts';
 import { ConfigError } from '../config/config-error.ts';
@@ -11,8 +10,8 @@ import type { MetricsSnapshot, WorkerPlace } from './worker.ts';
 import { WORKER_VARIABLE } from './messages.ts';
 import type { FromWorker, Question, StartFailure, ToWorker } from './messages.ts';
 
-/** TypeScript in a checkout, JavaScript in a package. */
-const MAIN = fileURLToPath(new URL(`../main${extname(import.meta.url)}`, import.meta.url));
+/** From the sources and from `dist/`. */
+const MAIN = fileURLToPath(new URL('../../src/lingate.js', import.meta.url));
 /** A worker that takes longer to answer counts as hung; probes give up after a second. */
 const ANSWER_MS = 500;
 

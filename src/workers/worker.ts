@@ -6,18 +6,15 @@ import { reloadOf } from '../config/changes.ts';
 import { readEngineUrl } from '../engines/http1/url.ts';
 import { publicUrl, serverUrlOf } from '../app/api-description.ts';
 import { openWaitingListener, startOperatorSide } from '../app/operator-side.ts';
-import { openAwaited } from '../app/store-wait.ts';
+import { openAwaited, openConfiguredStore } from '../app/configured-store.ts';
 import { openSharedJsonLog } from '../ops/json-log.ts';
 import { MergedMetrics, openPrimaryMetrics } from '../ops/metrics/merged-metrics.ts';
 import type { MetricsSnapshot, Replaced } from '../ops/metrics/merged-metrics.ts';
-import { openEventMetrics } from '../ops/metrics/event-series.ts';
-import { openTeamMetrics } from '../ops/metrics/team-gauges.ts';
-import { openConfiguredStore } from '../app/configured-store.ts';
-import { openEvents } from '../app/events.ts';
-import { openTeamWatch } from '../app/team-metrics.ts';
+import { openSnapshots, registerEventSeries, registerTeamGauges } from '../ops/metrics/scraped-series.ts';
+import { openEvents, openTeamWatch } from '../app/once-per-gateway.ts';
 import { openOperators, readOperators } from '../app/admin-side.ts';
 import type { AdminParts } from '../app/admin-side.ts';
-import type { ProcessState, ProcessStates } from '../app/process-state.ts';
+import type { ProcessStates } from '../app/process-state.ts';
 import type { Log } from '../ports/log.ts';
 import { freePortOf } from '../server/port-check.ts';
 import { judge } from '../app/judge.ts';
@@ -28,7 +25,7 @@ import { openServing } from '../app/serving.ts';
 import { stopWithinMs } from '../app/until-stopped.ts';
 import type { Listening } from '../app/public-listener.ts';
 
-export type { MetricsSnapshot, Replaced } from '../ops/metrics/merged-metrics.ts';
+export type { MetricsSnapshot } from '../ops/metrics/merged-metrics.ts';
 
 export interface WorkerPlace {
   /** 0 picks a free one, for the first worker. */
@@ -38,25 +35,10 @@ export interface WorkerPlace {
 }
 
 /** What one worker process runs. */
-export interface Worker {
-  readonly listening: Listening;
-  readonly log: Log;
-  ready(): boolean;
-  snapshot(): Promise<MetricsSnapshot>;
-  state(): ProcessState;
-  /** Same as `Serving.drain`. */
-  drain(): Promise<void>;
-  /** Same as `reloadOf`. */
-  replace(config: Config): void;
-  /** These are the same as in `App`. */
-  readonly stopWithinMs: number;
-  readonly closing: string | undefined;
-  flush(): void;
-  stop(): Promise<void>;
-}
+export type Worker = Awaited<ReturnType<typeof startWorker>>;
 
 /** Rejects like `startApp`. */
-export async function startWorker(config: Config, { port, first }: WorkerPlace, onNewStore: OnNewStore): Promise<Worker> {
+export async function startWorker(config: Config, { port, first }: WorkerPlace, onNewStore: OnNewStore) {
   const output = openSharedJsonLog();
   const down = teardownOf(output);
   const stop = async (): Promise<void> => {
@@ -73,10 +55,13 @@ export async function startWorker(config: Config, { port, first }: WorkerPlace, 
       ready: () => serving.ready(),
       snapshot: () => serving.metrics.snapshot(),
       state: () => serving.state(),
+      /** Same as `Serving.drain`. */
       drain: () => serving.drain(),
-      replace: (next) => serving.replace(next),
+      /** Same as `reloadOf`. */
+      replace: (next: Config): void => serving.replace(next),
+      /** These are the same as in `App`. */
       stopWithinMs: stopWithinMs(config.limits),
-      get closing() {
+      get closing(): string | undefined {
         return down.closing;
       },
       flush: () => output.flush(),
@@ -98,25 +83,10 @@ export interface WorkerSource {
   processes(): Promise<ProcessStates>;
 }
 
-export interface Primary {
-  readonly log: Log;
-  /** The configuration that new workers start with. */
-  readonly config: Config;
-  /** Logs that all `workers` are ready. */
-  announce(listen: Listening, workers: number): void;
-  /** Like `App.reload`; afterwards `config` is what to pass to the workers. */
-  reload(next: Config): readonly string[];
-  /** Called when a worker has ended. */
-  forget(worker: number): void;
-  /** Called when a worker is replaced. */
-  replaced(why: Replaced): void;
-  flush(): void;
-  /** Call it after every worker has ended. */
-  close(): Promise<void>;
-}
+export type Primary = Awaited<ReturnType<typeof openPrimary>>;
 
 /** Rejects with a `ListenError`, or a `ConfigError` for plugins. */
-export async function openPrimary(config: Config, workers: WorkerSource, onNewStore: OnNewStore): Promise<Primary> {
+export async function openPrimary(config: Config, workers: WorkerSource, onNewStore: OnNewStore) {
   const output = openSharedJsonLog();
   const { log } = output;
   const merged = new MergedMetrics();
@@ -149,15 +119,18 @@ export async function openPrimary(config: Config, workers: WorkerSource, onNewSt
   });
   return {
     log,
-    get config() {
+    /** The configuration that new workers start with. */
+    get config(): Config {
       return running;
     },
-    announce(listen, count) {
+    /** Logs that all workers are ready. */
+    announce(listen: Listening, count: number): void {
       const listenUrl = publicUrl(config, listen);
       operator.serverUrl = serverUrlOf(config, listen);
       announceReady(log, config, { listenUrl, opsUrl: operator.url, listening: listen, workers: count });
     },
-    reload(next) {
+    /** Like `App.reload`; afterwards `config` is what to pass to the workers. */
+    reload(next: Config): readonly string[] {
       // Workers do not answer a reload, so errors that one would throw are thrown here.
       for (const { urls } of next.engines) for (const url of urls) readEngineUrl(url);
       const replaceOperators = readOperators(onStore.admin?.operators, next);
@@ -166,10 +139,12 @@ export async function openPrimary(config: Config, workers: WorkerSource, onNewSt
       replaceOperators();
       return reload.waiting;
     },
-    forget: (worker) => merged.retire(worker),
-    replaced: (why) => own.replaced(why),
+    /** Called when a worker has ended. */
+    forget: (worker: number): void => merged.retire(worker),
+    replaced: (why: Replaced): void => own.replaced(why),
     flush: () => output.flush(),
-    async close() {
+    /** Call it after every worker has ended. */
+    async close(): Promise<void> {
       await operator.close();
       await onStore.close();
       output.flush();
@@ -190,11 +165,14 @@ async function openOnStore(config: Config, workers: WorkerSource, log: Log, onNe
   if (operators === undefined && config.teamMetrics === undefined && config.events === undefined) {
     return { admin: undefined, metrics: () => Promise.resolve([]), close: () => Promise.resolve() };
   }
-  const opened = await openAwaited(config, log, () => openConfiguredStore(config, log, { onCreated: newStoreLine(log, onNewStore) }));
+  const opened = await openAwaited(config, log, () => openConfiguredStore(config, { onCreated: newStoreLine(log, onNewStore) }, log));
   const { store } = opened;
   const watch = openTeamWatch(config, store.teams, log);
   const events = openEvents(config, store, log);
-  const sources = [...(watch ? [openTeamMetrics(watch)] : []), ...(events ? [openEventMetrics(events.counts)] : [])];
+  const snapshot = openSnapshots((registry) => {
+    if (watch !== undefined) registerTeamGauges(registry, watch);
+    if (events !== undefined) registerEventSeries(registry, events.counts);
+  });
   return {
     admin: operators && {
       operators,
@@ -204,7 +182,7 @@ async function openOnStore(config: Config, workers: WorkerSource, log: Log, onNe
       audit: store.audit,
       processes: () => workers.processes(),
     },
-    metrics: async () => (await Promise.all(sources.map((source) => source()))).flat(),
+    metrics: snapshot,
     async close() {
       watch?.close();
       await events?.close();

@@ -1,5 +1,5 @@
 // Prometheus metrics of a running gateway: labels come from fixed sets, and only a few teams are labels.
-import { Gauge, Registry, collectDefaultMetrics } from 'prom-client';
+import { Registry, collectDefaultMetrics } from 'prom-client';
 import type { AccessEntry } from '../../ports/access-entry.ts';
 import type { KeyLookup } from '../../ports/key-directory.ts';
 import type { Admission, Verdict, SettlementResult } from '../../ports/ledger.ts';
@@ -10,11 +10,8 @@ import { admissionSeries, lookupSeries, shedSeries, settlementSeries, restoredSe
 import { EngineMetrics, registerLoadGauges, registerReplicaGauge } from './engine-metrics.ts';
 import type { EngineLoad, EngineMeters, ReplicaState } from './engine-metrics.ts';
 import type { MetricsSnapshot } from './merged-metrics.ts';
-import { registerEventSeries } from './event-series.ts';
-import type { EventFigures } from './event-series.ts';
-import { registerPluginMetric } from './plugin-series.ts';
-import { registerTeamGauges } from './team-gauges.ts';
-import type { TeamGaugesOptions } from './team-gauges.ts';
+import { registerEventSeries, registerGauge, registerPluginMetric, registerTeamGauges } from './scraped-series.ts';
+import type { EventFigures, TeamGaugesOptions } from './scraped-series.ts';
 import { RequestSeries } from './request-series.ts';
 
 /** Gauges, read at each scrape; `aggregator` says how the values of several processes are combined. */
@@ -72,10 +69,10 @@ export function openMetrics(): Metrics {
   const settlements = settlementSeries(registry);
   const restored = restoredSeries(registry);
   let openReservations = 0;
-  registerGauge(registry, OPEN_RESERVATIONS, () => openReservations);
+  registerGauge(registry, OPEN_RESERVATIONS, [], () => [[{}, openReservations]]);
   return {
     contentType: registry.contentType,
-    gauge: (which, read) => registerGauge(registry, GAUGES[which], read),
+    gauge: (which, read) => registerGauge(registry, GAUGES[which], [], () => [[{}, read()]]),
     teams: (options) => registerTeamGauges(registry, options),
     plugin: (name, metric) => registerPluginMetric(registry, name, metric),
     events: (figures) => registerEventSeries(registry, figures),
@@ -112,16 +109,6 @@ const OPEN_RESERVATIONS = {
   help: 'Reservations that this process holds, or may hold, and has not settled.',
   aggregator: 'sum',
 } as const;
-
-interface GaugeText {
-  readonly name: string;
-  readonly help: string;
-  readonly aggregator: 'sum' | 'min' | 'max';
-}
-
-function registerGauge(registry: Registry, text: GaugeText, read: () => number): void {
-  const gauge: Gauge = new Gauge({ ...text, registers: [registry], collect: () => gauge.set(read()) });
-}
 
 /** CPU, memory, garbage collections, file descriptors: the usual names of dashboards for Node, with our prefix. */
 function registerProcessMetrics(registry: Registry): void {

@@ -1,6 +1,6 @@
-// Waiting for a store by a virtual clock: how long, what the log gets, and what is not waited for.
+// Waiting for a store, on a virtual clock: how long, what is logged, and which errors are not waited for.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { openAwaited } from '../../../src/app/store-wait.ts';
+import { openAwaited } from '../../../src/app/configured-store.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { StoreAwayError, StoreError } from '../../../src/domain/store-unavailable.ts';
 
@@ -29,12 +29,12 @@ async function wait(waitSeconds: number, open: () => Promise<string>, passMs: nu
   return awaited;
 }
 
-describe('a store that is away', () => {
+describe('an unreachable store', () => {
   test('is not waited for by default', async () => {
     expect(await wait(0, () => Promise.reject(AWAY), 0)).toBe(AWAY);
   });
 
-  test('is waited for with a line every five seconds, without credentials, and is opened when it is there', async () => {
+  test('is waited for with a log line every five seconds, without credentials, and opened when it answers', async () => {
     let tries = 0;
     const open = () => (performance.now() < 12_000 ? (tries++, Promise.reject(AWAY)) : Promise.resolve('open'));
     expect(await wait(60, open, 13_000)).toBe('open');
@@ -42,14 +42,14 @@ describe('a store that is away', () => {
     expect(tries).toBeGreaterThan(20);
   });
 
-  test('that does not come is one clear error', async () => {
+  test('that never answers is one clear error', async () => {
     const error = await wait(3, () => Promise.reject(AWAY), 4000);
     expect(error).toBeInstanceOf(StoreError);
     expect((error as Error).message).toBe(`${AWAY.message}; it did not answer within the 3 s of store_options.wait_seconds`);
   });
 });
 
-test('what waiting does not mend is told at once', async () => {
+test('an error that waiting cannot mend is thrown at once', async () => {
   const wrong = new StoreError('put the right user and password');
   expect(await wait(60, () => Promise.reject(wrong), 0)).toBe(wrong);
   expect(lines).toEqual([]);

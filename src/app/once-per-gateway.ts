@@ -1,13 +1,27 @@
-// Starts the sender of events if it is configured: once in a gateway, however many workers it has.
-import { performance } from 'node:perf_hooks';
-import process from 'node:process';
+// Starts what runs once in a gateway, however many workers it has: the watch over all teams, and the sender of events.
 import type { Config } from '../config/config.ts';
 import { eventsSecret } from '../config/secrets.ts';
+import type { TeamGaugesOptions } from '../ops/metrics/scraped-series.ts';
 import type { Log } from '../ports/log.ts';
 import type { Outbox } from '../ports/outbox.ts';
+import type { TeamRegistry } from '../ports/team-registry.ts';
 import { EventSender, SEND_MS, SENDS_MAX } from '../runtime/event-sender.ts';
+import { TeamWatch } from '../runtime/team-watch.ts';
 import { Webhook } from '../runtime/webhook.ts';
 import { CLOUD_EVENT_TYPE, eventDocument } from './event-document.ts';
+import { performance } from 'node:perf_hooks';
+
+export interface OpenTeamWatch extends TeamGaugesOptions {
+  close(): void;
+}
+
+/** `undefined` if team metrics are off. */
+export function openTeamWatch({ teamMetrics }: Config, teams: TeamRegistry, log: Log): OpenTeamWatch | undefined {
+  if (teamMetrics === undefined) return undefined;
+  const now = (): number => performance.now();
+  const watch = new TeamWatch({ teams, settings: teamMetrics, log, now, wallMs: () => Date.now() });
+  return { read: () => watch.latest, now, close: () => watch.close() };
+}
 
 /** `undefined` if events are off. */
 export function openEvents(config: Config, { outbox }: { readonly outbox?: Outbox | undefined }, log: Log): EventSender | undefined {
