@@ -56,7 +56,7 @@ export type {
 } from './ports/engine.ts';
 export { countCharacters } from './domain/characters.ts';
 export { periodBy, sameLength } from './domain/period-rule.ts';
-export type { Credential, CredentialReader } from './domain/credentials.ts';
+export type { Credential, CredentialReader } from './domain/api-key.ts';
 export { FORM_BODY_HEADERS, isFormType, readFormBody, readQuery } from './domain/form-body.ts';
 export type { FormBody } from './domain/form-body.ts';
 export { isMultipartType, readMultipartBody } from './domain/multipart-body.ts';
@@ -80,8 +80,7 @@ export {
   TRANSLATION_PROBLEMS,
   UNKNOWN_KEY,
 } from './domain/refusals.ts';
-export { NoStoreError, StoreError } from './domain/store-unavailable.ts';
-export { answered, isUnavailable } from './domain/store-unavailable.ts';
+export { answered, isUnavailable, NoStoreError, StoreError } from './domain/store-unavailable.ts';
 export type { StoreUnavailable } from './domain/store-unavailable.ts';
 export { keyOfOptions, sameOptions, NOTHING_CHOSEN } from './domain/translation-options.ts';
 export { canonicalUlid } from './domain/ulid.ts';

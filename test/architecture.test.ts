@@ -87,11 +87,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'core/problem-writer.ts': 'docs/answers.test.ts compares real problem documents with their schemas',
   'core/route.ts': 'core/pipeline.test.ts and core/router.test.ts compile all their routes by it',
   'core/step-placement.ts': 'app/plugin-routes.test.ts places the steps of plugins',
-  'domain/credentials.ts': 'steps/identify.test.ts reads keys by it, evidence/input tries it with any bytes',
-  'steps/access-log.ts': 'journey: a log line has nothing to say without a gateway',
-  'steps/authenticate.ts': 'journey and evidence/isolation: what it refuses depends on how a body comes over the socket',
   'steps/shed.ts': 'evidence/load/shed.test.ts',
-  'steps/team-shed.ts': 'evidence/load/shed.test.ts',
 };
 
 interface Import {

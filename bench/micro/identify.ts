@@ -1,9 +1,9 @@
 // identify: three header forms, the pattern, the digest, the key cache.
+import { identifyStep } from '../../src/steps/authenticate.ts';
 import assert from 'node:assert/strict';
-import { credentialReader } from '../../src/domain/credentials.ts';
+import { credentialReader } from '../../src/domain/api-key.ts';
 import { keyDigestSlot, keyOwnerSlot } from '../../src/domain/slots.ts';
 import type { KeyOwner } from '../../src/ports/key-directory.ts';
-import { identifyStep } from '../../src/steps/identify.ts';
 import { LruKeyCache } from '../../src/runtime/key-cache.ts';
 import type { MicroCase } from './micro-case.ts';
 import { SAMPLE_ID, sampleExchange, sampleHead, sampleKey } from './sample-exchange.ts';
@@ -16,7 +16,7 @@ const known = new Map([[sampleKey, OWNER]]);
 
 export const identify: MicroCase = {
   name: 'identify',
-  floorDoes: 'cut "Bearer " off and look the key up in a map',
+  floorDoes: 'cut off "Bearer " and look up the key in a map',
   run() {
     const x = sampleExchange();
     return step.run(x) ?? x;

@@ -15,7 +15,7 @@ const BODY_BYTES_MAX = 1024 * 1024;
 
 const can = { formats: ['text' as const], formality: true, glossaries: true, detection: true };
 const offers = offersOfOne(loadConfig({ file: CONFIG, env: {}, flags: {} }).languages, { name: 'default', can, pairs: undefined });
-const step = readStep(() => offers, BODY_BYTES_MAX);
+const step = readStep({ current: offers }, BODY_BYTES_MAX);
 
 export const read: MicroCase = {
   name: 'read',

@@ -5,11 +5,11 @@ import type { LoadedPlugins } from '../config/plugins.ts';
 import { compileRoute, routeName, specOf } from '../core/route.ts';
 import type { RouteSpec } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
+import { credentialReader } from '../domain/api-key.ts';
 import { clientAddressReader } from '../domain/client-address.ts';
-import { credentialReader } from '../domain/credentials.ts';
 import { chargeSlot, judgeAgainSlot } from '../domain/charge.ts';
 import { lackOf, notAble, offerFor } from '../domain/engine-offer.ts';
-import type { EngineOffers } from '../domain/engine-offer.ts';
+import type { CurrentOffers } from '../domain/engine-offer.ts';
 import type { Languages } from '../domain/languages.ts';
 import {
   createGlossary,
@@ -32,25 +32,22 @@ import type { Settlements } from '../ports/ledger.ts';
 import type { Log } from '../ports/log.ts';
 import type { GatewayServices } from '../ports/plugin.ts';
 import type { LiveWindow } from '../runtime/live-window.ts';
-import type { OnShed, Pressure } from '../ports/pressure.ts';
 import type { Store } from '../ports/store.ts';
 import type { Upstream } from '../ports/upstream.ts';
 import type { PluginStepName, StepName } from '../routes.ts';
 import { accessLogStep } from '../steps/access-log.ts';
 import { admitStep } from '../steps/admit.ts';
-import { authenticateBodyKeyStep, authenticateStep } from '../steps/authenticate.ts';
+import { authenticateBodyKeyStep, authenticateStep, identifyBy, identifyStep } from '../steps/authenticate.ts';
 import type { AuthenticateOptions } from '../steps/authenticate.ts';
-import { identifyBy, identifyStep } from '../steps/identify.ts';
 import { AddressLimit } from '../runtime/unknown-key-limit.ts';
 import { QuotaAlarm } from '../runtime/quota-alarm.ts';
 import { readStep } from '../steps/read.ts';
-import { shedStep } from '../steps/shed.ts';
-import { teamShedStep } from '../steps/team-shed.ts';
+import { LoopPressure, shedStep, teamShedStep } from '../steps/shed.ts';
 import { detectBy, translateBy, translateStep } from '../steps/translate.ts';
 import type { TranslateOptions } from '../steps/translate.ts';
 import { stepsOfForward } from './forward-chain.ts';
 import { stepsOfPlugins } from './plugin-routes.ts';
-import { documentRouteNames, inConfiguration, routeRows } from './route-rows.ts';
+import { inConfiguration, routeRows } from './route-rows.ts';
 
 /** What the steps need. They only keep references until the first request. */
 export interface ChainParts {
@@ -64,15 +61,13 @@ export interface ChainParts {
   /** Sends the requests of forward routes; `undefined` if there are none. */
   readonly upstream: Upstream | undefined;
   readonly settlements: Settlements;
-  readonly pressure: Pressure;
   readonly log: Log;
   readonly access: AccessLog;
   readonly metrics: Metrics;
   readonly live: LiveWindow;
   /** Serves the pages of the documentation, if they are public. */
   readonly documentation: Step;
-  /** Called for each request, because a reload may replace them. */
-  readonly offers: () => EngineOffers;
+  readonly offers: CurrentOffers;
   /** Whether the store answers and the gateway is not draining. */
   readonly serving: () => boolean;
   /** Called for each admission that the store could not serve. */
@@ -92,7 +87,7 @@ export interface Chains {
 /** Throws a `ConfigError` if a plugin's step or route cannot be placed. */
 export function buildChains(config: Config, plugins: LoadedPlugins, parts: ChainParts): Chains {
   const translate = translateOptions(parts, plugins.textStages);
-  const own = stepsOf(config, parts, translate, documentRouteNames(config, plugins));
+  const own = stepsOf(config, parts, translate);
   const placed = plugins.placements.map(({ step }): [string, Step] => [step.name, step]);
   const documentation: [string, Step][] = config.docs.public ? [[parts.documentation.name, parts.documentation]] : [];
   const shared = new Map<string, Step>([...Object.entries(own), ...documentation, ...placed]);
@@ -115,15 +110,15 @@ function servicesOf(config: Config, parts: ChainParts, translate: TranslateOptio
     glossaries: parts.store.glossaries,
     mergedGlossary: (teamId, dictionaryIds) => parts.glossaries.merged(teamId, dictionaryIds),
     teams: parts.store.teams,
-    languages: (x) => (x === undefined ? parts.offers().any : offerFor(x, parts.offers())).languages,
-    engineCanFor: (x, sourceLang, targetLang) => offerFor(x, parts.offers()).canFor(sourceLang, targetLang),
+    languages: (x) => (x === undefined ? parts.offers.current.any : offerFor(x, parts.offers.current)).languages,
+    engineCanFor: (x, sourceLang, targetLang) => offerFor(x, parts.offers.current).canFor(sourceLang, targetLang),
     refusalFor(x, options, hasGlossary) {
-      const offer = offerFor(x, parts.offers());
+      const offer = offerFor(x, parts.offers.current);
       const lack = lackOf(offer, options, hasGlossary);
       return lack === undefined ? undefined : notAble(lack, offer, options);
     },
     judgeAgain(x, judge) {
-      if (parts.offers().byPlan) x.set(judgeAgainSlot, { refusal: x.get(chargeSlot)?.refusal, judge });
+      if (parts.offers.current.byPlan) x.set(judgeAgainSlot, { refusal: x.get(chargeSlot)?.refusal, judge });
     },
     identify: identifyBy(parts.keys),
     translate: translateBy(translate),
@@ -144,8 +139,7 @@ function translateOptions(
     offers,
     stages,
     now,
-    onEngineResult(failures) {
-      if (failures.length === 0) return;
+    onFailures(failures) {
       // A caller who has left is no failure of the engine's.
       const count = failures.filter((failure) => failure !== 'cancelled').length;
       if (count > 0) live.engineFailures(count);
@@ -154,15 +148,10 @@ function translateOptions(
   };
 }
 
-function stepsOf(
-  config: Config,
-  parts: ChainParts,
-  translate: TranslateOptions,
-  documents: ReadonlySet<string>,
-): Readonly<Record<StepName | PluginStepName, Step>> {
+function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions): Readonly<Record<StepName | PluginStepName, Step>> {
   const { store, keys, metrics, offers, now } = parts;
-  const languages = (): Languages => offers().any.languages;
-  const onShed: OnShed = (reason) => metrics.shed(reason);
+  const languages = (): Languages => offers.current.any.languages;
+  const onShed = metrics.requests.shed;
   const client = clientAddressReader(config.listenTrustedProxies, config.listenClientAddress);
   const authentication: AuthenticateOptions = {
     cache: keys,
@@ -171,15 +160,19 @@ function stepsOf(
     now,
     client,
     bound: addressBoundOf(config, now),
-    onRefused: (checked) => metrics.admission(checked),
+    onRefused: metrics.requests.check,
   };
   return {
     'access-log': accessLogStep({
-      log: observed(parts, documents),
+      logs: [parts.access, metrics.requests, parts.live],
       now,
       client: config.listenTrustedProxies.length === 0 ? undefined : client,
     }),
-    shed: shedStep({ concurrencyMax: config.limits.concurrency, pressure: parts.pressure, onShed }),
+    shed: shedStep({
+      concurrencyMax: config.limits.concurrency,
+      pressure: new LoopPressure({ boundMs: config.limits.shedLoopDelayMs, now }),
+      onShed,
+    }),
     identify: identifyStep(credentialReader(config.auth.vendorNames), keys),
     authenticate: authenticateStep(authentication),
     'authenticate-body-key': authenticateBodyKeyStep(authentication),
@@ -192,17 +185,15 @@ function stepsOf(
       client,
       leaseMs: config.limits.leaseMs,
       rateLimitHeaders: config.limits.rateLimitHeaders,
-      byPlan: () => offers().byPlan,
+      offers,
       onNoPlan: onceOnly(() => parts.log.warn('the store does not report plans: routing rules with plans match no team')),
       now,
-      onAdmission(admission) {
-        metrics.admission(admission);
-        if (admission.kind === 'unavailable') parts.onUnavailable(admission.cause);
-      },
+      onAdmission: metrics.requests.admission,
+      onUnavailable: parts.onUnavailable,
     }),
     translate: translateStep(translate),
     health: healthEndpoint(parts.serving),
-    languages: languagesEndpoint((x) => offerFor(x, offers()).languages),
+    languages: languagesEndpoint((x) => offerFor(x, offers.current).languages),
     usage: usageEndpoint(store.teams, store.history),
     'read-glossary': readGlossary(languages, config.limits.bodyBytes),
     'create-glossary': createGlossary(store.glossaries, parts.newId),
@@ -216,18 +207,6 @@ function stepsOf(
 function addressBoundOf({ limits }: Config, now: () => number): AddressLimit | undefined {
   const perMinute = limits.unknownKeysPerMinute;
   return perMinute === 0 ? undefined : new AddressLimit({ perMinute, now });
-}
-
-/** Passes each access entry to the log, the metrics and the live window. */
-function observed({ access, metrics, live }: ChainParts, documents: ReadonlySet<string>): AccessLog {
-  return {
-    record(entry) {
-      access.record(entry);
-      metrics.request(entry);
-      // Probes and readers of the documentation must not look like traffic in the console.
-      if (entry.route !== 'GET /health' && !documents.has(entry.route)) live.record(entry);
-    },
-  };
 }
 
 function onceOnly(run: () => void): () => void {

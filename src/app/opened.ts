@@ -12,7 +12,6 @@ import type { ProxyUpstream } from '../forward/proxy-upstream.ts';
 import type { JsonLog } from '../ops/json-log.ts';
 import { openMetrics } from '../ops/metrics/metrics.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
-import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import { FailureLog } from '../runtime/failure-log.ts';
@@ -24,8 +23,7 @@ import { openUpstream } from './forward-chain.ts';
 import { judge } from './judge.ts';
 import { openAwaited } from './configured-store.ts';
 
-export const clock: Clock = { nowMs: () => Date.now() };
-export const monotonicMs = (): number => performance.now();
+export const monotonicMs: () => number = performance.now.bind(performance);
 
 export interface Opened {
   readonly config: Config;
@@ -70,7 +68,7 @@ export async function openParts(config: Config, output: JsonLog, down: Teardown,
   const store = await openAwaited(config, log, () =>
     openStore(config.store, {
       log,
-      clock,
+      clock: { nowMs: Date.now },
       ...config.storeOptions,
       historyDays: config.history.days,
       tends: true,

@@ -1,10 +1,36 @@
-// Opens the configured public listener.
+// Opens the gateway with its routes, ids, clock and the reporting of bugs, and the configured listener that callers reach it by.
 import type { Config } from '../config/config.ts';
-import type { Gateway } from '../core/gateway.ts';
+import { Gateway } from '../core/gateway.ts';
 import { ProblemWriter } from '../core/problem-writer.ts';
+import { Router } from '../core/router.ts';
+import { OVERLOADED } from '../domain/refusals.ts';
+import { keyOwnerSlot } from '../domain/slots.ts';
+import { placeOf } from '../ops/json-log.ts';
+import type { Log } from '../ports/log.ts';
 import type { Listener, ListenerOptions } from '../server/listener.ts';
-import { whyWithoutUws } from './http-library.ts';
+import type { Chains } from './chain.ts';
 import type { WithoutUws } from './http-library.ts';
+import { whyWithoutUws } from './http-library.ts';
+
+/** The sources of ids and time; tests pass their own. */
+export interface Sources {
+  readonly newId: () => string;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
+}
+
+export function openGateway(config: Config, { routes, around }: Chains, log: Log, { newId, now }: Sources): Gateway {
+  return new Gateway({
+    router: new Router(routes, around),
+    around,
+    newId,
+    now,
+    requestMs: config.limits.requestMs,
+    // By key and not by team, so that a revoked key takes nothing from the team's other keys.
+    unfinished: { max: config.limits.concurrency, callerOf: (x) => x.get(keyOwnerSlot)?.keyId ?? '', refusal: OVERLOADED },
+    reportBug: (x, where, error) => log.error('a bug', { request_id: x.id, where, reason: placeOf(error) }),
+  });
+}
 
 export interface ListenOptions {
   /** The base of problem `type` URIs. */

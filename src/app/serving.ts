@@ -9,27 +9,24 @@ import type { Teardown } from '../core/teardown.ts';
 import { readEngineUrl } from '../engines/http1/url.ts';
 import { ulidSource } from '../domain/ulid.ts';
 import type { ProcessState } from './process-state.ts';
-import { clock, monotonicMs, openParts } from './opened.ts';
+import { monotonicMs, openParts } from './opened.ts';
 import type { OnNewStore, Opened } from './opened.ts';
-import { openGateway } from './open-gateway.ts';
-import type { Sources } from './open-gateway.ts';
+import { openGateway, startListener } from './public-listener.ts';
+import type { Listening, ListenOptions, Sources } from './public-listener.ts';
 import type { JsonLog } from '../ops/json-log.ts';
-import { LoopPressure } from '../runtime/loop-pressure.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
 import { stopWithinMs } from './until-stopped.ts';
-import { startListener } from './public-listener.ts';
-import type { Listening, ListenOptions } from './public-listener.ts';
 import { apiOptions, serverUrlOf } from './api-description.ts';
 import { documentationStep } from './public-docs.ts';
+import { documentRouteNames } from './route-rows.ts';
 import { openSettlements, settle, settleWithinMs } from './settling.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
-import type { GlossaryCache } from '../ports/glossary-store.ts';
+import type { GlossaryCache, GlossaryStore } from '../ports/glossary-store.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 import type { Outbox } from '../ports/outbox.ts';
 import type { PluginApis } from '../ports/plugin.ts';
 import type { Store } from '../ports/store.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
-import type { GlossaryStore } from '../ports/glossary-store.ts';
 import type { UsageHistory } from '../ports/usage-history.ts';
 import { LiveWindow } from '../runtime/live-window.ts';
 import { drain } from '../server/lifecycle.ts';
@@ -90,7 +87,7 @@ class OpenServing implements Serving {
   /** For operators: without the routes' limits and cache. */
   readonly glossaries: GlossaryStore;
   readonly #opened: Opened;
-  readonly #live = new LiveWindow(() => clock.nowMs());
+  readonly #live = new LiveWindow(Date.now);
   readonly #languages: OfferedLanguages;
   /** As of the last reload. */
   #config: Config;
@@ -144,11 +141,12 @@ class OpenServing implements Serving {
     this.#settlements = settlements;
     metrics.gauge('open_settlements', () => settlements.open);
     down.add('settlements', () => settle(settlements, output.log, settleWithinMs(this.#stopByMs - monotonicMs())));
-    const sources = { newId: ulidSource(() => clock.nowMs()), now: monotonicMs };
+    const sources = { newId: ulidSource(Date.now), now: monotonicMs };
     const gateway = openGateway(config, buildChains(config, plugins, this.#parts(settlements, sources)), output.log, sources);
     this.#gateway = gateway;
     metrics.gauge('in_flight', () => gateway.inFlight);
-    this.#live.watch(() => gateway.inFlight);
+    // Probes and readers of the documentation must not look like traffic in the console.
+    this.#live.watch(gateway.open, new Set(['GET /health', ...documentRouteNames(config, plugins)]));
     const { listener, withoutUws } = await startListener(config, gateway, options);
     this.#listener = listener;
     this.#urls = { serverUrl: serverUrlOf(config, listener.address), docsUrl: options.docsUrl };
@@ -228,7 +226,6 @@ class OpenServing implements Serving {
       can: anyOf(settings.map(({ can }) => can)),
       ...cachesOf(config, store, metrics),
       settlements,
-      pressure: new LoopPressure({ boundMs: config.limits.shedLoopDelayMs, now: monotonicMs }),
       ...output,
       metrics,
       live: this.#live,
@@ -237,7 +234,7 @@ class OpenServing implements Serving {
         documented: plugins,
         api: () => apiOptions(this.#config, this.#urls, plugins),
       }),
-      offers: () => this.#languages.current,
+      offers: this.#languages,
       serving: () => this.ready(),
       onUnavailable: (cause) => probe.failed(cause),
       ...sources,
@@ -249,7 +246,7 @@ class OpenServing implements Serving {
 function forgettingOf({ plugins, store, output }: Opened): Forgetting | undefined {
   if (plugins.forgetful.length === 0) return undefined;
   if (store.audit !== undefined) {
-    return new Forgetting({ audit: store.audit, plugins: plugins.forgetful, log: output.log, nowMs: () => clock.nowMs() });
+    return new Forgetting({ audit: store.audit, plugins: plugins.forgetful, log: output.log, nowMs: Date.now });
   }
   output.log.warn('this store, from a plugin, keeps no audit: what plugins cache of a deleted team is only removed when it expires');
   return undefined;
@@ -261,7 +258,7 @@ function cachesOf(config: Config, opened: Store, metrics: Metrics): { store: Sto
     directory: opened.keys,
     keysMax: config.auth.keyCacheMax,
     now: monotonicMs,
-    onLookup: (result) => metrics.keyLookup(result),
+    onLookup: metrics.requests.keyLookup,
   });
   const cache = new LruGlossaryCache({ store: opened.glossaries, bytesMax: GLOSSARY_CACHE_BYTES_MAX });
   const store: Store = {

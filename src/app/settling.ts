@@ -21,7 +21,7 @@ export function openSettlements(config: Config, store: Store, metrics: Metrics, 
     now,
     log,
     leaseMs: config.limits.leaseMs,
-    onSettled: (verdict, result) => metrics.settlement(verdict, result),
+    onSettled: metrics.requests.settlement,
   });
 }
 

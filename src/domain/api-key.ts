@@ -1,4 +1,4 @@
-// API keys: their pattern, their digest, and how new ones are generated.
+// API keys: their pattern, their digest, how new ones are generated, and how a request carries them.
 import { hash, randomBytes } from 'node:crypto';
 
 export type KeyMode = 'live' | 'test';
@@ -60,4 +60,59 @@ export function newKey(mode: KeyMode, random: (size: number) => Uint8Array = ran
     }
   }
   return `la_${mode}_${rest}`;
+}
+
+/** What a request's fields say about its caller (interface, Authentication, rules 3 and 4). */
+export type Credential =
+  | { readonly kind: 'key'; readonly key: string }
+  | { readonly kind: 'missing' }
+  /** Something was sent, but it is not a key in an accepted form. */
+  | { readonly kind: 'malformed' };
+
+const ASCII_WORD = /^[!-~]+$/;
+const SPACE = 0x20;
+
+const MISSING: Credential = { kind: 'missing' };
+const MALFORMED: Credential = { kind: 'malformed' };
+
+export interface CredentialReader {
+  /** Lower-case names of the fields that it reads. */
+  readonly headers: readonly string[];
+  read(headers: Readonly<Record<string, string>>): Credential;
+}
+
+/** `vendorNames` are accepted both as an `Authorization` scheme and as a header field. */
+export function credentialReader(vendorNames: readonly string[]): CredentialReader {
+  const schemes = new Set(['bearer', ...vendorNames.map((name) => name.toLowerCase())]);
+  const dedicated = vendorNames.map((name) => name.toLowerCase());
+  return {
+    headers: ['authorization', ...dedicated],
+    read(headers) {
+      const authorization = headers['authorization'];
+      // If `Authorization` is present, whatever its scheme, the vendors' own fields are ignored.
+      if (authorization !== undefined) return fromAuthorization(authorization, schemes);
+      for (const name of dedicated) {
+        const value = headers[name];
+        if (value !== undefined) return fromValue(value);
+      }
+      return MISSING;
+    },
+  };
+}
+
+function fromAuthorization(value: string, schemes: ReadonlySet<string>): Credential {
+  const space = value.indexOf(' ');
+  if (space === -1) return MALFORMED;
+  const scheme = value.slice(0, space);
+  // Unicode lowercasing alone would map the Kelvin sign to k.
+  if (!ASCII_WORD.test(scheme) || !schemes.has(scheme.toLowerCase())) return MALFORMED;
+  // RFC 9110 section 11.4 allows several spaces after the scheme, and no other white space.
+  let start = space + 1;
+  while (value.charCodeAt(start) === SPACE) start++;
+  return fromValue(value.slice(start));
+}
+
+/** Everything behind the scheme of an `Authorization` field, or a vendor's whole field. */
+function fromValue(value: string): Credential {
+  return PATTERN.test(value) ? { kind: 'key', key: value } : MALFORMED;
 }

@@ -134,6 +134,11 @@ export interface EngineOffers {
   of(plan: string | undefined): EngineOffer;
 }
 
+/** Where the offers are read at each request, because a reload may replace them. */
+export interface CurrentOffers {
+  readonly current: EngineOffers;
+}
+
 /** What the requesting team can reach; before its plan is known, what any plan can. */
 export function offerFor(x: Exchange, offers: EngineOffers): EngineOffer {
   return offers.byPlan ? offers.of(x.get(planSlot)) : offers.any;

@@ -37,6 +37,14 @@ export interface RequestStats {
 
 export const requestStatsSlot = reserveSlot<RequestStats>('request stats');
 
-export function newRequestStats(): RequestStats {
-  return { characters: 0, canSpare: false, storeMs: 0, engineMs: 0, attempts: 0, works: 0, engine: undefined, limitOf: undefined };
-}
+/** The figures of a request that has just begun; to be copied. */
+export const NO_STATS: Readonly<RequestStats> = {
+  characters: 0,
+  canSpare: false,
+  storeMs: 0,
+  engineMs: 0,
+  attempts: 0,
+  works: 0,
+  engine: undefined,
+  limitOf: undefined,
+};

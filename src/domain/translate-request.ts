@@ -24,7 +24,6 @@ export const TEXTS_LIMIT: ListLimit = {
   namesRefusal: unknownParameters,
 };
 export const FORMALITIES = ['default', 'more', 'less', 'prefer_more', 'prefer_less'] as const;
-export type Formality = (typeof FORMALITIES)[number];
 
 /** The schema, also used in the API reference. Rules that depend on languages or count code points are checked below. */
 export const TranslateBody = Type.Object(
@@ -122,11 +121,12 @@ function judgeOptions(
   const formality =
     wanted === undefined ? undefined : judgeFormality(wanted, (engines ?? languages).supportsFormality(targetLang, sourceLang));
   if (typeof formality === 'object') return no(formality);
-  const context = members['context'] as string | undefined;
-  const contextFault = judgeContext(context);
+  const context = members['context'];
+  const contextFault = context === undefined ? undefined : judgeContext(context);
   if (contextFault !== undefined) return no(contextFault);
-  const options = { ...NOTHING_CHOSEN, sourceLang, targetLang, formality, context };
-  const takesGlossaries = members['glossary_id'] === undefined || engines === undefined || lackOf(engines, options, true) === undefined;
+  const options = { ...NOTHING_CHOSEN, sourceLang, targetLang, formality, context: context as string | undefined };
+  if (members['glossary_id'] === undefined) return { kind: 'valid', request: { text, characters, options, glossaryId: undefined } };
+  const takesGlossaries = engines === undefined || lackOf(engines, options, true) === undefined;
   const glossaryId = judgeGlossary(members['glossary_id'], sourceLang, takesGlossaries);
   if (typeof glossaryId === 'object') return no(glossaryId);
   return { kind: 'valid', request: { text, characters, options, glossaryId } };
@@ -160,7 +160,7 @@ function measure(text: readonly string[]): number | Refusal {
 }
 
 function judgeFormality(value: unknown, isSupported: boolean): string | undefined | Refusal {
-  if (value === undefined || value === 'default') return undefined;
+  if (value === 'default') return undefined;
   if (typeof value !== 'string' || !(FORMALITIES as readonly string[]).includes(value)) {
     return refuse('validation_error', `formality: must be one of ${FORMALITIES.join(', ')}.`);
   }
@@ -170,7 +170,6 @@ function judgeFormality(value: unknown, isSupported: boolean): string | undefine
 }
 
 function judgeContext(context: unknown): Refusal | undefined {
-  if (context === undefined) return undefined;
   if (typeof context !== 'string') return refuse('validation_error', 'context: must be a string.');
   if (!context.isWellFormed()) return loneSurrogate('context');
   if (context.length > CONTEXT_CHARACTERS_MAX && countCharacters(context) > CONTEXT_CHARACTERS_MAX) {
@@ -179,8 +178,7 @@ function judgeContext(context: unknown): Refusal | undefined {
   return undefined;
 }
 
-function judgeGlossary(value: unknown, sourceLang: string | undefined, glossaries: boolean): string | undefined | Refusal {
-  if (value === undefined) return undefined;
+function judgeGlossary(value: unknown, sourceLang: string | undefined, glossaries: boolean): string | Refusal {
   if (typeof value !== 'string') return refuse('validation_error', 'glossary_id: must be a string.');
   if (!glossaries) return NO_GLOSSARIES;
   if (sourceLang === undefined) return refuse('validation_error', 'source_lang: is required when glossary_id is used.');

@@ -28,6 +28,9 @@ export interface AccessEntry {
   readonly engineMs: number;
 }
 
+/** Why a request was refused because of load. */
+export type ShedReason = 'concurrency' | 'team_concurrency' | 'loop_delay';
+
 export interface AccessLog {
   record(entry: AccessEntry): void;
 }

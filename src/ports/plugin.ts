@@ -6,7 +6,7 @@ import type { Refusal } from '../core/outcome.ts';
 import type { StepPlacement } from '../core/step-placement.ts';
 import type { ProblemForm, ProblemKind } from '../core/problem.ts';
 import type { Step } from '../core/step.ts';
-import type { Credential, CredentialReader } from '../domain/credentials.ts';
+import type { Credential, CredentialReader } from '../domain/api-key.ts';
 import type { Languages } from '../domain/languages.ts';
 import type { TranslateRequest } from '../domain/translate-request.ts';
 import type { TextAnswer, TextChange } from '../domain/text-stages.ts';

@@ -1,5 +1,5 @@
 // Activity of this process in the last 15 minutes, in steps of five seconds: bounded memory, a few additions per request.
-import type { AccessEntry } from '../ports/access-entry.ts';
+import type { AccessEntry, AccessLog } from '../ports/access-entry.ts';
 
 export const LIVE_STEP_MS = 5000;
 /** 15 minutes. */
@@ -30,27 +30,36 @@ interface MutableLiveStep {
   inFlight: number;
 }
 
-export class LiveWindow {
+export class LiveWindow implements AccessLog {
   readonly #nowMs: () => number;
   /** By step number modulo `LIVE_STEPS`; a step is created when something happens in it. */
   readonly #steps: (MutableLiveStep | undefined)[] = Array.from({ length: LIVE_STEPS }, () => undefined);
-  #inFlight: () => number = () => 0;
+  #inFlight: { readonly size: number } = { size: 0 };
+  #quietRoutes: ReadonlySet<string> = new Set();
 
   /** `nowMs` is the wall clock. */
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
   }
 
-  /** Sets the source of the number of requests in flight. */
-  watch(inFlight: () => number): void {
+  /** Sets where the number of requests in flight is read, and routes whose requests must not look like traffic. */
+  watch(inFlight: { readonly size: number }, quietRoutes: ReadonlySet<string>): void {
     this.#inFlight = inFlight;
+    this.#quietRoutes = quietRoutes;
   }
 
   /** Records a finished request. */
   record(entry: AccessEntry): void {
+    if (this.#quietRoutes.has(entry.route)) return;
     const step = this.#step();
     step.requests[entry.code] = (step.requests[entry.code] ?? 0) + 1;
-    step.durations[boundOf(entry.durationMs)]!++;
+    let low = 0;
+    for (let high = BOUNDS.length - 1; low < high;) {
+      const middle = (low + high) >> 1;
+      if (entry.durationMs <= BOUNDS[middle]!) high = middle;
+      else low = middle + 1;
+    }
+    step.durations[low]!++;
     step.characters += entry.characters;
   }
 
@@ -60,8 +69,7 @@ export class LiveWindow {
 
   /** Oldest first; only steps with activity, and the current one. */
   snapshot(): readonly LiveStep[] {
-    const nowMs = stepOf(this.#nowMs());
-    this.#step();
+    const nowMs = this.#step().atMs;
     const oldestMs = nowMs - (LIVE_STEPS - 1) * LIVE_STEP_MS;
     const steps = this.#steps.filter((step): step is MutableLiveStep => step !== undefined && step.atMs >= oldestMs && step.atMs <= nowMs);
     return steps
@@ -70,7 +78,7 @@ export class LiveWindow {
   }
 
   #step(): MutableLiveStep {
-    const atMs = stepOf(this.#nowMs());
+    const atMs = Math.floor(this.#nowMs() / LIVE_STEP_MS) * LIVE_STEP_MS;
     const index = (atMs / LIVE_STEP_MS) % LIVE_STEPS;
     let step = this.#steps[index];
     if (step === undefined || step.atMs !== atMs) {
@@ -78,14 +86,14 @@ export class LiveWindow {
       this.#steps[index] = step;
     }
     // Peaks occur just before a request ends.
-    step.inFlight = Math.max(step.inFlight, this.#inFlight());
+    step.inFlight = Math.max(step.inFlight, this.#inFlight.size);
     return step;
   }
 }
 
 /** Every step of the window, including empty ones, summed over processes; `nowMs` is the wall clock. */
 export function addUp(windows: readonly (readonly LiveStep[])[], nowMs: number): readonly LiveStep[] {
-  const newestMs = stepOf(nowMs);
+  const newestMs = Math.floor(nowMs / LIVE_STEP_MS) * LIVE_STEP_MS;
   const sums = new Map<number, MutableLiveStep>();
   for (let back = LIVE_STEPS - 1; back >= 0; back--) {
     const atMs = newestMs - back * LIVE_STEP_MS;
@@ -138,19 +146,4 @@ function add(sum: MutableLiveStep, step: LiveStep): void {
   for (const [index, count] of step.durations.entries()) sum.durations[index]! += count;
   sum.characters += step.characters;
   sum.engineFailures += step.engineFailures;
-}
-
-function boundOf(durationMs: number): number {
-  let low = 0;
-  let high = BOUNDS.length - 1;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (durationMs <= BOUNDS[middle]!) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
-
-function stepOf(nowMs: number): number {
-  return Math.floor(nowMs / LIVE_STEP_MS) * LIVE_STEP_MS;
 }

@@ -13,41 +13,6 @@ export interface SettlementQueueOptions {
   readonly onSettled: (verdict: Verdict, result: SettlementResult) => void;
 }
 
-class Open implements AskedResolution {
-  readonly teamId: string;
-  readonly requestId: string;
-  readonly verdict: Verdict;
-  readonly characters: number | undefined;
-  /** The end of the lease, when the store releases the reservation automatically. */
-  readonly untilMs: number;
-  tries = 0;
-  readonly #answered: (open: Open, resolution: Resolution) => void;
-
-  /** `answered` is shared by all instances. */
-  constructor(
-    reservation: Pick<Reservation, 'teamId' | 'requestId'>,
-    verdict: Verdict,
-    characters: number | undefined,
-    untilMs: number,
-    answered: (open: Open, resolution: Resolution) => void,
-  ) {
-    this.teamId = reservation.teamId;
-    this.requestId = reservation.requestId;
-    this.verdict = verdict;
-    this.characters = characters;
-    this.untilMs = untilMs;
-    this.#answered = answered;
-  }
-
-  answered(resolution: Resolution): void {
-    this.#answered(this, resolution);
-  }
-
-  failed(): void {
-    this.#answered(this, BUG);
-  }
-}
-
 /** For a settlement that failed with a bug: whether it ran is unknown. */
 const BUG: Resolution = { kind: 'unavailable', cause: 'internal' };
 const RETRY_FIRST_MS = 50;
@@ -100,30 +65,25 @@ export class SettlementQueue implements Settlements {
   #take(reservation: Pick<Reservation, 'teamId' | 'requestId'>, verdict: Verdict, characters?: number): void {
     this.#open++;
     const untilMs = this.#options.now() + this.#options.leaseMs;
-    const open = new Open(reservation, verdict, characters, untilMs, this.#answered);
+    const open = new OpenSettlement(reservation, verdict, characters, untilMs, this);
     if (this.#open > OPEN_MAX) this.#done(open, 'abandoned');
-    else this.#try(open);
+    else this.#options.ledger.resolve(open);
   }
 
-  #try(open: Open): void {
-    open.tries++;
-    this.#options.ledger.resolve(open);
-  }
-
-  readonly #answered = (open: Open, resolution: Resolution): void => this.#conclude(open, resolution);
-
-  #conclude(open: Open, resolution: Resolution): void {
+  /** Only for `OpenSettlement`: the ledger's answer to one. */
+  conclude(open: OpenSettlement, resolution: Resolution): void {
     if (resolution.kind !== 'unavailable') return this.#done(open, resolution.kind);
     const delayMs = Math.min(RETRY_FIRST_MS * 2 ** (open.tries - 1), RETRY_MAX_MS);
     if (this.#closed || this.#options.now() + delayMs >= open.untilMs) return this.#done(open, 'abandoned');
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
-      this.#try(open);
+      open.tries++;
+      this.#options.ledger.resolve(open);
     }, delayMs);
     this.#timers.add(timer);
   }
 
-  #done(open: Open, result: SettlementResult): void {
+  #done(open: OpenSettlement, result: SettlementResult): void {
     this.#open--;
     this.#options.onSettled(open.verdict, result);
     // After a retry, `absent` is no loss, because the earlier commit may have run. On the first try it means that the charge
@@ -131,5 +91,39 @@ export class SettlementQueue implements Settlements {
     const lost = open.verdict === 'commit' && (result === 'expired' || result === 'abandoned' || (result === 'absent' && open.tries === 1));
     if (lost) this.#options.log.warn('a delivered translation was not charged', { request_id: open.requestId, team: open.teamId, result });
     if (this.#open === 0) for (const resolve of this.#onEmpty.splice(0)) resolve();
+  }
+}
+
+class OpenSettlement implements AskedResolution {
+  readonly teamId: string;
+  readonly requestId: string;
+  readonly verdict: Verdict;
+  readonly characters: number | undefined;
+  /** The end of the lease, when the store releases the reservation automatically. */
+  readonly untilMs: number;
+  tries = 1;
+  readonly #queue: SettlementQueue;
+
+  constructor(
+    reservation: Pick<Reservation, 'teamId' | 'requestId'>,
+    verdict: Verdict,
+    characters: number | undefined,
+    untilMs: number,
+    queue: SettlementQueue,
+  ) {
+    this.teamId = reservation.teamId;
+    this.requestId = reservation.requestId;
+    this.verdict = verdict;
+    this.characters = characters;
+    this.untilMs = untilMs;
+    this.#queue = queue;
+  }
+
+  answered(resolution: Resolution): void {
+    this.#queue.conclude(this, resolution);
+  }
+
+  failed(): void {
+    this.#queue.conclude(this, BUG);
   }
 }

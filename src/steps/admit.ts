@@ -10,6 +10,7 @@ import type { BodyStep } from '../core/step.ts';
 import { chargeSlot, judgeAgainSlot } from '../domain/charge.ts';
 import type { ClientAddressReader } from '../domain/client-address.ts';
 import type { Charge } from '../domain/charge.ts';
+import type { CurrentOffers } from '../domain/engine-offer.ts';
 import { clientAddressSlot, dictionaryIdSlot, keyDigestSlot, keyOwnerSlot, planSlot, requestStatsSlot } from '../domain/slots.ts';
 import { rfc3339 } from '../domain/period.ts';
 import {
@@ -44,14 +45,16 @@ export interface AdmitOptions {
   readonly leaseMs: number;
   /** Whether answers report the rate limit. */
   readonly rateLimitHeaders: boolean;
-  /** Whether anything depends on the team's plan, so that the store must report it. */
-  readonly byPlan: () => boolean;
+  /** What is offered may depend on the team's plan, which the store must then report. */
+  readonly offers: CurrentOffers;
   /** Called for an admission that should have reported the plan but did not, which a plugin's store may do. */
   readonly onNoPlan: () => void;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
   /** Called with every admission's result. */
   readonly onAdmission: (admission: Admission) => void;
+  /** Called for each admission that the store could not serve. */
+  readonly onUnavailable: (cause: string) => void;
 }
 
 const reservationSlot = reserveSlot<Reservation>('reservation');
@@ -111,7 +114,7 @@ class PendingAdmission implements AskedAdmission {
     this.leaseMs = options.leaseMs;
     this.glossary = charge?.glossary;
     this.reportRate = options.rateLimitHeaders;
-    this.reportPlan = options.byPlan() ? true : undefined;
+    this.reportPlan = options.offers.current.byPlan ? true : undefined;
     this.address = x.get(clientAddressSlot);
     this.charge = charge;
     this.options = options;
@@ -139,25 +142,28 @@ function conclude(x: Exchange, asking: PendingAdmission): StepResult {
     return ask(x, options, true);
   }
   if (admission.kind === 'unavailable') {
+    options.onUnavailable(admission.cause);
     options.settlements.releaseUnknown(teamId, x.id);
     return STORE_UNAVAILABLE;
   }
   if (options.rateLimitHeaders) x.responseHeaders = [...x.responseHeaders, ...rateLimitHeadersOf(admission)];
   if (admission.kind === 'key_unknown') options.cache.forget(x.need(keyDigestSlot));
-  if (admission.kind !== 'admitted') return judgedAgain(x, asking, admission) ?? refusalOf(x, admission, charge);
-  if (admission.reservation !== undefined) {
-    x.set(reservationSlot, admission.reservation);
-    const stats = x.need(requestStatsSlot);
-    stats.characters = admission.reservation.characters;
-    stats.canSpare = options.ledger.chargesParts === true;
+  if (admission.kind === 'admitted') {
+    if (admission.reservation !== undefined) {
+      x.set(reservationSlot, admission.reservation);
+      const stats = x.need(requestStatsSlot);
+      stats.characters = admission.reservation.characters;
+      stats.canSpare = options.ledger.chargesParts === true;
+    }
+    if (admission.dictionaryId !== undefined) x.set(dictionaryIdSlot, admission.dictionaryId);
   }
-  if (admission.dictionaryId !== undefined) x.set(dictionaryIdSlot, admission.dictionaryId);
-  return judgedAgain(x, asking, admission) ?? charge?.refusal;
+  const again = asking.reportPlan === undefined ? undefined : judgedAgain(x, asking, admission);
+  if (again !== undefined) return again;
+  return admission.kind === 'admitted' ? charge?.refusal : refusalOf(x, admission, charge);
 }
 
-/** Stores the plan and judges the request again with it. Does nothing if nothing depends on the plan. */
-function judgedAgain(x: Exchange, { reportPlan, charge, options }: PendingAdmission, admission: Admission): Refusal | undefined {
-  if (reportPlan === undefined) return undefined;
+/** Stores the plan and judges the request again with it. */
+function judgedAgain(x: Exchange, { charge, options }: PendingAdmission, admission: Admission): Refusal | undefined {
   const again = x.get(judgeAgainSlot);
   // It may hold the body, which a slow engine must not keep alive.
   x.set(judgeAgainSlot, undefined);

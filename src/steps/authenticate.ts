@@ -1,17 +1,82 @@
-// Looks up the owner of the key and, before a long body is read, has key and rate checked.
+// Whose request it is: `identify` takes the key from the fields and finds its owner in the cache; `authenticate` looks the owner
+// up and, before a long body is read, has key and rate checked.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { LATER } from '../core/outcome.ts';
-import type { StepResult } from '../core/outcome.ts';
+import type { Refusal, StepResult } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { throwOn } from '../core/step.ts';
-import type { CallerStep } from '../core/step.ts';
+import type { CallerStep, HeadStep } from '../core/step.ts';
+import { digestOf } from '../domain/api-key.ts';
+import type { Credential, CredentialReader, KeyDigest } from '../domain/api-key.ts';
 import type { ClientAddressReader } from '../domain/client-address.ts';
-import { ADDRESS_REFUSED, keyRevoked, rateLimited, rateLimitHeaders, STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
-import { clientAddressSlot, keyDigestSlot, keyOwnerSlot, requestStatsSlot } from '../domain/slots.ts';
+import {
+  ADDRESS_REFUSED,
+  KEY_MALFORMED,
+  KEY_MISSING,
+  keyRevoked,
+  rateLimited,
+  rateLimitHeaders,
+  STORE_UNAVAILABLE,
+  UNKNOWN_KEY,
+} from '../domain/refusals.ts';
+import { clientAddressSlot, keyDigestSlot, keyOwnerSlot, NO_STATS, requestStatsSlot } from '../domain/slots.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { KeyCache, KeyOwner, UnknownKeyLimit } from '../ports/key-directory.ts';
 import type { AskedCheck, CheckedCaller, Ledger } from '../ports/ledger.ts';
+
+/** Stores the key's digest, and its owner if cached, in slots for later steps. */
+export type Identify = (x: Exchange, credential: Credential) => Refusal | undefined;
+
+const RECENT_MAX = 1000;
+const RECENT_MS = 1000;
+
+export function identifyStep(credentials: CredentialReader, cache: KeyCache): HeadStep {
+  /** By `Authorization`, of keys sent within about the last second: saves the pattern check and SHA-256 for bursts of requests. */
+  const recent = new Map<string, KeyDigest>();
+  let recentSinceMs = 0;
+  return {
+    kind: 'head',
+    name: 'identify',
+    headers: credentials.headers,
+    run(x) {
+      const { headers } = x.head;
+      if (x.startedAtMs - recentSinceMs >= RECENT_MS) {
+        recent.clear();
+        recentSinceMs = x.startedAtMs;
+      }
+      // With an `Authorization` field nothing else is read, so the same value always means the same key.
+      const authorization = headers['authorization'];
+      const known = authorization === undefined ? undefined : recent.get(authorization);
+      if (known !== undefined) return knownBy(x, known, cache);
+      const credential = credentials.read(headers);
+      if (credential.kind !== 'key') return credential.kind === 'missing' ? KEY_MISSING : KEY_MALFORMED;
+      const digest = digestOf(credential.key);
+      const refusal = knownBy(x, digest, cache);
+      // Only for known keys: a flood of unknown ones would evict them from the bounded map.
+      const isKnown = authorization !== undefined && x.get(keyOwnerSlot) !== undefined;
+      if (isKnown && recent.size < RECENT_MAX) recent.set(authorization, digest);
+      return refusal;
+    },
+  };
+}
+
+export function identifyBy(cache: KeyCache): Identify {
+  return (x, credential) => {
+    if (credential.kind === 'missing') return KEY_MISSING;
+    if (credential.kind === 'malformed') return KEY_MALFORMED;
+    return knownBy(x, digestOf(credential.key), cache);
+  };
+}
+
+function knownBy(x: Exchange, digest: KeyDigest, cache: KeyCache): Refusal | undefined {
+  const owner = cache.peek(digest);
+  if (owner === 'unknown') return UNKNOWN_KEY;
+  x.set(keyDigestSlot, digest);
+  x.set(requestStatsSlot, { ...NO_STATS });
+  if (owner !== undefined) x.set(keyOwnerSlot, owner);
+  return undefined;
+}
 
 export interface AuthenticateOptions {
   readonly cache: KeyCache;

@@ -4,14 +4,12 @@ import type { BodyStep } from '../core/step.ts';
 import { chargeSlot, judgeAgainSlot, refusedCharge } from '../domain/charge.ts';
 import type { Charge } from '../domain/charge.ts';
 import { offerFor } from '../domain/engine-offer.ts';
-import type { EngineOffer, EngineOffers } from '../domain/engine-offer.ts';
+import type { CurrentOffers, EngineOffer } from '../domain/engine-offer.ts';
 import { JSON_BODY_HEADERS, readJsonBody } from '../domain/json-body.ts';
 import { translateRequestSlot } from '../domain/slots.ts';
 import { compileTranslateBody, judgeTranslateBody, TEXTS_LIMIT } from '../domain/translate-request.ts';
-import type { TranslateRequest } from '../domain/translate-request.ts';
 
-/** `offers` is called for each request, because it can change at run time. */
-export function readStep(offers: () => EngineOffers, bodyBytesMax: number): BodyStep {
+export function readStep(offers: CurrentOffers, bodyBytesMax: number): BodyStep {
   compileTranslateBody();
   return {
     kind: 'body',
@@ -25,18 +23,18 @@ export function readStep(offers: () => EngineOffers, bodyBytesMax: number): Body
         x.set(chargeSlot, refusedCharge(json.refusal));
         return undefined;
       }
-      const offered = offers();
-      const charge = judged(x, json.value, offered.any);
+      const { any, byPlan } = offers.current;
+      const charge = judged(x, json.value, any);
       x.set(chargeSlot, charge);
-      if (offered.byPlan) judgeLater(x, json.value, charge, offers);
+      if (byPlan) judgeLater(x, json.value, charge, offers);
       return undefined;
     },
   };
 }
 
 /** A separate function, because otherwise every request would pay for the closure. */
-function judgeLater(x: Exchange, value: unknown, { refusal }: Charge, offers: () => EngineOffers): void {
-  x.set(judgeAgainSlot, { refusal, judge: () => judged(x, value, offerFor(x, offers())).refusal });
+function judgeLater(x: Exchange, value: unknown, { refusal }: Charge, offers: CurrentOffers): void {
+  x.set(judgeAgainSlot, { refusal, judge: () => judged(x, value, offerFor(x, offers.current)).refusal });
 }
 
 /** Stores the request if it is valid, and returns its charge. */
@@ -44,10 +42,7 @@ function judged(x: Exchange, value: unknown, offer: EngineOffer): Charge {
   const body = judgeTranslateBody(value, offer.languages, offer);
   if (body.kind === 'invalid') return refusedCharge(body.refusal, body.characters);
   x.set(translateRequestSlot, body.request);
-  return chargeOf(body.request);
-}
-
-function chargeOf({ characters, glossaryId, options }: TranslateRequest): Charge {
+  const { characters, glossaryId, options } = body.request;
   // `sourceLang` is set: the body's rules require it with a glossary.
   const glossary = glossaryId === undefined ? undefined : { glossaryId, sourceLang: options.sourceLang!, targetLang: options.targetLang };
   return { characters, reserve: true, glossary, refusal: undefined };

@@ -1,40 +1,41 @@
-// Sheds requests, before any work is done for them, while too many are in flight in this process or its event loop is late.
+// Sheds requests while too many are in flight, in this process or of one team, or while the process's event loop is late.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
-import type { HeadStep } from '../core/step.ts';
+import type { BodyStep, HeadStep } from '../core/step.ts';
 import { OVERLOADED } from '../domain/refusals.ts';
-import type { OnShed, Pressure } from '../ports/pressure.ts';
+import { keyOwnerSlot } from '../domain/slots.ts';
+import type { ShedReason } from '../ports/access-entry.ts';
 
-export interface ShedOptions {
-  /** Maximum number of complete requests by known callers in flight in this process. */
+export interface TeamShedOptions {
+  /** Maximum number of complete requests in flight in this process: by known callers, or of one team. */
   readonly concurrencyMax: number;
-  readonly pressure: Pressure;
-  readonly onShed: OnShed;
+  readonly onShed: (reason: ShedReason) => void;
+}
+
+export interface ShedOptions extends TeamShedOptions {
+  readonly pressure: Pick<LoopPressure, 'overloaded'>;
 }
 
 const placeSlot = reserveSlot<true>('place in the process');
+const teamPlaceSlot = reserveSlot<true>('place of the team');
 
 /** Only complete requests by known callers count, so that unknown keys and bodies that never end cannot use up the limit. */
 export function shedStep({ concurrencyMax, pressure, onShed }: ShedOptions): HeadStep {
   let taken = 0;
-  const full = (): Refusal | undefined => {
-    if (taken < concurrencyMax) return undefined;
-    onShed('concurrency');
+  const shed = (reason: ShedReason): Refusal => {
+    onShed(reason);
     return OVERLOADED;
   };
   return {
     kind: 'head',
     name: 'shed',
+    /** Before any work is done for the request. */
     run() {
-      const refused = full();
-      if (refused !== undefined) return refused;
-      if (!pressure.overloaded()) return undefined;
-      onShed('loop_delay');
-      return OVERLOADED;
+      if (taken >= concurrencyMax) return shed('concurrency');
+      return pressure.overloaded() ? shed('loop_delay') : undefined;
     },
     enter(x) {
-      const refused = full();
-      if (refused !== undefined) return refused;
+      if (taken >= concurrencyMax) return shed('concurrency');
       taken++;
       x.set(placeSlot, true);
       return undefined;
@@ -43,5 +44,77 @@ export function shedStep({ concurrencyMax, pressure, onShed }: ShedOptions): Hea
       // Also called for requests that were shed or ended before they were complete, and so were not counted.
       if (x.get(placeSlot) !== undefined) taken--;
     },
+  };
+}
+
+/**
+ * So that one team's slow work cannot fill the process. A body step, although the team of a cached key is known earlier: only
+ * complete requests count. Otherwise somebody with a revoked key could use up the team's concurrency with bodies that never end.
+ */
+export function teamShedStep({ concurrencyMax, onShed }: TeamShedOptions): BodyStep {
+  /** Contains only teams with requests in flight, so its size is bounded by their number. */
+  const taken = new Map<string, number>();
+  return {
+    kind: 'body',
+    name: 'team-shed',
+    run(x) {
+      const { teamId } = x.need(keyOwnerSlot);
+      const ofTeam = taken.get(teamId) ?? 0;
+      if (ofTeam >= concurrencyMax) {
+        onShed('team_concurrency');
+        return OVERLOADED;
+      }
+      taken.set(teamId, ofTeam + 1);
+      x.set(teamPlaceSlot, true);
+      return undefined;
+    },
+    settle(x) {
+      if (x.get(teamPlaceSlot) === undefined) return;
+      const { teamId } = x.need(keyOwnerSlot);
+      const left = taken.get(teamId)! - 1;
+      if (left === 0) taken.delete(teamId);
+      else taken.set(teamId, left);
+    },
+  };
+}
+
+export interface LoopPressureOptions {
+  /** A turn that has accepted requests for longer sheds the rest; 0 disables shedding. */
+  readonly boundMs: number;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
+}
+
+/**
+ * Limits how long one turn of the event loop accepts requests. Those that arrive during a turn wait for its end and make the
+ * next one longer: at three times the sustainable load, each turn is three times as long as the one before. Measuring between
+ * turns would be too late, so the turn itself is timed, from its first request on. A pause before it (a stopped process, garbage
+ * collection) does not cause shedding.
+ */
+export class LoopPressure {
+  readonly #boundMs: number;
+  readonly #now: () => number;
+  #inTurn = false;
+  #turnStartedAtMs = 0;
+
+  constructor({ boundMs, now }: LoopPressureOptions) {
+    this.#boundMs = boundMs;
+    this.#now = now;
+  }
+
+  /** Whether to shed this request. Called once per request. */
+  overloaded(): boolean {
+    if (this.#boundMs === 0) return false;
+    if (this.#inTurn) return this.#now() - this.#turnStartedAtMs > this.#boundMs;
+    this.#inTurn = true;
+    this.#turnStartedAtMs = this.#now();
+    // Runs once the turn has handled everything that had arrived for it.
+    setImmediate(this.#endTurn);
+    return false;
+  }
+
+  /** A bound function, created once because every turn uses it. */
+  readonly #endTurn = (): void => {
+    this.#inTurn = false;
   };
 }

@@ -8,13 +8,12 @@ import { SharedCancellation } from '../core/shared-cancellation.ts';
 import { throwOn } from '../core/step.ts';
 import type { BodyStep } from '../core/step.ts';
 import { countCharacters } from '../domain/characters.ts';
-import { chargedCharacters, chargeSlot, spareCharacters } from '../domain/charge.ts';
+import { chargeSlot, spareCharacters } from '../domain/charge.ts';
 import type { GlossaryReference } from '../domain/charge.ts';
 import { notAble, offerFor, wantsOf } from '../domain/engine-offer.ts';
-import type { EngineOffers } from '../domain/engine-offer.ts';
+import type { CurrentOffers, EngineOffers } from '../domain/engine-offer.ts';
 import { ONLY_ENGINE } from '../domain/engine-routing.ts';
 import { dictionaryIdSlot, keyOwnerSlot, requestStatsSlot, translateRequestSlot } from '../domain/slots.ts';
-import type { Languages } from '../domain/languages.ts';
 import { NO_DETECTION, NO_SUCH_GLOSSARY, pairNotOffered, STORE_UNAVAILABLE } from '../domain/refusals.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
@@ -31,13 +30,13 @@ import type { GatewayServices, TranslationOrder } from '../ports/plugin.ts';
 export interface TranslateOptions {
   readonly engine: Engine;
   readonly glossaries: GlossaryCache;
-  readonly offers: () => EngineOffers;
+  readonly offers: CurrentOffers;
   /** The plugins' stages in front of the engine. */
   readonly stages: readonly TextStage[];
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
-  /** Called with the failures of a request's attempts, in fixed words. */
-  readonly onEngineResult: (failures: readonly AttemptFailure[]) => void;
+  /** Called with the failures of a request's attempts, in fixed words, if there were any. */
+  readonly onFailures: (failures: readonly AttemptFailure[]) => void;
 }
 
 /** Translates an admitted request; the caller turns the result into an answer. */
@@ -73,9 +72,11 @@ export function translateStep(options: TranslateOptions): BodyStep {
     headers: ['traceparent'],
     run(x) {
       const request = x.need(translateRequestSlot);
-      const glossary = glossaryOf(x, request, options);
-      if (!(glossary instanceof Promise)) return begin(x, request, glossary, options);
-      return glossary.then((found) => begin(x, request, found, options));
+      if (request.glossaryId === undefined) return begin(x, request, undefined, options);
+      const glossary = glossaryOf(x, request, request.glossaryId, options);
+      return glossary instanceof Promise
+        ? glossary.then((found) => begin(x, request, found, options))
+        : begin(x, request, glossary, options);
     },
   };
 }
@@ -83,20 +84,27 @@ export function translateStep(options: TranslateOptions): BodyStep {
 function begin(
   x: Exchange,
   request: TranslateRequest,
-  glossary: FoundGlossary,
+  glossary: FoundGlossary | undefined,
   options: TranslateOptions,
 ): StepResult | Promise<StepResult> {
   if (glossary !== undefined && 'problem' in glossary) return glossary;
-  const engines = enginesOf(x, request.options, request.glossaryId !== undefined, options);
+  const offers = options.offers.current;
+  const engines = offers.isRouted ? enginesOf(x, request.options, glossary !== undefined, offers) : undefined;
   if (engines !== undefined && 'problem' in engines) return engines;
-  const work = new PendingWork(x, request, glossary, engines, options, resume);
-  if (options.stages.length === 0) return ask(work);
-  const passed = work.pass();
-  return passed instanceof Promise ? passed.then((refusal) => refusal ?? ask(work)) : (passed ?? ask(work));
+  const work = new PendingWork(x, request, glossary, engines, options);
+  if (options.stages.length > 0) return beginByStages(work);
+  options.engine.translate(work, x);
+  return LATER;
 }
 
 /** Skips the engine if the stages have already answered all texts. */
-function ask(work: PendingWork<TranslateRequest>): StepResult | Promise<StepResult> {
+function beginByStages(work: PendingWork): StepResult | Promise<StepResult> {
+  const passed = work.pass();
+  if (passed instanceof Promise) return passed.then((refusal) => refusal ?? afterStages(work));
+  return passed ?? afterStages(work);
+}
+
+function afterStages(work: PendingWork): StepResult | Promise<StepResult> {
   if (work.text.length === 0) {
     const translations = work.finished();
     return translations instanceof Promise ? translations.then((late) => answerOf(work, late)) : answerOf(work, translations);
@@ -105,11 +113,7 @@ function ask(work: PendingWork<TranslateRequest>): StepResult | Promise<StepResu
   return LATER;
 }
 
-function resume(work: PendingWork<TranslateRequest>): void {
-  work.x.resume(conclude, work);
-}
-
-function conclude(x: Exchange, work: PendingWork<TranslateRequest>): StepResult {
+function conclude(x: Exchange, work: PendingWork): StepResult {
   const translations = work.finished();
   if (!(translations instanceof Promise)) return answerOf(work, translations);
   translations.then(
@@ -119,27 +123,39 @@ function conclude(x: Exchange, work: PendingWork<TranslateRequest>): StepResult 
   return LATER;
 }
 
-function answerOf({ x, order, by }: PendingWork<TranslateRequest>, translations: readonly Translation[] | Refusal): Outcome {
-  return 'problem' in translations ? translations : json(successBody(order, translations, chargedCharacters(x), by.offers().any.languages));
+function answerOf({ x, order, by }: PendingWork, translations: readonly Translation[] | Refusal): Outcome {
+  if ('problem' in translations) return translations;
+  const { languages } = by.offers.current.any;
+  let body = '{"translations":[';
+  for (let i = 0; i < translations.length; i++) {
+    const { text, detectedSourceLanguage } = translations[i]!;
+    // The engine's code, if it is one that we list; otherwise the one that the caller gave.
+    const language = languages.base(detectedSourceLanguage) ?? order.options.sourceLang;
+    if (i > 0) body += ',';
+    body += language === undefined ? '{"text":' : `{"detected_source_language":"${language}","text":`;
+    body += `${JSON.stringify(text)}}`;
+  }
+  return json(`${body}],"billed_characters":${x.need(requestStatsSlot).characters}}`);
 }
 
 /** For plugin steps, which await a promise. */
 export function translateBy(options: TranslateOptions): Translate {
   return async (x, order) => {
-    const { languages } = options.offers().any;
+    const offers = options.offers.current;
+    const { languages } = offers.any;
     const { sourceLang, targetLang } = order.options;
     // A route with its own parameters should have refused it before the admission; at least it is not sent.
     if (!languages.offers(sourceLang, targetLang)) return pairNotOffered(sourceLang, targetLang, languages);
-    const engines = enginesOf(x, order.options, order.glossaryId !== undefined || order.options.glossary !== undefined, options);
+    const hasGlossary = order.glossaryId !== undefined || order.options.glossary !== undefined;
+    const engines = offers.isRouted ? enginesOf(x, order.options, hasGlossary, offers) : undefined;
     if (engines !== undefined && 'problem' in engines) return engines;
-    const waiting = glossaryOf(x, order, options);
-    const glossary = waiting instanceof Promise ? await waiting : waiting;
+    const glossary = order.glossaryId === undefined ? undefined : await glossaryOf(x, order, order.glossaryId, options);
     if (glossary !== undefined && 'problem' in glossary) return glossary;
     const translations = await runWork(x, order, glossary, engines, options);
     if ('problem' in translations) return translations;
     const withLanguage = (translation: Translation): Translation => ({
       ...translation,
-      detectedSourceLanguage: detected(translation, order, languages),
+      detectedSourceLanguage: languages.base(translation.detectedSourceLanguage) ?? sourceLang,
     });
     return { kind: 'translated', translations: translations.map(withLanguage) };
   };
@@ -147,7 +163,7 @@ export function translateBy(options: TranslateOptions): Translate {
 
 export function detectBy(options: TranslateOptions): Detect {
   return async (x, texts) => {
-    const offers = options.offers();
+    const offers = options.offers.current;
     const { languages, detection: able } = offerFor(x, offers);
     if (able === undefined) return NO_DETECTION;
     const detection: WorkOrder = { text: texts, options: { ...NOTHING_CHOSEN, targetLang: able.targetLang }, detectionOnly: true };
@@ -162,16 +178,9 @@ function beginnings(texts: readonly string[]): readonly string[] {
   return texts.map((text) => text.slice(0, units).toWellFormed());
 }
 
-/** The engines that work may go to, in order; `undefined` if there is one engine and no rules. */
-function enginesOf(
-  x: Exchange,
-  order: TranslationOptions,
-  hasGlossary: boolean,
-  { offers }: TranslateOptions,
-): readonly string[] | undefined | Refusal {
-  const offered = offers();
-  if (!offered.isRouted) return undefined;
-  const offer = offerFor(x, offered);
+/** The engines that work may go to, in order, if there are several or rules. */
+function enginesOf(x: Exchange, order: TranslationOptions, hasGlossary: boolean, offers: EngineOffers): readonly string[] | Refusal {
+  const offer = offerFor(x, offers);
   const route = offer.route(order.sourceLang, order.targetLang)?.withAll(wantsOf(order, hasGlossary)) ?? 'pair';
   return typeof route === 'string' ? notAble(route, offer, order) : route.names;
 }
@@ -192,7 +201,7 @@ async function runWork(
   engines: readonly string[] | undefined,
   options: TranslateOptions,
 ): Promise<readonly Translation[] | Refusal> {
-  const { promise, resolve } = Promise.withResolvers<PendingWork<WorkOrder>>();
+  const { promise, resolve } = Promise.withResolvers<PendingWork>();
   const work = new PendingWork(x, order, glossary, engines, options, resolve);
   const refusal = options.stages.length === 0 ? undefined : await work.pass();
   if (refusal !== undefined) return refusal;
@@ -203,7 +212,7 @@ async function runWork(
 }
 
 /** A single object per piece of work: the request to the engine, its callback, and the context for its result. */
-class PendingWork<Order extends WorkOrder> implements AskedWork {
+class PendingWork implements AskedWork {
   readonly requestId: string;
   readonly teamId: string | undefined;
   text: readonly string[];
@@ -213,30 +222,33 @@ class PendingWork<Order extends WorkOrder> implements AskedWork {
   readonly detectionOnly: boolean | undefined;
   readonly engines: readonly string[] | undefined;
   readonly x: Exchange;
-  readonly order: Order;
+  readonly order: WorkOrder;
   readonly by: TranslateOptions;
   startedAtMs: number;
   #passed: PassedTexts | undefined = undefined;
   /** Indexes of the order's texts that are not charged. */
   #spared: ReadonlySet<number> = NOTHING_SPARED;
   #result: EngineResult | undefined = undefined;
-  readonly #onDone: (work: PendingWork<Order>) => void;
+  readonly #onDone: ((work: PendingWork) => void) | undefined;
 
-  /** `onDone` must not throw. */
+  /** `onDone` must not throw. By default the chain goes on with `conclude`. */
   constructor(
     x: Exchange,
-    order: Order,
+    order: WorkOrder,
     glossary: EngineGlossary | undefined,
     engines: readonly string[] | undefined,
     by: TranslateOptions,
-    onDone: (work: PendingWork<Order>) => void,
+    onDone?: (work: PendingWork) => void,
   ) {
     const { options } = order;
-    this.requestId = workIdOf(x);
+    const works = ++x.need(requestStatsSlot).works;
+    // The request's own id for its first work; later ones get a numeric suffix, so that answers cannot be confused.
+    this.requestId = works === 1 ? x.id : `${x.id}-${works}`;
     this.teamId = x.get(keyOwnerSlot)?.teamId;
     this.text = order.text;
     this.options = glossary === undefined ? options : { ...options, glossary };
-    this.traceparent = traceparentForward(x.head.headers['traceparent']);
+    const traceparent = x.head.headers['traceparent'];
+    this.traceparent = traceparent === undefined ? undefined : traceparentForward(traceparent);
     this.attemptMs = order.attemptMs;
     this.detectionOnly = order.detectionOnly;
     this.engines = engines;
@@ -249,7 +261,8 @@ class PendingWork<Order extends WorkOrder> implements AskedWork {
 
   answered(result: EngineResult): void {
     this.#result = result;
-    this.#onDone(this);
+    if (this.#onDone === undefined) this.x.resume(conclude, this);
+    else this.#onDone(this);
   }
 
   /** Runs the texts through the plugins' stages; `text` then contains those left for the engine. */
@@ -277,12 +290,25 @@ class PendingWork<Order extends WorkOrder> implements AskedWork {
     return new Set(known.filter((i) => spareCharacters(this.x, countCharacters(this.order.text[i]!))));
   }
 
-  /** The translations, once the engine has answered or was not needed. Call it once. */
+  /** The translations, once the engine has answered or was not needed. Also updates the request's stats. Call it once. */
   finished(): readonly Translation[] | Refusal | Promise<readonly Translation[] | Refusal> {
     const result = this.#result;
-    const translations = result === undefined ? NONE : translationsOf(this, result);
-    if (this.#passed === undefined || 'problem' in translations) return translations;
-    const back = this.#passed.back(translations, result?.kind === 'usable' ? result.engine : undefined);
+    if (result !== undefined) {
+      const { engines = ONE_ENGINE } = this;
+      const { failures } = result;
+      const stats = this.x.need(requestStatsSlot);
+      // Several works overlap, so the durations are not added up; the attempts are.
+      stats.engineMs = Math.max(stats.engineMs, this.by.now() - this.startedAtMs);
+      stats.attempts += failures.length + (result.kind === 'usable' ? 1 : 0);
+      // A single failed attempt went to the first engine; after two, the last was the second engine, if there is one.
+      if (result.kind === 'usable') stats.engine = result.engine;
+      else if (failures.length > 0) stats.engine = engines[Math.min(failures.length, engines.length) - 1];
+      if (failures.length > 0) this.by.onFailures(failures);
+      if (result.kind !== 'usable') return ENGINE_UNAVAILABLE;
+    }
+    const translations = result?.translations ?? NONE;
+    if (this.#passed === undefined) return translations;
+    const back = this.#passed.back(translations, result?.engine);
     return back instanceof Promise ? back.then((late) => this.#marked(late)) : this.#marked(back);
   }
 
@@ -292,35 +318,15 @@ class PendingWork<Order extends WorkOrder> implements AskedWork {
   }
 }
 
-/** The request's own id for its first work; later ones get a numeric suffix, so that answers cannot be confused. */
-function workIdOf(x: Exchange): string {
-  const works = ++x.need(requestStatsSlot).works;
-  return works === 1 ? x.id : `${x.id}-${works}`;
-}
+type FoundGlossary = EngineGlossary | Refusal;
 
-/** Also updates the request's stats. */
-function translationsOf(
-  { x, by, startedAtMs, engines = ONE_ENGINE }: Pick<PendingWork<WorkOrder>, 'x' | 'by' | 'startedAtMs' | 'engines'>,
-  result: EngineResult,
-): readonly Translation[] | Refusal {
-  const { failures } = result;
-  const stats = x.need(requestStatsSlot);
-  // Several works overlap, so the durations are not added up; the attempts are.
-  stats.engineMs = Math.max(stats.engineMs, by.now() - startedAtMs);
-  stats.attempts += failures.length + (result.kind === 'usable' ? 1 : 0);
-  // A single failed attempt went to the first engine; after two, the last was the second engine, if there is one.
-  if (result.kind === 'usable') stats.engine = result.engine;
-  else if (failures.length > 0) stats.engine = engines[Math.min(failures.length, engines.length) - 1];
-  by.onEngineResult(failures);
-  return result.kind === 'usable' ? result.translations : ENGINE_UNAVAILABLE;
-}
-
-type FoundGlossary = EngineGlossary | undefined | Refusal;
-
-/** The glossary that an order names, if any; a promise only if it has to be fetched. */
-function glossaryOf(x: Exchange, order: TranslationOrder, options: TranslateOptions): FoundGlossary | Promise<FoundGlossary> {
-  const { glossaryId } = order;
-  if (glossaryId === undefined) return undefined;
+/** The glossary that an order names; a promise only if it has to be fetched. */
+function glossaryOf(
+  x: Exchange,
+  order: TranslationOrder,
+  glossaryId: string,
+  options: TranslateOptions,
+): FoundGlossary | Promise<FoundGlossary> {
   const startedAtMs = options.now();
   const reference = referenceOf(x, order, glossaryId);
   const dictionary = options.glossaries.dictionary(x.need(keyOwnerSlot).teamId, reference, x.get(dictionaryIdSlot));
@@ -331,7 +337,7 @@ function glossaryOf(x: Exchange, order: TranslationOrder, options: TranslateOpti
   });
 }
 
-function foundOr(dictionary: EngineGlossary | undefined | StoreUnavailable): EngineGlossary | Refusal {
+function foundOr(dictionary: EngineGlossary | undefined | StoreUnavailable): FoundGlossary {
   // Deleted since the admission found it.
   if (dictionary === undefined) return NO_SUCH_GLOSSARY;
   return isUnavailable(dictionary) ? STORE_UNAVAILABLE : dictionary;
@@ -342,21 +348,4 @@ function referenceOf(x: Exchange, { options }: TranslationOrder, glossaryId: str
   const charged = x.get(chargeSlot)?.glossary;
   if (charged?.glossaryId === glossaryId) return charged;
   return { glossaryId, sourceLang: options.sourceLang ?? '', targetLang: options.targetLang };
-}
-
-/** The engine's code, if it is one that we list; otherwise the one that the caller gave. */
-function detected({ detectedSourceLanguage }: Translation, { options }: WorkOrder, languages: Languages): string | undefined {
-  return languages.base(detectedSourceLanguage) ?? options.sourceLang;
-}
-
-function successBody(request: TranslateRequest, translations: readonly Translation[], charged: number, languages: Languages): string {
-  let body = '{"translations":[';
-  for (let i = 0; i < translations.length; i++) {
-    const translation = translations[i]!;
-    const language = detected(translation, request, languages);
-    if (i > 0) body += ',';
-    body += language === undefined ? '{"text":' : `{"detected_source_language":"${language}","text":`;
-    body += `${JSON.stringify(translation.text)}}`;
-  }
-  return `${body}],"billed_characters":${charged}}`;
 }

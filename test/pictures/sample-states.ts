@@ -39,7 +39,14 @@ function sampleSteps(nowMs: number): readonly LiveStep[] {
   let atMs = nowMs - (LIVE_STEPS - 1) * LIVE_STEP_MS;
   let inFlight = 0;
   const window = new LiveWindow(() => atMs);
-  window.watch(() => inFlight);
+  window.watch(
+    {
+      get size() {
+        return inFlight;
+      },
+    },
+    new Set(),
+  );
   const random = dice(7);
   for (let step = 0; step < LIVE_STEPS; step++, atMs += LIVE_STEP_MS) {
     const troubled = step > 118 && step < 130;

@@ -1,11 +1,10 @@
 // Metrics of engines and their replicas: attempts by outcome and duration, second attempts, shared calls, tokens, load, health.
-import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
 import type { AttemptFailure, EngineTokens } from '../../ports/engine.ts';
-import { FastCounter } from './fast-counter.ts';
-import type { CounterSeries } from './fast-counter.ts';
-import { FastHistogram } from './fast-histogram.ts';
+import { FastCounter, FastHistogram } from './fast-series.ts';
+import type { CounterSeries } from './fast-series.ts';
 import { DURATION_BUCKETS, SECONDS_PER_MS } from './request-series.ts';
+import { registerGauge } from './scraped-series.ts';
 
 type AttemptOutcome = AttemptFailure | 'usable';
 
@@ -161,35 +160,17 @@ export class EngineMetrics {
 }
 
 export function registerReplicaGauge(registry: Registry, read: () => readonly ReplicaState[]): void {
-  const gauge = new Gauge({
-    name: 'lingate_engine_replica_up',
-    help: "1 while a replica is in use, 0 while it is set aside; an engine's only replica is never set aside.",
-    labelNames: ['engine', 'replica'],
-    registers: [registry],
-    // With several processes: 0 as soon as one has set it aside.
-    aggregator: 'min',
-    // Reset at each scrape, because a replica that is no longer configured must lose its series.
-    collect: () => {
-      gauge.reset();
-      for (const { engine, replica, up } of read()) gauge.set({ engine, replica }, Number(up));
-    },
-  });
+  const help = "1 while a replica is in use, 0 while it is set aside; an engine's only replica is never set aside.";
+  // With several processes: 0 as soon as one has set it aside.
+  registerGauge(registry, { name: 'lingate_engine_replica_up', help, aggregator: 'min' }, ['engine', 'replica'], () =>
+    read().map(({ engine, replica, up }) => [{ engine, replica }, Number(up)]),
+  );
 }
 
 /** Of calls that hold a connection, and of calls that wait for one. */
 export function registerLoadGauges(registry: Registry, read: () => readonly EngineLoad[]): void {
-  const gauge = (name: string, help: string, of: (load: EngineLoad) => number): void => {
-    const registered = new Gauge({
-      name,
-      help,
-      labelNames: ['engine'],
-      registers: [registry],
-      aggregator: 'sum',
-      collect: () => {
-        for (const load of read()) registered.set({ engine: load.engine }, of(load));
-      },
-    });
-  };
+  const gauge = (name: string, help: string, of: (load: EngineLoad) => number): void =>
+    registerGauge(registry, { name, help, aggregator: 'sum' }, ['engine'], () => read().map((load) => [{ engine: load.engine }, of(load)]));
   gauge('lingate_engine_calls_in_flight', 'Calls to the engine that hold a connection.', ({ inFlight }) => inFlight);
   gauge('lingate_engine_calls_waiting', 'Calls to the engine that wait for a connection.', ({ waiting }) => waiting);
 }

@@ -1,6 +1,6 @@
 // Adds up the metrics of several processes, including the counts of those that have ended, so that no counter falls.
 import { AggregatorRegistry, Registry } from 'prom-client';
-import { FastCounter } from './fast-counter.ts';
+import { FastCounter } from './fast-series.ts';
 
 /** The metrics of one process at one moment; plain values. */
 export type MetricsSnapshot = readonly { readonly type?: unknown }[];

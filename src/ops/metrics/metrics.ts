@@ -1,18 +1,14 @@
 // Prometheus metrics of a running gateway: labels come from fixed sets, and only a few teams are labels.
 import { Registry, collectDefaultMetrics } from 'prom-client';
-import type { AccessEntry } from '../../ports/access-entry.ts';
-import type { KeyLookup } from '../../ports/key-directory.ts';
-import type { Admission, Verdict, SettlementResult } from '../../ports/ledger.ts';
 import type { PluginMetric } from '../../ports/plugin.ts';
-import type { ShedReason } from '../../ports/pressure.ts';
 import { registerEventLoopGauge } from './event-loop-gauge.ts';
-import { admissionSeries, lookupSeries, shedSeries, settlementSeries, restoredSeries } from './counters.ts';
 import { EngineMetrics, registerLoadGauges, registerReplicaGauge } from './engine-metrics.ts';
 import type { EngineLoad, EngineMeters, ReplicaState } from './engine-metrics.ts';
 import type { MetricsSnapshot } from './merged-metrics.ts';
+import { FastCounter } from './fast-series.ts';
+import { RequestSeries } from './request-series.ts';
 import { registerEventSeries, registerGauge, registerPluginMetric, registerTeamGauges } from './scraped-series.ts';
 import type { EventFigures, TeamGaugesOptions } from './scraped-series.ts';
-import { RequestSeries } from './request-series.ts';
 
 /** Gauges, read at each scrape; `aggregator` says how the values of several processes are combined. */
 const GAUGES = {
@@ -28,11 +24,7 @@ const GAUGES = {
 } as const;
 
 export interface Metrics {
-  request(entry: AccessEntry): void;
-  admission(admission: Admission): void;
-  keyLookup(result: KeyLookup): void;
-  shed(reason: ShedReason): void;
-  settlement(verdict: Verdict, result: SettlementResult): void;
+  readonly requests: RequestSeries;
   /** What counts for an engine, by its configured name. */
   engine(name: string): EngineMeters;
   /** Registers how the state of replicas is read; call it once. */
@@ -63,14 +55,10 @@ export function openMetrics(): Metrics {
   registerProcessMetrics(registry);
   const requests = new RequestSeries(registry);
   const engines = new EngineMetrics(registry);
-  const admissions = admissionSeries(registry);
-  const lookups = lookupSeries(registry);
-  const sheds = shedSeries(registry);
-  const settlements = settlementSeries(registry);
-  const restored = restoredSeries(registry);
-  let openReservations = 0;
-  registerGauge(registry, OPEN_RESERVATIONS, [], () => [[{}, openReservations]]);
+  const restored = new FastCounter({ ...REVOCATIONS_RESTORED, labels: [], registry }).series({});
+  registerGauge(registry, OPEN_RESERVATIONS, [], () => [[{}, requests.openReservations]]);
   return {
+    requests,
     contentType: registry.contentType,
     gauge: (which, read) => registerGauge(registry, GAUGES[which], [], () => [[{}, read()]]),
     teams: (options) => registerTeamGauges(registry, options),
@@ -78,19 +66,6 @@ export function openMetrics(): Metrics {
     events: (figures) => registerEventSeries(registry, figures),
     render: () => registry.metrics(),
     snapshot: () => registry.getMetricsAsJSON(),
-    request: (entry) => requests.record(entry),
-    admission(admission) {
-      admissions[admission.kind].pending++;
-      // An admission with unknown outcome may have made a reservation: it counts as open until its release is settled.
-      const holds = admission.kind === 'unavailable' || (admission.kind === 'admitted' && admission.reservation !== undefined);
-      if (holds) openReservations++;
-    },
-    keyLookup: (result) => void lookups[result].pending++,
-    shed: (reason) => void sheds[reason].pending++,
-    settlement(verdict, result) {
-      settlements[verdict][result].pending++;
-      openReservations--;
-    },
     engine(name) {
       requests.addEngine(name);
       return engines.of(name);
@@ -109,6 +84,11 @@ const OPEN_RESERVATIONS = {
   help: 'Reservations that this process holds, or may hold, and has not settled.',
   aggregator: 'sum',
 } as const;
+
+const REVOCATIONS_RESTORED = {
+  name: 'lingate_revocations_restored_total',
+  help: "Revocations that the store's new master had lost and that were applied again.",
+};
 
 /** CPU, memory, garbage collections, file descriptors: the usual names of dashboards for Node, with our prefix. */
 function registerProcessMetrics(registry: Registry): void {

@@ -1,10 +1,10 @@
-// Counts each request that has ended: its outcome, its duration, and how much of that was spent on the store and the engine.
+// The series that requests count in: admissions, key lookups, sheds, settlements, and at the end outcome and durations.
 import type { Registry } from 'prom-client';
-import type { AccessEntry } from '../../ports/access-entry.ts';
-import { FastCounter } from './fast-counter.ts';
-import type { CounterSeries } from './fast-counter.ts';
-import { FastHistogram } from './fast-histogram.ts';
-import type { HistogramSeries } from './fast-histogram.ts';
+import type { AccessEntry, AccessLog, ShedReason } from '../../ports/access-entry.ts';
+import type { KeyLookup } from '../../ports/key-directory.ts';
+import type { Admission, CheckedCaller, Verdict, SettlementResult } from '../../ports/ledger.ts';
+import { FastCounter, FastHistogram } from './fast-series.ts';
+import type { CounterSeries, HistogramSeries } from './fast-series.ts';
 
 export const SECONDS_PER_MS = 0.001;
 export const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
@@ -16,7 +16,7 @@ interface OfRoute {
   readonly ends: Map<string | number, CounterSeries>;
 }
 
-export class RequestSeries {
+export class RequestSeries implements AccessLog {
   readonly #requests: FastCounter<'route' | 'status' | 'code'>;
   readonly #duration: FastHistogram<'route'>;
   readonly #store: HistogramSeries;
@@ -25,8 +25,18 @@ export class RequestSeries {
   readonly #engineCharacters: FastCounter<'engine'>;
   readonly #ofEngines = new Map<string, CounterSeries>();
   readonly #routes = new Map<string, OfRoute>();
+  readonly #admissions: ReturnType<typeof admissionSeries>;
+  readonly #lookups: ReturnType<typeof lookupSeries>;
+  readonly #sheds: ReturnType<typeof shedSeries>;
+  readonly #settlements: ReturnType<typeof settlementSeries>;
+  /** Reservations that this process holds, or may hold, and has not settled. */
+  openReservations = 0;
 
   constructor(registry: Registry) {
+    this.#admissions = admissionSeries(registry);
+    this.#lookups = lookupSeries(registry);
+    this.#sheds = shedSeries(registry);
+    this.#settlements = settlementSeries(registry);
     this.#requests = new FastCounter({
       name: 'lingate_requests_total',
       help: 'Requests that have ended, by route, status and code; status 0 is a caller who disconnected before an answer.',
@@ -60,6 +70,26 @@ export class RequestSeries {
     if (!this.#ofEngines.has(engine)) this.#ofEngines.set(engine, this.#engineCharacters.series({ engine }));
   }
 
+  readonly admission = (admission: Admission): void => {
+    this.#admissions[admission.kind].pending++;
+    // An admission with unknown outcome may have made a reservation: it counts as open until its release is settled.
+    const holds = admission.kind === 'unavailable' || (admission.kind === 'admitted' && admission.reservation !== undefined);
+    if (holds) this.openReservations++;
+  };
+
+  /** A check reserves nothing, whatever became of it. */
+  readonly check = ({ kind }: CheckedCaller): void => void this.#admissions[kind].pending++;
+
+  readonly keyLookup = (result: KeyLookup): void => void this.#lookups[result].pending++;
+
+  readonly shed = (reason: ShedReason): void => void this.#sheds[reason].pending++;
+
+  readonly settlement = (verdict: Verdict, result: SettlementResult): void => {
+    this.#settlements[verdict][result].pending++;
+    this.openReservations--;
+  };
+
+  /** Counts a request that has ended. */
   record(entry: AccessEntry): void {
     const ofRoute = this.#routes.get(entry.route) ?? this.#newRoute(entry.route);
     const end = entry.code === 'ok' ? (entry.status ?? 0) : entry.code;
@@ -85,4 +115,63 @@ export class RequestSeries {
     ofRoute.ends.set(end, series);
     return series;
   }
+}
+
+// The sets below are spelled out so that every series is present from the start: if a series only appeared with the first failure,
+// its rate would not include that failure. The compiler compares them with the ports.
+
+function admissionSeries(registry: Registry): Readonly<Record<Admission['kind'], CounterSeries>> {
+  const counter = new FastCounter({ name: 'lingate_admissions_total', help: 'Admissions by result.', labels: ['result'], registry });
+  return counter.seriesBy<Admission['kind']>('result', {
+    admitted: true,
+    repeated: true,
+    key_unknown: true,
+    key_revoked: true,
+    address_wanted: true,
+    address_refused: true,
+    rate_limited: true,
+    text_too_long: true,
+    glossary_missing: true,
+    glossary_mismatch: true,
+    quota_exceeded: true,
+    credit_exhausted: true,
+    unavailable: true,
+  });
+}
+
+function lookupSeries(registry: Registry): Readonly<Record<KeyLookup, CounterSeries>> {
+  const counter = new FastCounter({
+    name: 'lingate_key_lookups_total',
+    help: 'Key lookups: hit and unknown_hit were answered by the cache, miss by the store; refused were not made (too many at once).',
+    labels: ['result'],
+    registry,
+  });
+  return counter.seriesBy<KeyLookup>('result', { hit: true, unknown_hit: true, miss: true, refused: true });
+}
+
+function shedSeries(registry: Registry): Readonly<Record<ShedReason, CounterSeries>> {
+  const counter = new FastCounter({
+    name: 'lingate_requests_shed_total',
+    help: 'Requests refused because of load: too many in flight in this process or of one team, or an overloaded event loop.',
+    labels: ['reason'],
+    registry,
+  });
+  return counter.seriesBy<ShedReason>('reason', { concurrency: true, team_concurrency: true, loop_delay: true });
+}
+
+function settlementSeries(registry: Registry): Readonly<Record<Verdict, Readonly<Record<SettlementResult, CounterSeries>>>> {
+  const counter = new FastCounter({
+    name: 'lingate_settlements_total',
+    help: "Reservations settled, by verdict and the ledger's result; a commit that is expired or abandoned was delivered uncharged.",
+    labels: ['verdict', 'result'],
+    registry,
+  });
+  const of = (verdict: Verdict): Record<SettlementResult, CounterSeries> => ({
+    committed: counter.series({ verdict, result: 'committed' }),
+    released: counter.series({ verdict, result: 'released' }),
+    expired: counter.series({ verdict, result: 'expired' }),
+    absent: counter.series({ verdict, result: 'absent' }),
+    abandoned: counter.series({ verdict, result: 'abandoned' }),
+  });
+  return { commit: of('commit'), release: of('release') };
 }

@@ -1,10 +1,10 @@
-// Every parser takes time in proportion to its input: 64 KB of whatever would make a careless pattern go back and forth.
+// Every parser takes time proportional to its input: 64 KB of input that would make a careless pattern backtrack.
 import { expect, test } from 'vitest';
 import { capabilitiesOf } from '../../../src/config/engine-options.ts';
 import { isAddressOrRange, parseNetworkAddress } from '../../../src/config/network-address.ts';
 import { matchesKeyPattern } from '../../../src/domain/api-key.ts';
 import { shownWord, unknownMembers } from '../../../src/domain/caller-words.ts';
-import { credentialReader } from '../../../src/domain/credentials.ts';
+import { credentialReader } from '../../../src/domain/api-key.ts';
 import { readFormBody } from '../../../src/domain/form-body.ts';
 import { judgeGlossaryBody } from '../../../src/domain/glossary.ts';
 import { readJsonBody } from '../../../src/domain/json-body.ts';
@@ -23,7 +23,7 @@ import { HeaderFields } from '../../../src/server/framing.ts';
 import { parseRedisUrl } from '../../../src/stores/redis/redis-url.ts';
 
 const SIZE = 65_536;
-/** Far more than once over the input takes; a quadratic pattern takes seconds. The best of a few: others use this machine, too. */
+/** Far more than one pass over the input takes; a quadratic pattern takes seconds. The best of a few: others use this machine, too. */
 const BOUND_MS = 100;
 const TRIES = 5;
 
@@ -89,7 +89,7 @@ const PARSERS: readonly (readonly [name: string, parse: (text: string) => unknow
   ['parameters of DeepLX', (text) => judgeDeepLX(asked({ text, source_lang: text, target_lang: 'DE', tag_handling: text }), RULES)],
 ];
 
-/** Beginnings of good input, and pieces that many patterns could match in more than one way. */
+/** Beginnings of good input, and pieces that many patterns could match in several ways. */
 const BEGINNINGS = ['', 'la_live_', 'redis://', 'sqlite:', 'http://', 'P1Y', '[', 'close', '"', '{"'];
 const PIECES = [
   'a',

@@ -1,10 +1,10 @@
-// Every parser against an oracle of its own: nearly right input is where they would part.
+// Every parser against an independent oracle: nearly valid input is where they would differ.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isAddressOrRange, formatNetworkAddress, parseNetworkAddress } from '../../../src/config/network-address.ts';
 import { matchesKeyPattern, newKey } from '../../../src/domain/api-key.ts';
 import { countCharacters } from '../../../src/domain/characters.ts';
-import { credentialReader } from '../../../src/domain/credentials.ts';
+import { credentialReader } from '../../../src/domain/api-key.ts';
 import { readJsonBody } from '../../../src/domain/json-body.ts';
 import { parseDuration } from '../../../src/domain/period.ts';
 import { traceparentForward } from '../../../src/domain/traceparent.ts';
@@ -40,7 +40,7 @@ describe('keys and credentials', () => {
     fc.assert(
       fc.property(nearMisses(values), (authorization) => {
         const key = keyInAuthorization(authorization, VENDORS);
-        // Whatever it holds, it decides: the dedicated field beside it never does.
+        // It decides alone, whatever it contains: the dedicated field beside it is ignored.
         const found = reader.read({ authorization, 'vendor-auth-key': newKey('live') });
         expect(found).toEqual(key === undefined ? { kind: 'malformed' } : { kind: 'key', key });
       }),
@@ -165,7 +165,7 @@ describe('bodies', () => {
     );
   });
 
-  test('whatever JSON can say comes out as it went in', () => {
+  test('anything that JSON can express is returned as it was sent', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const written = JSON.stringify(value);

@@ -1,4 +1,4 @@
-// Places in the process and of a team: never one too many, and all of them given back, whatever ends a request.
+// Concurrency slots of the process and of a team: never exceeded, and all released, whatever ends a request.
 import { createHook } from 'node:async_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
@@ -12,33 +12,31 @@ import { Router } from '../../../src/core/router.ts';
 import type { BodyStep, HeadStep } from '../../../src/core/step.ts';
 import { keyOwnerSlot } from '../../../src/domain/slots.ts';
 import { OVERLOADED } from '../../../src/domain/refusals.ts';
-import { LoopPressure } from '../../../src/runtime/loop-pressure.ts';
-import type { ShedReason } from '../../../src/ports/pressure.ts';
-import { shedStep } from '../../../src/steps/shed.ts';
-import { teamShedStep } from '../../../src/steps/team-shed.ts';
+import type { ShedReason } from '../../../src/ports/access-entry.ts';
+import { LoopPressure, shedStep, teamShedStep } from '../../../src/steps/shed.ts';
 
 const TEAMS = ['a', 'b', 'c'];
 const PROCESS_MAX = 6;
 const TEAM_MAX = 3;
 const OK = json('{}');
 
-interface House {
+interface Site {
   readonly gateway: Gateway;
   readonly shed: ShedReason[];
   /** Answers of requests that wait, by request. */
   readonly waiting: Map<Exchange, (outcome: Outcome | Error) => void>;
   readonly answers: Map<Exchange, Outcome>;
   begin(team: string): Exchange;
-  /** Lets the deadline of everything that is open pass. */
+  /** Passes the deadline of every open request. */
   late(): void;
 }
 
-/** A gateway whose requests wait behind both steps until they are told how to end. */
-function house(processMax = PROCESS_MAX, teamMax = TEAM_MAX): House {
+/** A gateway whose requests wait behind both steps until the test ends them. */
+function site(processMax = PROCESS_MAX, teamMax = TEAM_MAX): Site {
   let nowMs = 0;
   const shed: ShedReason[] = [];
-  const waiting: House['waiting'] = new Map();
-  const answers: House['answers'] = new Map();
+  const waiting: Site['waiting'] = new Map();
+  const answers: Site['answers'] = new Map();
   const onShed = (reason: ShedReason): void => void shed.push(reason);
   const known: HeadStep = {
     kind: 'head',
@@ -54,7 +52,7 @@ function house(processMax = PROCESS_MAX, teamMax = TEAM_MAX): House {
     run: (x) =>
       new Promise((resolve, reject) => {
         waiting.set(x, (outcome) => (outcome instanceof Error ? reject(outcome) : resolve(outcome)));
-        // As the engine does: what is called off returns at once.
+        // Like the engine: an aborted call returns at once.
         x.onCancel(() => resolve(undefined));
       }),
   };
@@ -107,7 +105,7 @@ const moves: fc.Arbitrary<Move[]> = fc.array(
   { maxLength: 80 },
 );
 
-async function play(h: House, all: Exchange[], move: Move): Promise<void> {
+async function play(h: Site, all: Exchange[], move: Move): Promise<void> {
   if (move.kind === 'begin') {
     all.push(h.begin(move.team));
     return;
@@ -122,8 +120,8 @@ async function play(h: House, all: Exchange[], move: Move): Promise<void> {
   for (let turn = 0; turn < 6; turn++) await Promise.resolve();
 }
 
-/** How many requests of a team get through now; all that were opened for it are ended again. */
-async function free(h: House, team: string): Promise<number> {
+/** How many requests of a team are admitted now; all of them are ended again. */
+async function free(h: Site, team: string): Promise<number> {
   const opened: Exchange[] = [];
   for (;;) {
     const x = h.begin(team);
@@ -136,11 +134,11 @@ async function free(h: House, team: string): Promise<number> {
   return opened.length;
 }
 
-describe('places', () => {
-  test('are never exceeded and all given back, in any order of bodies, answers, aborts, bugs and broken bodies', async () => {
+describe('slots', () => {
+  test('are never exceeded and all released, in any order of bodies, answers, aborts, bugs and broken bodies', async () => {
     await fc.assert(
       fc.asyncProperty(moves, async (drawn) => {
-        const h = house();
+        const h = site();
         const all: Exchange[] = [];
         try {
           for (const move of drawn) {
@@ -164,13 +162,13 @@ describe('places', () => {
     );
   });
 
-  test('a full process turns away whatever team asks, with 503 service_unavailable, and serves again when one has ended', async () => {
-    const h = house(2, 10);
-    // Whose body has not come holds no place.
+  test('a full process refuses every team with 503 service_unavailable, and serves again when one request has ended', async () => {
+    const h = site(2, 10);
+    // A request whose body has not arrived holds no slot.
     const [late, later] = [h.begin('a'), h.begin('b'), h.begin('c')];
     const [first, second] = [h.begin('a'), h.begin('b')];
     for (const x of [first, second]) h.gateway.body(x, 'none');
-    // Refused at the head, and when all has come.
+    // Refused at the head, and when all has arrived.
     expect(h.begin('c').outcome).toBe(OVERLOADED);
     h.gateway.body(late, 'none');
     expect(late.outcome).toBe(OVERLOADED);
@@ -184,8 +182,8 @@ describe('places', () => {
     h.gateway.close();
   });
 
-  test('a team that has all its places leaves the others theirs, and holds none by bodies that never come', async () => {
-    const h = house(100, 2);
+  test('a team that has all its slots leaves the others theirs, and holds none by bodies that never arrive', async () => {
+    const h = site(100, 2);
     // A caller with a team's key who never sends a body.
     for (let i = 0; i < 10; i++) h.begin('a');
     for (const team of ['a', 'a', 'b']) h.gateway.body(h.begin(team), 'none');
@@ -200,7 +198,7 @@ describe('places', () => {
   });
 
   test('cost no promise', () => {
-    const h = house();
+    const h = site();
     let promises = 0;
     const hook = createHook({ init: (_id, type) => void (promises += Number(type === 'PROMISE')) }).enable();
     for (let i = 0; i < 50; i++) h.gateway.abort(h.begin('a'));
@@ -211,7 +209,7 @@ describe('places', () => {
 });
 
 describe('a turn of the event loop', () => {
-  /** Which of the requests of one turn are refused, when each is asked for at this time. */
+  /** Which of the requests of one turn are refused, when they arrive at these times. */
   function refusedAt(times: readonly number[], boundMs = 200): number[] {
     let nowMs = 0;
     const pressure = new LoopPressure({ boundMs, now: () => nowMs });
@@ -221,15 +219,15 @@ describe('a turn of the event loop', () => {
     });
   }
 
-  test('takes requests until it has taken them for longer than the bound, and turns the rest away', () => {
+  test('accepts requests until it has taken longer than the limit, and sheds the rest', () => {
     expect(refusedAt([1000, 1001, 1200, 1201, 1202, 9000])).toEqual([1201, 1202, 9000]);
   });
 
-  test('with a bound of 0 takes all', () => {
+  test('with a limit of 0 accepts all', () => {
     expect(refusedAt([0, 1e6, 2e6], 0)).toEqual([]);
   });
 
-  test('is followed by one that takes requests again, however long the loop stood still between them', async () => {
+  test('is followed by one that accepts requests again, however long the loop was blocked in between', async () => {
     let nowMs = 0;
     const pressure = new LoopPressure({ boundMs: 200, now: () => nowMs });
     expect(pressure.overloaded()).toBe(false);

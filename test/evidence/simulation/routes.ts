@@ -1,9 +1,9 @@
-// The routes of a simulated gateway: the chains as they are, on a simulated store, engine and upstream.
+// The routes of a simulated gateway: the real chains, on a simulated store, engine and upstream.
 import type { RouteSpec } from '../../../src/core/route.ts';
 import type { BodyStep, Step } from '../../../src/core/step.ts';
 import { spareCharacters } from '../../../src/domain/charge.ts';
 import { clientAddressReader } from '../../../src/domain/client-address.ts';
-import { credentialReader } from '../../../src/domain/credentials.ts';
+import { credentialReader } from '../../../src/domain/api-key.ts';
 import { languagesEndpoint } from '../../../src/endpoints/languages-endpoint.ts';
 import { chargedAdmission } from '../../../src/forward/charged-admission.ts';
 import type { ForwardRoute } from '../../../src/domain/forward-route.ts';
@@ -14,8 +14,7 @@ import type { Settlements } from '../../../src/ports/ledger.ts';
 import { LruKeyCache } from '../../../src/runtime/key-cache.ts';
 import { accessLogStep } from '../../../src/steps/access-log.ts';
 import { admitStep } from '../../../src/steps/admit.ts';
-import { authenticateStep } from '../../../src/steps/authenticate.ts';
-import { identifyStep } from '../../../src/steps/identify.ts';
+import { authenticateStep, identifyStep } from '../../../src/steps/authenticate.ts';
 import { readStep } from '../../../src/steps/read.ts';
 import { translateStep } from '../../../src/steps/translate.ts';
 import { sparedOf } from './history.ts';
@@ -24,7 +23,7 @@ import { MAPPED_STATUS, simulatedUpstream } from './upstream.ts';
 import type { StoreClient, World } from './world.ts';
 import { offersOver } from '../../support/offers.ts';
 
-const OFFERS = offersOver(LANGUAGES);
+const offers = { current: offersOver(LANGUAGES) };
 
 const KEYS_MAX = 4;
 const BODY_BYTES_MAX = 4096;
@@ -41,7 +40,7 @@ export function simulatedRoutes({ world, client, engine, settlements, log: recor
   const { scenario } = world;
   const now = () => performance.now();
   const cache = new LruKeyCache({ directory: client.keys, keysMax: KEYS_MAX, now, onLookup: () => undefined });
-  const log = accessLogStep({ log: { record }, now });
+  const log = accessLogStep({ logs: [{ record }], now });
   const addresses = clientAddressReader([], 'x-forwarded-for');
   const known = [
     log,
@@ -56,17 +55,18 @@ export function simulatedRoutes({ world, client, engine, settlements, log: recor
     leaseMs: scenario.leaseMs,
     rateLimitHeaders: scenario.requests % 2 === 0,
     now,
-    byPlan: () => false,
+    offers,
     onNoPlan: () => undefined,
     onAdmission: () => undefined,
+    onUnavailable: () => undefined,
   });
   const translate = translateStep({
     engine,
     glossaries: { dictionary: () => undefined, merged: async () => undefined },
-    offers: () => OFFERS,
+    offers,
     now,
     stages: [],
-    onEngineResult: () => undefined,
+    onFailures: () => undefined,
   });
   const spare: BodyStep = {
     kind: 'body',
@@ -77,7 +77,7 @@ export function simulatedRoutes({ world, client, engine, settlements, log: recor
     },
   };
   const languages = languagesEndpoint(() => LANGUAGES);
-  const read = readStep(() => OFFERS, BODY_BYTES_MAX);
+  const read = readStep(offers, BODY_BYTES_MAX);
   const routes: RouteSpec[] = [
     { method: 'POST', path: '/v1/translate', takesBody: true, steps: [...known, read, admit, spare, translate] },
     { method: 'GET', path: '/v1/languages', takesBody: false, steps: [...known, admit, languages] },

@@ -1,7 +1,7 @@
-// API keys and the forms in which they are sent.
+// API keys, and how they are sent.
 import { describe, expect, test } from 'vitest';
 import { digestOf, displayOf, holdsKey, matchesDisplay, matchesKeyPattern, newKey } from '../../../src/domain/api-key.ts';
-import { credentialReader } from '../../../src/domain/credentials.ts';
+import { credentialReader } from '../../../src/domain/api-key.ts';
 
 const KEY = `la_live_${'Ab3d'.repeat(10)}`;
 
@@ -14,7 +14,7 @@ describe('keys', () => {
     expect(new Set(keys).size).toBe(500);
   });
 
-  test('the characters of new keys are evenly spread', () => {
+  test('the characters of new keys are evenly distributed', () => {
     const counts = new Map<string, number>();
     const total = 2000 * 40;
     for (let i = 0; i < 2000; i++) for (const c of newKey('live').slice(8)) counts.set(c, (counts.get(c) ?? 0) + 1);
@@ -22,7 +22,7 @@ describe('keys', () => {
     let chiSquare = 0;
     for (const count of counts.values()) chiSquare += (count - expected) ** 2 / expected;
     expect(counts.size).toBe(62);
-    // 61 degrees of freedom: a fair draw passes 140 less than once in ten million runs; modulo bias gives over 1,000.
+    // 61 degrees of freedom: a fair draw exceeds 140 less than once in ten million runs; modulo bias gives over 1,000.
     expect(chiSquare).toBeLessThan(140);
   });
 
@@ -53,7 +53,7 @@ describe('credentials', () => {
   test.each([
     ['bearer', { authorization: `Bearer ${KEY}` }, key],
     ['bearer in any case', { authorization: `bEARER ${KEY}` }, key],
-    ['more than one space behind the scheme', { authorization: `Bearer   ${KEY}` }, key],
+    ['more than one space after the scheme', { authorization: `Bearer   ${KEY}` }, key],
     ['a vendor scheme', { authorization: `Vendor-Auth-Key ${KEY}` }, key],
     ['a vendor scheme in another case', { authorization: `deepl-auth-key ${KEY}` }, key],
     ['the dedicated field', { 'vendor-auth-key': KEY }, key],
@@ -80,21 +80,21 @@ test.each([
   ['la_live_Ab3-', false],
   [' la_live_Ab3d', false],
   ['', false],
-])('%j is the part of a key that may be shown: %s', (text, is) => {
+])('%j is the displayed part of a key: %s', (text, is) => {
   expect(matchesDisplay(text)).toBe(is);
 });
 
 const LEAKED = `la_live_${'Ab3d'.repeat(10)}`;
 test.each([
   ['a key', LEAKED, true],
-  ['one of a text', `the key "${LEAKED}".`, true],
+  ['one in a text', `the key "${LEAKED}".`, true],
   ['one in a URL', `https://x/?q=${LEAKED}&y`, true],
-  ['one that was cut', LEAKED.slice(0, 30), true],
+  ['a truncated one', LEAKED.slice(0, 30), true],
   ['one in capitals', LEAKED.toUpperCase(), true],
   ['two of them', LEAKED + LEAKED, true],
-  ['what may be shown of one', LEAKED.slice(0, 12), false],
+  ['the displayed part of one', LEAKED.slice(0, 12), false],
   ['a name that looks like one', 'la_live_backend', false],
   ['an id', '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC', false],
-])('%s is found to hold a key: %s %s', (_what, text, is) => {
+])('%s contains a key: %s %s', (_what, text, is) => {
   expect(holdsKey(text)).toBe(is);
 });

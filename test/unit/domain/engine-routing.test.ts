@@ -1,4 +1,4 @@
-// Rules of routing: which one fits a plan and a pair, and which can never fit.
+// Routing rules: which one matches a plan and a pair, and which can never match.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readRules, ruleFor, uselessRules } from '../../../src/domain/engine-routing.ts';
@@ -17,17 +17,17 @@ const RULES: readonly RoutingRule[] = [
   { pairs: ['*-ES'], engines: ['small', 'large'] },
 ];
 
-describe('the first rule that fits', () => {
+describe('the first rule that matches', () => {
   test.each<[plan: string | undefined, source: string | undefined, target: string, rule: number]>([
     ['free', 'EN', 'ES', 0],
     ['free', undefined, 'ES', 0],
     ['pro', 'EN', 'EN-GB', 1],
     ['pro', undefined, 'EN-GB', 1],
     ['pro', 'DE', 'ES', 1],
-    // A rule with a source does not fit a request without one.
+    // A rule with a source does not match a request without one.
     ['pro', undefined, 'DE', -1],
     ['pro', undefined, 'EN-US', -1],
-    // A base as a target is all its variants.
+    // A base code as a target stands for all its variants.
     ['max', 'ES', 'EN-US', 2],
     ['other', 'ES', 'EN-US', -1],
     ['', 'ES', 'EN-US', -1],
@@ -45,13 +45,13 @@ describe('the first rule that fits', () => {
   });
 });
 
-describe('a rule that can never fit', () => {
+describe('a rule that can never match', () => {
   const all = { engines: ['a'] };
   test.each<[name: string, rules: readonly RoutingRule[], useless: readonly (readonly [number, number | undefined])[]]>([
     ['none', RULES, []],
-    ['behind one that takes everything', [all, { plans: ['free'], engines: ['b'] }], [[1, 0]]],
+    ['after one that matches everything', [all, { plans: ['free'], engines: ['b'] }], [[1, 0]]],
     [
-      'the same once more',
+      'the same rule again',
       [
         { pairs: ['EN-DE'], engines: ['a'] },
         { pairs: ['en-de'], engines: ['b'] },
@@ -67,7 +67,7 @@ describe('a rule that can never fit', () => {
       [[1, 0]],
     ],
     [
-      'taken by two together',
+      'covered by two together',
       [
         { pairs: ['EN-*'], engines: ['a'] },
         { pairs: ['ES-*', 'DE-*'], engines: ['a'] },
@@ -75,16 +75,16 @@ describe('a rule that can never fit', () => {
       ],
       [[2, undefined]],
     ],
-    // Requests without a source are left to it.
-    ['every source, but none unnamed', [{ pairs: ['EN-*', 'ES-*', 'DE-*'], engines: ['a'] }, all], []],
-    // Plans that no rule names are left to it.
+    // Requests without a source are left for it.
+    ['every source, but not requests without one', [{ pairs: ['EN-*', 'ES-*', 'DE-*'], engines: ['a'] }, all], []],
+    // Plans that no rule names are left for it.
     ['every plan that is named', [{ plans: ['free', 'pro'], engines: ['a'] }, all], []],
-    ['of plans that were all taken', [{ plans: ['free', 'pro'], engines: ['a'] }, { plans: ['pro'], engines: ['b'] }, all], [[1, 0]]],
+    ['for plans that were all covered', [{ plans: ['free', 'pro'], engines: ['a'] }, { plans: ['pro'], engines: ['b'] }, all], [[1, 0]]],
   ])('%s', (_name, rules, useless) => {
     expect([...uselessRules(rules, TABLE)]).toEqual(useless);
   });
 
-  test('is exactly one that no request is the first to fit', () => {
+  test('is exactly one that is never the first match of any request', () => {
     const codes = { source: ['*', 'DE', 'EN', 'ES'], target: ['*', 'DE', 'EN', 'EN-GB', 'EN-US', 'ES'] };
     const pair = fc.tuple(fc.constantFrom(...codes.source), fc.constantFrom(...codes.target)).map((both) => both.join('-'));
     const rule = fc.record({
@@ -121,6 +121,6 @@ test.each([
 ])('the pair %s of a rule: %s', (pair, fault) => {
   if (fault === undefined) expect(faultOfPair(pair, TABLE, true)).toBeUndefined();
   else expect(faultOfPair(pair, TABLE, true)).toContain(fault);
-  // Only rules know the star.
+  // Only rules may have a star.
   if (pair.includes('*')) expect(faultOfPair(pair, TABLE)).toBeDefined();
 });

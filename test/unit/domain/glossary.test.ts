@@ -1,4 +1,4 @@
-// The body of POST /v1/glossaries: the schema that the reference shows says the same as the rules that judge.
+// The body of POST /v1/glossaries: the schema in the reference agrees with the rules that are applied.
 import { Check } from 'typebox/value';
 import { describe, expect, test } from 'vitest';
 import { GlossaryBody, judgeGlossaryBody } from '../../../src/domain/glossary.ts';
@@ -36,17 +36,17 @@ describe('schema and rules agree', () => {
     ['a translation of 501', { ...good, entries: { x: '👍'.repeat(501) } }, false],
     ['an empty term', { ...good, entries: { '': 'x' } }, false],
     ['an empty translation', { ...good, entries: { x: '' } }, false],
-    ['a translation that is no string', { ...good, entries: { x: 1 } }, false],
+    ['a translation that is not a string', { ...good, entries: { x: 1 } }, false],
     ['a list', [good], false],
   ])('on %s', (_what, body, sound) => {
-    // As it comes over the wire: absent members are not there at all.
+    // As it is sent: absent members do not exist at all.
     const sent: unknown = JSON.parse(JSON.stringify(body));
     expect([Check(GlossaryBody, sent), detailOf(sent) === undefined]).toEqual([sound, sound]);
   });
 });
 
-describe('what is dropped and what is named', () => {
-  test('white space around name, terms and translations is dropped, that within is kept', () => {
+describe('white space and errors', () => {
+  test('white space around name, terms and translations is dropped, white space within is kept', () => {
     const body = { ...good, name: '\n Terms ', entries: { '\u00a0two  words\t': ' zwei  Wörter\r\n' } };
     expect(judgeGlossaryBody(body, languages)).toMatchObject({
       kind: 'valid',
@@ -59,7 +59,7 @@ describe('what is dropped and what is named', () => {
     ['👩‍👩‍👧', 'entries["👩?👩?👧"]: '],
     [`${'x'.repeat(39)}👍y`, `entries["${'x'.repeat(39)}\ufffd…"]: `],
     ['a\u202eb\u0000', 'entries["a?b?"]: '],
-  ])('an error names the entry %j by its term, cut short and printable', (term, name) => {
+  ])('an error names the entry %j by its term, truncated and printable', (term, name) => {
     const detail = detailOf({ ...good, entries: { gateway: 'Tor', [term]: '' } });
     expect(detail?.startsWith(name)).toBe(true);
     expect(detail?.length).toBeLessThan(120);

@@ -1,4 +1,4 @@
-// A caller's trace goes on at the engine, below a span of ours; what is not valid goes nowhere.
+// A caller's trace continues at the engine, under a span of ours; an invalid header is not forwarded.
 import { describe, expect, test } from 'vitest';
 import { traceparentForward } from '../../../src/domain/traceparent.ts';
 
@@ -14,7 +14,7 @@ describe('a valid traceparent is forwarded with the same trace and our own span'
     ['sampled', `00-${TRACE}-${SPAN}-01`, '01'],
     ['with a random trace id', `00-${TRACE}-${SPAN}-02`, '02'],
     ['both', `00-${TRACE}-${SPAN}-03`, '03'],
-    ['flags that nobody has defined are left out', `00-${TRACE}-${SPAN}-ff`, '03'],
+    ['undefined flags are left out', `00-${TRACE}-${SPAN}-ff`, '03'],
     ['a later version', `01-${TRACE}-${SPAN}-01`, '01'],
     ['a later version with more parts', `cc-${TRACE}-${SPAN}-01-what-the-future-brings`, '01'],
     ['a later version with an empty part', `fe-${TRACE}-${SPAN}-01-`, '01'],
@@ -29,29 +29,29 @@ describe('an invalid traceparent is not forwarded', () => {
     ['an empty one', ''],
     ['version ff', `ff-${TRACE}-${SPAN}-01`],
     ['version 00 with more parts', `00-${TRACE}-${SPAN}-01-more`],
-    ['version 00 with a dash too many', `00-${TRACE}-${SPAN}-01-`],
-    ['a later version with more that no dash precedes', `01-${TRACE}-${SPAN}-01x`],
+    ['version 00 with a trailing dash', `00-${TRACE}-${SPAN}-01-`],
+    ['a later version with more but no dash', `01-${TRACE}-${SPAN}-01x`],
     ['a later version that is too short', `01-${TRACE}-${SPAN}-0`],
     ['capital letters', `00-${TRACE.toUpperCase()}-${SPAN}-01`],
     ['a version of one digit', `0-${TRACE}-${SPAN}-01`],
-    ['a version that is no number', `0x-${TRACE}-${SPAN}-01`],
+    ['a version that is not a number', `0x-${TRACE}-${SPAN}-01`],
     ['a trace id of zeros', `00-${'0'.repeat(32)}-${SPAN}-01`],
     ['a span id of zeros', `00-${TRACE}-${'0'.repeat(16)}-01`],
     ['a short trace id', `00-${TRACE.slice(1)}-${SPAN}-01`],
     ['a short span id', `00-${TRACE}-${SPAN.slice(1)}-01`],
     ['no flags', `00-${TRACE}-${SPAN}`],
     ['flags of one digit', `00-${TRACE}-${SPAN}-1`],
-    ['flags that are no number', `00-${TRACE}-${SPAN}-0g`],
+    ['flags that are not a number', `00-${TRACE}-${SPAN}-0g`],
     ['another separator', `00_${TRACE}_${SPAN}_01`],
-    ['two of them, as repeated fields arrive', `00-${TRACE}-${SPAN}-01, 00-${TRACE}-${SPAN}-01`],
+    ['two of them, like repeated headers', `00-${TRACE}-${SPAN}-01, 00-${TRACE}-${SPAN}-01`],
     ['spaces around it', ` 00-${TRACE}-${SPAN}-01`],
-    ['a line break behind it', `00-${TRACE}-${SPAN}-01\n`],
+    ['a trailing line break', `00-${TRACE}-${SPAN}-01\n`],
   ])('%s', (_name, value) => {
     expect(forward(value)).toBeUndefined();
   });
 });
 
-test('each span id is drawn anew and well-formed', () => {
+test('each span id is new and well-formed', () => {
   const values = Array.from({ length: 100 }, () => traceparentForward(`00-${TRACE}-${SPAN}-01`)!);
   expect(new Set(values).size).toBe(100);
   for (const value of values) expect(value).toMatch(new RegExp(`^00-${TRACE}-(?!0{16}|${SPAN})[0-9a-f]{16}-01$`));

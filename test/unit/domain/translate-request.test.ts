@@ -1,4 +1,4 @@
-// The rules of a translate body, in the order of the interface's parameter table.
+// The rules of a translate body, in their documented order.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readJsonBody } from '../../../src/domain/json-body.ts';
@@ -27,7 +27,7 @@ function judged(body: unknown): { code: string; detail: string; characters: numb
   return { code, detail, characters: verdict.characters };
 }
 
-describe('bodies that are refused', () => {
+describe('refused bodies', () => {
   test.each<[string, unknown, string, string]>([
     ['not an object', 5, 'validation_error', 'body:'],
     ['null', null, 'validation_error', 'body:'],
@@ -39,16 +39,16 @@ describe('bodies that are refused', () => {
     ['text is empty', { ...good, text: [] }, 'validation_error', 'text:'],
     ['51 texts', { ...good, text: Array.from({ length: 51 }, () => 'a') }, 'too_many_texts', 'text:'],
     [
-      '51 texts, the first empty: the count comes first',
+      '51 texts, the first empty: the count is reported',
       { ...good, text: Array.from({ length: 51 }, () => '') },
       'too_many_texts',
       'text:',
     ],
-    ['an entry that is no string', { ...good, text: ['a', 5] }, 'validation_error', 'text[1]:'],
+    ['an entry that is not a string', { ...good, text: ['a', 5] }, 'validation_error', 'text[1]:'],
     ['an entry that is empty', { ...good, text: ['a', 'b', ''] }, 'validation_error', 'text[2]:'],
     ['an entry with half a surrogate pair', { ...good, text: ['a\ud800'] }, 'validation_error', 'text[0]:'],
     ['no target_lang', { text: ['a'] }, 'invalid_target_lang', 'target_lang:'],
-    ['target_lang is no string', { ...good, target_lang: 5 }, 'invalid_target_lang', 'target_lang:'],
+    ['target_lang is not a string', { ...good, target_lang: 5 }, 'invalid_target_lang', 'target_lang:'],
     ['target_lang is a base code with variants', { ...good, target_lang: 'EN' }, 'invalid_target_lang', 'target_lang:'],
     ['source_lang is regional', { ...good, source_lang: 'EN-GB' }, 'invalid_source_lang', 'source_lang:'],
     ['source_lang is null', { ...good, source_lang: null }, 'invalid_source_lang', 'source_lang:'],
@@ -57,10 +57,10 @@ describe('bodies that are refused', () => {
     ['formality is null', { ...good, formality: null }, 'validation_error', 'formality:'],
     ['more without support', { ...good, target_lang: 'EN-GB', formality: 'more' }, 'validation_error', 'formality:'],
     ['context too long', { ...good, context: 'x'.repeat(2001) }, 'validation_error', 'context:'],
-    ['context is no string', { ...good, context: ['x'] }, 'validation_error', 'context:'],
+    ['context is not a string', { ...good, context: ['x'] }, 'validation_error', 'context:'],
     ['context with half a surrogate pair', { ...good, context: '\udc00' }, 'validation_error', 'context:'],
-    ['glossary_id is no string', { ...good, source_lang: 'EN', glossary_id: 5 }, 'validation_error', 'glossary_id:'],
-    ['glossary_id is no ULID', { ...good, source_lang: 'EN', glossary_id: 'x' }, 'validation_error', 'glossary_id:'],
+    ['glossary_id is not a string', { ...good, source_lang: 'EN', glossary_id: 5 }, 'validation_error', 'glossary_id:'],
+    ['glossary_id is not a ULID', { ...good, source_lang: 'EN', glossary_id: 'x' }, 'validation_error', 'glossary_id:'],
     ['glossary without source_lang', { ...good, glossary_id: ULID }, 'validation_error', 'source_lang:'],
   ])('%s', (_name, body, code, field) => {
     const result = judged(body);
@@ -68,19 +68,19 @@ describe('bodies that are refused', () => {
     expect(result).toHaveProperty('detail', expect.stringContaining(field));
   });
 
-  test('the first failing rule of the table answers', () => {
+  test('the first violated rule is reported', () => {
     expect(judged({ text: [''], target_lang: 'X', source_lang: 'X', formality: 'X' })).toMatchObject({ code: 'validation_error' });
     expect(judged({ text: ['a'], target_lang: 'X', source_lang: 'X', formality: 'X' })).toMatchObject({ code: 'invalid_target_lang' });
     expect(judged({ text: ['a'], target_lang: 'DE', source_lang: 'X', formality: 'X' })).toMatchObject({ code: 'invalid_source_lang' });
     expect(judged({ ...good, bad: 1, text: [] })).toHaveProperty('detail', expect.stringContaining('bad'));
   });
 
-  test('the characters are known as soon as the text rules are kept, for the plan to judge first', () => {
+  test('the characters are known once the texts are valid, so that the plan’s limit can be checked first', () => {
     expect(judged({ text: ['ab', '👍'], target_lang: 'X' })).toMatchObject({ characters: 3 });
     expect(judged({ text: ['ab', ''], target_lang: 'X' })).toMatchObject({ characters: undefined });
   });
 
-  test('unknown names are shown shortened and without control characters', () => {
+  test('unknown names are shown truncated and without control characters', () => {
     const detail = (judged({ ...good, ['a\r\nb']: 1, ['y'.repeat(500)]: 1, c: 1, d: 1 }) as { detail: string }).detail;
     expect(detail).toContain('a??b');
     expect(detail).toContain('and 1 more');
@@ -88,14 +88,14 @@ describe('bodies that are refused', () => {
   });
 });
 
-describe('bodies that pass', () => {
+describe('accepted bodies', () => {
   const request = (body: unknown) => {
     const verdict = judgeTranslateBody(body, languages);
     if (verdict.kind === 'invalid') throw new Error(verdict.refusal.problem.detail);
     return verdict.request;
   };
 
-  test('codes come out canonical, characters are code points of text only', () => {
+  test('codes become canonical, and characters are the code points of text only', () => {
     expect(request({ text: ['Hé👍'], target_lang: 'en-gb', source_lang: 'de', context: 'not counted' })).toEqual({
       text: ['Hé👍'],
       characters: 3,
@@ -114,17 +114,17 @@ describe('bodies that pass', () => {
     expect(request({ ...good, target_lang, formality }).options.formality).toBe(expected);
   });
 
-  test('limits are kept to the character: 50 texts, 2,000 of context in code points', () => {
+  test('limits are exact: 50 texts, 2,000 code points of context', () => {
     expect(judged({ ...good, text: Array.from({ length: 50 }, () => 'a'), context: '👍'.repeat(2000) })).toBe('valid');
     expect(judged({ ...good, context: '👍'.repeat(2001) })).toMatchObject({ code: 'validation_error' });
   });
 
-  test('a glossary id is taken in either case', () => {
+  test('a glossary id is accepted in either case', () => {
     expect(request({ ...good, source_lang: 'EN', glossary_id: ULID.toLowerCase() }).glossaryId).toBe(ULID);
   });
 });
 
-test('whatever JSON comes, there is a verdict, and it names a code of the translate operation', () => {
+test('any JSON is accepted or refused, with a code of the translate operation', () => {
   const codes = new Set(['validation_error', 'invalid_target_lang', 'invalid_source_lang', 'too_many_texts']);
   const member = fc.constantFrom('text', 'target_lang', 'source_lang', 'formality', 'context', 'glossary_id', 'x');
   const value = fc.oneof(
@@ -154,7 +154,7 @@ describe('reading the body', () => {
     ['with a charset', { 'content-type': 'Application/JSON; charset=utf-8' }, bytes('1'), 1],
     ['no media type', {}, bytes('1'), 'Content-Type'],
     ['another media type', { 'content-type': 'text/plain' }, bytes('1'), 'Content-Type'],
-    ['a media type that only begins so', { 'content-type': 'application/jsonp' }, bytes('1'), 'Content-Type'],
+    ['a media type that only begins like it', { 'content-type': 'application/jsonp' }, bytes('1'), 'Content-Type'],
     ['two media types', { 'content-type': 'application/json, text/plain' }, bytes('1'), 'Content-Type'],
     ['a content coding', { ...type, 'content-encoding': 'gzip' }, bytes('1'), 'Content-Encoding'],
     ['too large', type, 'too_large', 'body'],
@@ -164,17 +164,17 @@ describe('reading the body', () => {
     ['an overlong form', type, Uint8Array.of(0x22, 0xc0, 0xaf, 0x22), 'body'],
     ['a surrogate in UTF-8', type, Uint8Array.of(0x22, 0xed, 0xa0, 0x80, 0x22), 'body'],
     ['a byte order mark', type, Uint8Array.of(0xef, 0xbb, 0xbf, 0x31), 'body'],
-    ['no JSON', type, bytes('{'), 'body'],
+    ['invalid JSON', type, bytes('{'), 'body'],
   ])('%s', (_name, headers, body, expected) => {
     expect(detail(headers, body)).toEqual(expected);
   });
 
-  test('the media type is judged before the size, the size before the syntax', () => {
+  test('the media type is checked before the size, the size before the syntax', () => {
     expect(detail({}, 'too_large')).toBe('Content-Type');
     expect(detail({ ...type, 'content-encoding': 'br' }, 'too_large')).toBe('Content-Encoding');
   });
 
-  test('a glossary is refused by name where the engine takes none, whatever else is wrong with it', () => {
+  test('a glossary is refused by name if the engine does not support them, whatever else is wrong with it', () => {
     for (const source_lang of ['EN', undefined]) {
       const verdict = judgeTranslateBody(
         { ...good, source_lang, glossary_id: ULID },

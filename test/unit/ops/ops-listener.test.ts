@@ -1,4 +1,4 @@
-// The ops listener: what it reads of a body before anyone has signed in.
+// The ops listener: how much of a body it reads before a sign-in, and streamed answers.
 import { connect } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -26,12 +26,12 @@ test.each([
   [BYTES_MAX, String(BYTES_MAX)],
   [BYTES_MAX + 1, 'too large'],
   [8 * BYTES_MAX, 'too large'],
-])('a body of %i bytes is read to its end', async (bytes, told) => {
+])('a body of %i bytes is read to its end', async (bytes, answered) => {
   const response = await request({ port: listener.address.port, method: 'POST', path: '/app', body: 'x'.repeat(bytes) });
-  expect(response.body).toBe(told);
+  expect(response.body).toBe(answered);
 });
 
-test('one that goes on behind eight times the limit ends the connection', async () => {
+test('a body beyond eight times the limit ends the connection', async () => {
   const connection = await RawConnection.open({ port: listener.address.port });
   connection.send(requestBytes({ method: 'POST', path: '/app', headers: { 'content-length': '1000000' } }));
   connection.send(Buffer.alloc(8 * BYTES_MAX + 1, 0x78));
@@ -42,7 +42,7 @@ test('one that goes on behind eight times the limit ends the connection', async 
   connection.destroy();
 });
 
-describe('a body that is read while it is sent', () => {
+describe('a streamed answer', () => {
   const PIECE = 'x'.repeat(64 * 1024);
   let read = 0;
   let ended = false;
@@ -79,7 +79,7 @@ describe('a body that is read while it is sent', () => {
   });
   afterAll(() => files.close());
 
-  test('comes whole, with the fields of every answer', async () => {
+  test('arrives complete, with the headers of every answer', async () => {
     const response = await request({ port: files.address.port, path: '/file/short' });
     expect([response.status, response.body]).toEqual([200, PIECE.repeat(3)]);
     expect(['content-type', 'content-disposition', 'cache-control', 'x-content-type-options'].map((name) => response.header(name))).toEqual(
@@ -87,7 +87,7 @@ describe('a body that is read while it is sent', () => {
     );
   });
 
-  test('is not read where only its head is asked for', async () => {
+  test('is not read for a HEAD request', async () => {
     read = 0;
     expect((await fetch(`http://127.0.0.1:${files.address.port}/file/long`, { method: 'HEAD' })).headers.get('content-type')).toBe(
       'text/csv',
@@ -95,20 +95,20 @@ describe('a body that is read while it is sent', () => {
     expect(read).toBe(0);
   });
 
-  test('ends the connection where it fails, so that nobody takes a part for the whole', async () => {
+  test('ends the connection if it fails, so that a part is not taken for the whole', async () => {
     const response = await fetch(`http://127.0.0.1:${files.address.port}/file/broken`);
     await expect(response.text()).rejects.toThrow('terminated');
     expect(ended).toBe(true);
   });
 
-  test('is read no further than it is taken, and no more when the caller has left', async () => {
-    // Without a reader of its data it takes none.
+  test('is read only as fast as the caller reads, and no more after the caller has left', async () => {
+    // Without a reader the client accepts no data.
     const connection = connect({ port: files.address.port, host: '127.0.0.1' });
     connection.on('error', () => undefined);
     connection.write(requestBytes({ path: '/file/long' }));
     await expect.poll(() => read).toBeGreaterThan(0);
     let last = -1;
-    // Buffers of both ends fill up; then it stands still.
+    // The buffers of both ends fill up; then it stands still.
     await expect.poll(() => read === last || ((last = read), false), { interval: 200, timeout: 20_000 }).toBe(true);
     expect(read).toBeLessThan(400);
     connection.destroy();

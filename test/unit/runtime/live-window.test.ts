@@ -1,4 +1,4 @@
-// The live window: what happened within 15 minutes, by steps, added up over processes and joined to longer spans.
+// The live window: the traffic of the last 15 minutes in intervals, added up over processes and joined to longer ones.
 import { expect, test } from 'vitest';
 import { addUp, grouped, LiveWindow, quantileMs, LIVE_STEP_MS, LIVE_STEPS, sumOf } from '../../../src/runtime/live-window.ts';
 import type { AccessEntry } from '../../../src/ports/access-entry.ts';
@@ -9,11 +9,16 @@ const request = (code: string, durationMs = 10): AccessEntry => ({ code, duratio
 function windowAt(startMs: number) {
   const time = { nowMs: startMs, inFlight: 0 };
   const window = new LiveWindow(() => time.nowMs);
-  window.watch(() => time.inFlight);
+  const inFlight = {
+    get size() {
+      return time.inFlight;
+    },
+  };
+  window.watch(inFlight, new Set(['GET /health']));
   return { window, time };
 }
 
-test('steps of several processes are added up moment by moment, quiet moments are zeros', () => {
+test('intervals of several processes are added up by time, and those without traffic are zeros', () => {
   const [one, other] = [windowAt(1_000_000), windowAt(1_000_000)];
   one.time.inFlight = 3;
   one.window.record(request('ok'));
@@ -32,7 +37,14 @@ test('steps of several processes are added up moment by moment, quiet moments ar
   expect(steps.at(-1)).toMatchObject({ atMs: 1_000_000 + LIVE_STEP_MS, requests: {}, inFlight: 0 });
 });
 
-test('minutes are those of the wall clock; counts are sums, what was under way is the most of any step', () => {
+test('requests without a caller, such as probes, are not traffic', () => {
+  const { window } = windowAt(1_000_000);
+  window.record({ ...request('ok'), route: 'GET /health' });
+  window.record({ ...request('ok'), route: 'GET /v1/usage' });
+  expect(window.snapshot()).toMatchObject([{ requests: { ok: 1 } }]);
+});
+
+test('minutes are those of the wall clock; counts are sums, and requests in flight the maximum of the intervals', () => {
   const { window, time } = windowAt(120_000 - LIVE_STEP_MS);
   for (const inFlight of [2, 7, 4]) {
     time.inFlight = inFlight;
@@ -47,7 +59,7 @@ test('minutes are those of the wall clock; counts are sums, what was under way i
   ]);
 });
 
-test('the quantile of a longer span is of all of its requests, not of its steps', () => {
+test('a quantile over a longer time is that of all requests, not of the intervals', () => {
   const { window, time } = windowAt(0);
   for (let i = 0; i < 99; i++) window.record(request('ok', 1));
   time.nowMs = LIVE_STEP_MS;
@@ -58,7 +70,7 @@ test('the quantile of a longer span is of all of its requests, not of its steps'
   expect(quantileMs(sum, 1)).toBeGreaterThanOrEqual(1000);
 });
 
-test('what is older than 15 minutes is gone', () => {
+test('everything older than 15 minutes is removed', () => {
   const { window, time } = windowAt(0);
   window.record(request('ok'));
   time.nowMs = (LIVE_STEPS - 1) * LIVE_STEP_MS;

@@ -1,4 +1,4 @@
-// The admission in a real chain, over the reference model: what every answer of the ledger comes to, and what is charged for every end.
+// The admission in a real chain with the reference model: the result of every answer of the ledger, and what is charged for every outcome.
 import { afterEach, describe, expect, test } from 'vitest';
 import { reserveSlot } from '../../../src/core/exchange.ts';
 import type { Exchange, Handed, RequestHead } from '../../../src/core/exchange.ts';
@@ -9,6 +9,7 @@ import { refuse } from '../../../src/core/problem.ts';
 import { Router } from '../../../src/core/router.ts';
 import { chargedCharacters, chargeSlot, judgeAgainSlot, refusedCharge, spareCharacters } from '../../../src/domain/charge.ts';
 import type { Charge, JudgeAgain } from '../../../src/domain/charge.ts';
+import { Languages } from '../../../src/domain/languages.ts';
 import { clientAddressReader } from '../../../src/domain/client-address.ts';
 import { allowsAddress } from '../../../src/domain/key-limits.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
@@ -17,7 +18,7 @@ import {
   dictionaryIdSlot,
   keyDigestSlot,
   keyOwnerSlot,
-  newRequestStats,
+  NO_STATS,
   planSlot,
   requestStatsSlot,
 } from '../../../src/domain/slots.ts';
@@ -30,6 +31,7 @@ import { singleGlossary } from '../../../src/testing/store/dictionaries-under-te
 import { LEASE_MS, newId, PREPAID, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
 import { referenceStore } from '../../../config/examples/reference-store.ts';
 import { SILENT } from '../../support/silent-log.ts';
+import { offersOver } from '../../support/offers.ts';
 
 const HEAD: RequestHead = { method: 'POST', path: '/', query: '', headers: {} };
 const DIGEST = 'digest of the key';
@@ -37,7 +39,7 @@ const TEN: Charge = { characters: 10, reserve: true, glossary: undefined, refusa
 const UNMETERED: Charge = { ...TEN, characters: undefined, reserve: false };
 const OK = json('{}');
 const FAILED = refuse('engine_unavailable', 'The engine is away.');
-const stepsDone = reserveSlot<string>('what the endpoint has seen');
+const stepsDone = reserveSlot<string>('steps done');
 
 const gateways: Gateway[] = [];
 afterEach(() => {
@@ -49,22 +51,22 @@ interface Scene {
   readonly balanceMicro?: number;
   readonly rateLimitHeaders?: boolean;
   readonly byPlan?: boolean;
-  /** Judges the request again behind the admission. */
+  /** Checks the request again after the admission. */
   readonly again?: JudgeAgain;
   readonly leaseMs?: number;
-  /** What becomes of an answer that is sent. */
+  /** Whether an answer is written or the caller is gone. */
   readonly handed?: Handed;
-  /** The store has done what it was asked, and the answer is lost. */
+  /** The store has done the operation, and its answer is lost. */
   readonly losesAnswers?: boolean;
-  /** What the store answers in the place of an admission, where it does. */
+  /** The store's answer instead of an admission, if any. */
   readonly instead?: (asked: AskedAdmission) => Admission | undefined;
   readonly remoteAddress?: string;
-  /** The store charges only all of a reservation. */
+  /** The store can only charge all of a reservation. */
   readonly chargesAll?: boolean;
   readonly endpoint?: (x: Exchange) => StepResult;
 }
 
-/** A team, and a chain of which all but the caller's end is real: key and charge are given, the model keeps the books. */
+/** A team, and a chain that is real except for the caller's end: key and charge are given, and the model has the accounts. */
 async function scene({ limits, balanceMicro, endpoint = () => OK, ...choices }: Scene = {}) {
   const clock = new MovableClock();
   const store = referenceStore(clock);
@@ -104,10 +106,11 @@ async function scene({ limits, balanceMicro, endpoint = () => OK, ...choices }: 
     client: clientAddressReader([], 'x-forwarded-for'),
     leaseMs: choices.leaseMs ?? LEASE_MS,
     rateLimitHeaders: choices.rateLimitHeaders ?? false,
-    byPlan: () => choices.byPlan ?? false,
+    offers: { current: { ...offersOver(new Languages({ sources: [], targets: [] })), byPlan: choices.byPlan ?? false } },
     onNoPlan: () => void told.push({ kind: 'unavailable', cause: 'no plan' }),
     now: () => clock.nowMs(),
     onAdmission: (admission) => void told.push(admission),
+    onUnavailable: () => undefined,
   });
   let next: { id: string; keyId: string; charge: Charge | 'none'; addressWanted?: boolean };
   const router = new Router([
@@ -123,7 +126,7 @@ async function scene({ limits, balanceMicro, endpoint = () => OK, ...choices }: 
             x.set(keyDigestSlot, DIGEST);
             const hint = next.addressWanted === undefined ? {} : { addressWanted: next.addressWanted };
             x.set(keyOwnerSlot, { teamId: team.teamId, keyId: next.keyId, mode: 'live', ...hint });
-            x.set(requestStatsSlot, newRequestStats());
+            x.set(requestStatsSlot, { ...NO_STATS });
             return undefined;
           },
         },
@@ -169,7 +172,7 @@ async function scene({ limits, balanceMicro, endpoint = () => OK, ...choices }: 
     gateway.body(x, new Uint8Array());
     return x;
   };
-  /** Runs a request to its end, and until the ledger has its verdict. */
+  /** Runs a request to its end, and waits until the ledger has settled it. */
   const request = async (...given: Parameters<typeof start>) => {
     const x = start(...given);
     await gateway.idle();
@@ -188,10 +191,10 @@ const PLACE_OF_FIVE = [
   ['RateLimit', '"requests";r=4;t=1'],
 ];
 
-describe('what the ledger answers', () => {
+describe('answers of the ledger', () => {
   const five = { requestsPerSecond: 5 };
 
-  test('admitted with a reservation: the chain goes on, and the log is told the characters', async () => {
+  test('admitted with a reservation: the chain continues, and the log gets the characters', async () => {
     const { request, told } = await scene();
     const { x, outcome, reached } = await request();
     expect({ outcome, reached }).toEqual({ outcome: OK, reached: true });
@@ -202,7 +205,7 @@ describe('what the ledger answers', () => {
   test.each<[string, Charge | 'none']>([
     ['without a charge', 'none'],
     ['with a charge that has no characters', UNMETERED],
-  ])('%s it takes a place in the rate and reserves nothing', async (_name, charge) => {
+  ])('%s the request counts for the rate and reserves nothing', async (_name, charge) => {
     const { start, told, team } = await scene({ limits: { requestsPerSecond: 1 }, endpoint: () => LATER });
     start(charge);
     await expect.poll(() => told).toEqual([{ kind: 'admitted', reservation: undefined }]);
@@ -212,14 +215,14 @@ describe('what the ledger answers', () => {
     expect(problem(again.outcome)).toMatchObject({ code: 'rate_limited' });
   });
 
-  test('key_unknown: the cache forgets whose key it was', async () => {
+  test('key_unknown: the cache forgets the key’s owner', async () => {
     const { request, forgotten } = await scene({ rateLimitHeaders: true });
     const { outcome, reached, headers } = await request(TEN, newId());
     expect({ reached, headers, forgotten }).toEqual({ reached: false, headers: [], forgotten: [DIGEST] });
     expect(problem(outcome)).toMatchObject({ code: 'unauthorized' });
   });
 
-  test('key_revoked: refused without a word on the rate, and the cache keeps whose key it is', async () => {
+  test('key_revoked: refused without rate headers, and the cache keeps the key’s owner', async () => {
     const { request, store, team, forgotten } = await scene({ rateLimitHeaders: true });
     await store.teams.revokeKey(team.keyId);
     const { outcome, reached, headers } = await request();
@@ -227,7 +230,7 @@ describe('what the ledger answers', () => {
     expect(problem(outcome)).toMatchObject({ code: 'key_revoked' });
   });
 
-  test('rate_limited: when to come again, in whole seconds, and no place left', async () => {
+  test('rate_limited: when to retry, in whole seconds, and no request left', async () => {
     const { request, clock } = await scene({ limits: { requestsPerSecond: 1 }, rateLimitHeaders: true });
     await request();
     clock.step(400);
@@ -263,7 +266,7 @@ describe('what the ledger answers', () => {
       TEN,
       { code: 'credit_exhausted', fields: { balance_minor: 0, required_minor: 1, currency: 'EUR' } },
     ],
-  ])('%s: the numbers of the plan, after a place in the rate', async (_kind, given, charge, expected) => {
+  ])('%s: the numbers of the plan, and the request counts for the rate', async (_kind, given, charge, expected) => {
     const { request, team } = await scene({ ...given, rateLimitHeaders: true });
     const { outcome, reached, headers } = await request(charge);
     expect({ outcome: problem(outcome), reached, headers }).toEqual({ outcome: expected, reached: false, headers: PLACE_OF_FIVE });
@@ -282,7 +285,7 @@ describe('what the ledger answers', () => {
     expect(await team.usage()).toMatchObject({ keys: [{ characters: 10, requests: 1 }] });
   });
 
-  test('repeated: an id that has ended is not admitted again', async () => {
+  test('repeated: a settled id is not admitted again', async () => {
     const { request, team } = await scene();
     const id = newId();
     await request(TEN, team.keyId, id);
@@ -297,11 +300,11 @@ describe('what the ledger answers', () => {
     expect({ reached, headers, told: told.map(({ kind }) => kind) }).toEqual({ reached: false, headers: [], told: ['unavailable'] });
     expect(problem(outcome)).toMatchObject({ code: 'service_unavailable' });
     expect(await team.standing()).toMatchObject({ openReservations: 0, heldCharacters: 0, usedCharacters: 0 });
-    // It was admitted, and stands as released: not as never seen.
+    // It was admitted and then released, and is not unknown.
     expect(await team.commit(x.id)).toEqual({ kind: 'released' });
   });
 
-  test('headers on the rate are sent only where they are configured', async () => {
+  test('rate headers are sent only if they are configured', async () => {
     for (const [rateLimitHeaders, expected] of [[true, PLACE_OF_FIVE] as const, [false, []] as const]) {
       const { request } = await scene({ limits: five, rateLimitHeaders });
       expect((await request()).headers).toEqual(expected);
@@ -309,8 +312,8 @@ describe('what the ledger answers', () => {
   });
 });
 
-describe('a key that is allowed from certain addresses', () => {
-  /** A store whose keys are all bound to 10.0.0.0/8, and what it was asked with. */
+describe('a key that is restricted to certain addresses', () => {
+  /** A store whose keys are all restricted to 10.0.0.0/8, and the addresses that it was asked with. */
   function bound() {
     const addresses: (string | undefined)[] = [];
     const instead = ({ address }: AskedAdmission): Admission | undefined => {
@@ -321,7 +324,7 @@ describe('a key that is allowed from certain addresses', () => {
     return { addresses, instead };
   }
 
-  test('the store is asked again with the address, once, and the cache remembers that it is wanted', async () => {
+  test('the store is asked again with the address, once, and the cache remembers that it is needed', async () => {
     const { addresses, instead } = bound();
     const { request, team, told, wanted } = await scene({ instead });
     expect(await request()).toMatchObject({ outcome: OK, reached: true });
@@ -330,36 +333,33 @@ describe('a key that is allowed from certain addresses', () => {
     expect(await team.standing()).toMatchObject({ usedCharacters: 10, openReservations: 0 });
   });
 
-  test('where that is remembered, the address comes with the first question', async () => {
+  test('if that is remembered, the address is sent with the first request', async () => {
     const { addresses, instead } = bound();
     const { request, wanted } = await scene({ instead });
     expect((await request(TEN, undefined, undefined, true)).x.get(clientAddressSlot)).toBe('10.0.0.7');
     expect({ addresses, wanted }).toEqual({ addresses: ['10.0.0.7'], wanted: [] });
   });
 
-  test.each(['192.0.2.1', '::1', ''])(
-    'from %j it is unauthorized, without a word on the rate, and not forgotten',
-    async (remoteAddress) => {
-      const { addresses, instead } = bound();
-      const { request, forgotten } = await scene({ instead, remoteAddress, rateLimitHeaders: true });
-      const { outcome, reached, headers } = await request();
-      expect({ reached, headers, forgotten, addresses }).toEqual({
-        reached: false,
-        headers: [],
-        forgotten: [],
-        addresses: [undefined, remoteAddress],
-      });
-      expect(problem(outcome)).toMatchObject({ code: 'unauthorized' });
-    },
-  );
+  test.each(['192.0.2.1', '::1', ''])('from %j it is unauthorized, without rate headers, and not forgotten', async (remoteAddress) => {
+    const { addresses, instead } = bound();
+    const { request, forgotten } = await scene({ instead, remoteAddress, rateLimitHeaders: true });
+    const { outcome, reached, headers } = await request();
+    expect({ reached, headers, forgotten, addresses }).toEqual({
+      reached: false,
+      headers: [],
+      forgotten: [],
+      addresses: [undefined, remoteAddress],
+    });
+    expect(problem(outcome)).toMatchObject({ code: 'unauthorized' });
+  });
 
-  test('a store that goes on asking is not asked a third time', async () => {
+  test('a store that keeps requesting the address is not asked a third time', async () => {
     const { request, told } = await scene({ instead: () => ({ kind: 'address_wanted' }) });
     expect(problem((await request()).outcome)).toMatchObject({ code: 'unauthorized' });
     expect(told).toHaveLength(2);
   });
 
-  test('a caller who has left meanwhile is not asked about again', async () => {
+  test('the store is not asked again for a caller who has left', async () => {
     const { gateway, start, told, bugs } = await scene({ instead: () => ({ kind: 'address_wanted' }) });
     const x = start();
     gateway.abort(x);
@@ -367,7 +367,7 @@ describe('a key that is allowed from certain addresses', () => {
     expect({ outcome: x.outcome, told: told.length, bugs }).toEqual({ outcome: { kind: 'client_closed' }, told: 1, bugs: [] });
   });
 
-  test('any other key is asked about without an address', async () => {
+  test('for any other key no address is sent', async () => {
     const asked: AskedAdmission[] = [];
     const { request } = await scene({ instead: (one) => void asked.push(one) });
     await request();
@@ -379,7 +379,7 @@ test.each([
   [undefined, /has been revoked/],
   ['disabled', /is disabled/],
   ['expired', /has expired/],
-] as const)('key_revoked, %s: the detail says which', async (reason, words) => {
+] as const)('key_revoked, %s: the detail says that', async (reason, words) => {
   const { request } = await scene({ instead: () => ({ kind: 'key_revoked', ...(reason === undefined ? {} : { reason }) }) });
   const { outcome } = await request();
   expect(outcome).toMatchObject({ kind: 'problem', problem: { code: 'key_revoked', detail: expect.stringMatching(words) as string } });
@@ -398,13 +398,13 @@ describe('glossaries', () => {
     return s;
   }
 
-  test('the dictionary that serves is left for the translation', async () => {
+  test('the chosen dictionary is passed on to the translation', async () => {
     const { request } = await withGlossary();
     expect((await request({ ...TEN, glossary: reference })).x.get(dictionaryIdSlot)).toBe(GLOSSARY_ID);
     expect((await request()).x.get(dictionaryIdSlot)).toBeUndefined();
   });
 
-  test('glossary_missing is a wrong parameter, unless the route has an answer of its own', async () => {
+  test('glossary_missing is a wrong parameter, unless the route has an error of its own', async () => {
     const { request } = await withGlossary();
     const glossary = { ...reference, glossaryId: newId() };
     expect(problem((await request({ ...TEN, glossary })).outcome)).toMatchObject({ code: 'validation_error' });
@@ -420,10 +420,10 @@ describe('glossaries', () => {
   });
 });
 
-describe('a request that is wrong in itself', () => {
+describe('an invalid request', () => {
   const wrong = refuse('validation_error', 'text: is missing.');
 
-  test('is refused after the admission, which takes a place and reserves nothing', async () => {
+  test('is refused after the admission, which counts it for the rate and reserves nothing', async () => {
     const { request, team, told } = await scene({ limits: { requestsPerSecond: 1 } });
     const { outcome, reached } = await request(refusedCharge(wrong, 10));
     expect({ reached, told }).toEqual({ reached: false, told: [{ kind: 'admitted', reservation: undefined }] });
@@ -431,7 +431,7 @@ describe('a request that is wrong in itself', () => {
     expect(await team.standing()).toMatchObject({ openReservations: 0, usedCharacters: 0 });
   });
 
-  test('is refused for the rate, the key and its length before that', async () => {
+  test('is refused because of the rate, the key and its length first', async () => {
     const { request, clock, store, team } = await scene({ limits: { requestsPerSecond: 1, maxCharactersPerRequest: 9 } });
     expect(problem((await request(refusedCharge(wrong, 10))).outcome)).toMatchObject({ code: 'text_too_long' });
     expect(problem((await request(refusedCharge(wrong))).outcome)).toMatchObject({ code: 'rate_limited' });
@@ -442,7 +442,7 @@ describe('a request that is wrong in itself', () => {
   });
 });
 
-describe('what a request that was admitted comes to', () => {
+describe('an admitted request', () => {
   const charged = { usedCharacters: 10, heldCharacters: 0, openReservations: 0 };
   const released = { usedCharacters: 0, heldCharacters: 0, openReservations: 0 };
   const stream: StreamReply = {
@@ -455,11 +455,11 @@ describe('what a request that was admitted comes to', () => {
   };
 
   test.each<[string, Scene, typeof charged]>([
-    ['an answer that was handed over is charged', {}, charged],
-    ['an answer whose caller had gone is not', { handed: 'gone' }, released],
-    ['a refusal is not', { endpoint: () => FAILED }, released],
+    ['is charged if its answer was written', {}, charged],
+    ['is not charged if its caller had gone', { handed: 'gone' }, released],
+    ['is not charged for a refusal', { endpoint: () => FAILED }, released],
     [
-      'a bug is not',
+      'is not charged for a bug',
       {
         endpoint: () => {
           throw new Error('bug');
@@ -477,8 +477,8 @@ describe('what a request that was admitted comes to', () => {
     ['some characters', [3], 7],
     ['some, and more', [3, 0, 4], 3],
     ['all', [10], 0],
-    ['more than there are', [7, 7], 0],
-  ])('%s that are spared are not charged, and the request is counted', async (_name, spared, expected) => {
+    ['more than were sent', [7, 7], 0],
+  ])('is not charged for %s that are spared, and still counted', async (_name, spared, expected) => {
     const { request, team } = await scene({
       limits: PREPAID,
       balanceMicro: 1_000_000,
@@ -499,7 +499,7 @@ describe('what a request that was admitted comes to', () => {
     expect(await team.usage()).toMatchObject({ keys: [{ characters: expected, requests: 1 }] });
   });
 
-  test('nothing is spared where nothing was reserved, or where the store charges only all of a reservation', async () => {
+  test('nothing is spared if nothing was reserved, or if the store can only charge all of a reservation', async () => {
     const spared: boolean[] = [];
     const endpoint = (x: Exchange): StepResult => (spared.push(spareCharacters(x, 4)), OK);
     const unmetered = await scene({ endpoint });
@@ -510,13 +510,13 @@ describe('what a request that was admitted comes to', () => {
     expect(spared).toEqual([false, false]);
   });
 
-  test('what was spared of a request that fails charges nothing', async () => {
+  test('is not charged if it fails, whatever was spared', async () => {
     const { request, team } = await scene({ endpoint: (x) => (spareCharacters(x, 4), FAILED) });
     await request();
     expect(await team.standing()).toMatchObject(released);
   });
 
-  test.each([-1, 0.5, Number.NaN, 2 ** 53])('%d characters cannot be spared: a bug, for which nothing is charged', async (count) => {
+  test.each([-1, 0.5, Number.NaN, 2 ** 53])('sparing %d characters is a bug, and nothing is charged', async (count) => {
     const { request, team, bugs } = await scene({ endpoint: (x) => (spareCharacters(x, count), OK) });
     expect(problem((await request()).outcome)).toMatchObject({ code: 'internal_error' });
     expect(bugs).toMatchObject([{ message: `${count} is no number of characters to spare` }]);
@@ -527,7 +527,7 @@ describe('what a request that was admitted comes to', () => {
     ['delivered', charged],
     ['broken', released],
     ['gone', released],
-  ])('a streamed answer that is %s', async (how, expected) => {
+  ])('with a streamed answer that is %s is charged accordingly', async (how, expected) => {
     const { start, gateway, settlements, streams, team } = await scene({ endpoint: () => stream });
     const x = start();
     await expect.poll(() => streams.length).toBe(1);
@@ -537,7 +537,7 @@ describe('what a request that was admitted comes to', () => {
     expect(await team.standing()).toMatchObject(expected);
   });
 
-  test('a caller who leaves while the ledger is asked gets back what it then reserves', async () => {
+  test('whose caller leaves during the admission is released afterwards', async () => {
     const { start, gateway, settlements, told, team } = await scene();
     const x = start();
     gateway.abort(x);
@@ -547,7 +547,7 @@ describe('what a request that was admitted comes to', () => {
     expect(await team.standing()).toMatchObject(released);
   });
 
-  test('a caller who leaves while the engine works is not charged, whatever it answers then', async () => {
+  test('whose caller leaves while the engine works is not charged, whatever that answers', async () => {
     const waiting: Exchange[] = [];
     const { start, gateway, settlements, team } = await scene({ endpoint: (x) => (waiting.push(x), LATER) });
     const x = start();
@@ -558,7 +558,7 @@ describe('what a request that was admitted comes to', () => {
     expect(await team.standing()).toMatchObject(released);
   });
 
-  test('a reservation is held for the lease that is configured', async () => {
+  test('holds its reservation for the configured lease', async () => {
     const { start, team, clock, told } = await scene({ leaseMs: 700, endpoint: () => LATER });
     start();
     await expect.poll(() => told.length).toBe(1);
@@ -568,7 +568,7 @@ describe('what a request that was admitted comes to', () => {
     expect(await team.standing()).toMatchObject(released);
   });
 
-  test('the time that the store took is counted with the request', async () => {
+  test('has the store’s time in its log line', async () => {
     const { start, clock, gateway } = await scene();
     const x = start();
     clock.step(30);
@@ -577,7 +577,7 @@ describe('what a request that was admitted comes to', () => {
   });
 });
 
-test('a ledger that fails is a bug: internal_error, and nothing is settled', async () => {
+test('a ledger that throws is a bug: internal_error, and nothing is settled', async () => {
   const { request, bugs, team, store } = await scene();
   store.ledger.admit = () => {
     throw new Error('a bug of the store');
@@ -587,14 +587,14 @@ test('a ledger that fails is a bug: internal_error, and nothing is settled', asy
   expect(await team.standing()).toMatchObject({ openReservations: 0 });
 });
 
-describe('where something depends on the plan', () => {
+describe('if the offer depends on the plan', () => {
   const NOT_OFFERED = refuse('validation_error', 'target_lang: is not offered.');
   const judging = (refusal = false): { again: JudgeAgain; judged: (string | undefined)[] } => {
     const judged: (string | undefined)[] = [];
     return { judged, again: { refusal: undefined, judge: () => (judged.push('judged'), refusal ? NOT_OFFERED : undefined) } };
   };
 
-  test('the request is judged again once its plan is known; what that takes is let go of before the engine is asked', async () => {
+  test('a request is checked again once its plan is known, and the closure for that is released before the engine is called', async () => {
     const { again, judged } = judging();
     let kept: unknown = 'not reached';
     const endpoint = (x: Exchange): StepResult => ((kept = x.get(judgeAgainSlot)), OK);
@@ -603,7 +603,7 @@ describe('where something depends on the plan', () => {
     expect({ outcome, judged, kept, plan: x.get(planSlot) }).toEqual({ outcome: OK, judged: ['judged'], kept: undefined, plan: 'test' });
   });
 
-  test('a request that a step has refused since is not judged again, and gets that refusal', async () => {
+  test('a request that a step has refused since is not checked again, and gets that refusal', async () => {
     const { again, judged } = judging();
     const { request } = await scene({ byPlan: true, again: { ...again, refusal: NOT_OFFERED } });
     expect([(await request()).outcome, judged]).toEqual([OK, []]);
@@ -612,9 +612,9 @@ describe('where something depends on the plan', () => {
   test.each<[name: string, limits: Partial<TeamLimits>, code: string]>([
     ['admitted', {}, 'validation_error'],
     ['quota_exceeded', { characterLimit: 5 }, 'validation_error'],
-    // A rule of the text, which comes first.
+    // A rule of the text, which takes precedence.
     ['text_too_long', { maxCharactersPerRequest: 5 }, 'text_too_long'],
-  ])('%s: refused for its plan, it is charged nothing', async (kind, limits, code) => {
+  ])('%s: a request refused because of its plan is not charged', async (kind, limits, code) => {
     const { again, judged } = judging(true);
     const { request, team, told } = await scene({ byPlan: true, again, limits });
     const { x, outcome } = await request();
@@ -623,7 +623,7 @@ describe('where something depends on the plan', () => {
     expect(await team.standing()).toMatchObject({ usedCharacters: 0, openReservations: 0 });
   });
 
-  test('what takes no place is not judged again, and nothing is kept of it either', async () => {
+  test('a request that does not count for the rate is not checked again, and its closure is released too', async () => {
     const { again, judged } = judging();
     const { request } = await scene({ byPlan: true, again, limits: { requestsPerSecond: 1 } });
     await request();

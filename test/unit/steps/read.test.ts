@@ -1,4 +1,4 @@
-// The step that reads a translation: what it leaves for the admission, what for behind it, and that it lets go of the body.
+// The step that reads a translation: what it passes on to the admission and to later steps, and that it releases the body.
 import { expect, test } from 'vitest';
 import { Exchange } from '../../../src/core/exchange.ts';
 import { compileRoute } from '../../../src/core/route.ts';
@@ -23,7 +23,7 @@ function read(offers: EngineOffers, body: object | string): Exchange {
   const sink = { send: () => 'written' as const, stream() {}, incoming: () => undefined, remoteAddress: () => '' };
   const x = new Exchange('ID', { method: 'POST', path: '/x', query: '', headers: { 'content-type': 'application/json' } }, sink, route, 0);
   x.body = new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body));
-  expect(readStep(() => offers, 1000).run(x)).toBeUndefined();
+  expect(readStep({ current: offers }, 1000).run(x)).toBeUndefined();
   expect(x.body).toBe('none');
   return x;
 }
@@ -31,17 +31,17 @@ function read(offers: EngineOffers, body: object | string): Exchange {
 test.each([
   ['one engine', ONE],
   ['rules by plan', BY_PLAN],
-])('%s: a request that is sound leaves its charge, and itself for the engine', (_name, offers) => {
+])('%s: a valid request leaves its charge for the admission, and itself for the engine', (_name, offers) => {
   const x = read(offers, { text: ['Hello', 'you'], target_lang: 'fr', formality: 'more' });
   expect(x.get(chargeSlot)).toEqual({ characters: 8, reserve: true, glossary: undefined, refusal: undefined });
   expect(x.get(translateRequestSlot)).toMatchObject({ text: ['Hello', 'you'], options: { targetLang: 'FR', formality: 'more' } });
 });
 
 test.each<[name: string, body: object | string, detail: string, characters: number | undefined]>([
-  ['that is no JSON', '{', 'JSON', undefined],
+  ['that is not JSON', '{', 'JSON', undefined],
   ['without texts', { text: [], target_lang: 'DE' }, 'text: ', undefined],
   ['with another source', { text: ['Hello'], target_lang: 'DE', source_lang: 'XX' }, 'source_lang: ', 5],
-])('a body %s is refused behind the admission', (_name, body, detail, characters) => {
+])('a body %s is refused after the admission', (_name, body, detail, characters) => {
   const x = read(ONE, body);
   expect(x.get(chargeSlot)).toMatchObject({
     characters,
@@ -51,11 +51,11 @@ test.each<[name: string, body: object | string, detail: string, characters: numb
   expect(x.get(translateRequestSlot)).toBeUndefined();
 });
 
-test('where nothing depends on the plan, a request is judged once', () => {
+test('a request is checked once if nothing depends on the plan', () => {
   expect(read(ONE, { text: ['Hello'], target_lang: 'FR' }).get(judgeAgainSlot)).toBeUndefined();
 });
 
-test('where rules name plans, it is judged again by what its own plan can reach', () => {
+test('if rules name plans, it is checked again against what its own plan offers', () => {
   const x = read(BY_PLAN, { text: ['Hello'], target_lang: 'DE', formality: 'prefer_more' });
   const again = x.get(judgeAgainSlot)!;
   expect(x.need(translateRequestSlot).options.formality).toBe('prefer_more');

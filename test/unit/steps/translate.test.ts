@@ -1,4 +1,4 @@
-// The translate step and a request's glossary: no promise where nothing waits, and what is said when its entries are not to be had.
+// The translate step and a request's glossary: no promise if nothing waits, and the errors if its entries cannot be read.
 import { describe, expect, test } from 'vitest';
 import { Exchange } from '../../../src/core/exchange.ts';
 import type { Cancellation } from '../../../src/core/exchange.ts';
@@ -6,7 +6,7 @@ import { json, LATER } from '../../../src/core/outcome.ts';
 import type { StepResult } from '../../../src/core/outcome.ts';
 import { compileRoute } from '../../../src/core/route.ts';
 import { chargedCharacters, chargeSlot } from '../../../src/domain/charge.ts';
-import { dictionaryIdSlot, keyOwnerSlot, newRequestStats, requestStatsSlot, translateRequestSlot } from '../../../src/domain/slots.ts';
+import { dictionaryIdSlot, keyOwnerSlot, NO_STATS, requestStatsSlot, translateRequestSlot } from '../../../src/domain/slots.ts';
 import { Languages } from '../../../src/domain/languages.ts';
 import type { TextStage } from '../../../src/domain/text-stages.ts';
 import { NOTHING_CHOSEN } from '../../../src/domain/translation-options.ts';
@@ -19,7 +19,7 @@ const ID = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
 const DICTIONARY = { id: 'D', entries: { gateway: 'Tor' } };
 const route = compileRoute({ method: 'POST', path: '/x', takesBody: true, steps: [] });
 
-function exchange(stats = newRequestStats()): Exchange {
+function exchange(stats = { ...NO_STATS }): Exchange {
   const x = new Exchange(
     ID,
     { method: 'POST', path: '/x', query: '', headers: {} },
@@ -32,12 +32,8 @@ function exchange(stats = newRequestStats()): Exchange {
   return x;
 }
 
-/** A chain's translate step, and what it ends in; the engine answers in the next microtask. */
-function translating(
-  glossaryId: string | undefined,
-  dictionary: GlossaryCache['dictionary'],
-  stats = { ...newRequestStats(), characters: 5 },
-) {
+/** A chain's translate step, and its result; the engine answers in the next microtask. */
+function translating(glossaryId: string | undefined, dictionary: GlossaryCache['dictionary'], stats = { ...NO_STATS, characters: 5 }) {
   const works: EngineWork[] = [];
   const step = translateStep({
     engine: {
@@ -49,10 +45,10 @@ function translating(
       close: () => Promise.resolve(),
     },
     glossaries: { merged: async () => undefined, dictionary },
-    offers: () => offersOver(new Languages({ sources: [{ code: 'EN', name: 'English' }], targets: [] })),
+    offers: { current: offersOver(new Languages({ sources: [{ code: 'EN', name: 'English' }], targets: [] })) },
     stages: [],
     now: () => 0,
-    onEngineResult: () => undefined,
+    onFailures: () => undefined,
   });
   const x = exchange(stats);
   x.set(chargeSlot, {
@@ -73,20 +69,20 @@ function translating(
 
 const DELIVERED = json('{"translations":[{"detected_source_language":"EN","text":"Hallo"}],"billed_characters":5}');
 
-test('a pair that is not offered is not sent for a plugin’s route that has not refused it', async () => {
+test('a pair that is not offered is not sent to the engine, even if a plugin’s route has not refused it', async () => {
   const table = { sources: [{ code: 'EN', name: 'English' }], targets: [{ code: 'DE', name: 'German', formality: false }] };
   const translate = translateBy({
     engine: {
       translate: () => {
-        throw new Error('the engine was asked');
+        throw new Error('the engine was called');
       },
       close: () => Promise.resolve(),
     },
     glossaries: { dictionary: () => undefined, merged: async () => undefined },
-    offers: () => offersOver(new Languages(table, () => false)),
+    offers: { current: offersOver(new Languages(table, () => false)) },
     stages: [],
     now: () => 0,
-    onEngineResult: () => undefined,
+    onFailures: () => undefined,
   });
   const options = { ...NOTHING_CHOSEN, targetLang: 'DE', sourceLang: 'EN' };
   expect(await translate({} as Exchange, { text: ['Hello'], options, glossaryId: undefined })).toMatchObject({
@@ -94,15 +90,15 @@ test('a pair that is not offered is not sent for a plugin’s route that has not
   });
 });
 
-test('works of one request that are under way at once: a caller who leaves calls off each, and the attempts of all are counted', async () => {
+test('of several pieces of work for one request a caller who leaves cancels each, and the attempts of all are counted', async () => {
   const asked: { readonly work: AskedWork; readonly cancellation: Cancellation }[] = [];
   const translate = translateBy({
     engine: { translate: (work, cancellation) => void asked.push({ work, cancellation }), close: () => Promise.resolve() },
     glossaries: { dictionary: () => undefined, merged: async () => undefined },
-    offers: () => offersOver(new Languages({ sources: [{ code: 'EN', name: 'English' }], targets: [] })),
+    offers: { current: offersOver(new Languages({ sources: [{ code: 'EN', name: 'English' }], targets: [] })) },
     stages: [],
     now: () => 0,
-    onEngineResult: () => undefined,
+    onFailures: () => undefined,
   });
   const x = exchange();
   const results = ['DE', 'FR', 'IT'].map((targetLang) =>
@@ -133,7 +129,7 @@ function codeOf(outcome: StepResult): string | undefined {
 }
 
 describe('the translate step', () => {
-  test('waits without a promise when there is no glossary, and asks for none', async () => {
+  test('without a glossary waits without a promise, and reads none', async () => {
     const asked: string[] = [];
     const { returned, ended, works } = translating(undefined, (_team, { glossaryId }) => {
       asked.push(glossaryId);
@@ -144,7 +140,7 @@ describe('the translate step', () => {
     expect([asked, works[0]?.options.glossary]).toEqual([[], undefined]);
   });
 
-  test('waits without a promise when the dictionary that the admission found is remembered', async () => {
+  test('waits without a promise if the dictionary that the admission found is cached', async () => {
     const asked: unknown[] = [];
     const { returned, ended, works } = translating('G', (...what) => {
       asked.push(what);
@@ -156,15 +152,15 @@ describe('the translate step', () => {
     expect(works[0]?.options.glossary).toBe(DICTIONARY);
   });
 
-  test('gives each piece of work an id of its own, the first that of the request, and says whose it is', () => {
+  test('gives each piece of work an id of its own, the first that of the request, and its team', () => {
     const { works } = translating(undefined, () => undefined);
-    const { works: again } = translating(undefined, () => undefined, { ...newRequestStats(), works: 1 });
+    const { works: again } = translating(undefined, () => undefined, { ...NO_STATS, works: 1 });
     expect(works[0]).toMatchObject({ requestId: ID, teamId: 'T' });
     expect(again[0]).toMatchObject({ requestId: `${ID}-2`, teamId: 'T' });
   });
 
-  test('the bill is what is charged, not what was sent', async () => {
-    const { ended } = translating(undefined, () => undefined, { ...newRequestStats(), characters: 2 });
+  test('reports the charged characters as billed, not the sent ones', async () => {
+    const { ended } = translating(undefined, () => undefined, { ...NO_STATS, characters: 2 });
     expect(await ended).toMatchObject({ body: expect.stringMatching(/"billed_characters":2}$/) as string });
   });
 
@@ -178,18 +174,15 @@ describe('the translate step', () => {
   test.each([
     ['at once', () => undefined],
     ['later', () => Promise.resolve(undefined)],
-  ])(
-    'a glossary found gone %s, after the admission had found it, is a validation_error and no work for the engine',
-    async (_when, dictionary) => {
-      const { ended, works } = translating('G', dictionary);
-      const outcome = await ended;
-      expect(codeOf(outcome)).toBe('validation_error');
-      expect(outcome).toMatchObject({ problem: { detail: expect.stringMatching(/^glossary_id: /) as string } });
-      expect(works).toEqual([]);
-    },
-  );
+  ])('a glossary that is gone %s after the admission is a validation_error, without a call of the engine', async (_when, dictionary) => {
+    const { ended, works } = translating('G', dictionary);
+    const outcome = await ended;
+    expect(codeOf(outcome)).toBe('validation_error');
+    expect(outcome).toMatchObject({ problem: { detail: expect.stringMatching(/^glossary_id: /) as string } });
+    expect(works).toEqual([]);
+  });
 
-  test('a store that is away is service_unavailable, any other failure a bug', async () => {
+  test('an unreachable store is service_unavailable, any other failure a bug', async () => {
     const away = { kind: 'unavailable', cause: 'away' } as const;
     expect(codeOf(await translating('G', () => away).ended)).toBe('service_unavailable');
     expect(codeOf(await translating('G', () => Promise.resolve(away)).ended)).toBe('service_unavailable');
@@ -209,18 +202,19 @@ describe('a detection', () => {
         close: () => Promise.resolve(),
       },
       glossaries: { dictionary: () => undefined, merged: async () => undefined },
-      offers: () =>
-        offersOver(
+      offers: {
+        current: offersOver(
           new Languages({ sources: [{ code: 'EN', name: 'English' }], targets: [{ code: 'EN-GB', name: 'English', formality: false }] }),
         ),
+      },
       stages: [],
       now: () => 0,
-      onEngineResult: () => undefined,
+      onFailures: () => undefined,
     });
   const freshExchange = (): Exchange => {
     const head = { method: 'POST', path: '/x', query: '', headers: {} };
     const x = new Exchange(ID, head, { send: () => 'written', stream() {}, incoming: () => undefined, remoteAddress: () => '' }, route, 0);
-    x.set(requestStatsSlot, newRequestStats());
+    x.set(requestStatsSlot, { ...NO_STATS });
     return x;
   };
 
@@ -228,7 +222,7 @@ describe('a detection', () => {
     ['one text', 1, 1000],
     ['a few', 4, 250],
     ['many', 50, 100],
-  ])('of %s asks by no more than their beginnings, once for all', async (_name, count, units) => {
+  ])('of %s sends only their beginnings, in one call', async (_name, count, units) => {
     const works: EngineWork[] = [];
     const texts = Array.from({ length: count }, (_none, i) => (i === 0 ? 'H' : 'x').repeat(5000));
     const found = await detecting(works)(freshExchange(), texts);
@@ -245,7 +239,7 @@ describe('texts that a stage knows and spares', () => {
   const table = { sources: [{ code: 'EN', name: 'English' }], targets: [{ code: 'DE', name: 'German', formality: false }] };
 
   async function knowing(canSpare: boolean, failing = false) {
-    const x = exchange({ ...newRequestStats(), characters: 15, canSpare });
+    const x = exchange({ ...NO_STATS, characters: 15, canSpare });
     const spare: TextStage = { kind: 'answer', plugin: 't', run: () => ({ translations: [undefined, known, known], spared: true }) };
     const translate = translateBy({
       engine: {
@@ -258,29 +252,29 @@ describe('texts that a stage knows and spares', () => {
         close: () => Promise.resolve(),
       },
       glossaries: { dictionary: () => undefined, merged: async () => undefined },
-      offers: () => offersOver(new Languages(table)),
+      offers: { current: offersOver(new Languages(table)) },
       stages: [spare],
       now: () => 0,
-      onEngineResult: () => undefined,
+      onFailures: () => undefined,
     });
-    // A character beyond the first plane counts once.
+    // A character outside the basic plane counts once.
     return { told: await translate(x, { text: ['Hello', 'World', '\u{1f30d}'], options, glossaryId: undefined }), x };
   }
 
-  test('each is marked, and their characters are taken off the charge', async () => {
+  test('are marked, and their characters are subtracted from the charge', async () => {
     const { told, x } = await knowing(true);
     expect(told).toMatchObject({ kind: 'translated', translations: [{ text: 'Hallo' }, { isSpared: true }, { isSpared: true }] });
     expect(told).not.toMatchObject({ translations: [{ isSpared: true }, {}, {}] });
     expect(chargedCharacters(x)).toBe(9);
   });
 
-  test('none is, where the store charges only all', async () => {
+  test('are not spared if the store can only charge all', async () => {
     const { told, x } = await knowing(false);
     expect(JSON.stringify(told)).not.toContain('isSpared');
     expect(chargedCharacters(x)).toBe(15);
   });
 
-  test('a failure of the rest is a failure', async () => {
+  test('do not help if the rest fails', async () => {
     expect((await knowing(true, true)).told).toMatchObject({ problem: { code: 'engine_unavailable' } });
   });
 });

@@ -1,11 +1,11 @@
-// Metrics of engines: each has the engine's name, every series is there from the start, and names come from the configuration only.
+// Metrics of engines: each has the engine's name, every series exists from the start, and names are only those of the configuration.
 import { expect, test } from 'vitest';
 import { openMetrics } from '../../../../src/ops/metrics/metrics.ts';
 import { manualSection } from '../../../support/manual.ts';
 import type { Metrics } from '../../../../src/ops/metrics/metrics.ts';
 import type { AccessEntry } from '../../../../src/ports/access-entry.ts';
 
-/** Series of engines with their values, without the buckets of histograms. */
+/** The series of engines with their values, without histogram buckets. */
 async function shown(metrics: Metrics, name = 'lingate_engine_'): Promise<Record<string, number>> {
   const lines = (await metrics.render()).split('\n').filter((line) => line.startsWith(name) && !line.includes('_bucket'));
   return Object.fromEntries(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]));
@@ -28,7 +28,7 @@ const ENTRY: AccessEntry = {
   engineMs: 0,
 };
 
-test('every series of an engine is there from the start, at 0', async () => {
+test('every series of an engine exists from the start, at 0', async () => {
   const metrics = openMetrics();
   for (const name of ['alpha', 'beta']) metrics.engine(name).replica(`http://${name}`);
   metrics.engineLoads(() => [
@@ -36,7 +36,7 @@ test('every series of an engine is there from the start, at 0', async () => {
     { engine: 'beta', inFlight: 0, waiting: 0 },
   ]);
   const series = await shown(metrics);
-  // That of requests is the one without: it is their whole wait, whoever was asked.
+  // Only the histogram of requests has no engine: it is their whole wait, for whatever engines.
   const ofRequests = ['lingate_engine_duration_seconds_sum', 'lingate_engine_duration_seconds_count'];
   const ofEngines = Object.keys(series).filter((one) => !ofRequests.includes(one));
   const of = (name: string): string[] =>
@@ -64,7 +64,7 @@ test('every series of an engine is there from the start, at 0', async () => {
   expect(Object.values(series).filter((value) => value !== 0)).toEqual([]);
 });
 
-test('the manual has every metric with the label, and no other', async () => {
+test('the manual lists every metric with the label, and no other', async () => {
   const metrics = openMetrics();
   metrics.engine('alpha').replica('http://alpha');
   metrics.engineLoads(() => []);
@@ -76,7 +76,7 @@ test('the manual has every metric with the label, and no other', async () => {
   expect(new Set(listed)).toEqual(new Set(names.filter((name) => name !== 'lingate_engine_duration_seconds')));
 });
 
-test('what an engine does counts for it alone', async () => {
+test('what an engine does is counted only for that engine', async () => {
   const metrics = openMetrics();
   const [small, large] = [metrics.engine('small'), metrics.engine('large')];
   small.replica('http://a')('usable', 10);
@@ -88,11 +88,11 @@ test('what an engine does counts for it alone', async () => {
   small.batch(2);
   large.tokens({ prompt: 10, completion: 7 });
   large.unasked();
-  metrics.request(ENTRY);
-  metrics.request({ ...ENTRY, characters: 0, code: 'engine_unavailable', status: 503 });
-  // Neither a forward route, nor a name that is none of ours.
-  metrics.request({ ...ENTRY, engine: undefined });
-  metrics.request({ ...ENTRY, engine: 'gone' });
+  metrics.requests.record(ENTRY);
+  metrics.requests.record({ ...ENTRY, characters: 0, code: 'engine_unavailable', status: 503 });
+  // Neither a forward route nor an unknown name.
+  metrics.requests.record({ ...ENTRY, engine: undefined });
+  metrics.requests.record({ ...ENTRY, engine: 'gone' });
   metrics.engineLoads(() => [{ engine: 'large', inFlight: 4, waiting: 2 }]);
   const counted = Object.entries(await shown(metrics)).filter(([, value]) => value > 0);
   expect(Object.fromEntries(counted)).toEqual({
@@ -115,7 +115,7 @@ test('what an engine does counts for it alone', async () => {
   expect(await shown(metrics, 'lingate_characters_total')).toEqual({ lingate_characters_total: 15 });
 });
 
-test('what targets of forward routes send unasked has no engine', async () => {
+test('unexpected bytes from targets of forward routes have no engine', async () => {
   const metrics = openMetrics();
   metrics.forwardUnasked()();
   expect(await shown(metrics, 'lingate_engine_unasked')).toEqual({ 'lingate_engine_unasked_total{engine=""}': 1 });

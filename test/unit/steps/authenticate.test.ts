@@ -1,13 +1,13 @@
-// A key is recognised by its digest; that the digest of a burst is worked out once changes no answer.
+// A key is recognized by its digest, which is cached for repeated keys without changing any answer.
+import { identifyStep } from '../../../src/steps/authenticate.ts';
 import { beforeEach, expect, test } from 'vitest';
 import { Exchange } from '../../../src/core/exchange.ts';
 import type { Sink } from '../../../src/core/exchange.ts';
 import { compileRoute } from '../../../src/core/route.ts';
 import { digestOf } from '../../../src/domain/api-key.ts';
 import type { KeyDigest, KeyOwner } from '../../../src/domain/api-key.ts';
-import { credentialReader } from '../../../src/domain/credentials.ts';
+import { credentialReader } from '../../../src/domain/api-key.ts';
 import { keyDigestSlot, keyOwnerSlot } from '../../../src/domain/slots.ts';
-import { identifyStep } from '../../../src/steps/identify.ts';
 
 const KEY = `la_live_${'k'.repeat(40)}`;
 const OWNER: KeyOwner = { keyId: 'K', teamId: 'T', mode: 'live' };
@@ -42,7 +42,7 @@ test.each([0, 1, 999, 1000, 5000])('again after %d ms it is the same key of the 
   expect(identified({ authorization }, laterMs)).toEqual(first);
 });
 
-test('what the cache has learnt in between counts at once', () => {
+test('what the cache has learnt meanwhile is used at once', () => {
   const authorization = `Bearer ${KEY}`;
   for (let time = 0; time < 3; time++) identified({ authorization });
   known.delete(digestOf(KEY));
@@ -51,7 +51,7 @@ test('what the cache has learnt in between counts at once', () => {
   expect(identified({ authorization }).refusal).toMatchObject({ kind: 'problem' });
 });
 
-test('more keys than are kept at a time are each recognised, over and over', () => {
+test('more keys than the cache of digests holds are each recognized, repeatedly', () => {
   const keys = Array.from({ length: 1500 }, (_, index) => `la_live_${String(index).padStart(40, '0')}`);
   for (const key of keys) known.set(digestOf(key), { ...OWNER, keyId: key });
   for (let round = 0; round < 3; round++) {
@@ -59,7 +59,7 @@ test('more keys than are kept at a time are each recognised, over and over', () 
   }
 });
 
-test('a malformed value stays one, and the dedicated field never helps it', () => {
+test('a malformed value stays malformed, and the dedicated header is no fallback', () => {
   const headers = { authorization: `Basic ${KEY}`, 'vendor-auth-key': KEY };
   for (let time = 0; time < 3; time++)
     expect(identified(headers).refusal).toMatchObject({ kind: 'problem', problem: { code: 'unauthorized' } });
