@@ -5,27 +5,28 @@ import type { EntryPieces } from '../domain/entries-text.ts';
 import { StoreError } from '../domain/store-unavailable.ts';
 import type { LooseContents, ReportFinding, StoreReader, StoreWriter, TeamContents } from '../ports/store-contents.ts';
 
-/** Counts and sums over the contents of a store. */
-export interface StoreTally {
-  readonly teams: number;
-  readonly keys: number;
-  readonly glossaries: number;
-  readonly periods: number;
-  readonly days: number;
-  readonly openReservations: number;
+const NO_COUNTS = {
+  teams: 0,
+  keys: 0,
+  glossaries: 0,
+  periods: 0,
+  days: 0,
+  openReservations: 0,
   /** In current and past periods. */
-  readonly characters: number;
-  readonly balanceMicro: number;
-  readonly heldCharacters: number;
-  readonly glossaryBytes: number;
-  readonly digests: number;
-  readonly auditEntries: number;
-  readonly events: number;
+  characters: 0,
+  balanceMicro: 0,
+  heldCharacters: 0,
+  glossaryBytes: 0,
+  digests: 0,
+  auditEntries: 0,
+  events: 0,
+};
+
+/** Counts and sums over the contents of a store. */
+export interface StoreTally extends Readonly<typeof NO_COUNTS> {
   /** A digest of everything, independent of the order of unordered data. */
   readonly fingerprint: string;
 }
-
-type Counts = { -readonly [Name in Exclude<keyof StoreTally, 'fingerprint'>]: number };
 
 export interface CopyProgress {
   readonly doing: 'copying' | 'comparing';
@@ -123,21 +124,7 @@ const FINGERPRINT_BYTES = 16;
 const LOOSE = { digest: 'digests', audit: 'auditEntries', event: 'events' } as const;
 
 class Tally {
-  readonly counts: Counts = {
-    teams: 0,
-    keys: 0,
-    glossaries: 0,
-    periods: 0,
-    days: 0,
-    openReservations: 0,
-    characters: 0,
-    balanceMicro: 0,
-    heldCharacters: 0,
-    glossaryBytes: 0,
-    digests: 0,
-    auditEntries: 0,
-    events: 0,
-  };
+  readonly counts = { ...NO_COUNTS };
   readonly #teams = createHash('sha256');
   readonly #loose = Buffer.alloc(FINGERPRINT_BYTES);
 

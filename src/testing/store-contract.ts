@@ -2,17 +2,15 @@
 import type { Clock } from '../ports/clock.ts';
 import type { PluginStore } from '../ports/plugin.ts';
 import { collector } from './cases.ts';
-import type { AddCase, ContractCase } from './cases.ts';
+import type { ContractCase } from './cases.ts';
 import { MovableClock, START_MS } from './movable-clock.ts';
 import { admissionContract } from './store/admission-contract.ts';
 import { auditContract } from './store/audit-contract.ts';
 import { calendarContract } from './store/calendar-contract.ts';
 import { checkContract } from './store/check-contract.ts';
-import { clockContract } from './store/clock-contract.ts';
 import { concurrencyContract } from './store/concurrency-contract.ts';
 import { creditContract } from './store/credit-contract.ts';
-import { dictionaryConcurrencyContract } from './store/dictionary-concurrency-contract.ts';
-import { dictionaryContract } from './store/dictionary-contract.ts';
+import { dictionaryConcurrencyContract, dictionaryContract } from './store/dictionary-contract.ts';
 import { erasureContract } from './store/erasure-contract.ts';
 import { glossaryBytesContract } from './store/glossary-bytes-contract.ts';
 import { gatewaysContract } from './store/gateways-contract.ts';
@@ -23,14 +21,14 @@ import { partContract } from './store/part-contract.ts';
 import { periodContract } from './store/period-contract.ts';
 import { planChangeContract } from './store/plan-change-contract.ts';
 import { quotaContract } from './store/quota-contract.ts';
-import { rateContract } from './store/rate-contract.ts';
+import { clockContract, rateContract } from './store/rate-contract.ts';
 import { reportContract } from './store/report-contract.ts';
-import { resolvedIdsContract } from './store/resolved-ids-contract.ts';
-import { resolutionContract } from './store/resolution-contract.ts';
+import { resolutionContract, resolvedIdsContract } from './store/resolution-contract.ts';
 import { periodUseContract } from './store/period-use-contract.ts';
 import { teamsContract } from './store/teams-contract.ts';
 import { usageDaysContract } from './store/usage-days-contract.ts';
-import type { Subject } from './store/subject.ts';
+import { withTeams } from './store/team-under-test.ts';
+import type { AddStoreCase, Subject } from './store/team-under-test.ts';
 
 /** Opens the store under test with the given clock. */
 export type OpenStore = (clock: Clock) => Promise<PluginStore>;
@@ -44,7 +42,7 @@ export interface StoreContract {
 
 interface Part {
   readonly title: string;
-  readonly part: (it: AddCase<Subject>, subject: Subject) => void;
+  readonly part: (it: AddStoreCase, subject: Subject) => void;
   /** An optional part of a store; cases pass without running if it is missing. */
   readonly needs?: (store: PluginStore) => boolean;
 }
@@ -102,7 +100,7 @@ export function storeContract(open: OpenStore, openAgain: OpenStore = open): Sto
       subject.clock.set(START_MS);
       return needs(subject.store);
     };
-    part(collector(cases, title, subject, begin), subject);
+    part(withTeams(collector(cases, title, subject, begin)), subject);
   }
   return {
     cases,

@@ -1,15 +1,13 @@
 // Part of the store contract: the order of checks in an admission, and the effects of each result.
 import { answered } from '../../domain/store-unavailable.ts';
-import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
-import type { Subject } from './subject.ts';
 import { LEASE_MS, newId, teamUnderTest } from './team-under-test.ts';
+import type { AddStoreCase, Subject } from './team-under-test.ts';
 
 const GLOSSARY = { glossaryId: newId(), sourceLang: 'EN', targetLang: 'DE' };
 
-export function admissionContract(it: AddCase<Subject>, subject: Subject): void {
-  it('an admission names its reservation: id, team, characters, and the end of the lease by the store clock', async () => {
-    const team = await teamUnderTest(subject.store);
+export function admissionContract(it: AddStoreCase, subject: Subject): void {
+  it.team('an admission names its reservation: id, team, characters, and the end of the lease by the store clock', async (team) => {
     const requestId = newId();
     expect(await team.admit({ requestId, characters: 42 })).toEqual({
       kind: 'admitted',
@@ -17,15 +15,13 @@ export function admissionContract(it: AddCase<Subject>, subject: Subject): void 
     });
   });
 
-  it('an admission without text, or without `reserve`, reserves nothing', async () => {
-    const team = await teamUnderTest(subject.store);
+  it.team('an admission without text, or without `reserve`, reserves nothing', async (team) => {
     expect(await team.touch()).toEqual({ kind: 'admitted', reservation: undefined });
     expect(await team.admit({ characters: 10, reserve: false })).toEqual({ kind: 'admitted', reservation: undefined });
     expect(await team.standing()).toMatchObject({ usedCharacters: 0, heldCharacters: 0, openReservations: 0 });
   });
 
-  it('an unknown team, an unknown key and the key of another team are key_unknown', async () => {
-    const team = await teamUnderTest(subject.store);
+  it.team('an unknown team, an unknown key and the key of another team are key_unknown', async (team) => {
     const other = await teamUnderTest(subject.store);
     const toNobody = { requestId: newId(), teamId: newId(), keyId: team.keyId, characters: 10, reserve: true, leaseMs: LEASE_MS };
     expect(await subject.store.ledger.admit({ ...toNobody, glossary: undefined })).toEqual({ kind: 'key_unknown' });
@@ -33,8 +29,7 @@ export function admissionContract(it: AddCase<Subject>, subject: Subject): void 
     expect(await team.admit({ keyId: other.keyId })).toEqual({ kind: 'key_unknown' });
   });
 
-  it('a repeated id is checked before the key, the rate and the text', async () => {
-    const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
+  it.team('a repeated id is checked before the key, the rate and the text', { requestsPerSecond: 2 }, async (team) => {
     const open = await team.reserve(10);
     const { requestId: done } = await team.reserve(10);
     await team.commit(done);
@@ -45,15 +40,13 @@ export function admissionContract(it: AddCase<Subject>, subject: Subject): void 
     }
   });
 
-  it('a revoked key is checked before the rate and the text', async () => {
-    const team = await teamUnderTest(subject.store, { requestsPerSecond: 1 });
+  it.team('a revoked key is checked before the rate and the text', { requestsPerSecond: 1 }, async (team) => {
     await team.touch();
     await team.revoke();
     expect(await team.admit({ characters: 10_001 })).toEqual({ kind: 'key_revoked' });
   });
 
-  it('the rate is checked before the length of the text', async () => {
-    const team = await teamUnderTest(subject.store, { requestsPerSecond: 1 });
+  it.team('the rate is checked before the length of the text', { requestsPerSecond: 1 }, async (team) => {
     await team.touch();
     expect(await team.admit({ characters: 10_001 })).toMatchObject({ kind: 'rate_limited', limit: 1 });
   });

@@ -2,17 +2,16 @@
 import { answered } from '../../domain/store-unavailable.ts';
 import type { AuditEntry, Audited } from '../../domain/audit-entry.ts';
 import type { AuditPage } from '../../ports/audit-log.ts';
-import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import { created, DE, dictionary } from './dictionaries-under-test.ts';
-import type { Subject } from './subject.ts';
 import { freshKey, GENEROUS_QUOTA, newId, PREPAID } from './team-under-test.ts';
+import type { AddStoreCase, Subject } from './team-under-test.ts';
 
 const BY: Audited = { actor: 'cli:ada@host', action: 'updateTeam' };
 const FIRST: Omit<AuditPage, 'teamId'> = { after: undefined, sinceMs: undefined, limit: 100 };
 const DAY_MS = 86_400_000;
 
-export function auditContract(it: AddCase<Subject>, subject: Subject): void {
+export function auditContract(it: AddStoreCase, subject: Subject): void {
   const entriesOf = async (teamId: string, page: Partial<AuditPage> = {}): Promise<readonly AuditEntry[]> =>
     answered(await subject.again.audit!.page({ ...FIRST, teamId, ...page }));
   /** Omits what is the same in all of them. */

@@ -1,13 +1,11 @@
 // Part of the store contract: periods by the UTC calendar, and transitions to them without gaps or overlaps.
 import { rfc3339 } from '../../domain/period.ts';
 import { answered } from '../../domain/store-unavailable.ts';
-import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
-import type { Subject } from './subject.ts';
 import { teamUnderTest } from './team-under-test.ts';
-import type { TeamUnderTest } from './team-under-test.ts';
+import type { AddStoreCase, Subject, TeamUnderTest } from './team-under-test.ts';
 
-export function calendarContract(it: AddCase<Subject>, subject: Subject): void {
+export function calendarContract(it: AddStoreCase, subject: Subject): void {
   /** Moves to this date of the next year that has not begun. Returns a function that formats dates relative to that year. */
   const goTo = (moment: string): ((text: string) => string) => {
     const year = new Date(subject.clock.nowMs()).getUTCFullYear() + 1;
@@ -19,9 +17,6 @@ export function calendarContract(it: AddCase<Subject>, subject: Subject): void {
     const { periodStartMs, periodEndMs } = await team.usage(subject.again);
     return [rfc3339(periodStartMs), rfc3339(periodEndMs)];
   };
-  const use = async (team: TeamUnderTest, characters: number): Promise<void> => {
-    await team.use(characters);
-  };
 
   it('a new team starts in the current calendar month, day or year', async () => {
     const at = goTo('0-11-22T15:30:00Z');
@@ -32,7 +27,7 @@ export function calendarContract(it: AddCase<Subject>, subject: Subject): void {
     ] as const) {
       const team = await teamUnderTest(subject.store, { characterLimit: 10, period: `${length}@calendar` });
       expect(await boundsOf(team)).toEqual([at(start), at(end)]);
-      await use(team, 10);
+      await team.use(10);
       expect(await team.admit({ characters: 1 })).toMatchObject({ kind: 'quota_exceeded', periodEndMs: Date.parse(at(end)) });
       expect((await team.usage()).team.limits.period).toBe(`${length}@calendar`);
     }
@@ -51,9 +46,9 @@ export function calendarContract(it: AddCase<Subject>, subject: Subject): void {
   it('periods follow without gaps, also after a long idle time', async () => {
     const at = goTo('0-01-31T23:59:59Z');
     const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'P1M@calendar' });
-    await use(team, 10);
+    await team.use(10);
     subject.clock.set(Date.parse(at('0-02-01T00:00:00Z')));
-    await use(team, 10);
+    await team.use(10);
     expect(await boundsOf(team)).toEqual([at('0-02-01T00:00:00Z'), at('0-03-01T00:00:00Z')]);
     subject.clock.set(Date.parse(at('1-05-31T12:00:00Z')));
     expect((await team.usage()).characters).toBe(0);
@@ -63,7 +58,7 @@ export function calendarContract(it: AddCase<Subject>, subject: Subject): void {
   it('switching to the calendar leaves the current period unchanged; the next one ends at a calendar boundary', async () => {
     const at = goTo('0-01-15T10:00:00Z');
     const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'P1M' });
-    await use(team, 7);
+    await team.use(7);
     await team.setLimits({ period: 'P1M@calendar' });
     expect(await boundsOf(team)).toEqual([at('0-01-15T10:00:00Z'), at('0-02-15T10:00:00Z')]);
     expect((await team.usage()).characters).toBe(7);
@@ -74,7 +69,7 @@ export function calendarContract(it: AddCase<Subject>, subject: Subject): void {
       ['0-04-01T00:00:00Z', '0-05-01T00:00:00Z'],
     ] as const) {
       subject.clock.set(Date.parse(at(start)));
-      await use(team, 10);
+      await team.use(10);
       expect(await boundsOf(team)).toEqual([at(start), at(end)]);
     }
     expect((await team.admit({ characters: 1 })).kind).toBe('quota_exceeded');
@@ -85,7 +80,7 @@ export function calendarContract(it: AddCase<Subject>, subject: Subject): void {
     const team = await teamUnderTest(subject.store, { period: 'P1M' });
     await team.setLimits({ period: 'P1M@calendar' });
     subject.clock.set(Date.parse(at('0-06-20T00:00:00Z')));
-    await use(team, 1);
+    await team.use(1);
     expect(await boundsOf(team)).toEqual([at('0-06-01T00:00:00Z'), at('0-07-01T00:00:00Z')]);
   });
 
@@ -115,14 +110,14 @@ export function calendarContract(it: AddCase<Subject>, subject: Subject): void {
   it('a different length begins a period at the change, which ends at a calendar boundary', async () => {
     const at = goTo('0-01-15T10:00:00Z');
     const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'P1Y' });
-    await use(team, 10);
+    await team.use(10);
     subject.clock.step(86_400_000);
     await team.setLimits({ period: 'P1M@calendar' });
     expect(await boundsOf(team)).toEqual([at('0-01-16T10:00:00Z'), at('0-02-01T00:00:00Z')]);
-    await use(team, 10);
+    await team.use(10);
     expect((await team.admit({ characters: 1 })).kind).toBe('quota_exceeded');
     subject.clock.set(Date.parse(at('0-02-01T00:00:00Z')));
-    await use(team, 10);
+    await team.use(10);
     await team.setLimits({ period: 'P1D@calendar' });
     expect(await boundsOf(team)).toEqual([at('0-02-01T00:00:00Z'), at('0-02-02T00:00:00Z')]);
     expect((await team.usage()).characters).toBe(0);
@@ -132,14 +127,14 @@ export function calendarContract(it: AddCase<Subject>, subject: Subject): void {
     if (subject.store.history === undefined) return;
     const at = goTo('0-01-15T10:00:00Z');
     const team = await teamUnderTest(subject.store, { period: 'P1M' });
-    await use(team, 1);
+    await team.use(1);
     await team.setLimits({ period: 'P1M@calendar' });
     for (const moment of ['0-02-20T00:00:00Z', '0-03-05T00:00:00Z', '0-04-05T00:00:00Z']) {
       subject.clock.set(Date.parse(at(moment)));
-      await use(team, 1);
+      await team.use(1);
     }
     await team.setLimits({ period: 'P7D@calendar' });
-    await use(team, 1);
+    await team.use(1);
     const periods = answered(await subject.again.history!.periods(team.teamId))!;
     expect(periods.map(({ startMs }) => rfc3339(startMs)).toReversed()).toEqual(
       ['0-01-15T10:00:00Z', '0-02-15T10:00:00Z', '0-03-01T00:00:00Z', '0-04-01T00:00:00Z', '0-04-05T00:00:00Z'].map(at),

@@ -1,20 +1,17 @@
 // Part of the store contract: key and rate are checked before a long body is read, without taking a slot.
 import { answered } from '../../domain/store-unavailable.ts';
 import type { CallerCheck, CheckedCaller } from '../../ports/ledger.ts';
-import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
-import type { Subject } from './subject.ts';
 import { newId, teamUnderTest, TOUCH } from './team-under-test.ts';
-import type { TeamUnderTest } from './team-under-test.ts';
+import type { AddStoreCase, Subject, TeamUnderTest } from './team-under-test.ts';
 
 const GOOD = { kind: 'admitted', reservation: undefined } as const;
 
-export function checkContract(it: AddCase<Subject>, subject: Subject): void {
+export function checkContract(it: AddStoreCase, subject: Subject): void {
   const check = async ({ teamId, keyId }: TeamUnderTest, choices: Partial<CallerCheck> = {}): Promise<CheckedCaller> =>
     subject.store.ledger.check!({ requestId: newId(), teamId, keyId, ...choices });
 
-  it('it takes no slot, however often it is called', async () => {
-    const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
+  it.team('it takes no slot, however often it is called', { requestsPerSecond: 2 }, async (team) => {
     for (let i = 0; i < 5; i++) expect(await check(team)).toEqual(GOOD);
     await team.touch();
     for (let i = 0; i < 5; i++) expect(await check(team)).toEqual(GOOD);
@@ -27,8 +24,7 @@ export function checkContract(it: AddCase<Subject>, subject: Subject): void {
     expect(await team.kinds(TOUCH, TOUCH)).toEqual(['admitted', 'admitted']);
   });
 
-  it('it frees no slot: after the clock steps back, expired slots count again', async () => {
-    const team = await teamUnderTest(subject.store, { requestsPerSecond: 1 });
+  it.team('it frees no slot: after the clock steps back, expired slots count again', { requestsPerSecond: 1 }, async (team) => {
     await team.touch();
     subject.clock.step(1001);
     expect(await check(team)).toEqual(GOOD);
@@ -38,16 +34,14 @@ export function checkContract(it: AddCase<Subject>, subject: Subject): void {
     expect((await team.touch()).kind).toBe('admitted');
   });
 
-  it('it reserves nothing, and its id may be admitted afterwards', async () => {
-    const team = await teamUnderTest(subject.store, { characterLimit: 10 });
+  it.team('it reserves nothing, and its id may be admitted afterwards', { characterLimit: 10 }, async (team) => {
     const requestId = newId();
     expect(await check(team, { requestId })).toEqual(GOOD);
     expect(await team.standing()).toMatchObject({ heldCharacters: 0, openReservations: 0 });
     expect(await team.admit({ requestId })).toMatchObject({ kind: 'admitted', reservation: { requestId, characters: 10 } });
   });
 
-  it('a known id makes no difference', async () => {
-    const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
+  it.team('a known id makes no difference', { requestsPerSecond: 2 }, async (team) => {
     const { requestId } = await team.reserve(10);
     expect(await check(team, { requestId })).toEqual(GOOD);
     await team.commit(requestId);
@@ -83,8 +77,7 @@ export function checkContract(it: AddCase<Subject>, subject: Subject): void {
     expect(await lastUse()).toBe(usedAtMs);
   });
 
-  it('concurrent checks and admissions are processed in order', async () => {
-    const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
+  it.team('concurrent checks and admissions are processed in order', { requestsPerSecond: 2 }, async (team) => {
     const answers = await Promise.all([check(team), team.touch(), check(team), team.touch(), check(team), team.touch()]);
     expect(answers.map(({ kind }) => kind)).toEqual(['admitted', 'admitted', 'admitted', 'admitted', 'rate_limited', 'rate_limited']);
   });

@@ -1,15 +1,14 @@
 // Part of the store contract: concurrent operations, also over several instances on the same backing.
 import { answered } from '../../domain/store-unavailable.ts';
-import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import type { Admission, Admitted } from '../../ports/ledger.ts';
 import type { PluginStore } from '../../ports/plugin.ts';
-import type { Subject } from './subject.ts';
 import { GENEROUS_QUOTA, PREPAID, teamUnderTest } from './team-under-test.ts';
+import type { AddStoreCase, Subject } from './team-under-test.ts';
 
 const REQUESTS = 200;
 
-export function concurrencyContract(it: AddCase<Subject>, subject: Subject): void {
+export function concurrencyContract(it: AddStoreCase, subject: Subject): void {
   /** Runs 200 concurrently, every other one on the second instance. */
   const atOnce = <T>(run: (store: PluginStore, index: number) => Promise<T>): Promise<T[]> =>
     Promise.all(Array.from({ length: REQUESTS }, (_, index) => run(index % 2 === 0 ? subject.store : subject.again, index)));
@@ -19,8 +18,7 @@ export function concurrencyContract(it: AddCase<Subject>, subject: Subject): voi
     expect(admitted(await atOnce((store) => team.touch(store)))).toHaveLength(limit);
   });
 
-  it('200 concurrent admissions of 10 characters: a quota of 500 reserves exactly 50', async () => {
-    const team = await teamUnderTest(subject.store, { characterLimit: 500 });
+  it.team('200 concurrent admissions of 10 characters: a quota of 500 reserves exactly 50', { characterLimit: 500 }, async (team) => {
     expect(admitted(await atOnce((store) => team.admit({}, store)))).toHaveLength(50);
     expect(await team.standing(subject.again)).toMatchObject({ heldCharacters: 500, openReservations: 50 });
   });
@@ -47,15 +45,13 @@ export function concurrencyContract(it: AddCase<Subject>, subject: Subject): voi
     expect(await team.standing()).toMatchObject({ usedCharacters: charged, heldCharacters: 0, openReservations: 0 });
   });
 
-  it('a revocation on one instance is seen by the next admission on the other', async () => {
-    const team = await teamUnderTest(subject.store);
+  it.team('a revocation on one instance is seen by the next admission on the other', async (team) => {
     expect((await team.admit({}, subject.again)).kind).toBe('admitted');
     await team.revoke();
     expect(await team.admit({}, subject.again)).toEqual({ kind: 'key_revoked' });
   });
 
-  it('a team, key or plan created on one instance is effective on the other', async ({ store, again }) => {
-    const team = await teamUnderTest(store);
+  it.team('a team, key or plan created on one instance is effective on the other', async (team, { store, again }) => {
     const key = await team.newKey();
     expect(await again.keys.find(key.digest)).toEqual({ keyId: key.keyId, teamId: team.teamId, mode: 'live' });
     expect((await team.admit({ keyId: key.keyId }, again)).kind).toBe('admitted');
@@ -73,8 +69,7 @@ export function concurrencyContract(it: AddCase<Subject>, subject: Subject): voi
     expect((await team.admit({ characters: 1 }, again)).kind).toBe('quota_exceeded');
   });
 
-  it('a reservation made on one instance is settled, or expires, on the other', async () => {
-    const team = await teamUnderTest(subject.store);
+  it.team('a reservation made on one instance is settled, or expires, on the other', async (team) => {
     const { requestId } = await team.reserve(10);
     expect(await team.commit(requestId, subject.again)).toEqual({ kind: 'committed' });
     expect(await team.commit(requestId)).toEqual({ kind: 'committed' });

@@ -1,11 +1,10 @@
 // Part of the store contract: prepaid credit, exact to the millionth of a minor unit and never below zero.
 import { answered } from '../../domain/store-unavailable.ts';
-import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
-import type { Subject } from './subject.ts';
-import { PREPAID, teamUnderTest } from './team-under-test.ts';
+import { NOTHING_HELD, PREPAID, teamUnderTest } from './team-under-test.ts';
+import type { AddStoreCase, Subject } from './team-under-test.ts';
 
-export function creditContract(it: AddCase<Subject>, subject: Subject): void {
+export function creditContract(it: AddStoreCase, subject: Subject): void {
   it('a balance exactly covers a request, and one millionth less does not', async () => {
     const short = await teamUnderTest(subject.store, PREPAID, 24_999);
     expect((await short.admit({ characters: 10 })).kind).toBe('credit_exhausted');
@@ -19,8 +18,7 @@ export function creditContract(it: AddCase<Subject>, subject: Subject): void {
     expect(await team.admit({ characters: 10 })).toEqual({ kind: 'credit_exhausted', balanceMinor: 2, requiredMinor: 4, currency: 'CHF' });
   });
 
-  it('whole minor units are not rounded', async () => {
-    const team = await teamUnderTest(subject.store, { ...PREPAID, minorPerMillion: 1_000_000 }, 3_000_000);
+  it.team('whole minor units are not rounded', { ...PREPAID, minorPerMillion: 1_000_000, balanceMicro: 3_000_000 }, async (team) => {
     expect(await team.admit({ characters: 4 })).toEqual({ kind: 'credit_exhausted', balanceMinor: 3, requiredMinor: 4, currency: 'EUR' });
   });
 
@@ -39,13 +37,7 @@ export function creditContract(it: AddCase<Subject>, subject: Subject): void {
     await team.release(released.requestId);
     expect(await team.standing()).toMatchObject({ balanceMicro: 982_500, heldMicro: 27_500 });
     subject.clock.step(500);
-    expect(await team.standing()).toEqual({
-      usedCharacters: 7,
-      heldCharacters: 0,
-      balanceMicro: 982_500,
-      heldMicro: 0,
-      openReservations: 0,
-    });
+    expect(await team.standing()).toEqual({ usedCharacters: 7, balanceMicro: 982_500, ...NOTHING_HELD });
     expect((await team.usage()).team.balanceMicro).toBe(982_500);
   });
 
@@ -77,8 +69,7 @@ export function creditContract(it: AddCase<Subject>, subject: Subject): void {
     expect(await team.standing()).toMatchObject({ balanceMicro: balanceMicro - 1 });
   });
 
-  it('a price of 0 admits requests on an empty balance', async () => {
-    const team = await teamUnderTest(subject.store, { ...PREPAID, minorPerMillion: 0 });
+  it.team('a price of 0 admits requests on an empty balance', { ...PREPAID, minorPerMillion: 0 }, async (team) => {
     const { requestId } = await team.reserve(10);
     expect(await team.commit(requestId)).toEqual({ kind: 'committed' });
     expect(await team.standing()).toMatchObject({ balanceMicro: 0, usedCharacters: 10 });

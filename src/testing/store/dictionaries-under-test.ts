@@ -19,8 +19,16 @@ export function dictionary([sourceLang, targetLang]: Pair, entries: GlossaryEntr
   return { dictionaryId: newId(), sourceLang, targetLang, entries };
 }
 
-export async function created({ glossaries }: PluginStore, teamId: string, ...dictionaries: NewDictionary[]): Promise<GlossaryRecord> {
-  const creation = answered(await glossaries.create({ glossaryId: newId(), teamId, name: 'Terms', dictionaries }));
+export function glossaryOf(teamId: string, ...dictionaries: NewDictionary[]): NewGlossary {
+  return { glossaryId: newId(), teamId, name: 'Terms', dictionaries };
+}
+
+export function created(store: PluginStore, teamId: string, ...dictionaries: NewDictionary[]): Promise<GlossaryRecord> {
+  return createdAs(store, glossaryOf(teamId, ...dictionaries));
+}
+
+export async function createdAs({ glossaries }: PluginStore, wanted: NewGlossary): Promise<GlossaryRecord> {
+  const creation = answered(await glossaries.create(wanted));
   if (creation.kind !== 'created') throw new Error(`expected a glossary, got ${JSON.stringify(creation)}`);
   return creation.glossary;
 }

@@ -1,19 +1,18 @@
 // Part of the store contract: deletion of teams. A store that cannot delete teams passes.
 import { answered } from '../../domain/store-unavailable.ts';
-import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import { START_MS } from '../movable-clock.ts';
 import type { PluginStore } from '../../ports/plugin.ts';
-import { created, DE, dictionary } from './dictionaries-under-test.ts';
-import type { Subject } from './subject.ts';
+import { created, DE, dictionary, glossaryOf } from './dictionaries-under-test.ts';
 import { freshKey, GENEROUS_QUOTA, idAt, newId, PREPAID, teamUnderTest } from './team-under-test.ts';
+import type { AddStoreCase, Subject } from './team-under-test.ts';
 
 const WHOLLY = { keepUsage: false };
 /** More than any store removes in one step. */
 const MANY = 1300;
 const DAY_MS = 86_400_000;
 
-export function erasureContract(it: AddCase<Subject>, subject: Subject): void {
+export function erasureContract(it: AddStoreCase, subject: Subject): void {
   const remove = async (store: PluginStore, teamId: string, keepUsage = false) =>
     answered(await store.teams.deleteTeam!(teamId, { keepUsage }));
 
@@ -50,7 +49,7 @@ export function erasureContract(it: AddCase<Subject>, subject: Subject): void {
       expect(await one.glossaries.remove(team.teamId, glossary.glossaryId)).toBe(false);
       expect(await remove(one, team.teamId)).toBe(false);
     }
-    const late = { glossaryId: newId(), teamId: team.teamId, name: 'Late', dictionaries: [dictionary(DE)] };
+    const late = glossaryOf(team.teamId, dictionary(DE));
     expect(await store.glossaries.create(late)).toEqual({ kind: 'team_unknown' });
   });
 

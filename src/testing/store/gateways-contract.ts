@@ -1,13 +1,12 @@
 // Part of the store contract: records of gateways about themselves. A store that keeps none passes.
-import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import type { GatewayRecord } from '../../ports/gateway-records.ts';
-import type { Subject } from './subject.ts';
 import { GENEROUS_QUOTA, newId, PREPAID } from './team-under-test.ts';
+import type { AddStoreCase, Subject } from './team-under-test.ts';
 
 const DAY_MS = 86_400_000;
 
-export function gatewaysContract(it: AddCase<Subject>, subject: Subject): void {
+export function gatewaysContract(it: AddStoreCase, subject: Subject): void {
   const recent = async (mark: string, withinMs = 60_000): Promise<unknown> => {
     const found = await subject.again.gateways!.recent(withinMs);
     return 'kind' in found ? found : found.filter(({ file }) => file.includes(mark));

@@ -1,12 +1,11 @@
 // Part of the store contract: the limit on the bytes of a team's glossaries, and large dictionaries.
-import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import { writeEntries, writtenEntries } from '../../domain/entries-text.ts';
-import type { GlossaryEntries, NewDictionary, NewGlossary } from '../../ports/glossary-store.ts';
-import { changeOf, created, DE, dictionary, entriesIn, FR, served } from './dictionaries-under-test.ts';
-import type { Subject } from './subject.ts';
-import { newId, teamUnderTest } from './team-under-test.ts';
+import type { GlossaryEntries, NewGlossary } from '../../ports/glossary-store.ts';
+import { changeOf, created, DE, dictionary, entriesIn, FR, glossaryOf, served } from './dictionaries-under-test.ts';
+import { teamUnderTest } from './team-under-test.ts';
+import type { AddStoreCase } from './team-under-test.ts';
 
 /** 10 bytes, in characters of one to three bytes. */
 const TEN: GlossaryEntries = { aé: '€', b: 'xyz' };
@@ -21,25 +20,21 @@ function large(mark: string): GlossaryEntries {
   );
 }
 
-function glossary(teamId: string, ...dictionaries: NewDictionary[]): NewGlossary {
-  return { glossaryId: newId(), teamId, name: 'Terms', dictionaries };
-}
-
-export function glossaryBytesContract(it: AddCase<Subject>): void {
+export function glossaryBytesContract(it: AddStoreCase): void {
   it('exactly as many bytes as the limit are accepted; a deletion frees them', async ({ store, again }) => {
     const { teamId } = await teamUnderTest(store, { maxGlossaries: 100 });
     const make = async (bytesMax: number, from = store) =>
-      (await from.glossaries.create(glossary(teamId, dictionary(DE, TEN)), bytesMax)).kind;
+      (await from.glossaries.create(glossaryOf(teamId, dictionary(DE, TEN)), bytesMax)).kind;
     expect(await make(9)).toBe('bytes_reached');
     expect(await make(10)).toBe('created');
-    expect(await again.glossaries.create(glossary(teamId, dictionary(DE, TEN)), 19)).toEqual(REACHED);
+    expect(await again.glossaries.create(glossaryOf(teamId, dictionary(DE, TEN)), 19)).toEqual(REACHED);
     expect(await make(20, again)).toBe('created');
     const [first] = answered(await store.glossaries.list(teamId));
     answered(await again.glossaries.remove(teamId, first!.glossaryId));
     expect(await make(19)).toBe('bytes_reached');
     expect(await make(20)).toBe('created');
     // Without a limit nothing is refused, but everything is counted.
-    answered(await store.glossaries.create(glossary(teamId, dictionary(DE, TEN), dictionary(FR, TEN))));
+    answered(await store.glossaries.create(glossaryOf(teamId, dictionary(DE, TEN), dictionary(FR, TEN))));
     expect(await make(49)).toBe('bytes_reached');
     expect(await make(50)).toBe('created');
   });
@@ -55,7 +50,7 @@ export function glossaryBytesContract(it: AddCase<Subject>): void {
     if (renamed.kind !== 'changed') throw new Error(`expected a change, got ${renamed.kind}`);
     const smaller = changeOf(teamId, renamed.glossary, [dictionary(DE, { a: 'b' })]);
     expect(await store.glossaries.change(smaller, 1)).toMatchObject({ kind: 'changed' });
-    const next = (): NewGlossary => glossary(teamId, dictionary(DE, TEN));
+    const next = (): NewGlossary => glossaryOf(teamId, dictionary(DE, TEN));
     expect(await store.glossaries.create(next(), 11)).toEqual(REACHED);
     expect(await store.glossaries.create(next(), 12)).toMatchObject({ kind: 'created' });
   });
@@ -67,7 +62,7 @@ export function glossaryBytesContract(it: AddCase<Subject>): void {
       Array.from({ length: 40 }, async (_, i) => {
         const { glossaries } = i % 2 === 0 ? store : again;
         const grown = changeOf(teamId, record, [dictionary(DE, { ...TEN, c: 'd'.repeat(9) })]);
-        return (await (i % 8 === 0 ? glossaries.change(grown, 75) : glossaries.create(glossary(teamId, dictionary(FR, TEN)), 75))).kind;
+        return (await (i % 8 === 0 ? glossaries.change(grown, 75) : glossaries.create(glossaryOf(teamId, dictionary(FR, TEN)), 75))).kind;
       }),
     );
     const made = kinds.filter((kind) => kind === 'created' || kind === 'changed').length;
@@ -78,8 +73,8 @@ export function glossaryBytesContract(it: AddCase<Subject>): void {
       bytes += writtenEntries((await entriesIn(again.glossaries, teamId, dictionaryId))!).bytes;
     }
     expect(bytes).toBe(70);
-    expect(await store.glossaries.create(glossary(teamId, dictionary(FR, TEN)), 79)).toEqual(REACHED);
-    expect(await again.glossaries.create(glossary(teamId, dictionary(FR, TEN)), 80)).toMatchObject({ kind: 'created' });
+    expect(await store.glossaries.create(glossaryOf(teamId, dictionary(FR, TEN)), 79)).toEqual(REACHED);
+    expect(await again.glossaries.create(glossaryOf(teamId, dictionary(FR, TEN)), 80)).toMatchObject({ kind: 'created' });
   });
 
   it('a large dictionary is returned unchanged, can be replaced, serves requests, and is removed with its glossary', async ({
@@ -100,9 +95,9 @@ export function glossaryBytesContract(it: AddCase<Subject>): void {
     expect(await entriesIn(store.glossaries, teamId, second.dictionaryId)).toEqual(second.entries);
     const reference = { glossaryId: before.glossaryId, sourceLang: 'EN', targetLang: 'DE' };
     expect(await served(team, reference)).toBe(second.dictionaryId);
-    expect(await store.glossaries.create(glossary(teamId, dictionary(FR, { a: 'b' })), written.bytes + 1)).toEqual(REACHED);
+    expect(await store.glossaries.create(glossaryOf(teamId, dictionary(FR, { a: 'b' })), written.bytes + 1)).toEqual(REACHED);
     answered(await store.glossaries.remove(teamId, before.glossaryId));
     expect(await again.glossaries.entries(teamId, second.dictionaryId)).toBeUndefined();
-    expect(await store.glossaries.create(glossary(teamId, dictionary(FR, { a: 'b' })), 2)).toMatchObject({ kind: 'created' });
+    expect(await store.glossaries.create(glossaryOf(teamId, dictionary(FR, { a: 'b' })), 2)).toMatchObject({ kind: 'created' });
   });
 }

@@ -1,15 +1,13 @@
 // Part of the store contract: glossaries as they are created, found, listed and removed, and as admissions use them.
-import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import type { GlossaryReference } from '../../domain/charge.ts';
-import { entriesIn, singleGlossary } from './dictionaries-under-test.ts';
+import { createdAs, entriesIn, singleGlossary } from './dictionaries-under-test.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import type { GlossaryRecord, NewGlossary } from '../../ports/glossary-store.ts';
 import type { PluginStore } from '../../ports/plugin.ts';
 import type { SingleGlossary } from './dictionaries-under-test.ts';
-import type { Subject } from './subject.ts';
 import { newId, teamUnderTest } from './team-under-test.ts';
-import type { TeamUnderTest } from './team-under-test.ts';
+import type { AddStoreCase, Subject, TeamUnderTest } from './team-under-test.ts';
 
 /** Entries that a store might stumble over. */
 const ENTRIES = JSON.parse(
@@ -21,17 +19,11 @@ function glossary(teamId: string, change: Partial<SingleGlossary> = {}): NewGlos
   return singleGlossary({ glossaryId: newId(), teamId, name: 'Terms', ...terms, ...change });
 }
 
-async function created(store: PluginStore, wanted: NewGlossary): Promise<GlossaryRecord> {
-  const creation = answered(await store.glossaries.create(wanted));
-  if (creation.kind !== 'created') throw new Error(`expected a glossary, got ${JSON.stringify(creation)}`);
-  return creation.glossary;
-}
-
 function used({ glossaryId }: GlossaryRecord, change: Partial<GlossaryReference> = {}): GlossaryReference {
   return { glossaryId, sourceLang: 'EN', targetLang: 'DE', ...change };
 }
 
-export function glossaryContract(it: AddCase<Subject>, subject: Subject): void {
+export function glossaryContract(it: AddStoreCase, subject: Subject): void {
   it('a glossary is created by the store clock and returned as created; its entries are read separately', async ({
     store,
     again,
@@ -51,16 +43,14 @@ export function glossaryContract(it: AddCase<Subject>, subject: Subject): void {
     }
   });
 
-  it('a large glossary is returned completely', async () => {
-    const { teamId } = await teamUnderTest(subject.store);
+  it.team('a large glossary is returned completely', async ({ teamId }) => {
     const entries = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`term ${i} ${'x'.repeat(100)}`, `Begriff ${i}`]));
-    const { glossaryId, dictionaries } = await created(subject.store, glossary(teamId, { entries }));
+    const { glossaryId, dictionaries } = await createdAs(subject.store, glossary(teamId, { entries }));
     expect(dictionaries).toMatchObject([{ entryCount: 5000 }]);
     expect(await entriesIn(subject.again.glossaries, teamId, glossaryId)).toEqual(entries);
   });
 
-  it('a team without glossaries has an empty list, and so does an unknown team', async () => {
-    const { teamId } = await teamUnderTest(subject.store);
+  it.team('a team without glossaries has an empty list, and so does an unknown team', async ({ teamId }) => {
     for (const id of [teamId, newId()]) expect(await subject.store.glossaries.list(id)).toEqual([]);
     expect(await subject.store.glossaries.create(glossary(newId()))).toEqual({ kind: 'team_unknown' });
   });
@@ -69,18 +59,18 @@ export function glossaryContract(it: AddCase<Subject>, subject: Subject): void {
     const { teamId } = await teamUnderTest(store, { maxGlossaries: 4 });
     const ids = Array.from({ length: 5 }, () => newId()).toReversed();
     for (const glossaryId of ids.slice(0, 3)) {
-      await created(store, glossary(teamId, { glossaryId }));
+      await createdAs(store, glossary(teamId, { glossaryId }));
       clock.step(-60_000);
     }
     answered(await store.glossaries.remove(teamId, ids[0]!));
-    for (const glossaryId of ids.slice(3)) await created(store, glossary(teamId, { glossaryId }));
+    for (const glossaryId of ids.slice(3)) await createdAs(store, glossary(teamId, { glossaryId }));
     expect(answered(await store.glossaries.list(teamId)).map((one) => one.glossaryId)).toEqual(ids.slice(1));
   });
 
   it('a team never sees, uses or removes another team’s glossary', async ({ store }) => {
     const owner = await teamUnderTest(store);
     const stranger = await teamUnderTest(store);
-    const record = await created(store, glossary(owner.teamId));
+    const record = await createdAs(store, glossary(owner.teamId));
     const { glossaryId } = record;
     expect(await store.glossaries.find(stranger.teamId, glossaryId)).toBeUndefined();
     expect(await store.glossaries.entries(stranger.teamId, glossaryId)).toBeUndefined();
@@ -91,9 +81,8 @@ export function glossaryContract(it: AddCase<Subject>, subject: Subject): void {
     expect(await store.glossaries.find(owner.teamId, glossaryId)).toEqual(record);
   });
 
-  it('an admission requires a glossary for exactly its pair, or reserves nothing', async () => {
-    const team = await teamUnderTest(subject.store);
-    const record = await created(subject.store, glossary(team.teamId));
+  it.team('an admission requires a glossary for exactly its pair, or reserves nothing', async (team) => {
+    const record = await createdAs(subject.store, glossary(team.teamId));
     expect(await team.admit({ glossary: used(record) })).toMatchObject({ kind: 'admitted', reservation: { characters: 10 } });
     for (const change of [{ targetLang: 'FR' }, { sourceLang: 'FR' }, { sourceLang: 'DE', targetLang: 'EN' }]) {
       expect(await team.admit({ glossary: used(record, change) }, subject.again)).toEqual({ kind: 'glossary_mismatch' });
@@ -102,9 +91,8 @@ export function glossaryContract(it: AddCase<Subject>, subject: Subject): void {
     expect(await team.standing()).toMatchObject({ heldCharacters: 10, openReservations: 1 });
   });
 
-  it('a removed glossary is gone at the next request on every instance, and is removed once', async ({ store, again }) => {
-    const team = await teamUnderTest(store);
-    const record = await created(store, glossary(team.teamId));
+  it.team('a removed glossary is gone at the next request on every instance, and is removed once', async (team, { store, again }) => {
+    const record = await createdAs(store, glossary(team.teamId));
     const { glossaryId } = record;
     expect(await again.glossaries.remove(team.teamId, glossaryId)).toBe(true);
     expect(await team.admit({ glossary: used(record) })).toEqual({ kind: 'glossary_missing' });
@@ -118,25 +106,24 @@ export function glossaryContract(it: AddCase<Subject>, subject: Subject): void {
 
   it('a team may have as many as its record allows, and one more after a deletion', async ({ store }) => {
     const { teamId } = await teamUnderTest(store, { maxGlossaries: 2 });
-    const { glossaryId } = await created(store, glossary(teamId));
-    await created(store, glossary(teamId));
+    const { glossaryId } = await createdAs(store, glossary(teamId));
+    await createdAs(store, glossary(teamId));
     expect(await store.glossaries.create(glossary(teamId))).toEqual({ kind: 'limit_reached', maxGlossaries: 2 });
     answered(await store.glossaries.remove(teamId, glossaryId));
-    await created(store, glossary(teamId));
+    await createdAs(store, glossary(teamId));
     expect(await store.glossaries.create(glossary(teamId))).toEqual({ kind: 'limit_reached', maxGlossaries: 2 });
     expect(await store.glossaries.list(teamId)).toHaveLength(2);
   });
 
-  it('a plan without glossaries allows none', async () => {
-    const { teamId } = await teamUnderTest(subject.store, { maxGlossaries: 0 });
+  it.team('a plan without glossaries allows none', { maxGlossaries: 0 }, async ({ teamId }) => {
     expect(await subject.store.glossaries.create(glossary(teamId))).toEqual({ kind: 'limit_reached', maxGlossaries: 0 });
   });
 
   it('a changed limit applies to the next creation; glossaries above a lowered limit are kept and usable', async ({ store }) => {
     const team = await teamUnderTest(store, { maxGlossaries: 1 });
-    const first = await created(store, glossary(team.teamId));
+    const first = await createdAs(store, glossary(team.teamId));
     await team.setLimits({ maxGlossaries: 2 });
-    await created(store, glossary(team.teamId));
+    await createdAs(store, glossary(team.teamId));
     await team.setLimits({ maxGlossaries: 1 });
     expect(await store.glossaries.create(glossary(team.teamId))).toEqual({ kind: 'limit_reached', maxGlossaries: 1 });
     expect(await store.glossaries.list(team.teamId)).toHaveLength(2);
@@ -157,7 +144,7 @@ export function glossaryContract(it: AddCase<Subject>, subject: Subject): void {
 
   it('50 concurrent removals of one glossary remove it once, and make room for one', async ({ store, again }) => {
     const team = await teamUnderTest(store, { maxGlossaries: 1 });
-    const { glossaryId } = await created(store, glossary(team.teamId));
+    const { glossaryId } = await createdAs(store, glossary(team.teamId));
     const removed = await Promise.all(
       Array.from({ length: 50 }, (_, i) => (i % 2 === 0 ? store : again).glossaries.remove(team.teamId, glossaryId)),
     );

@@ -3,12 +3,10 @@ import { answered } from '../../domain/store-unavailable.ts';
 import type { KeyLimits } from '../../domain/key-limits.ts';
 import type { Admission } from '../../ports/ledger.ts';
 import type { KeyChange, KeyRecord, KeyUsage } from '../../ports/team-registry.ts';
-import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
-import type { Subject } from './subject.ts';
 import { BACKWARD, FORWARD } from './rate-contract.ts';
 import { freshKey, newId, present, teamUnderTest } from './team-under-test.ts';
-import type { TeamUnderTest } from './team-under-test.ts';
+import type { AddStoreCase, Subject, TeamUnderTest } from './team-under-test.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -26,7 +24,7 @@ function ofKey<Result extends object>(result: Result): Result {
   return rest as Result;
 }
 
-export function keyLimitsContract(it: AddCase<Subject>, subject: Subject): void {
+export function keyLimitsContract(it: AddStoreCase, subject: Subject): void {
   const changed = async (keyId: string, change: KeyChange): Promise<KeyRecord> =>
     present(answered(await subject.store.teams.updateKey!(keyId, change)));
   const keyUnderTest = async (limits: KeyLimits, of?: TeamUnderTest): Promise<KeyUnderTest> => {
@@ -83,8 +81,7 @@ export function keyLimitsContract(it: AddCase<Subject>, subject: Subject): void 
     await key.reserve(10);
   });
 
-  it('a key without limits can be disabled, and has none when it is enabled', async ({ store }) => {
-    const team = await teamUnderTest(store);
+  it.team('a key without limits can be disabled, and has none when it is enabled', async (team) => {
     expect(await changed(team.keyId, { disabled: true })).toMatchObject({ status: 'disabled', limits: {} });
     expect(await team.admit()).toEqual({ kind: 'key_revoked', reason: 'disabled' });
     expect(await changed(team.keyId, { disabled: false })).toMatchObject({ status: 'active', limits: {} });
@@ -300,8 +297,7 @@ export function keyLimitsContract(it: AddCase<Subject>, subject: Subject): void 
     expect(await key.kinds({ characters: 20 }, { characters: 1 })).toEqual(['admitted', 'quota_exceeded']);
   });
 
-  it('the reported rate is that of the window with fewer free slots', async () => {
-    const team = await teamUnderTest(subject.store, { requestsPerSecond: 4 });
+  it.team('the reported rate is that of the window with fewer free slots', { requestsPerSecond: 4 }, async (team) => {
     const key = await keyUnderTest({ requestsPerSecond: 3 }, team);
     const rateOf = async (admission: Promise<Admission>) => {
       const answer = await admission;
@@ -352,8 +348,7 @@ export function keyLimitsContract(it: AddCase<Subject>, subject: Subject): void 
     expect(await summary()).toMatchObject({ activeKeys: 0, idlestKey: undefined });
   });
 
-  it('concurrent requests never exceed a window or a limit', async () => {
-    const team = await teamUnderTest(subject.store, { requestsPerSecond: 12, characterLimit: 70 });
+  it.team('concurrent requests never exceed a window or a limit', { requestsPerSecond: 12, characterLimit: 70 }, async (team) => {
     const [one, other] = [await keyUnderTest({ requestsPerSecond: 5 }, team), await keyUnderTest({ characters: 30 }, team)];
     const asked = Array.from({ length: 30 }, (_, i) => {
       const { keyId } = i % 2 === 0 ? one : other;

@@ -1,22 +1,19 @@
 // Part of the store contract: keys as they are created, found, listed, revoked and reported.
-import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import { digestOf, newKey } from '../../domain/api-key.ts';
 import { answered } from '../../domain/store-unavailable.ts';
-import type { Subject } from './subject.ts';
 import { freshKey, idAt, newId, teamUnderTest } from './team-under-test.ts';
+import type { AddStoreCase, Subject } from './team-under-test.ts';
 
-export function keysContract(it: AddCase<Subject>, subject: Subject): void {
-  it('a created key is active, unused, and has what it was created with, but never its digest', async () => {
-    const team = await teamUnderTest(subject.store);
+export function keysContract(it: AddStoreCase, subject: Subject): void {
+  it.team('a created key is active, unused, and has what it was created with, but never its digest', async (team) => {
     const { digest, ...shown } = freshKey(team.teamId, 'nächtlicher Lauf “7”', 'test');
     const record = answered(await subject.store.teams.createKey({ digest, ...shown }));
     expect(record).toEqual({ ...shown, limits: {}, status: 'active', createdAtMs: subject.clock.nowMs(), lastUsedAtMs: undefined });
     expect(JSON.stringify(await subject.store.teams.listKeys(team.teamId))).notToContain(digest);
   });
 
-  it('a key is found by its digest, with its team and mode, and works at once', async () => {
-    const team = await teamUnderTest(subject.store);
+  it.team('a key is found by its digest, with its team and mode, and works at once', async (team) => {
     const key = freshKey(team.teamId, '', 'test');
     expect(await subject.store.keys.find(key.digest)).toBeUndefined();
     answered(await subject.store.teams.createKey(key));
@@ -34,8 +31,7 @@ export function keysContract(it: AddCase<Subject>, subject: Subject): void {
     expect(await subject.store.keys.find(key.digest)).toBeUndefined();
   });
 
-  it('a revoked key is refused at once and for good, and still found', async ({ store, clock }) => {
-    const team = await teamUnderTest(store);
+  it.team('a revoked key is refused at once and for good, and still found', async (team, { store, clock }) => {
     const key = await team.newKey();
     expect(await store.teams.revokeKey(key.keyId)).toMatchObject({ keyId: key.keyId, status: 'revoked' });
     for (const waitMs of [0, 1000, 86_400_000]) {
@@ -45,15 +41,13 @@ export function keysContract(it: AddCase<Subject>, subject: Subject): void {
     expect(await store.keys.find(key.digest)).toEqual({ keyId: key.keyId, teamId: team.teamId, mode: 'live' });
   });
 
-  it('revoking a key leaves the team’s other keys valid', async () => {
-    const team = await teamUnderTest(subject.store);
+  it.team('revoking a key leaves the team’s other keys valid', async (team) => {
     const key = await team.newKey();
     await team.revoke(key.keyId);
     expect((await team.admit()).kind).toBe('admitted');
   });
 
-  it('revoking twice gives the same record, and revoking an unknown key none', async () => {
-    const team = await teamUnderTest(subject.store);
+  it.team('revoking twice gives the same record, and revoking an unknown key none', async (team) => {
     await team.touch();
     const first = await team.revoke();
     subject.clock.step(1);
@@ -62,8 +56,7 @@ export function keysContract(it: AddCase<Subject>, subject: Subject): void {
     expect(await subject.store.teams.revokeKey(newId())).toBeUndefined();
   });
 
-  it('a key is found with its team, by digest or display, whether used, revoked or never used', async ({ store }) => {
-    const team = await teamUnderTest(store);
+  it.team('a key is found with its team, by digest or display, whether used, revoked or never used', async (team, { store }) => {
     const name = 'Übersetzer & “Söhne”';
     answered(await store.teams.updateTeam(team.teamId, { name }));
     const { digest, ...shown } = freshKey(team.teamId, '"display":"la_live_aaaa"', 'test');
@@ -96,8 +89,7 @@ export function keysContract(it: AddCase<Subject>, subject: Subject): void {
     }
   });
 
-  it('keys are listed in order of creation, regardless of their ids and the clock', async ({ store, clock }) => {
-    const team = await teamUnderTest(store);
+  it.team('keys are listed in order of creation, regardless of their ids and the clock', async (team, { store, clock }) => {
     const ids = [idAt(9), idAt(8), idAt(7), idAt(10)];
     for (const [i, keyId] of ids.entries()) {
       answered(await store.teams.createKey({ ...freshKey(team.teamId, `key ${i}`), keyId }));
@@ -116,8 +108,7 @@ export function keysContract(it: AddCase<Subject>, subject: Subject): void {
     expect(await subject.store.teams.listKeys(teamId)).toEqual([]);
   });
 
-  it('usage lists every key with its characters and requests, including unused and revoked ones', async ({ store, clock }) => {
-    const team = await teamUnderTest(store);
+  it.team('usage lists every key with its characters and requests, including unused and revoked ones', async (team, { store, clock }) => {
     const [busy, revoked, unused] = [freshKey(team.teamId, 'busy'), freshKey(team.teamId, 'old'), freshKey(team.teamId, 'spare', 'test')];
     for (const key of [busy, revoked, unused]) answered(await store.teams.createKey(key));
     for (const { keyId } of [busy, busy, revoked]) await team.use(10, { keyId });

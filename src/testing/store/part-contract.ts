@@ -1,15 +1,11 @@
 // Part of the store contract: a commit that charges less than was reserved. A store without `chargesParts` passes.
 import { DAY_MS, dayOf } from '../../domain/period.ts';
 import { answered } from '../../domain/store-unavailable.ts';
-import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
-import type { Subject } from './subject.ts';
-import { GENEROUS_QUOTA, PREPAID, teamUnderTest } from './team-under-test.ts';
-import type { TeamUnderTest } from './team-under-test.ts';
+import { GENEROUS_QUOTA, NOTHING_HELD, PREPAID, teamUnderTest } from './team-under-test.ts';
+import type { AddStoreCase, Subject, TeamUnderTest } from './team-under-test.ts';
 
-const NOTHING_HELD = { heldCharacters: 0, heldMicro: 0, openReservations: 0 };
-
-export function partContract(it: AddCase<Subject>, subject: Subject): void {
+export function partContract(it: AddStoreCase, subject: Subject): void {
   /** Reserves, and charges a part of it. */
   const use = async (team: TeamUnderTest, reserved: number, part: number) => {
     const { requestId } = await team.reserve(reserved);
@@ -17,8 +13,7 @@ export function partContract(it: AddCase<Subject>, subject: Subject): void {
     return requestId;
   };
 
-  it('the part and one request are charged to team and key, and the rest is freed', async () => {
-    const team = await teamUnderTest(subject.store);
+  it.team('the part and one request are charged to team and key, and the rest is freed', async (team) => {
     const open = await team.reserve(5);
     await use(team, 10, 3);
     expect(await team.standing()).toEqual({ usedCharacters: 3, heldCharacters: 5, balanceMicro: 0, heldMicro: 0, openReservations: 1 });
@@ -38,8 +33,7 @@ export function partContract(it: AddCase<Subject>, subject: Subject): void {
     expect((await credit.admit({ characters: 10 })).kind).toBe('admitted');
   });
 
-  it('0 of 0, all, and more than all charge what was reserved', async () => {
-    const team = await teamUnderTest(subject.store, PREPAID, 1_000_000);
+  it.team('0 of 0, all, and more than all charge what was reserved', { ...PREPAID, balanceMicro: 1_000_000 }, async (team) => {
     await use(team, 0, 0);
     expect(await team.standing()).toMatchObject({ usedCharacters: 0, balanceMicro: 1_000_000 });
     await use(team, 10, 10);
@@ -55,8 +49,7 @@ export function partContract(it: AddCase<Subject>, subject: Subject): void {
     expect(await team.kinds({ characters: 4 }, { characters: 3 })).toEqual(['credit_exhausted', 'admitted']);
   });
 
-  it('the price is that of the reservation, even if the plan has changed', async () => {
-    const team = await teamUnderTest(subject.store, PREPAID, 1_000_000);
+  it.team('the price is that of the reservation, even if the plan has changed', { ...PREPAID, balanceMicro: 1_000_000 }, async (team) => {
     const { requestId } = await team.reserve(10);
     await team.setLimits({ minorPerMillion: 7 });
     expect(await team.commitPart(requestId, 3)).toEqual({ kind: 'committed' });
@@ -71,8 +64,7 @@ export function partContract(it: AddCase<Subject>, subject: Subject): void {
     expect(await team.standing()).toMatchObject({ balanceMicro: balanceMicro - 9998 * minorPerMillion, ...NOTHING_HELD });
   });
 
-  it('quota held by the rest can be reserved at once', async () => {
-    const team = await teamUnderTest(subject.store, { characterLimit: 10 });
+  it.team('quota held by the rest can be reserved at once', { characterLimit: 10 }, async (team) => {
     await use(team, 10, 4);
     expect(await team.kinds({ characters: 7 }, { characters: 6 })).toEqual(['quota_exceeded', 'admitted']);
   });
@@ -91,8 +83,7 @@ export function partContract(it: AddCase<Subject>, subject: Subject): void {
     expect((await team.usage()).keys).toMatchObject([{ characters: 3, requests: 1 }]);
   });
 
-  it('of concurrent parts, the first one stands', async () => {
-    const team = await teamUnderTest(subject.store, PREPAID, 1_000_000);
+  it.team('of concurrent parts, the first one stands', { ...PREPAID, balanceMicro: 1_000_000 }, async (team) => {
     const { requestId } = await team.reserve(10);
     const other = await team.reserve(20);
     const all = [team.commitPart(requestId, 4), team.commit(other.requestId), team.commitPart(requestId, 9), team.commit(requestId)];
@@ -101,8 +92,7 @@ export function partContract(it: AddCase<Subject>, subject: Subject): void {
     expect((await team.usage()).keys).toMatchObject([{ characters: 24, requests: 2 }]);
   });
 
-  it('nothing is charged if the lease has expired or the id is unknown', async () => {
-    const team = await teamUnderTest(subject.store, PREPAID, 1_000_000);
+  it.team('nothing is charged if the lease has expired or the id is unknown', { ...PREPAID, balanceMicro: 1_000_000 }, async (team) => {
     const { requestId } = await team.reserve(10, { leaseMs: 500 });
     const released = await team.reserve(10);
     await team.release(released.requestId);

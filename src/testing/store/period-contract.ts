@@ -1,22 +1,19 @@
 // Part of the store contract: periods counted from the team's creation, and reservations that stay in theirs. Changes of
 // length: plan-change-contract.ts.
-import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
-import type { Subject } from './subject.ts';
 import { teamUnderTest } from './team-under-test.ts';
+import type { AddStoreCase, Subject } from './team-under-test.ts';
 
-export function periodContract(it: AddCase<Subject>, subject: Subject): void {
-  it('the first period starts at the team’s creation and ends one duration later', async () => {
+export function periodContract(it: AddStoreCase, subject: Subject): void {
+  it.team('the first period starts at the team’s creation and ends one duration later', { period: 'PT2S' }, async (team) => {
     const startMs = subject.clock.nowMs();
-    const team = await teamUnderTest(subject.store, { period: 'PT2S' });
     subject.clock.step(1999);
     expect(await team.usage()).toMatchObject({ periodStartMs: startMs, periodEndMs: startMs + 2000 });
     subject.clock.step(1);
     expect(await team.usage()).toMatchObject({ periodStartMs: startMs + 2000, periodEndMs: startMs + 4000 });
   });
 
-  it('the end of a period restores the whole quota, at its millisecond', async () => {
-    const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'PT2S' });
+  it.team('the end of a period restores the whole quota, at its millisecond', { characterLimit: 10, period: 'PT2S' }, async (team) => {
     const { requestId } = await team.reserve(10);
     await team.commit(requestId);
     subject.clock.step(1999);
@@ -26,8 +23,7 @@ export function periodContract(it: AddCase<Subject>, subject: Subject): void {
     expect(await team.kinds({}, {})).toEqual(['admitted', 'quota_exceeded']);
   });
 
-  it('usage starts again with each period, for the team and for every key', async () => {
-    const team = await teamUnderTest(subject.store, { period: 'PT2S' });
+  it.team('usage starts again with each period, for the team and for every key', { period: 'PT2S' }, async (team) => {
     const spare = await team.newKey();
     for (const keyId of [team.keyId, spare.keyId]) await team.use(10, { keyId });
     expect(await team.usage()).toMatchObject({ characters: 20, keys: [{ characters: 10 }, { characters: 10 }] });
@@ -70,8 +66,7 @@ export function periodContract(it: AddCase<Subject>, subject: Subject): void {
     expect((await team.admit({ characters: 1 })).kind).toBe('quota_exceeded');
   });
 
-  it('an expired lease of an earlier period frees nothing in the new one', async () => {
-    const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'PT2S' });
+  it.team('an expired lease of an earlier period frees nothing in the new one', { characterLimit: 10, period: 'PT2S' }, async (team) => {
     await team.reserve(10, { leaseMs: 2500 });
     subject.clock.step(2000);
     await team.reserve(10);
@@ -80,9 +75,8 @@ export function periodContract(it: AddCase<Subject>, subject: Subject): void {
     expect((await team.admit({ characters: 1 })).kind).toBe('quota_exceeded');
   });
 
-  it('periods without activity are skipped', async () => {
+  it.team('periods without activity are skipped', { characterLimit: 10, period: 'PT2S' }, async (team) => {
     const startMs = subject.clock.nowMs();
-    const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'PT2S' });
     await team.reserve(10);
     subject.clock.step(7 * 2000 + 1);
     expect(await team.admit({ characters: 11 })).toMatchObject({ kind: 'quota_exceeded', periodEndMs: startMs + 8 * 2000 });

@@ -1,18 +1,13 @@
 // Part of the store contract: the usage of each period of a team. A store without history passes.
 import { answered } from '../../domain/store-unavailable.ts';
 import type { PeriodUse } from '../../ports/usage-history.ts';
-import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
-import type { Subject } from './subject.ts';
 import { GENEROUS_QUOTA, newId, PREPAID, teamUnderTest } from './team-under-test.ts';
-import type { TeamUnderTest } from './team-under-test.ts';
+import type { AddStoreCase, Subject, TeamUnderTest } from './team-under-test.ts';
 
 const SHORT = { ...GENEROUS_QUOTA, period: 'PT2S' };
 
-export function periodUseContract(it: AddCase<Subject>, subject: Subject): void {
-  const use = async (team: TeamUnderTest, characters: number, keyId = team.keyId): Promise<void> => {
-    await team.use(characters, { keyId });
-  };
+export function periodUseContract(it: AddStoreCase, subject: Subject): void {
   const all = async (team: TeamUnderTest, store = subject.again): Promise<readonly PeriodUse[]> =>
     answered(await store.history!.periods(team.teamId))!;
   /** Past periods with usage: others may be missing. */
@@ -21,10 +16,9 @@ export function periodUseContract(it: AddCase<Subject>, subject: Subject): void 
   const ended = async (team: TeamUnderTest): Promise<readonly (readonly [characters: number, closed: boolean])[]> =>
     (await past(team)).map(({ characters, closed }) => [characters, closed]);
 
-  it('the current period comes first, with its current counts', async () => {
+  it.team('the current period comes first, with its current counts', SHORT, async (team) => {
     const startMs = subject.clock.nowMs();
-    const team = await teamUnderTest(subject.store, SHORT);
-    await use(team, 7);
+    await team.use(7);
     await team.reserve(5);
     const [running, ...earlier] = await all(team);
     expect(running).toMatchObject({ startMs, endMs: startMs + 2000, closed: false, plan: 'test', limits: SHORT, characters: 7 });
@@ -32,14 +26,13 @@ export function periodUseContract(it: AddCase<Subject>, subject: Subject): void 
     expect(await subject.store.history!.periods(newId())).toBeUndefined();
   });
 
-  it('past periods are closed, with what their keys were charged, newest first and each with a unique number', async () => {
+  it.team('past periods are closed, with what their keys were charged, newest first and each with a unique number', SHORT, async (team) => {
     const startMs = subject.clock.nowMs();
-    const team = await teamUnderTest(subject.store, SHORT);
     const key = await team.newKey();
-    await use(team, 7);
-    await use(team, 20, key.keyId);
+    await team.use(7);
+    await team.use(20, { keyId: key.keyId });
     subject.clock.step(2000);
-    await use(team, 3, key.keyId);
+    await team.use(3, { keyId: key.keyId });
     await team.release((await team.reserve(100)).requestId);
     subject.clock.step(2000);
     const held = { closed: true, plan: 'test', limits: SHORT };
@@ -53,12 +46,11 @@ export function periodUseContract(it: AddCase<Subject>, subject: Subject): void 
     expect(await all(team, subject.store)).toEqual(periods);
   });
 
-  it('periods without activity do not affect the others', async () => {
+  it.team('periods without activity do not affect the others', SHORT, async (team) => {
     const startMs = subject.clock.nowMs();
-    const team = await teamUnderTest(subject.store, SHORT);
-    await use(team, 7);
+    await team.use(7);
     subject.clock.step(11_000);
-    await use(team, 8);
+    await team.use(8);
     subject.clock.step(20_000);
     expect(await past(team)).toMatchObject([
       { startMs: startMs + 10_000, endMs: startMs + 12_000, characters: 8, closed: true },
@@ -66,12 +58,11 @@ export function periodUseContract(it: AddCase<Subject>, subject: Subject): void 
     ]);
   });
 
-  it('a period is not closed while a reservation of it is open, and counts later commits of it', async () => {
-    const team = await teamUnderTest(subject.store, SHORT);
-    await use(team, 1);
+  it.team('a period is not closed while a reservation of it is open, and counts later commits of it', SHORT, async (team) => {
+    await team.use(1);
     const [committed, released] = [await team.reserve(10), await team.reserve(100), await team.reserve(1000, { leaseMs: 5000 })];
     subject.clock.step(2000);
-    await use(team, 2000);
+    await team.use(2000);
     expect(await ended(team)).toEqual([[1, false]]);
     await team.commit(committed.requestId);
     expect(await ended(team)).toEqual([[11, false]]);
@@ -84,20 +75,18 @@ export function periodUseContract(it: AddCase<Subject>, subject: Subject): void 
     ]);
   });
 
-  it('reservations of the next period do not keep a period open', async () => {
-    const team = await teamUnderTest(subject.store, SHORT);
-    await use(team, 1);
+  it.team('reservations of the next period do not keep a period open', SHORT, async (team) => {
+    await team.use(1);
     subject.clock.step(2000);
     await team.reserve(10);
     expect(await ended(team)).toEqual([[1, true]]);
   });
 
-  it('a closed period never changes: not by charges, nor by another plan, name or key', async () => {
-    const team = await teamUnderTest(subject.store, SHORT);
-    await use(team, 7);
+  it.team('a closed period never changes: not by charges, nor by another plan, name or key', SHORT, async (team) => {
+    await team.use(7);
     subject.clock.step(2000);
     const [closed] = await past(team);
-    await use(team, 9);
+    await team.use(9);
     const limits = { ...PREPAID, characterLimit: 0, currency: 'CHF' };
     answered(await subject.store.teams.updateTeam(team.teamId, { name: 'Other', plan: { name: 'other', limits }, addMicro: 1_000_000 }));
     await team.revoke();
@@ -106,9 +95,8 @@ export function periodUseContract(it: AddCase<Subject>, subject: Subject): void 
     expect(closed).toMatchObject({ characters: 7, plan: 'test', limits: SHORT });
   });
 
-  it('a period has the last plan that applied to it, even without activity between its end and a plan change', async () => {
-    const team = await teamUnderTest(subject.store, SHORT);
-    await use(team, 7);
+  it.team('a period has the last plan that applied to it, even without activity between its end and a plan change', SHORT, async (team) => {
+    await team.use(7);
     const doubled = { ...SHORT, characterLimit: SHORT.characterLimit * 2 };
     const give = async (name: string, limits: typeof SHORT): Promise<void> =>
       void answered(await subject.store.teams.updateTeam(team.teamId, { plan: { name, limits } }));
@@ -120,26 +108,25 @@ export function periodUseContract(it: AddCase<Subject>, subject: Subject): void 
   });
 
   it('a different length closes the current period at the change, under the old plan, and its open reservations are charged to it', async () => {
-    const startMs = subject.clock.nowMs();
     const team = await teamUnderTest(subject.store, { characterLimit: 100, period: 'PT60S' });
-    await use(team, 7);
+    const startMs = subject.clock.nowMs();
+    await team.use(7);
     const open = await team.reserve(5);
     subject.clock.step(5000);
     await team.setLimits({ characterLimit: 9, period: 'PT1H' });
     const bounds = { startMs, endMs: startMs + 5000, plan: 'test', limits: { ...GENEROUS_QUOTA, characterLimit: 100, period: 'PT60S' } };
     expect(await past(team)).toMatchObject([{ ...bounds, closed: false, characters: 7 }]);
     await team.commit(open.requestId);
-    await use(team, 3);
+    await team.use(3);
     expect(await past(team)).toMatchObject([{ ...bounds, closed: true, characters: 12 }]);
     expect((await all(team))[0]).toMatchObject({ startMs: startMs + 5000, characters: 3, limits: { characterLimit: 9 } });
   });
 
-  it('days and periods have the same total', async () => {
+  it.team('days and periods have the same total', { period: 'PT7H' }, async (team) => {
     const startMs = subject.clock.nowMs();
-    const team = await teamUnderTest(subject.store, { period: 'PT7H' });
     let charged = 0;
     for (let n = 1; n <= 12; n++) {
-      await use(team, n);
+      await team.use(n);
       const late = await team.reserve(100 * n, { leaseMs: 86_400_000 });
       subject.clock.step(5 * 3_600_000);
       await team.commit(late.requestId);

@@ -1,13 +1,11 @@
 // Part of the store contract: changed limits apply from the next admission on, and reservations keep their terms.
 import { answered } from '../../domain/store-unavailable.ts';
-import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
-import type { Subject } from './subject.ts';
 import { GENEROUS_QUOTA, PREPAID, teamUnderTest } from './team-under-test.ts';
+import type { AddStoreCase, Subject } from './team-under-test.ts';
 
-export function planChangeContract(it: AddCase<Subject>, subject: Subject): void {
-  it('the record has the new plan and its numbers at once, and keeps everything else', async () => {
-    const team = await teamUnderTest(subject.store);
+export function planChangeContract(it: AddStoreCase, subject: Subject): void {
+  it.team('the record has the new plan and its numbers at once, and keeps everything else', async (team) => {
     const before = answered(await subject.store.teams.findTeam(team.teamId));
     const limits = { ...GENEROUS_QUOTA, characterLimit: 7, currency: 'CHF' };
     const expected = { ...before, plan: 'other', limits };
@@ -16,8 +14,7 @@ export function planChangeContract(it: AddCase<Subject>, subject: Subject): void
     expect((await team.usage()).team).toEqual(expected);
   });
 
-  it('the limit per request and the quota hold from the next admission on', async () => {
-    const team = await teamUnderTest(subject.store, { characterLimit: 10 });
+  it.team('the limit per request and the quota hold from the next admission on', { characterLimit: 10 }, async (team) => {
     await team.reserve(10);
     expect((await team.admit({ characters: 1 })).kind).toBe('quota_exceeded');
     await team.setLimits({ characterLimit: 20 });
@@ -39,8 +36,8 @@ export function planChangeContract(it: AddCase<Subject>, subject: Subject): void
   });
 
   it('a changed period length begins a period at the change, from which the next ones are counted', async () => {
-    const createdMs = subject.clock.nowMs();
     const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'PT60S' });
+    const createdMs = subject.clock.nowMs();
     await team.use(10);
     subject.clock.step(25_000);
     await team.setLimits({ period: 'PT10S' });
@@ -80,8 +77,7 @@ export function planChangeContract(it: AddCase<Subject>, subject: Subject): void
     expect((await team.admit({ characters: 1 })).kind).toBe('quota_exceeded');
   });
 
-  it('an unchanged period length continues the period', async () => {
-    const team = await teamUnderTest(subject.store, { characterLimit: 10 });
+  it.team('an unchanged period length continues the period', { characterLimit: 10 }, async (team) => {
     await team.use(10);
     await team.setLimits({ characterLimit: 11 });
     expect((await team.usage()).characters).toBe(10);
@@ -119,8 +115,7 @@ export function planChangeContract(it: AddCase<Subject>, subject: Subject): void
     expect((await team.usage()).keys).toMatchObject([{ characters: 0, requests: 0 }]);
   });
 
-  it('the same applies to a length that was changed there and back', async () => {
-    const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'PT60S' });
+  it.team('the same applies to a length that was changed there and back', { characterLimit: 10, period: 'PT60S' }, async (team) => {
     const { requestId } = await team.reserve(10);
     await team.setLimits({ period: 'PT30S' });
     await team.setLimits({ period: 'PT60S' });
@@ -128,8 +123,7 @@ export function planChangeContract(it: AddCase<Subject>, subject: Subject): void
     expect(await team.standing()).toEqual({ usedCharacters: 0, heldCharacters: 0, balanceMicro: 0, heldMicro: 0, openReservations: 0 });
   });
 
-  it('a reservation made with quota costs no credit, even if the team has switched to credit', async () => {
-    const team = await teamUnderTest(subject.store);
+  it.team('a reservation made with quota costs no credit, even if the team has switched to credit', async (team) => {
     const { requestId } = await team.reserve(10);
     await team.setLimits(PREPAID);
     answered(await subject.store.teams.updateTeam(team.teamId, { addMicro: 30_000 }));
@@ -150,8 +144,7 @@ export function planChangeContract(it: AddCase<Subject>, subject: Subject): void
     expect((await team.admit({ characters: 6 })).kind).toBe('quota_exceeded');
   });
 
-  it('a reservation keeps the price it was made at', async () => {
-    const team = await teamUnderTest(subject.store, PREPAID, 100_000);
+  it.team('a reservation keeps the price it was made at', { ...PREPAID, balanceMicro: 100_000 }, async (team) => {
     const [first, second] = [await team.reserve(10), await team.reserve(10)];
     await team.setLimits({ minorPerMillion: 9000 });
     expect(await team.standing()).toMatchObject({ heldMicro: 50_000 });

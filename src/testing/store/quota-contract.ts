@@ -1,15 +1,12 @@
 // Part of the store contract: used, held and requested characters together never exceed the limit and its overage.
-import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
-import type { Subject } from './subject.ts';
 import { LEASE_MS, teamUnderTest } from './team-under-test.ts';
-import type { TeamUnderTest } from './team-under-test.ts';
+import type { AddStoreCase, Subject, TeamUnderTest } from './team-under-test.ts';
 
 const CREATED_MONTH_END_MS = Date.UTC(2040, 1, 15, 12, 0, 0);
 
-export function quotaContract(it: AddCase<Subject>, subject: Subject): void {
-  it('500 characters admit exactly 50 requests of 10', async () => {
-    const team = await teamUnderTest(subject.store, { characterLimit: 500 });
+export function quotaContract(it: AddStoreCase, subject: Subject): void {
+  it.team('500 characters admit exactly 50 requests of 10', { characterLimit: 500 }, async (team) => {
     expect(await committedOf(team, 53, 10)).toBe(50);
     expect(await team.standing()).toMatchObject({ usedCharacters: 500, heldCharacters: 0, openReservations: 0 });
   });
@@ -37,8 +34,7 @@ export function quotaContract(it: AddCase<Subject>, subject: Subject): void {
     });
   });
 
-  it('open reservations count against the limit until they are released or their lease ends', async () => {
-    const team = await teamUnderTest(subject.store, { characterLimit: 20 });
+  it.team('open reservations count against the limit until they are released or their lease ends', { characterLimit: 20 }, async (team) => {
     const first = await team.reserve(10);
     await team.reserve(10, { leaseMs: 500 });
     expect((await team.admit({ characters: 1 })).kind).toBe('quota_exceeded');
@@ -51,15 +47,13 @@ export function quotaContract(it: AddCase<Subject>, subject: Subject): void {
     expect((await team.admit({ characters: 10 })).kind).toBe('admitted');
   });
 
-  it('a refused request consumes no characters and moves no money', async () => {
-    const team = await teamUnderTest(subject.store, { characterLimit: 10 });
+  it.team('a refused request consumes no characters and moves no money', { characterLimit: 10 }, async (team) => {
     await team.admit({ characters: 11 });
     expect(await team.standing()).toEqual({ usedCharacters: 0, heldCharacters: 0, balanceMicro: 0, heldMicro: 0, openReservations: 0 });
     await team.reserve(10);
   });
 
-  it('the balances show what is held, then what is used; usage shows only what is used', async () => {
-    const team = await teamUnderTest(subject.store);
+  it.team('the balances show what is held, then what is used; usage shows only what is used', async (team) => {
     const { requestId, leaseUntilMs } = await team.reserve(10);
     expect(leaseUntilMs).toBe(subject.clock.nowMs() + LEASE_MS);
     expect(await team.standing()).toMatchObject({ usedCharacters: 0, heldCharacters: 10, openReservations: 1 });
@@ -69,8 +63,7 @@ export function quotaContract(it: AddCase<Subject>, subject: Subject): void {
     expect((await team.usage()).characters).toBe(10);
   });
 
-  it('teams have separate quotas', async () => {
-    const team = await teamUnderTest(subject.store, { characterLimit: 10 });
+  it.team('teams have separate quotas', { characterLimit: 10 }, async (team) => {
     const other = await teamUnderTest(subject.store, { characterLimit: 10 });
     await team.reserve(10);
     expect((await team.admit()).kind).toBe('quota_exceeded');

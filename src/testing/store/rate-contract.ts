@@ -1,9 +1,8 @@
-// Part of the store contract: within any 1,000 ms, exactly the plan's number of requests is admitted, whichever way the clock steps.
-import type { AddCase } from '../cases.ts';
+// Part of the store contract: within any 1,000 ms, exactly the plan's number of requests is admitted; a clock that steps back
+// neither locks a team out nor admits it twice.
 import { expect } from '../expect.ts';
-import type { Subject } from './subject.ts';
 import { newId, teamUnderTest, TOUCH } from './team-under-test.ts';
-import type { TeamUnderTest } from './team-under-test.ts';
+import type { AddStoreCase, Subject, TeamUnderTest } from './team-under-test.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -66,7 +65,7 @@ async function admittedOf(team: TeamUnderTest, requests: number): Promise<number
   return kinds.filter((kind) => kind === 'admitted').length;
 }
 
-export function rateContract(it: AddCase<Subject>, subject: Subject): void {
+export function rateContract(it: AddStoreCase, subject: Subject): void {
   it.each(FORWARD)('$name', async ({ limit, steps, waits }) => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: limit });
     expect(await team.waits(subject.clock, steps)).toEqual(waits);
@@ -98,8 +97,7 @@ export function rateContract(it: AddCase<Subject>, subject: Subject): void {
     },
   );
 
-  it('a rate_limited id is not remembered and may be admitted later', async ({ store, clock }) => {
-    const team = await teamUnderTest(store, { requestsPerSecond: 1 });
+  it.team('a rate_limited id is not remembered and may be admitted later', { requestsPerSecond: 1 }, async (team, { clock }) => {
     await team.touch();
     const requestId = newId();
     expect((await team.admit({ requestId })).kind).toBe('rate_limited');
@@ -114,8 +112,7 @@ export function rateContract(it: AddCase<Subject>, subject: Subject): void {
     expect(kinds).toEqual(['admitted', 'text_too_long', 'glossary_missing', 'quota_exceeded', 'rate_limited']);
   });
 
-  it('a repeated id, a refused key and a settlement take no slot', async ({ store }) => {
-    const team = await teamUnderTest(store, { requestsPerSecond: 2 });
+  it.team('a repeated id, a refused key and a settlement take no slot', { requestsPerSecond: 2 }, async (team) => {
     const { keyId: revoked } = await team.newKey();
     await team.revoke(revoked);
     const { requestId } = await team.reserve(10);
@@ -126,16 +123,14 @@ export function rateContract(it: AddCase<Subject>, subject: Subject): void {
     expect(await admittedOf(team, 2)).toBe(1);
   });
 
-  it('all keys of a team share its window, and teams have separate ones', async ({ store }) => {
-    const team = await teamUnderTest(store, { requestsPerSecond: 2 });
+  it.team('all keys of a team share its window, and teams have separate ones', { requestsPerSecond: 2 }, async (team, { store }) => {
     const other = await teamUnderTest(store, { requestsPerSecond: 1 });
     const { keyId } = await team.newKey();
     expect(await team.kinds(TOUCH, { keyId }, { keyId })).toEqual(['admitted', 'admitted', 'rate_limited']);
     expect((await other.touch()).kind).toBe('admitted');
   });
 
-  it('a limit raised within the window admits the difference at once', async ({ store }) => {
-    const team = await teamUnderTest(store, { requestsPerSecond: 2 });
+  it.team('a limit raised within the window admits the difference at once', { requestsPerSecond: 2 }, async (team) => {
     expect(await admittedOf(team, 5)).toBe(2);
     await team.setLimits({ requestsPerSecond: 5 });
     expect(await admittedOf(team, 5)).toBe(3);
@@ -149,5 +144,55 @@ export function rateContract(it: AddCase<Subject>, subject: Subject): void {
     // The last of the three was taken 100 ms ago, and alone fills the new limit.
     expect(await team.touch()).toEqual({ kind: 'rate_limited', limit: 1, retryAfterMs: 900 });
     expect(await team.waits(clock, [899, 1, 0])).toEqual([1, 0, 1000]);
+  });
+}
+
+export function clockContract(it: AddStoreCase, subject: Subject): void {
+  it.each(BACKWARD)('$name', async ({ limit, steps, waits }) => {
+    const team = await teamUnderTest(subject.store, { requestsPerSecond: limit });
+    expect(await team.waits(subject.clock, steps)).toEqual(waits);
+  });
+
+  it('however often the clock steps, at most the limit is admitted per 1,000 ms of forward time', async () => {
+    const limit = 3;
+    const team = await teamUnderTest(subject.store, { requestsPerSecond: limit });
+    const admittedAt: number[] = [];
+    let elapsedMs = 0;
+    for (const stepMs of [0, 100, -50, 200, -HOUR_MS, 150, 0, 300, -1, 400, -HOUR_MS, 250, 250, 250, -999, 500, 500, -1000, 1]) {
+      subject.clock.step(stepMs);
+      elapsedMs += Math.max(0, stepMs);
+      for (const kind of await team.kinds(TOUCH, TOUCH, TOUCH, TOUCH)) if (kind === 'admitted') admittedAt.push(elapsedMs);
+    }
+    const spans = admittedAt.slice(limit).map((atMs, i) => atMs - (admittedAt[i] ?? Number.NaN));
+    expect(spans.length).toBeAtLeast(1);
+    expect(Math.min(...spans)).toBeAtLeast(1000);
+  });
+
+  it.team('the last use never moves back, not even on a refused request', { requestsPerSecond: 2 }, async (team) => {
+    await team.touch();
+    const usedAtMs = subject.clock.nowMs();
+    expect(await team.waits(subject.clock, [-HOUR_MS, 0])).toEqual([0, 1000]);
+    expect((await team.usage()).keys[0]?.lastUsedAtMs).toBe(usedAtMs);
+  });
+
+  it('an expired lease whose characters were reserved again stays expired when the clock steps back', async () => {
+    const team = await teamUnderTest(subject.store, { characterLimit: 10 });
+    const { requestId } = await team.reserve(10, { leaseMs: 500 });
+    subject.clock.step(500);
+    const heir = await team.reserve(10);
+    subject.clock.step(-100);
+    expect(await team.commit(requestId)).toEqual({ kind: 'expired' });
+    expect(await team.commit(heir.requestId)).toEqual({ kind: 'committed' });
+    expect(await team.standing()).toMatchObject({ usedCharacters: 10, heldCharacters: 0, openReservations: 0 });
+  });
+
+  it('a period that has begun is not replaced by an earlier one with a fresh quota', async () => {
+    const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'PT10S' });
+    subject.clock.step(10_000);
+    await team.use(10);
+    const periodEndMs = subject.clock.nowMs() + 10_000;
+    subject.clock.step(-1);
+    expect(await team.admit()).toEqual({ kind: 'quota_exceeded', characterLimit: 10, overageCapMinor: 0, periodEndMs });
+    expect((await team.usage()).characters).toBe(10);
   });
 }

@@ -1,18 +1,16 @@
 // Part of the store contract: what an admission reports on request: the rate's limit and free slots, and the name of the team's plan.
 import { answered } from '../../domain/store-unavailable.ts';
 import type { RateStanding } from '../../ports/ledger.ts';
-import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
-import type { Subject } from './subject.ts';
 import { GENEROUS_QUOTA, LEASE_MS, newId, PREPAID, teamUnderTest, TOUCH } from './team-under-test.ts';
-import type { AdmissionChoices, TeamUnderTest } from './team-under-test.ts';
+import type { AddStoreCase, AdmissionChoices, Subject, TeamUnderTest } from './team-under-test.ts';
 
 const RATE = { reportRate: true } as const;
 const PLAN = { reportPlan: true } as const;
 const BOTH = { ...RATE, ...PLAN };
 const HOUR_MS = 3_600_000;
 
-export function reportContract(it: AddCase<Subject>, subject: Subject): void {
+export function reportContract(it: AddStoreCase, subject: Subject): void {
   const rateOf = async (
     team: TeamUnderTest,
     request: AdmissionChoices = TOUCH,
@@ -31,8 +29,7 @@ export function reportContract(it: AddCase<Subject>, subject: Subject): void {
     return free;
   };
 
-  it('nothing is reported unless requested, and nothing else', async ({ store }) => {
-    const team = await teamUnderTest(store, { requestsPerSecond: 9 });
+  it.team('nothing is reported unless requested, and nothing else', { requestsPerSecond: 9 }, async (team) => {
     const plain = { kind: 'admitted', reservation: undefined };
     expect(await team.touch()).toEqual(plain);
     expect(await team.admit({ ...TOUCH, ...RATE })).toEqual({ ...plain, rate: { limit: 9, remaining: 7 } });
@@ -54,8 +51,7 @@ export function reportContract(it: AddCase<Subject>, subject: Subject): void {
     expect(await team.admit({ ...BOTH, requestId })).toEqual({ kind: 'admitted', reservation, plan: 'test' });
   });
 
-  it('reported without credit, too', async ({ store }) => {
-    const team = await teamUnderTest(store, { ...PREPAID, requestsPerSecond: 3 });
+  it.team('reported without credit, too', { ...PREPAID, requestsPerSecond: 3 }, async (team) => {
     expect(await team.admit(BOTH)).toMatchObject({ kind: 'credit_exhausted', plan: 'test', rate: { limit: 3, remaining: 2 } });
   });
 
@@ -91,8 +87,7 @@ export function reportContract(it: AddCase<Subject>, subject: Subject): void {
     expect(await left(await teamUnderTest(subject.store, { requestsPerSecond: 4 }), steps)).toEqual(free);
   });
 
-  it('a changed limit is reported from the next request on', async ({ store, clock }) => {
-    const team = await teamUnderTest(store, { requestsPerSecond: 4 });
+  it.team('a changed limit is reported from the next request on', { requestsPerSecond: 4 }, async (team, { clock }) => {
     expect(await left(team, [0, 0, 0])).toEqual([3, 2, 1]);
     await team.setLimits({ requestsPerSecond: 10 });
     expect(await rateOf(team)).toEqual({ limit: 10, remaining: 6 });
@@ -103,8 +98,7 @@ export function reportContract(it: AddCase<Subject>, subject: Subject): void {
     expect(await rateOf(team)).toEqual({ limit: 2, remaining: 1 });
   });
 
-  it('a new plan is reported from the next request on, by every instance', async ({ store, again }) => {
-    const team = await teamUnderTest(store);
+  it.team('a new plan is reported from the next request on, by every instance', async (team, { store, again }) => {
     expect(await team.admit(PLAN, again)).toMatchObject({ plan: 'test' });
     answered(await store.teams.updateTeam(team.teamId, { plan: { name: 'größer', limits: GENEROUS_QUOTA } }));
     for (const one of [store, again]) expect(await team.admit(PLAN, one)).toMatchObject({ plan: 'größer' });
@@ -125,8 +119,7 @@ export function reportContract(it: AddCase<Subject>, subject: Subject): void {
     expect(free.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, remaining) => remaining));
   });
 
-  it('reported to each of several concurrent requests, except those that do not ask', async ({ store }) => {
-    const team = await teamUnderTest(store, { requestsPerSecond: 100 });
+  it.team('reported to each of several concurrent requests, except those that do not ask', { requestsPerSecond: 100 }, async (team) => {
     const asks = Array.from({ length: 40 }, (_, index) => index % 2 === 0);
     const answers = await Promise.all(asks.map((isAsking) => team.admit(isAsking ? PLAN : {})));
     expect(answers.map((answer) => ('plan' in answer ? answer.plan : undefined))).toEqual(

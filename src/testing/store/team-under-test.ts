@@ -1,4 +1,4 @@
-// A new team with one key in the store under test, and helpers for requests of it.
+// The fixture of the store contract: the store under test, and a new team with one key in it, with helpers for its requests.
 import { randomBytes } from 'node:crypto';
 import { ulidSource } from '../../domain/ulid.ts';
 import { digestOf, displayOf, newKey } from '../../domain/api-key.ts';
@@ -8,7 +8,34 @@ import { answered } from '../../domain/store-unavailable.ts';
 import type { Admission, AdmissionRequest, Reservation, Resolution, Verdict } from '../../ports/ledger.ts';
 import type { PluginStore } from '../../ports/plugin.ts';
 import type { KeyRecord, NewKey, Standing, Usage } from '../../ports/team-registry.ts';
+import type { AddCase } from '../cases.ts';
 import type { MovableClock } from '../movable-clock.ts';
+
+export interface Subject {
+  store: PluginStore;
+  /** A second instance on the same backing. */
+  again: PluginStore;
+  readonly clock: MovableClock;
+}
+
+/** Limits that differ from a generous quota, and a balance. */
+type Terms = Partial<TeamLimits> & { readonly balanceMicro?: number };
+type TeamCase = (team: TeamUnderTest, subject: Subject) => Promise<void>;
+
+/** How the parts of the store contract add their cases. */
+export interface AddStoreCase extends AddCase<Subject> {
+  /** Adds a case that begins with a new team. */
+  team(name: string, ...scene: [run: TeamCase] | [terms: Terms, run: TeamCase]): void;
+}
+
+export function withTeams(add: AddCase<Subject>): AddStoreCase {
+  const team: AddStoreCase['team'] = (name, ...scene) => {
+    const [terms, run]: [Terms, TeamCase] = scene.length === 1 ? [{}, scene[0]] : scene;
+    const { balanceMicro = 0, ...limits } = terms;
+    add(name, async (subject) => run(await teamUnderTest(subject.store, limits, balanceMicro), subject));
+  };
+  return Object.assign(add, { team });
+}
 
 /** Generates ids of requests and records. */
 export const newId = ulidSource(() => Date.now());
@@ -45,6 +72,9 @@ export interface AdmissionChoices {
   readonly address?: string;
   readonly reportPlan?: true;
 }
+
+/** The rest of a team's standing without open reservations. */
+export const NOTHING_HELD = { heldCharacters: 0, heldMicro: 0, openReservations: 0 };
 
 /** A request without text, which only takes a slot in the window. */
 export const TOUCH: AdmissionChoices = { characters: undefined, reserve: false };

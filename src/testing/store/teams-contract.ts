@@ -1,13 +1,12 @@
 // Part of the store contract: teams as they are created, found, listed and given credit.
 import { answered } from '../../domain/store-unavailable.ts';
-import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
 import type { AdmissionRequest } from '../../ports/ledger.ts';
 import type { NewTeam } from '../../ports/team-registry.ts';
-import type { Subject } from './subject.ts';
 import { freshKey, GENEROUS_QUOTA, idAt, newId, PREPAID, teamUnderTest } from './team-under-test.ts';
+import type { AddStoreCase, Subject } from './team-under-test.ts';
 
-export function teamsContract(it: AddCase<Subject>, subject: Subject): void {
+export function teamsContract(it: AddStoreCase, subject: Subject): void {
   it('a change with an id is made once, even concurrently over two instances; a different request with that id is refused', async ({
     store,
     again,
@@ -106,8 +105,7 @@ export function teamsContract(it: AddCase<Subject>, subject: Subject): void {
     expect(answered(await teams.usage(used))?.characters).toBe(0);
   });
 
-  it('renaming a team changes nothing else', async () => {
-    const team = await teamUnderTest(subject.store);
+  it.team('renaming a team changes nothing else', async (team) => {
     const before = answered(await subject.store.teams.findTeam(team.teamId));
     expect(await subject.store.teams.updateTeam(team.teamId, { name: 'Renamed' })).toEqual({ ...before, name: 'Renamed' });
     expect(await subject.store.teams.pageTeams({ after: undefined, limit: 1, search: team.teamId })).toEqual([
@@ -115,13 +113,11 @@ export function teamsContract(it: AddCase<Subject>, subject: Subject): void {
     ]);
   });
 
-  it('a new team has nothing used, held or open', async () => {
-    const team = await teamUnderTest(subject.store, PREPAID, 7);
+  it.team('a new team has nothing used, held or open', { ...PREPAID, balanceMicro: 7 }, async (team) => {
     expect(await team.standing()).toEqual({ usedCharacters: 0, heldCharacters: 0, balanceMicro: 7, heldMicro: 0, openReservations: 0 });
   });
 
-  it('credit is added to what is left, and the next admission can spend it', async () => {
-    const team = await teamUnderTest(subject.store, PREPAID, 25_000);
+  it.team('credit is added to what is left, and the next admission can spend it', { ...PREPAID, balanceMicro: 25_000 }, async (team) => {
     await team.use(10);
     expect((await team.admit()).kind).toBe('credit_exhausted');
     expect(await subject.store.teams.updateTeam(team.teamId, { addMicro: 25_001 })).toMatchObject({ balanceMicro: 25_001 });
@@ -130,8 +126,7 @@ export function teamsContract(it: AddCase<Subject>, subject: Subject): void {
     expect(answered(await subject.store.teams.findTeam(team.teamId))?.balanceMicro).toBe(25_005);
   });
 
-  it('a plan and credit can be changed together, and an empty change changes nothing', async () => {
-    const team = await teamUnderTest(subject.store);
+  it.team('a plan and credit can be changed together, and an empty change changes nothing', async (team) => {
     const changed = answered(
       await subject.store.teams.updateTeam(team.teamId, { plan: { name: 'prepaid', limits: PREPAID }, addMicro: 100 }),
     );

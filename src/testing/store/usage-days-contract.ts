@@ -3,16 +3,14 @@ import { DAY_MS, dayOf } from '../../domain/period.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import type { PluginStore } from '../../ports/plugin.ts';
 import type { DayRange, TeamDays } from '../../ports/usage-history.ts';
-import type { AddCase } from '../cases.ts';
 import { expect } from '../expect.ts';
-import type { Subject } from './subject.ts';
 import { freshKey, LEASE_MS, newId, teamUnderTest } from './team-under-test.ts';
-import type { TeamUnderTest } from './team-under-test.ts';
+import type { AddStoreCase, Subject, TeamUnderTest } from './team-under-test.ts';
 
 /** Days that are certainly kept. */
 const KEPT_DAYS = 400;
 
-export function usageDaysContract(it: AddCase<Subject>, subject: Subject): void {
+export function usageDaysContract(it: AddStoreCase, subject: Subject): void {
   const today = (): number => dayOf(subject.clock.nowMs());
   const use = async (team: TeamUnderTest, characters: number, keyId = team.keyId, store: PluginStore = subject.store): Promise<void> => {
     const { requestId } = await team.reserve(characters, { keyId });
@@ -152,8 +150,7 @@ export function usageDaysContract(it: AddCase<Subject>, subject: Subject): void 
     expect(await rows(team, first)).toEqual([[0, 0, 12, 3]]);
   });
 
-  it('a team without usage has no days, and an unknown team is undefined', async () => {
-    const team = await teamUnderTest(subject.store);
+  it.team('a team without usage has no days, and an unknown team is undefined', async (team) => {
     await team.reserve(5);
     const range = { from: today(), to: today() };
     expect(await found(team.teamId, range)).toEqual({

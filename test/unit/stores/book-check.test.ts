@@ -1,4 +1,4 @@
-// The check of a store: silent on a sound one, also while it serves, and each planted fault is found and named.
+// The check of a store: it finds nothing in an intact store, not even under load, and finds and names each planted fault.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ async function check(url: string, settleMs = 0): Promise<Checked> {
   }
 }
 
-/** What must be among the findings, and whose it is. */
+/** What must be among the findings, with its team and key. */
 type Expected = Partial<StoreFinding> & { readonly what: string };
 
 function expectFinding({ findings }: Checked, { detail, ...expected }: Expected): void {
@@ -67,7 +67,7 @@ describe('on SQLite', () => {
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  test('nothing is found in a sound store', async () => {
+  test('nothing is found in an intact store', async () => {
     expect(await check(`sqlite:${path}`)).toEqual({ counts: COUNTS, findings: [] });
   });
 
@@ -108,8 +108,8 @@ describe('on SQLite', () => {
     [`DELETE FROM pieces WHERE dictionary_id = '${RICH.dictionary}'`, { what: 'dictionary', teamId: quota, detail: 'has no entries' }],
     [`DELETE FROM pieces WHERE dictionary_id = '${RICH.largeGlossary}' AND place = 1`, { what: 'dictionary', teamId: credit }],
     [
-      `INSERT INTO pieces (dictionary_id, place, entries) VALUES ('nobodys', 0, CAST('"a":"b"' AS BLOB))`,
-      { what: 'dictionary', detail: 'nobodys' },
+      `INSERT INTO pieces (dictionary_id, place, entries) VALUES ('unheld', 0, CAST('"a":"b"' AS BLOB))`,
+      { what: 'dictionary', detail: 'unheld' },
     ],
     [`DELETE FROM key_books WHERE key = ${keyNo(otherKey)}`, { what: 'key', keyId: otherKey }],
     [`UPDATE keys SET team = ${team(credit)} WHERE key_id = '${key}'`, { what: 'key', teamId: quota }],
@@ -145,8 +145,8 @@ describe('on SQLite', () => {
     expectFinding(await check(`sqlite:${path}`), expected);
   });
 
-  test('pages that were overwritten are found', async () => {
-    // Newer releases of Node keep their schema from being written, unless told.
+  test('overwritten pages are found', async () => {
+    // Newer releases of Node forbid writing the schema by default.
     const database = new DatabaseSync(path, { enableForeignKeyConstraints: false, defensive: false } as DatabaseSyncOptions);
     database.exec(
       `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'keys') WHERE name = 'keys_by_team'`,
@@ -155,7 +155,7 @@ describe('on SQLite', () => {
     await expect(check(`sqlite:${path}`)).rejects.toThrow(/is damaged; restore it from a backup/);
   });
 
-  test('while it serves nothing is found that is not wrong', async () => {
+  test('nothing is reported wrongly while the store is in use', async () => {
     const clock = { nowMs: () => Date.now() };
     const store = promisedStore(await openSqliteStore({ path: join(directory, 'serving.db'), log: SILENT, clock, busyTimeoutMs: 5000 }));
     const checked = await whileServing(store, () => check(`sqlite:${join(directory, 'serving.db')}`, 300));
@@ -188,7 +188,7 @@ describe('on Redis', () => {
     await server.stop();
   });
 
-  test('nothing is found in a sound store', async () => {
+  test('nothing is found in an intact store', async () => {
     expect(await check(server.url)).toEqual({ counts: COUNTS, findings: [] });
   });
 
@@ -209,7 +209,7 @@ describe('on Redis', () => {
     ['a character that no key has used', () => patch(keys.team, 'b', 24, plus(1)), { what: 'used', teamId: quota }],
     ['a character that only a key has used', () => patch(keys.team, `k${key}`, 17, plus(1)), { what: 'used', teamId: quota }],
     [
-      'a balance below nothing',
+      'a negative balance',
       () => patch(creditKeys.team, 'b', 32, (bytes) => void bytes.writeDoubleBE(-1, 0)),
       { what: 'balance', teamId: credit },
     ],
@@ -223,24 +223,28 @@ describe('on Redis', () => {
       () => patch(keys.team, 'b', 16, (bytes) => void bytes.writeDoubleBE(1, 0)),
       { what: 'period', teamId: quota },
     ],
-    ['held characters of nobody', () => patch(keys.ids, 'h', 0, (bytes) => void bytes.writeUInt8(99, 6)), { what: 'held', teamId: quota }],
     [
-      'an open reservation that nothing ends',
+      'held characters without a reservation',
+      () => patch(keys.ids, 'h', 0, (bytes) => void bytes.writeUInt8(99, 6)),
+      { what: 'held', teamId: quota },
+    ],
+    [
+      'an open reservation that never expires',
       async () => {
         await client.del(keys.places, keys.late);
       },
       { what: 'reservation', teamId: quota },
     ],
-    ['an open reservation that was lost', async () => client.hdel(keys.ids, await idOfOpen(keys.ids)), { what: 'held', teamId: quota }],
+    ['a lost reservation', async () => client.hdel(keys.ids, await idOfOpen(keys.ids)), { what: 'held', teamId: quota }],
     ['a lost head', () => client.hdel(keys.ids, 'h'), { what: 'held', teamId: quota }],
-    ['a place that another program has added', () => client.rpush(keys.places, Buffer.alloc(22)), { what: 'window', teamId: quota }],
+    ['a slot that another program has added', () => client.rpush(keys.places, Buffer.alloc(22)), { what: 'window', teamId: quota }],
     [
       'characters that a key does not hold',
       () => patch(keys.team, `w:${limitedKey}`, 4, (bytes) => void bytes.writeUInt8(bytes[6]! + 1, 6)),
       { what: 'held', teamId: quota, keyId: limitedKey, detail: 'holding 42 characters, its open reservations hold 41' },
     ],
     [
-      'places of a key that count for none',
+      'slots of a key that do not count for it',
       () => patch(keys.team, `w:${limitedKey}`, 24, (bytes) => void bytes.fill(0, 0, 3)),
       { what: 'window', teamId: quota, keyId: limitedKey },
     ],
@@ -251,20 +255,16 @@ describe('on Redis', () => {
     ],
     ['lost limits', () => client.hdel(keys.team, `l:${limitedKey}`), { what: 'key', teamId: quota, keyId: limitedKey }],
     [
-      'limits of a key that is said to have none',
+      'limits of a key that is marked as having none',
       () => patch(keys.team, `k${disabledKey}`, 0, (bytes) => void bytes.writeUInt8(1, 0)),
       { what: 'key', teamId: quota, keyId: disabledKey },
     ],
-    [
-      'limits of a key that is not there',
-      () => client.hset(keys.team, 'l:gone', Buffer.alloc(25)),
-      { what: 'key', teamId: quota, keyId: 'gone' },
-    ],
+    ['limits of an unknown key', () => client.hset(keys.team, 'l:gone', Buffer.alloc(25)), { what: 'key', teamId: quota, keyId: 'gone' }],
     ['a key without a state', () => client.hdel(keys.team, `k${otherKey}`), { what: 'key', teamId: quota, keyId: otherKey }],
     ['a state without a key', () => client.hdel(keys.keys, otherKey), { what: 'key', teamId: quota, keyId: otherKey }],
     ['a key that no digest leads to', () => client.del(digestKey(RICH.digest)), { what: 'digest', teamId: quota, keyId: key }],
     [
-      'a digest of a key that is not there',
+      'a digest of an unknown key',
       () => client.set(digestKey('x'), JSON.stringify({ keyId: 'gone', teamId: quota, mode: 'live' })),
       { what: 'digest', teamId: quota, keyId: 'gone' },
     ],
@@ -281,16 +281,16 @@ describe('on Redis', () => {
     ['a digest that cannot be read', () => client.set(digestKey(RICH.digest), 'x'), { what: 'digest', detail: 'cannot be read' }],
     ['a digest that would expire', () => client.expire(digestKey(RICH.digest), 1000), { what: 'expiry', keyId: key }],
     ['an id that leads to another team', () => client.set(ownerKey(key), credit), { what: 'owner', teamId: quota, keyId: key }],
-    ['an id that leads nowhere', () => client.del(ownerKey(key)), { what: 'owner', keyId: key }],
-    ['an id of a key that is not there', () => client.set(ownerKey('gone'), quota), { what: 'owner', keyId: 'gone' }],
+    ['a missing owner of an id', () => client.del(ownerKey(key)), { what: 'owner', keyId: key }],
+    ['an id of an unknown key', () => client.set(ownerKey('gone'), quota), { what: 'owner', keyId: 'gone' }],
     ['a team that is in no list', () => client.zrem(TEAMS_KEY, credit), { what: 'index', teamId: credit }],
-    ['a list with a team that is not there', () => client.zadd(TEAMS_KEY, 9, 'gone'), { what: 'index', teamId: 'gone' }],
+    ['a list with an unknown team', () => client.zadd(TEAMS_KEY, 9, 'gone'), { what: 'index', teamId: 'gone' }],
     [
-      'a name that is not searched for',
+      'an outdated name in the search',
       async () => client.hset(SEARCHED_KEY, '0', (await client.hget(SEARCHED_KEY, '0'))!.replace('renamed', 'other')),
       { what: 'index', teamId: credit },
     ],
-    ['keys of a team that is not there', () => client.hset('lingate:{gone}:glossaries', 'a', 'b'), { what: 'stray', teamId: 'gone' }],
+    ['keys of an unknown team', () => client.hset('lingate:{gone}:glossaries', 'a', 'b'), { what: 'stray', teamId: 'gone' }],
     ['a key of an unknown kind', () => client.set('lingate:{gone}:songs', 'x'), { what: 'stray', detail: 'songs' }],
     ['a record that would expire', () => client.expire(keys.team, 1000), { what: 'expiry', teamId: quota }],
     ['a record without a plan', () => client.hdel(keys.team, 'p'), { what: 'team', teamId: quota }],
@@ -302,51 +302,43 @@ describe('on Redis', () => {
       },
       { what: 'team', teamId: quota },
     ],
-    [
-      'limits that are none',
-      () => patch(keys.team, 'p', 1, (bytes) => void bytes.writeDoubleBE(0.5, 0)),
-      { what: 'limits', teamId: quota },
-    ],
-    [
-      'a glossary that is compared by other pairs',
-      () => client.hset(keys.pairs, RICH.glossary, 'EN|IT'),
-      { what: 'glossary', teamId: quota },
-    ],
+    ['invalid limits', () => patch(keys.team, 'p', 1, (bytes) => void bytes.writeDoubleBE(0.5, 0)), { what: 'limits', teamId: quota }],
+    ['a glossary with other pairs', () => client.hset(keys.pairs, RICH.glossary, 'EN|IT'), { what: 'glossary', teamId: quota }],
     ['a glossary without pairs', () => client.hdel(keys.pairs, RICH.glossary), { what: 'glossary', teamId: quota }],
     ['pairs without a glossary', () => client.hset(keys.pairs, 'gone', 'EN|IT'), { what: 'glossary', teamId: quota, detail: 'gone' }],
     [
-      'entries that are gone',
+      'missing entries',
       () => client.del(`lingate:{${quota}}:entries:${RICH.dictionary}`),
       { what: 'dictionary', teamId: quota, detail: 'has no entries' },
     ],
     [
-      'entries that are others',
+      'other entries',
       () => client.set(`lingate:{${quota}}:entries:${RICH.dictionary}`, '{"cat":"chat","dog":"chien"}'),
       { what: 'dictionary', teamId: quota },
     ],
     [
-      'entries that are cut off',
+      'truncated entries',
       () => client.set(`lingate:{${quota}}:entries:${RICH.dictionary}`, '{"cat":"ch'),
       { what: 'dictionary', teamId: quota, detail: 'cannot be read' },
     ],
-    ['bytes that are not counted right', () => client.hset(keys.team, 'glossary_bytes', '1'), { what: 'glossary', teamId: quota }],
+    ['wrongly counted bytes', () => client.hset(keys.team, 'glossary_bytes', '1'), { what: 'glossary', teamId: quota }],
     [
-      'bytes of a dictionary that nobody holds',
+      'bytes of a dictionary without a glossary',
       () => client.hset(keys.bytes, 'gone', '5'),
       { what: 'glossary', teamId: quota, detail: 'gone' },
     ],
     [
-      'days that come to more than the periods',
+      'days that exceed the periods',
       async () => patch(keys.days, key, 27, (bytes) => void bytes.fill(0xff, 0, 3)),
       { what: 'day', teamId: quota },
     ],
     [
-      'days of a key that is not there',
+      'days of an unknown key',
       async () => client.hset(keys.days, 'gone', (await client.hgetBuffer(keys.days, key))!),
       { what: 'day', teamId: quota, keyId: 'gone' },
     ],
     [
-      'a closed period that ends after the next began',
+      'a closed period that ends after the start of the next',
       async () => {
         const [number = ''] = await client.hkeys(keys.periods);
         await patch(keys.periods, number, 6, (bytes) => void bytes.fill(0xff, 0, 6));
@@ -360,7 +352,7 @@ describe('on Redis', () => {
     expectFinding(await check(server.url), expected);
   });
 
-  test('while it serves nothing is found that is not wrong', async () => {
+  test('nothing is reported wrongly while the store is in use', async () => {
     await client.flushdb();
     const store = promisedStore(await openRedisStore({ url: server.url, log: SILENT, commandTimeoutMs: 5000 }));
     const checked = await whileServing(store, () => check(server.url, 300));
@@ -371,7 +363,7 @@ describe('on Redis', () => {
 
 const newId = ulidSource(Date.now);
 
-/** Checks several times while teams are made, keys are revoked, glossaries change and requests are admitted and settled. */
+/** Checks several times while teams are created, keys are revoked, glossaries change and requests are admitted and settled. */
 async function whileServing(store: ReturnType<typeof promisedStore>, look: () => Promise<Checked>): Promise<Checked[]> {
   const limits = {
     billing: 'quota',
@@ -389,7 +381,7 @@ async function whileServing(store: ReturnType<typeof promisedStore>, look: () =>
       const [teamId, keyId] = [newId(), newId()];
       await store.teams.createTeam({ teamId, name: `Team ${teamId}`, plan: 'p', limits: { ...limits, ...rest }, balanceMicro: 0 });
       const record = { keyId, teamId, digest: `digest-${keyId}`, display: 'la_live_Ab3d', label: '', mode: 'live' } as const;
-      // Some hold characters before they have a limit, some lose it while they do.
+      // Some keys hold characters before they get a limit, some lose it while they do.
       const limited = { characters: 1000, requestsPerSecond: 1000 };
       await store.teams.createKey({ ...record, limits: made % 2 === 0 ? limited : {} });
       for (let i = 0; i < 5 && !ended(); i++) {

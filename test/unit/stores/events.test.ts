@@ -1,4 +1,4 @@
-// What is kept to be told: by the operation that it tells of, each threshold once, over two instances of a store; nothing without rules.
+// Events are recorded by the operation that causes them, each threshold once, across two instances of a store, and only if there are rules.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,7 +56,7 @@ describe.each(KINDS)('$name', ({ open }) => {
     for (const store of await opened) await store.close();
   });
 
-  /** A team over two instances that tell events. */
+  /** A team on two instances that record events. */
   async function scene(...args: Parameters<typeof teamUnderTest> extends [unknown, ...infer Rest] ? Rest : never) {
     const [store, again] = await opened;
     const team = await teamUnderTest(promisedStore(store), ...args);
@@ -64,16 +64,16 @@ describe.each(KINDS)('$name', ({ open }) => {
     const charge = async (characters: number, where: keyof typeof stores = 'here', reserved = characters): Promise<void> => {
       const { requestId } = await team.reserve(reserved);
       expect(await team.commitPart(requestId, characters, stores[where])).toEqual({ kind: 'committed' });
-      // What charges have kept is listed behind them, on the same connection.
+      // Events of charges are listed after them, on the same connection.
       for (let i = 0; i < 3; i++) await stores[where].teams.findTeam(team.teamId);
       clock.step(1);
     };
     const outbox = store.outbox!;
-    return { team, store, outbox, stores, charge, told: () => toldOf(outbox, team.teamId) };
+    return { team, store, outbox, stores, charge, recorded: () => eventsOf(outbox, team.teamId) };
   }
 
-  test('a team and its keys: created, changed and revoked, each told once however often it is asked for', async () => {
-    const { team, store, told } = await scene();
+  test('creating, changing and revoking a team’s keys records one event each, however often it is repeated', async () => {
+    const { team, store, recorded } = await scene();
     const key = freshKey(team.teamId, 'website', 'test');
     answered(await store.teams.createKey(key));
     for (const _ of [1, 2]) answered(await store.teams.revokeKey(key.keyId));
@@ -83,7 +83,7 @@ describe.each(KINDS)('$name', ({ open }) => {
     answered(await store.teams.updateTeam(team.teamId, { name: 'Renamed', once: { id: 'a', request: 'a' } }));
     const record = answered(await store.teams.findTeam(team.teamId))!;
     answered(await store.teams.createTeam(record));
-    const events = await told();
+    const events = await recorded();
     expect(events.map(({ id }) => id).toSorted()).toEqual(
       [
         `${team.teamId}-created`,
@@ -104,8 +104,8 @@ describe.each(KINDS)('$name', ({ open }) => {
     });
   });
 
-  test('a key that is changed is told as it is then, and one that stays as it was is not', async () => {
-    const { team, store, told } = await scene();
+  test('a changed key is recorded as it is then, and an unchanged one is not', async () => {
+    const { team, store, recorded } = await scene();
     const { keyId } = team;
     for (const change of [
       { label: 'new', limits: { characters: 5, allowedAddresses: ['10.0.0.0/8'] } },
@@ -117,7 +117,7 @@ describe.each(KINDS)('$name', ({ open }) => {
       answered(await store.teams.updateKey!(keyId, change));
     }
     const nowMs = clock.nowMs();
-    const updates = (await told()).filter(({ facts }) => facts.kind === 'key_updated').toSorted((one, other) => one.atMs - other.atMs);
+    const updates = (await recorded()).filter(({ facts }) => facts.kind === 'key_updated').toSorted((one, other) => one.atMs - other.atMs);
     const limits = { characters: 5, allowedAddresses: ['10.0.0.0/8'] };
     expect(updates).toMatchObject([
       { id: `${keyId}-updated-${nowMs - 3}`, atMs: nowMs - 3, facts: { key: { keyId, label: 'new', status: 'active', limits } } },
@@ -126,14 +126,14 @@ describe.each(KINDS)('$name', ({ open }) => {
     ]);
   });
 
-  test('each percent of a quota is told by the commit that reaches it, on whichever instance, with the usage as it is then', async () => {
-    const { charge, told, team } = await scene({ characterLimit: 100, overageCharacters: 100 });
-    const percents = async (): Promise<unknown[]> => quotaOf(await told()).map(({ percent }) => percent);
+  test('each percentage of a quota is recorded by the commit that reaches it, on either instance, with the usage at that time', async () => {
+    const { charge, recorded, team } = await scene({ characterLimit: 100, overageCharacters: 100 });
+    const percents = async (): Promise<unknown[]> => quotaOf(await recorded()).map(({ percent }) => percent);
     await charge(79);
     expect(await percents()).toEqual([]);
     await charge(1, 'there');
     expect(await percents()).toEqual([80]);
-    const [first] = quotaOf(await told());
+    const [first] = quotaOf(await recorded());
     expect(first?.usage).toMatchObject({
       characters: 80,
       team: { teamId: team.teamId, limits: { characterLimit: 100 } },
@@ -147,10 +147,10 @@ describe.each(KINDS)('$name', ({ open }) => {
     expect(await percents()).toEqual([80, 95, 100]);
   });
 
-  test('what was delivered is not told again by later charges of the period, on whichever instance', async () => {
-    const { charge, told, team, outbox } = await scene({ characterLimit: 100, overageCharacters: 100 });
+  test('delivered percentages are not recorded again by later charges in the period, on either instance', async () => {
+    const { charge, recorded, team, outbox } = await scene({ characterLimit: 100, overageCharacters: 100 });
     const deliverAll = async (): Promise<unknown[]> => {
-      const percents = quotaOf(await told()).map(({ percent }) => percent);
+      const percents = quotaOf(await recorded()).map(({ percent }) => percent);
       for (const event of await dueOf(outbox)) if (event.teamId === team.teamId) expect(await outbox.remove(event)).toBeUndefined();
       return percents;
     };
@@ -167,21 +167,21 @@ describe.each(KINDS)('$name', ({ open }) => {
     expect(await deliverAll()).toEqual([]);
   });
 
-  test('in the next period they are told again, under other ids', async () => {
-    const { charge, told } = await scene({ characterLimit: 100, period: 'PT1H' });
+  test('in the next period percentages are recorded again, under other ids', async () => {
+    const { charge, recorded } = await scene({ characterLimit: 100, period: 'PT1H' });
     await charge(85);
     clock.step(3_600_000);
     await charge(79);
-    expect(quotaOf(await told()).map(({ percent }) => percent)).toEqual([80]);
+    expect(quotaOf(await recorded()).map(({ percent }) => percent)).toEqual([80]);
     await charge(1);
-    const events = await told();
+    const events = await recorded();
     expect(quotaOf(events).map(({ percent }) => percent)).toEqual([80, 80]);
     expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
   });
 
-  test('a limit that is raised and reached again tells nothing twice; one that is lowered is told at the next commit', async () => {
-    const { charge, told, team } = await scene({ characterLimit: 100 });
-    const percents = async (): Promise<unknown[]> => quotaOf(await told()).map(({ percent }) => percent);
+  test('raising a limit and reaching it again records nothing twice; a lowered limit is recorded at the next commit', async () => {
+    const { charge, recorded, team } = await scene({ characterLimit: 100 });
+    const percents = async (): Promise<unknown[]> => quotaOf(await recorded()).map(({ percent }) => percent);
     await charge(85);
     await team.setLimits({ characterLimit: 200 });
     await charge(80);
@@ -191,45 +191,45 @@ describe.each(KINDS)('$name', ({ open }) => {
     expect(await percents()).toEqual([80, 95]);
   });
 
-  test('of a reservation that is charged in part, only the part reaches a threshold', async () => {
+  test('only the charged part of a reservation counts towards a threshold', async () => {
     const quota = await scene({ characterLimit: 100 });
     await quota.charge(79, 'here', 100);
     await quota.charge(0, 'there', 21);
-    expect(quotaOf(await quota.told())).toEqual([]);
+    expect(quotaOf(await quota.recorded())).toEqual([]);
     await quota.charge(1, 'here', 21);
-    expect(quotaOf(await quota.told()).map(({ percent }) => percent)).toEqual([80]);
+    expect(quotaOf(await quota.recorded()).map(({ percent }) => percent)).toEqual([80]);
     const credit = await scene({ ...PREPAID, minorPerMillion: 1_000_000 }, toMicro(1005));
     await credit.charge(4, 'here', 1000);
-    expect(creditOf(await credit.told())).toEqual([]);
+    expect(creditOf(await credit.recorded())).toEqual([]);
     await credit.charge(1, 'there', 1001);
-    expect(creditOf(await credit.told())).toMatchObject([{ thresholdMinor: 1000, balanceMicro: toMicro(1000) }]);
+    expect(creditOf(await credit.recorded())).toMatchObject([{ thresholdMinor: 1000, balanceMicro: toMicro(1000) }]);
   });
 
-  test('a period of which nothing was charged is not told, on whatever day its requests were counted', async () => {
-    const { charge, told, team, store } = await scene({ characterLimit: 100, period: 'P1D' });
+  test('a period without charges is not recorded, whatever day its requests were counted on', async () => {
+    const { charge, recorded, team, store } = await scene({ characterLimit: 100, period: 'P1D' });
     await charge(0, 'here', 50);
     clock.step(86_400_000);
     await charge(5, 'there', 50);
     clock.step(86_400_000);
     answered(await store.history!.periods(team.teamId));
-    const closed = (await told()).filter(({ facts }) => facts.kind === 'period_closed');
+    const closed = (await recorded()).filter(({ facts }) => facts.kind === 'period_closed');
     expect(closed).toMatchObject([{ facts: { period: { characters: 5 } } }]);
   });
 
-  test('a limit of 0 has no percents, and a release tells nothing', async () => {
+  test('a limit of 0 has no percentages, and a release records nothing', async () => {
     const free = await scene({ characterLimit: 0, overageCharacters: 100 });
     await free.charge(50);
-    expect(quotaOf(await free.told())).toEqual([]);
+    expect(quotaOf(await free.recorded())).toEqual([]);
     const released = await scene({ characterLimit: 100 });
     await released.team.release((await released.team.reserve(90)).requestId);
-    expect(quotaOf(await released.told())).toEqual([]);
+    expect(quotaOf(await released.recorded())).toEqual([]);
   });
 
-  test('a balance that falls to a threshold is told once, and again after it was above it', async () => {
+  test('a balance that falls to a threshold is recorded once, and again after it was above it', async () => {
     // A minor unit per character.
-    const { charge, told, team, store } = await scene({ ...PREPAID, minorPerMillion: 1_000_000 }, toMicro(1005));
+    const { charge, recorded, team, store } = await scene({ ...PREPAID, minorPerMillion: 1_000_000 }, toMicro(1005));
     const credit = async (): Promise<unknown[]> =>
-      creditOf(await told()).map(({ thresholdMinor, balanceMicro }) => [thresholdMinor, balanceMicro]);
+      creditOf(await recorded()).map(({ thresholdMinor, balanceMicro }) => [thresholdMinor, balanceMicro]);
     await charge(4);
     expect(await credit()).toEqual([]);
     await charge(1, 'there');
@@ -247,53 +247,53 @@ describe.each(KINDS)('$name', ({ open }) => {
     ]);
   });
 
-  test('less than a minor unit counts as nothing left, as it is shown', async () => {
-    const { charge, told } = await scene({ ...PREPAID, minorPerMillion: 1_000_000 }, toMicro(2) + 400_000);
+  test('a balance below one minor unit counts as 0, as it is shown', async () => {
+    const { charge, recorded } = await scene({ ...PREPAID, minorPerMillion: 1_000_000 }, toMicro(2) + 400_000);
     await charge(1);
-    expect(creditOf(await told())).toEqual([]);
+    expect(creditOf(await recorded())).toEqual([]);
     await charge(1);
-    expect(creditOf(await told())).toMatchObject([{ thresholdMinor: 0, balanceMicro: 400_000, currency: 'EUR' }]);
+    expect(creditOf(await recorded())).toMatchObject([{ thresholdMinor: 0, balanceMicro: 400_000, currency: 'EUR' }]);
   });
 
-  test('a store that was opened without rules keeps nothing, and what it passed is told by the next that has them', async () => {
-    const { store, told, charge, team } = await scene({ characterLimit: 100 });
-    // Not for longer: its janitor closes periods of the other tests' teams, and tells nothing of it.
+  test('a store without rules records nothing, and what it passed is recorded by the next one with rules', async () => {
+    const { store, recorded, charge, team } = await scene({ characterLimit: 100 });
+    // Opened only briefly: its janitor closes periods of other tests' teams without recording them.
     const silent = await open(clock, undefined);
-    const before = (await told()).length;
+    const before = (await recorded()).length;
     answered(await silent.teams.updateTeam(team.teamId, { name: 'Unheard' }));
     const { requestId } = await team.reserve(85);
     expect(await team.commit(requestId, promisedStore(silent))).toEqual({ kind: 'committed' });
-    expect(await told()).toHaveLength(before);
+    expect(await recorded()).toHaveLength(before);
     expect(answered(await silent.outbox!.pending())).toBe(answered(await store.outbox!.pending()));
     expect(await team.standing(promisedStore(silent))).toMatchObject({ usedCharacters: 85 });
     await silent.close();
     await charge(1);
-    expect(quotaOf(await told()).map(({ percent }) => percent)).toEqual([80]);
+    expect(quotaOf(await recorded()).map(({ percent }) => percent)).toEqual([80]);
   });
 
   test.each([true, false])(
-    'a team that is deleted is told once, and nothing that has its name or labels any more (keeping usage: %s)',
+    'a deleted team is recorded once, and no event has its name or labels any more (keeping usage: %s)',
     async (keepUsage) => {
-      const { team, store, charge, told } = await scene({ ...PREPAID, minorPerMillion: 1_000_000 }, toMicro(1002));
+      const { team, store, charge, recorded } = await scene({ ...PREPAID, minorPerMillion: 1_000_000 }, toMicro(1002));
       await charge(5);
       for (const _ of [1, 2]) answered(await store.teams.deleteTeam!(team.teamId, { keepUsage }));
-      const kinds = (await told()).map(({ facts }) => facts.kind);
+      const kinds = (await recorded()).map(({ facts }) => facts.kind);
       expect(kinds.toSorted()).toEqual([...(keepUsage ? ['period_closed', 'credit_threshold'] : []), 'team_deleted'].toSorted());
-      expect(JSON.stringify(await told())).not.toMatch(/Team under test|backend|la_live_/);
+      expect(JSON.stringify(await recorded())).not.toMatch(/Team under test|backend|la_live_/);
     },
   );
 
-  test('a process without rules of its own follows those of a gateway that sends, or did within a day', async () => {
-    const { team, outbox, told } = await scene();
+  test('a process without rules follows those of a gateway that sends events, or did within a day', async () => {
+    const { team, outbox, recorded } = await scene();
     expect(await outbox.lease('gateway', 1000)).toBe(true);
     const rename = async (name: string): Promise<number> => {
       const command = await open(clock, undefined);
       clock.step(1);
       answered(await command.teams.updateTeam(team.teamId, { name }));
       await command.close();
-      return (await told()).length;
+      return (await recorded()).length;
     };
-    const before = (await told()).length;
+    const before = (await recorded()).length;
     expect(await rename('While it runs')).toBe(before + 1);
     expect(await outbox.release('gateway')).toBeUndefined();
     clock.step(86_000_000);
@@ -302,10 +302,10 @@ describe.each(KINDS)('$name', ({ open }) => {
     expect(await rename('Later')).toBe(before + 2);
   });
 
-  test('a period is told once when nothing of it can change any more, with the percents that only late commits have reached', async () => {
-    const { team, store, told, charge } = await scene({ characterLimit: 100, overageCharacters: 100, period: 'PT1H' });
-    const percents = async () => quotaOf(await told()).map(({ percent }) => percent);
-    const closed = async () => (await told()).flatMap(({ facts }) => (facts.kind === 'period_closed' ? [facts.period] : []));
+  test('a period is recorded once it can no longer change, with the percentages that only late commits have reached', async () => {
+    const { team, store, recorded, charge } = await scene({ characterLimit: 100, overageCharacters: 100, period: 'PT1H' });
+    const percents = async () => quotaOf(await recorded()).map(({ percent }) => percent);
+    const closed = async () => (await recorded()).flatMap(({ facts }) => (facts.kind === 'period_closed' ? [facts.period] : []));
     await charge(70);
     clock.step(3_600_000 - 30_000);
     const late = await team.reserve(30);
@@ -322,10 +322,10 @@ describe.each(KINDS)('$name', ({ open }) => {
     expect(period).toEqual(answered(await store.history!.periods(team.teamId))!.at(-1));
     expect(period).toMatchObject({ characters: 100, closed: true });
     expect(await percents()).toEqual([80, 95, 100]);
-    expect(quotaOf(await told())[0]?.usage).toMatchObject({ characters: 100, team: { plan: 'test', limits: { characterLimit: 100 } } });
+    expect(quotaOf(await recorded())[0]?.usage).toMatchObject({ characters: 100, team: { plan: 'test', limits: { characterLimit: 100 } } });
   });
 
-  test('over random histories each percent that a period reaches is told under one id, and no other is', async () => {
+  test('in random histories exactly the percentages that a period reaches are recorded, each under one id', async () => {
     const HOUR_MS = 3_600_000;
     const characters = fc.integer({ min: 1, max: 60 });
     const where = fc.constantFrom('here' as const, 'there' as const);
@@ -339,7 +339,7 @@ describe.each(KINDS)('$name', ({ open }) => {
       },
     );
     const history = fc.asyncProperty(fc.array(move, { minLength: 5, maxLength: 25 }), async (moves) => {
-      const { team, stores, told } = await scene({ characterLimit: 100, overageCharacters: 1_000_000, period: 'PT1H' });
+      const { team, stores, recorded } = await scene({ characterLimit: 100, overageCharacters: 1_000_000, period: 'PT1H' });
       const { createdAtMs } = answered(await stores.here.teams.findTeam(team.teamId))!;
       const used = new Map<number, number>();
       const startOfPeriod = (): number => clock.nowMs() - ((clock.nowMs() - createdAtMs) % HOUR_MS);
@@ -365,7 +365,7 @@ describe.each(KINDS)('$name', ({ open }) => {
         answered(await store.history!.periods(team.teamId));
         answered(await store.teams.findTeam(team.teamId));
       }
-      const events = (await told()).flatMap(({ id, facts }) => (facts.kind === 'quota_threshold' ? [{ id, facts }] : []));
+      const events = (await recorded()).flatMap(({ id, facts }) => (facts.kind === 'quota_threshold' ? [{ id, facts }] : []));
       const seen = events.map(({ facts }) => `${facts.usage.periodStartMs} ${facts.percent}`);
       const due = [...used].flatMap(([start, sum]) =>
         [80, 95, 100].filter((percent) => sum >= percent).map((percent) => `${start} ${percent}`),
@@ -376,7 +376,7 @@ describe.each(KINDS)('$name', ({ open }) => {
     await fc.assert(history, { numRuns: 25 });
   }, 60_000);
 
-  test('an event is due at once, then when it was postponed to, and gone when it was removed', async () => {
+  test('an event is due at once, then at the time to which it was postponed, and gone when it was removed', async () => {
     const { outbox, team } = await scene();
     const mine = async (): Promise<readonly DueEvent[]> => (await dueOf(outbox)).filter(({ id }) => id === `${team.teamId}-created`);
     const [event] = await mine();
@@ -394,7 +394,7 @@ describe.each(KINDS)('$name', ({ open }) => {
     expect(await outbox.remove(event!)).toBeUndefined();
   });
 
-  test('the longest due come first, and no more than were asked for', async () => {
+  test('the longest due events are returned first, and no more than the given limit', async () => {
     const { outbox, team } = await scene();
     clock.step(10);
     const later = await scene();
@@ -403,7 +403,7 @@ describe.each(KINDS)('$name', ({ open }) => {
     expect(answered(await outbox.due(1)).map(({ id }) => id)).toEqual(ids.slice(0, 1));
   });
 
-  test('one holds the lease, until it gives it back or its time is over', async () => {
+  test('one process holds the lease until it gives it back or its time is over', async () => {
     const [{ outbox: here }, { outbox: there }] = await opened;
     expect(await here!.lease('a', 1000)).toBe(true);
     expect(await there!.lease('b', 1000)).toBe(false);
@@ -428,8 +428,8 @@ async function dueOf(outbox: Outbox): Promise<readonly DueEvent[]> {
   return answered(await outbox.due(LOTS));
 }
 
-/** All that is kept of a team, in the order of time. */
-async function toldOf(outbox: Outbox, teamId: string): Promise<KeptEvent[]> {
+/** All recorded events of a team, in the order of time. */
+async function eventsOf(outbox: Outbox, teamId: string): Promise<KeptEvent[]> {
   const mine = (await dueOf(outbox)).filter((event) => event.teamId === teamId);
   const kept: KeptEvent[] = [];
   for (const event of mine) kept.push(...[answered(await outbox.read(event))].filter((one) => one !== undefined));

@@ -1,4 +1,4 @@
-// The copy of a store: both answer every question alike, whatever their kinds; what is half-written, served or not empty is refused.
+// Copying a store: source and copy answer alike, whatever their kinds; stores that are half-written, in use or not empty are refused.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -67,7 +67,7 @@ async function filled(url: string): Promise<MovableClock> {
 const copy = (from: string, to: string, restart = false) => copyStoreTo({ from, to, restart, onProgress: () => undefined });
 const { quota, credit, idle } = RICH;
 
-/** Every question that the ports have, asked of everything that is there. */
+/** The answers of every reading method of the ports, for everything in the store. */
 async function everyAnswer(store: PluginStore, clock: MovableClock): Promise<unknown> {
   const { teams, keys, glossaries, history, ledger } = store;
   const digests = [RICH.digest, 'digest-two', 'digest-three', 'digest-four', 'digest-limited', 'digest-disabled', 'digest-of-nobody'];
@@ -120,48 +120,48 @@ function admit({ ledger }: PluginStore, teamId: string, keyId: string, requestId
   return ledger.admit({ requestId, teamId, keyId, characters: 3, reserve: true, leaseMs: 60_000, glossary: forGlossary, address });
 }
 
-/** What follows from what was copied: the window fills, reservations end or are settled, days and periods go on. */
+/** What happens after the copy: the window fills, reservations expire or are settled, days and periods continue. */
 async function future(store: PluginStore, clock: MovableClock, withChange: boolean): Promise<unknown> {
-  const said: unknown[] = [];
-  said.push(...(await futureOfLimited(store, clock)));
-  for (let i = 0; i < 7; i++) said.push(await admit(store, quota, RICH.key, `01JREQ0000000000000000002${i}`));
-  said.push(await store.ledger.resolve(quota, RICH.openId, 'commit'), await store.ledger.resolve(quota, RICH.lateId, 'commit'));
+  const answers: unknown[] = [];
+  answers.push(...(await futureOfLimited(store, clock)));
+  for (let i = 0; i < 7; i++) answers.push(await admit(store, quota, RICH.key, `01JREQ0000000000000000002${i}`));
+  answers.push(await store.ledger.resolve(quota, RICH.openId, 'commit'), await store.ledger.resolve(quota, RICH.lateId, 'commit'));
   if (withChange)
-    said.push(
+    answers.push(
       await store.teams.updateTeam(quota, {
         plan: { name: 'x', limits: (await limitsOf(store))! },
         once: { id: 'change1', request: 'another' },
       }),
     );
   clock.step(1001);
-  said.push(await admit(store, quota, RICH.otherKey, '01JREQ00000000000000000031'));
-  said.push(await store.ledger.resolve(quota, '01JREQ00000000000000000031', 'commit'), await everyAnswer(store, clock));
+  answers.push(await admit(store, quota, RICH.otherKey, '01JREQ00000000000000000031'));
+  answers.push(await store.ledger.resolve(quota, '01JREQ00000000000000000031', 'commit'), await everyAnswer(store, clock));
   clock.step(61_000);
-  said.push(await store.teams.standing(credit), await store.teams.standing(quota));
+  answers.push(await store.teams.standing(credit), await store.teams.standing(quota));
   clock.step(86_400_000 * 8);
-  said.push(await admit(store, quota, RICH.otherKey, '01JREQ00000000000000000032'));
-  said.push(await store.ledger.resolve(quota, '01JREQ00000000000000000032', 'commit'), await everyAnswer(store, clock));
-  return said;
+  answers.push(await admit(store, quota, RICH.otherKey, '01JREQ00000000000000000032'));
+  answers.push(await store.ledger.resolve(quota, '01JREQ00000000000000000032', 'commit'), await everyAnswer(store, clock));
+  return answers;
 }
 
-/** Of the key with every limit: one of its two places is taken, 78 of its 150 characters are used or held. */
+/** The same for the key with every limit: one of its two slots is taken, 78 of its 150 characters are used or held. */
 async function futureOfLimited(store: PluginStore, clock: MovableClock): Promise<unknown[]> {
-  const said = [await admitOf(store, '01JREQ00000000000000000050', 30)];
-  // The team's window has a place again, the key's has none.
+  const answers = [await admitOf(store, '01JREQ00000000000000000050', 30)];
+  // The team's window has a free slot again, the key's has none.
   clock.step(100);
-  said.push(await admitOf(store, '01JREQ00000000000000000051', 30));
+  answers.push(await admitOf(store, '01JREQ00000000000000000051', 30));
   const released = await store.ledger.resolve(quota, RICH.limitedId, 'release');
   clock.step(1001);
-  for (let i = 0; i < 3; i++) said.push(await admitOf(store, `01JREQ0000000000000000006${i}`, 42));
+  for (let i = 0; i < 3; i++) answers.push(await admitOf(store, `01JREQ0000000000000000006${i}`, 42));
   clock.step(1001);
   const kinds = ['admitted', 'rate_limited', 'admitted', 'quota_exceeded', 'rate_limited'];
-  expect(said.map((answer) => answer.kind)).toEqual(kinds);
-  expect(said.filter(({ kind }) => kind !== 'admitted')).toMatchObject([
+  expect(answers.map((answer) => answer.kind)).toEqual(kinds);
+  expect(answers.filter(({ kind }) => kind !== 'admitted')).toMatchObject([
     { of: 'key', limit: 2 },
     { of: 'key', characterLimit: 150 },
     { of: 'key' },
   ]);
-  return [...said, released];
+  return [...answers, released];
 }
 
 function admitOf({ ledger }: PluginStore, requestId: string, characters: number) {
@@ -180,7 +180,7 @@ describe.each([
   ['redis', 'redis'],
   ['sqlite', 'sqlite'],
 ] as const)('from %s to %s', (kind, other) => {
-  test('both answer every question alike, now and later', async () => {
+  test('both give the same answers, now and later', async () => {
     const [from, to] = [urlOf(kind, 0), urlOf(other, 1)];
     const clock = await filled(from);
     const tally = await copy(from, to);
@@ -195,7 +195,7 @@ describe.each([
     await target.close();
   });
 
-  test('the copy is sound', async () => {
+  test('the check finds nothing in the copy', async () => {
     const [from, to] = [urlOf(kind, 0), urlOf(other, 1)];
     await filled(from);
     await copy(from, to);
@@ -207,14 +207,14 @@ describe.each([
   });
 });
 
-describe('what is refused, in one line', () => {
+describe('refused in one line:', () => {
   let from: string;
   beforeEach(async () => {
     from = sqliteUrl();
     await filled(from);
   });
 
-  test('a source that somebody has open, of either kind', async () => {
+  test('a source of either kind that is in use', async () => {
     const store = await open(from, new MovableClock());
     await expect(copy(from, servers[1]!.url)).rejects.toThrow(/^sqlite:\S+ is in use: another process has it open; stop the gateways/);
     await store.close();
@@ -225,11 +225,11 @@ describe('what is refused, in one line', () => {
     await expect(copy(servers[0]!.url, sqliteUrl())).rejects.toThrow(/^the store redis:\S+ is in use by a gateway/);
     clearInterval(probing);
     await serving.close();
-    // The probe that is left behind is not renewed.
+    // The probe's key remains, and is not renewed.
     await copy(servers[0]!.url, sqliteUrl());
   });
 
-  test('a target that is not empty, of either kind', async () => {
+  test('a target of either kind that is not empty', async () => {
     const to = sqliteUrl();
     await copy(from, to);
     await expect(copy(from, to)).rejects.toThrow(/^sqlite:\S+ is not empty \(it has rows in .*teams.*\): choose an empty store$/);
@@ -238,7 +238,7 @@ describe('what is refused, in one line', () => {
     await expect(copy(from, servers[1]!.url, true)).rejects.toThrow(/^the store redis:\S+ is not empty \(it has lingate:\S+\): choose/);
   });
 
-  test('a target without teams, in which a gateway has been, is empty', async () => {
+  test('but not a target that a gateway has used without creating teams', async () => {
     const to = sqliteUrl();
     const clock = new MovableClock();
     for (const url of [to, servers[1]!.url]) {
@@ -249,7 +249,7 @@ describe('what is refused, in one line', () => {
     }
   });
 
-  test('the same store twice, kinds that are none, and what is not there', async () => {
+  test('a store as its own target, unknown kinds, and stores that do not exist', async () => {
     await expect(copy(from, from)).rejects.toThrow(/are the same store/);
     await expect(copy('redis://localhost/', 'redis://127.0.0.1:6379/0')).rejects.toThrow(/are the same store/);
     await expect(copy(from, 'mine:x')).rejects.toThrow(/^mine:x cannot be copied: a store is one of sqlite:PATH/);
@@ -260,7 +260,7 @@ describe('what is refused, in one line', () => {
     await expect(copy(from, 'redis://127.0.0.1:1')).rejects.toThrow(/cannot be used \(ECONNREFUSED\)/);
   });
 
-  test('a source with a fault, and its target stays half-written', async () => {
+  test('a source with a fault, which leaves the target half-written', async () => {
     const database = new DatabaseSync(from.slice('sqlite:'.length));
     database.exec(`DELETE FROM pieces WHERE dictionary_id = '${RICH.dictionary}'`);
     database.close();
@@ -271,8 +271,8 @@ describe('what is refused, in one line', () => {
   });
 });
 
-describe.each(['sqlite', 'redis'] as const)('a copy into %s that was interrupted', (kind) => {
-  test('is refused by everything else, is repeated on demand only, and is whole then', async () => {
+describe.each(['sqlite', 'redis'] as const)('an interrupted copy into %s', (kind) => {
+  test('cannot be used, is repeated only on demand, and is complete then', async () => {
     const [from, to] = [sqliteUrl(), urlOf(kind, 1)];
     const clock = await filled(from);
     const stop = copyStoreTo({
@@ -305,7 +305,7 @@ describe.each(['sqlite', 'redis'] as const)('a copy into %s that was interrupted
   });
 });
 
-test('events that wait go along, with their times and tries, and so does what was told of thresholds', async () => {
+test('waiting events are copied with their times and tries, and so are the recorded thresholds', async () => {
   const [from, middle, to] = [sqliteUrl(), servers[0]!.url, sqliteUrl()];
   const clock = await filled(from);
   expect((await copy(from, middle)).events).toBeGreaterThan(10);
@@ -320,9 +320,9 @@ test('events that wait go along, with their times and tries, and so does what wa
   const parsed = (url: string) =>
     rows(url, events).map((row) => ({ ...(row as object), facts: JSON.parse((row as { facts: string }).facts) as unknown }));
   expect(parsed(to)).toEqual(parsed(from));
-  const told = 'SELECT * FROM told_percents ORDER BY team, period_no';
-  expect(rows(to, told)).toEqual(rows(from, told));
-  expect(rows(to, told)).not.toEqual([]);
+  const thresholds = 'SELECT * FROM told_percents ORDER BY team, period_no';
+  expect(rows(to, thresholds)).toEqual(rows(from, thresholds));
+  expect(rows(to, thresholds)).not.toEqual([]);
   const store = await openRedisStore({ url: middle, log: SILENT, clock, commandTimeoutMs: 5000, events: RICH_EVENTS });
   const due = answered(await store.outbox!.due(100));
   expect(await Promise.all(due.map((one) => store.outbox!.read(one)))).not.toContain(undefined);
@@ -330,8 +330,8 @@ test('events that wait go along, with their times and tries, and so does what wa
   await store.close();
 });
 
-describe('the copy forgets nothing', () => {
-  test('every table of a file is one that is copied, or that gateways leave about themselves', async () => {
+describe('nothing is left out of the copy', () => {
+  test('every table of a file is copied, or has only what gateways write about themselves', async () => {
     const url = sqliteUrl();
     await filled(url);
     const database = new DatabaseSync(url.slice('sqlite:'.length));
@@ -341,7 +341,7 @@ describe('the copy forgets nothing', () => {
     await expect(copy(url, servers[1]!.url)).rejects.toThrow(/holds data that cannot be copied: rows of songs$/);
   });
 
-  test('every kind of key in Redis is one that is copied, or made anew, or of gateways', async () => {
+  test('every kind of key in Redis is copied, created again, or about gateways', async () => {
     await filled(servers[0]!.url);
     const names = await clients[0]!.keys('*');
     expect(names.filter((name) => kindOfName(name) === undefined)).toEqual([]);
@@ -349,14 +349,14 @@ describe('the copy forgets nothing', () => {
     await expect(copy(servers[0]!.url, sqliteUrl())).rejects.toThrow(/holds data that cannot be copied: "lingate:\{x\}:songs"$/);
   });
 
-  test('half-written stores are marked so that older versions refuse them', async () => {
+  test('half-written stores are marked in a way that older versions refuse', async () => {
     expect(HALF_WRITTEN_SCHEMA).toBeGreaterThan(1_000_000);
     await filled(servers[0]!.url);
     expect(await clients[0]!.get(LAYOUT_KEY)).toBe('2');
   });
 });
 
-test('the command says what it has copied, and where it is', async () => {
+test('the command prints its progress and what it has copied', async () => {
   const [from, to] = [sqliteUrl(), servers[1]!.url];
   await filled(from);
   const { status, stdout, stderr } = await inProcess(['store', 'copy', '--from', from, '--to', to, '--json']);
