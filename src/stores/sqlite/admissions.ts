@@ -1,10 +1,10 @@
-// The admission in SQLite: checks in the order given by the port, by the same plan rules as stores/redis/lua/plan.lua, and
+// The admission in SQLite: checks in the order given by the port, by the same plan rules as stores/redis/lua/admit.lua, and
 // writes last.
 import type { DatabaseSync } from 'node:sqlite';
 import { dictionaryFor } from '../../domain/dictionary-choice.ts';
 import { costMicro, minorRoundedDown, minorRoundedUp } from '../../domain/money.ts';
-import type { Micro } from '../../domain/money.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
+import { REMEMBER_MS } from '../../domain/reservation.ts';
 import type { DictionaryRecord } from '../../ports/glossary-store.ts';
 import type {
   Admission,
@@ -15,13 +15,13 @@ import type {
   GlossaryReference,
   Placed,
 } from '../../ports/ledger.ts';
-import type { Books } from './books.ts';
-import type { Expiry } from './expiry.ts';
+import type { Books, KeyBooks, TeamBooks } from './books.ts';
+import type { KeyGuard } from './key-guard.ts';
+import type { Periods } from './periods.ts';
 import type { RequestIds } from './request-ids.ts';
 import { OPEN } from './sqlite-schema.ts';
 import { named, prepared, objects } from './statements.ts';
 import type { Statements } from './statements.ts';
-import type { KeyBooks, TeamBooks } from './team-books.ts';
 
 const SQL = {
   // A glossary without dictionaries yields one row of nulls.
@@ -33,30 +33,31 @@ const SQL = {
 
 export class Admissions {
   readonly #books: Books;
-  readonly #expiry: Expiry;
+  readonly #periods: Periods;
   readonly #ids: RequestIds;
   readonly #sql: Statements<typeof SQL>;
 
-  constructor(database: DatabaseSync, books: Books, expiry: Expiry, ids: RequestIds) {
+  constructor(database: DatabaseSync, books: Books, periods: Periods, ids: RequestIds) {
     this.#books = books;
-    this.#expiry = expiry;
+    this.#periods = periods;
     this.#ids = ids;
     this.#sql = prepared(database, SQL);
   }
 
   /** Call it within a transaction; `nowMs` is the operation's only reading of the clock. */
-  admit(request: AdmissionRequest, nowMs: number): Admission {
+  readonly admit = (request: AdmissionRequest, nowMs: number): Admission => {
     const team = this.#books.team(request.teamId, request.keyId);
     if (team === undefined) return { kind: 'key_unknown' };
-    this.#expiry.run(team, nowMs);
+    this.#periods.update(team, nowMs);
     const key = this.#books.key(team, request.keyId);
     if (key !== undefined && !key.isRevoked && key.guard === undefined && team.window.hasRoom(team.limits.requestsPerSecond, nowMs)) {
       // Only a known id can still prevent the admission: inserting its row detects that before anything else is written.
       const answer = this.#judge(request, team, key, nowMs);
-      if (this.#note(request, team, key, answer, nowMs, false)) return this.#place(request, team, key, answer, nowMs);
+      const placed = this.#place(request, team, key, answer, nowMs, false);
+      if (placed !== undefined) return placed;
     }
     return this.#admitInOrder(request, team, key, nowMs);
-  }
+  };
 
   #admitInOrder(request: AdmissionRequest, team: TeamBooks, key: KeyBooks | undefined, nowMs: number): Admission {
     const { requestId, teamId } = request;
@@ -70,17 +71,16 @@ export class Admissions {
     const refusal = this.#callerRefusal(team, key, request.address, nowMs, true);
     if (refusal !== undefined) return refusal;
     const answer = this.#judge(request, team, key, nowMs);
-    this.#note(request, team, key, answer, nowMs, true);
-    return this.#place(request, team, key, answer, nowMs);
+    return this.#place(request, team, key, answer, nowMs, true)!;
   }
 
   /** Call it within a transaction. */
-  check({ teamId, keyId, address }: CallerCheck, nowMs: number): CheckedCaller {
+  readonly check = ({ teamId, keyId, address }: CallerCheck, nowMs: number): CheckedCaller => {
     const team = this.#books.team(teamId, keyId);
     const key = team && this.#books.key(team, keyId);
     if (team === undefined || key === undefined) return { kind: 'key_unknown' };
     return this.#callerRefusal(team, key, address, nowMs, false) ?? { kind: 'admitted', reservation: undefined };
-  }
+  };
 
   /** Checks key and rate, for a request that takes a slot or only asks. */
   #callerRefusal(
@@ -107,35 +107,33 @@ export class Admissions {
   }
 
   /** The result for a request that has a slot. Changes nothing. */
-  #judge(request: AdmissionRequest, team: TeamBooks, key: KeyBooks, nowMs: number): Placed {
+  #judge(request: AdmissionRequest, { no, limits, counts }: TeamBooks, key: KeyBooks, nowMs: number): Placed {
     const { requestId, teamId, characters, reserve, leaseMs, glossary } = request;
-    const tooLong = characters === undefined ? undefined : textRefusal(team.limits, characters);
-    if (tooLong !== undefined) return tooLong;
+    const maxCharacters = limits.maxCharactersPerRequest;
+    if (characters !== undefined && characters > maxCharacters) return { kind: 'text_too_long', maxCharacters };
     if (!reserve || characters === undefined) return { kind: 'admitted', reservation: undefined };
-    const dictionary = glossary === undefined ? undefined : this.#dictionary(team.no, glossary);
+    const dictionary = glossary === undefined ? undefined : this.#dictionary(no, glossary);
     if (typeof dictionary === 'object') return dictionary;
-    const refusal = keyRefusal(key, team.counts, characters) ?? booksRefusal(team.limits, team.counts, characters);
+    const refusal = (key.guard && keyRefusal(key, key.guard, counts, characters)) ?? booksRefusal(limits, counts, characters);
     if (refusal !== undefined) return refusal;
     const reservation = { requestId, teamId, characters, leaseUntilMs: nowMs + leaseMs };
     return dictionary === undefined ? { kind: 'admitted', reservation } : { kind: 'admitted', reservation, dictionaryId: dictionary };
   }
 
-  /** Writes the row of the id for this result; without `over`, only if there is none yet. */
-  #note({ requestId }: AdmissionRequest, team: TeamBooks, key: KeyBooks, answer: Placed, nowMs: number, over: boolean): boolean {
+  /**
+   * Writes the row of the id, takes the slot in the window, and adds the reservation to what is held. Without `over`, only if
+   * there is no row yet; otherwise nothing is written, and there is no answer.
+   */
+  #place(request: AdmissionRequest, team: TeamBooks, key: KeyBooks, answer: Placed, nowMs: number, over: boolean): Placed | undefined {
     const reservation = answer.kind === 'admitted' ? answer.reservation : undefined;
-    if (reservation === undefined) return this.#ids.addReleased(team.no, requestId, nowMs, over);
-    const { characters, leaseUntilMs } = reservation;
-    return this.#ids.addOpen(
-      team,
-      key.no,
-      { requestId, untilMs: leaseUntilMs, characters, priceMicro: priceOf(team.limits, characters) },
-      nowMs,
-      over,
-    );
-  }
-
-  /** Takes the slot in the window, and adds the reservation to what is held. */
-  #place(request: AdmissionRequest, team: TeamBooks, key: KeyBooks, answer: Placed, nowMs: number): Placed {
+    const { limits, counts } = team;
+    const held = reservation && {
+      key: key.no,
+      characters: reservation.characters,
+      priceMicro: limits.billing === 'credit' ? costMicro(reservation.characters, limits.minorPerMillion) : 0,
+      periodNo: counts.periodNo,
+    };
+    if (!this.#ids.add(team, request.requestId, held, reservation?.leaseUntilMs ?? nowMs + REMEMBER_MS, nowMs, over)) return undefined;
     this.#stamp(key, nowMs);
     team.window.take(nowMs);
     const { guard } = key;
@@ -144,16 +142,15 @@ export class Admissions {
       this.#books.touchGuard(key);
     }
     this.#books.touch(team);
-    if (answer.kind === 'admitted' && answer.reservation !== undefined) {
-      const { characters, leaseUntilMs } = answer.reservation;
-      team.counts.heldCharacters += characters;
-      team.counts.heldMicro += priceOf(team.limits, characters);
-      if (guard !== undefined) this.#books.hold(key, characters, team.counts.periodNo);
-      team.leaseDueMs = Math.min(team.leaseDueMs, leaseUntilMs);
+    if (reservation !== undefined && held !== undefined) {
+      counts.heldCharacters += held.characters;
+      counts.heldMicro += held.priceMicro;
+      if (guard !== undefined) this.#books.hold(key, held.characters, held.periodNo);
+      team.leaseDueMs = Math.min(team.leaseDueMs, reservation.leaseUntilMs);
     }
     const placed = request.reportPlan === true ? { ...answer, plan: this.#books.planOf(team) } : answer;
     if (request.reportRate !== true) return placed;
-    const limit = team.limits.requestsPerSecond;
+    const limit = limits.requestsPerSecond;
     const rate = { limit, remaining: limit - team.window.total };
     return { ...placed, rate: guard === undefined ? rate : guard.nearer(rate) };
   }
@@ -173,21 +170,10 @@ export class Admissions {
   }
 }
 
-/** Checked before the glossary. */
-function textRefusal({ maxCharactersPerRequest }: TeamLimits, characters: number): Placed | undefined {
-  if (characters <= maxCharactersPerRequest) return undefined;
-  return { kind: 'text_too_long', maxCharacters: maxCharactersPerRequest };
-}
-
-/** The credit that the characters cost. */
-function priceOf({ billing, minorPerMillion }: TeamLimits, characters: number): Micro {
-  return billing === 'credit' ? costMicro(characters, minorPerMillion) : 0;
-}
-
 /** Checked after the glossary and before the team's quota: the key's own characters in the team's period. */
-function keyRefusal({ guard, counts }: KeyBooks, team: TeamBooks['counts'], characters: number): Placed | undefined {
-  const characterLimit = guard?.limits.characters;
-  if (guard === undefined || characterLimit === undefined) return undefined;
+function keyRefusal({ counts }: KeyBooks, guard: KeyGuard, team: TeamBooks['counts'], characters: number): Placed | undefined {
+  const characterLimit = guard.limits.characters;
+  if (characterLimit === undefined) return undefined;
   const used = counts.periodNo === team.periodNo ? counts.characters : 0;
   if (used + guard.held(team) + characters <= characterLimit) return undefined;
   return { kind: 'quota_exceeded', characterLimit, overageCapMinor: 0, periodEndMs: team.periodEndMs, of: 'key' };
@@ -202,7 +188,7 @@ function booksRefusal(limits: TeamLimits, counts: TeamBooks['counts'], character
     return { kind: 'quota_exceeded', characterLimit, overageCapMinor, periodEndMs: counts.periodEndMs };
   }
   const freeMicro = counts.balanceMicro - counts.heldMicro;
-  const priceMicro = priceOf(limits, characters);
+  const priceMicro = costMicro(characters, limits.minorPerMillion);
   if (freeMicro >= priceMicro) return undefined;
   const { currency } = limits;
   return { kind: 'credit_exhausted', balanceMinor: minorRoundedDown(freeMicro), requiredMinor: minorRoundedUp(priceMicro), currency };

@@ -3,16 +3,23 @@ import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { GUARD_COLUMNS, KeyGuard } from './key-guard.ts';
 import { RateWindow } from './rate-window.ts';
+import { HeldReservations } from './request-ids.ts';
+import type { ThresholdMark } from './sqlite-events.ts';
 import { LIMITS, NOT_ERASED, OPEN } from './sqlite-schema.ts';
-import { assigned, membersOf, prepared, selected, tuples, valuesOf } from './statements.ts';
+import { membersOf, prepared, selected, tuples } from './statements.ts';
 import type { Numbers, Statements } from './statements.ts';
-import { BOOKS, KEY_BOOKS, KeyBooks, TeamBooks } from './team-books.ts';
 
 /**
- * The other columns are written when a period or day begins: each has a foreign key or an index, which costs lookups on every
- * write.
+ * A team's row in `books`, except for the window. `periodNo` is the number of the current period, `day` the UTC day that the keys'
+ * rows currently count; 0 for none.
  */
-const { periodNo: _periodNo, periodEndMs: _periodEndMs, day: _day, ...WRITTEN } = BOOKS;
+export const BOOKS = ['balanceMicro', 'heldMicro', 'periodNo', 'periodEndMs', 'usedCharacters', 'heldCharacters', 'day'] as const;
+
+/**
+ * A key's row in `key_books`: its last use (0 for never), its counts in the period it was last charged in, and those of the
+ * team's current day.
+ */
+export const KEY_BOOKS = ['lastUsedAtMs', 'periodNo', 'characters', 'requests', 'dayCharacters', 'dayRequests'] as const;
 
 /** About a kilobyte each. The cache is cleared when it grows beyond this. */
 const TEAMS_MAX = 10_000;
@@ -23,8 +30,8 @@ const TEAM = `t.no, (SELECT min(o.until_ms) FROM operations o WHERE o.team = t.n
   b.window_newest_ms, b.window, ${selected(BOOKS, 'b')}, ${selected(LIMITS, 't')}`;
 
 /** Offsets of the columns in `TEAM`. */
-const [BOOKS_AT, LIMITS_AT] = [4, 4 + Object.keys(BOOKS).length];
-const KEY_AT = LIMITS_AT + Object.keys(LIMITS).length;
+const [BOOKS_AT, LIMITS_AT] = [4, 4 + BOOKS.length];
+const KEY_AT = LIMITS_AT + LIMITS.length;
 
 const SQL = {
   dataVersion: tuples<[SQLOutputValue]>('PRAGMA data_version'),
@@ -33,11 +40,15 @@ const SQL = {
     WHERE t.team_id = ? AND t.erasure = ${NOT_ERASED}`),
   key: tuples<SQLOutputValue[]>(`SELECT ${KEY} FROM keys k JOIN key_books u ON ${OF_KEY} WHERE k.key_id = ? AND k.team = ?`),
   plan: tuples<[string]>('SELECT plan FROM teams WHERE no = ?'),
-  keyByNumber: tuples<SQLOutputValue[]>(`SELECT ${KEY} FROM keys k JOIN key_books u ON ${OF_KEY} WHERE k.no = ?`),
+  keyByNumber: tuples<SQLOutputValue[]>(`SELECT ${KEY} FROM keys k JOIN key_books u ON ${OF_KEY} WHERE k.no = ? AND k.team = ?`),
   guard: `SELECT ${GUARD_COLUMNS} FROM key_limits l WHERE l.key = ?`,
   guarded: 'SELECT 1 FROM key_limits WHERE team = ? AND characters IS NOT NULL LIMIT 1',
-  write: `UPDATE books SET ${assigned(WRITTEN)}, window_newest_ms = ?, window = ? WHERE team = ?`,
-  writeKey: `UPDATE key_books SET ${assigned(KEY_BOOKS)} WHERE team = ? AND key = ?`,
+  // The other columns are written when a period or day begins: each has a foreign key or an index, which costs lookups on every
+  // write.
+  write: `UPDATE books SET balance_micro = ?, held_micro = ?, used_characters = ?, held_characters = ?, window_newest_ms = ?,
+    window = ? WHERE team = ?`,
+  writeKey: `UPDATE key_books SET last_used_at_ms = ?, period_no = ?, characters = ?, requests = ?, day_characters = ?,
+    day_requests = ? WHERE team = ? AND key = ?`,
   writeGuard: 'UPDATE key_limits SET held_period_no = ?, held_characters = ?, window_newest_ms = ?, window = ? WHERE key = ?',
 };
 
@@ -66,28 +77,23 @@ export class Books {
     if (known !== undefined) return known;
     const row = this.#sql.team.get(keyId, teamId);
     if (row === undefined) return undefined;
-    const team = teamOf(teamId, row);
+    const team = new TeamBooks(teamId, row);
     if (row[KEY_AT] !== null) team.add(this.#guarding(new KeyBooks(team, row, KEY_AT)));
     this.#teams.set(teamId, team);
     return team;
   }
 
-  /** `undefined` if the team has no such key. */
-  key(team: TeamBooks, keyId: string): KeyBooks | undefined {
-    const known = team.keys.get(keyId);
+  /** By its id or row number; `undefined` if the team has no such key. */
+  key(team: TeamBooks, key: string | number): KeyBooks | undefined {
+    const known = team.keys.get(key);
     if (known !== undefined) return known;
-    const row = this.#sql.key.get(keyId, team.no);
+    const row = (typeof key === 'string' ? this.#sql.key : this.#sql.keyByNumber).get(key, team.no);
     return row === undefined ? undefined : team.add(this.#guarding(new KeyBooks(team, row, 0)));
   }
 
   /** Name of the team's plan. Read on first use, because most gateways never need it. */
   planOf(team: TeamBooks): string {
     return (team.planName ??= this.#sql.plan.get(team.no)![0]);
-  }
-
-  /** The key of a reservation, which always exists. */
-  keyOf(team: TeamBooks, no: number): KeyBooks {
-    return team.keys.get(no) ?? team.add(this.#guarding(new KeyBooks(team, this.#sql.keyByNumber.get(no)!, 0)));
   }
 
   /** Whether any key of the team has a character limit. */
@@ -122,13 +128,15 @@ export class Books {
   flush(): void {
     // `get` because `run` builds a result object, which takes a quarter of a microsecond each time.
     for (const team of this.#changed) {
-      const { counts, window, no } = team;
-      this.#sql.write.get(...valuesOf(WRITTEN, counts), window.newestMs, window.packed(), no);
+      const { balanceMicro, heldMicro, usedCharacters, heldCharacters } = team.counts;
+      const { newestMs } = team.window;
+      this.#sql.write.get(balanceMicro, heldMicro, usedCharacters, heldCharacters, newestMs, team.window.packed(), team.no);
       team.changed = false;
     }
     this.#changed.length = 0;
     for (const key of this.#changedKeys) {
-      this.#sql.writeKey.get(...valuesOf(KEY_BOOKS, key.counts), key.team.no, key.no);
+      const { lastUsedAtMs, periodNo, characters, requests, dayCharacters, dayRequests } = key.counts;
+      this.#sql.writeKey.get(lastUsedAtMs, periodNo, characters, requests, dayCharacters, dayRequests, key.team.no, key.no);
       key.changed = false;
     }
     this.#changedKeys.length = 0;
@@ -155,9 +163,62 @@ export class Books {
   }
 }
 
-function teamOf(teamId: string, row: readonly SQLOutputValue[]): TeamBooks {
-  const [no, leaseDueMs, newestMs, packed] = row as unknown as [number, number | null, number, Uint8Array];
-  const counts = membersOf(BOOKS, row, BOOKS_AT) as Numbers<typeof BOOKS>;
-  const limits = membersOf(LIMITS, row, LIMITS_AT) as unknown as TeamLimits;
-  return new TeamBooks(teamId, { no, leaseDueMs }, limits, counts, new RateWindow(packed, newestMs));
+/** A team in memory: limits, counters, window and the keys used so far. */
+export class TeamBooks {
+  readonly teamId: string;
+  readonly no: number;
+  readonly limits: TeamLimits;
+  readonly counts: Numbers<typeof BOOKS>;
+  readonly window: RateWindow;
+  /** No open lease expires before this time. */
+  leaseDueMs: number;
+  /** By key id and by number. */
+  readonly keys = new Map<string | number, KeyBooks>();
+  /** What open reservations made since the team was read hold; others are looked up in the file. */
+  readonly held = new HeldReservations();
+  /** `undefined` until it is computed. */
+  thresholdMark: ThresholdMark | undefined = undefined;
+  /** `undefined` until it is read. */
+  planName: string | undefined = undefined;
+  /** Whether `counts` or `window` differ from the file. */
+  changed = false;
+
+  /** From a row with the columns of `TEAM`. */
+  constructor(teamId: string, row: readonly SQLOutputValue[]) {
+    const [no, leaseDueMs, newestMs, packed] = row as unknown as [number, number | null, number, Uint8Array];
+    this.teamId = teamId;
+    this.no = no;
+    this.leaseDueMs = leaseDueMs ?? Infinity;
+    this.window = new RateWindow(packed, newestMs);
+    this.counts = membersOf(BOOKS, row, BOOKS_AT) as Numbers<typeof BOOKS>;
+    this.limits = membersOf(LIMITS, row, LIMITS_AT) as unknown as TeamLimits;
+  }
+
+  add(key: KeyBooks): KeyBooks {
+    this.keys.set(key.keyId, key);
+    this.keys.set(key.no, key);
+    return key;
+  }
+}
+
+export class KeyBooks {
+  readonly team: TeamBooks;
+  readonly no: number;
+  readonly keyId: string;
+  readonly isRevoked: boolean;
+  /** Whether it has its own limits, or is disabled. */
+  readonly isGuarded: boolean;
+  readonly counts: Numbers<typeof KEY_BOOKS>;
+  guard: KeyGuard | undefined = undefined;
+  changed = false;
+
+  /** From a row: number, id, time of revocation, whether it is guarded, and the columns of `KEY_BOOKS`. */
+  constructor(team: TeamBooks, row: readonly SQLOutputValue[], first: number) {
+    this.team = team;
+    this.no = row[first] as number;
+    this.keyId = row[first + 1] as string;
+    this.isRevoked = row[first + 2] !== null;
+    this.isGuarded = row[first + 3] === 1;
+    this.counts = membersOf(KEY_BOOKS, row, first + 4) as Numbers<typeof KEY_BOOKS>;
+  }
 }

@@ -4,12 +4,14 @@ import { isLarge, ReadEntries } from '../../domain/entries-text.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { StoreParts } from './group-commit.ts';
 import { securely } from './open-database.ts';
 import { NOT_ERASED } from './sqlite-schema.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 import { looked } from './store-fault.ts';
+import type { StoreParts } from './store-parts.ts';
+
+type Parts = Pick<StoreParts, 'database' | 'path' | 'group'>;
 
 /** Written or deleted per transaction: takes a few milliseconds, mostly waiting for the disk. */
 const PIECES_AT_ONCE = 2;
@@ -31,12 +33,18 @@ const SQL = {
   forget: 'DELETE FROM unheld WHERE dictionary_id = ? AND from_ms <= ?',
 };
 
+/** The entries of a new dictionary. */
+export interface NewPieces {
+  readonly dictionaryId: string;
+  readonly pieces: EntryPieces;
+}
+
 export class DictionaryPieces {
-  readonly #parts: StoreParts;
+  readonly #parts: Parts;
   readonly #sql: Statements<typeof SQL>;
   #clearing: Promise<void> | undefined = undefined;
 
-  constructor(parts: StoreParts) {
+  constructor(parts: Parts) {
     this.#parts = parts;
     this.#sql = prepared(parts.database, SQL);
   }
@@ -57,24 +65,27 @@ export class DictionaryPieces {
     return new ReadEntries(pieces);
   }
 
-  /** Writes a large dictionary before a glossary holds it; small ones are written by `hold`. */
-  async prepare(dictionaryId: string, pieces: EntryPieces): Promise<StoreUnavailable | undefined> {
-    if (!isLarge(pieces)) return undefined;
-    for (let first = 0; first < pieces.length; first += PIECES_AT_ONCE) {
-      const done = await this.#parts.group.run(() => {
-        this.#sql.announce.run(dictionaryId, this.#parts.clock.nowMs() + UNHELD_MS);
-        for (const [i, piece] of pieces.slice(first, first + PIECES_AT_ONCE).entries()) this.#sql.add.run(dictionaryId, first + i, piece);
-        return undefined;
-      });
-      if (isUnavailable(done)) return done;
-      await nextTurn();
+  /** Writes the large ones of new dictionaries before a glossary holds them; small ones are written by `hold`. */
+  async prepare(dictionaries: readonly NewPieces[]): Promise<StoreUnavailable | undefined> {
+    for (const { dictionaryId, pieces } of dictionaries) {
+      for (let first = 0; isLarge(pieces) && first < pieces.length; first += PIECES_AT_ONCE) {
+        const done = await this.#parts.group.run((nowMs) => {
+          this.#sql.announce.run(dictionaryId, nowMs + UNHELD_MS);
+          for (const [i, piece] of pieces.slice(first, first + PIECES_AT_ONCE).entries()) this.#sql.add.run(dictionaryId, first + i, piece);
+          return undefined;
+        });
+        if (isUnavailable(done)) return done;
+        await nextTurn();
+      }
     }
     return undefined;
   }
 
-  /** Whether the prepared pieces still exist. Call it within a transaction, before writing anything else. */
-  isPrepared(dictionaryId: string, pieces: EntryPieces): boolean {
-    return !isLarge(pieces) || this.#sql.isAnnounced.get(dictionaryId, this.#parts.clock.nowMs()) !== undefined;
+  /** Whether all prepared pieces still exist. Call it within a transaction, before writing anything else. */
+  arePrepared(dictionaries: readonly NewPieces[], nowMs: number): boolean {
+    return dictionaries.every(
+      ({ dictionaryId, pieces }) => !isLarge(pieces) || this.#sql.isAnnounced.get(dictionaryId, nowMs) !== undefined,
+    );
   }
 
   /** Attaches the pieces to a glossary. Call it within a transaction. */
@@ -83,9 +94,9 @@ export class DictionaryPieces {
     else for (const [place, piece] of pieces.entries()) this.#sql.add.run(dictionaryId, place, piece);
   }
 
-  /** Marks prepared pieces that no glossary will use for deletion. Call it within a transaction. */
-  abandon(dictionaryId: string): void {
-    this.#sql.abandon.run(dictionaryId);
+  /** Marks prepared pieces that no glossary will use for deletion, by the janitor. Call it within a transaction. */
+  abandon(dictionaries: readonly NewPieces[]): void {
+    for (const { dictionaryId } of dictionaries) this.#sql.abandon.run(dictionaryId);
   }
 
   /** Whether `clear` has anything to delete. */
@@ -103,10 +114,10 @@ export class DictionaryPieces {
   }
 
   async #clear(): Promise<void> {
-    const { database, clock, group } = this.#parts;
+    const { database, group } = this.#parts;
     let more: boolean | StoreUnavailable = true;
     while (more === true) {
-      more = await group.run(() => securely(database, () => this.#clearSome(clock.nowMs())));
+      more = await group.run((nowMs) => securely(database, () => this.#clearSome(nowMs)));
       await nextTurn();
     }
   }

@@ -3,8 +3,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import { SETTLE_LINGER_MS } from '../../domain/reservation.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { Callbacks } from '../../ports/ledger.ts';
 import type { Log } from '../../ports/log.ts';
-import { GroupTransaction, PromisedOperation } from './group-transaction.ts';
+import { GroupTransaction } from './group-transaction.ts';
 import type { QueuedOperation, WriteBehind } from './group-transaction.ts';
 import { unavailable } from './store-fault.ts';
 import type { Cause } from './store-fault.ts';
@@ -24,6 +25,8 @@ export interface GroupCommitOptions {
   readonly database: DatabaseSync;
   /** The file, for messages to operators. */
   readonly path: string;
+  /** Read once per operation, when it runs. */
+  readonly clock: Clock;
   readonly log: Log;
   /** How long an operation may wait; after that it is failed without being run. */
   readonly busyTimeoutMs: number;
@@ -32,22 +35,12 @@ export interface GroupCommitOptions {
   readonly gatherMsMax?: number;
 }
 
-/** The shared parts of an open file. */
-export interface StoreParts {
-  readonly database: DatabaseSync;
-  /** The file, for messages to operators. */
-  readonly path: string;
-  readonly clock: Clock;
-  readonly group: GroupCommit;
-}
-
 export class GroupCommit {
   readonly #transaction: GroupTransaction;
   readonly #path: string;
   readonly #log: Log;
   readonly #busyTimeoutMs: number;
   readonly #gatherMsMax: number;
-  readonly #flushNow = (): void => this.#flush();
   #queue: QueuedOperation[] = [];
   #scheduled = false;
   /** Number of queued operations with a waiting caller, and the same for the last group. */
@@ -64,8 +57,8 @@ export class GroupCommit {
   #defectLoggedAtMs = -Infinity;
   #onIdle: (() => void) | undefined;
 
-  constructor({ database, path, log, busyTimeoutMs, behind, gatherMsMax = GATHER_MS_MAX }: GroupCommitOptions) {
-    this.#transaction = new GroupTransaction(database, log, behind);
+  constructor({ database, path, clock, log, busyTimeoutMs, behind, gatherMsMax = GATHER_MS_MAX }: GroupCommitOptions) {
+    this.#transaction = new GroupTransaction(database, clock, log, behind);
     this.#path = path;
     this.#log = log;
     this.#busyTimeoutMs = busyTimeoutMs;
@@ -73,32 +66,32 @@ export class GroupCommit {
   }
 
   /** Runs `work` within a transaction, like `add`; an error it throws only rejects its own promise. */
-  run<T>(work: () => T): Promise<T | StoreUnavailable> {
-    const operation = new PromisedOperation(work);
-    this.add(operation, true);
-    return operation.promise;
+  run<T>(work: (nowMs: number) => T): Promise<T | StoreUnavailable> {
+    return new Promise((answered, failed) => {
+      this.add<Callbacks<T | StoreUnavailable>, T>((_asked, nowMs) => work(nowMs), { answered, failed }, true);
+    });
   }
 
   /**
-   * Runs the operation within a transaction, at the end of this turn or one of the next, and settles it after the COMMIT. An
-   * error that it throws only fails this operation. If no transaction can begin in time, or it fails, the result is
-   * `unavailable`. After a rollback the operation may be run again, so it must keep no state of a run except its result. An
-   * operation that is not `hurried` may wait to share a transaction with others, but keeps its position before them.
+   * Runs the work within a transaction, at the end of this turn or one of the next, and answers after the COMMIT. An error that
+   * it throws only fails this operation. If no transaction can begin in time, or it fails, the answer is `unavailable`. After a
+   * rollback the work may be run again, so it must keep no state of a run except its answer. An operation that is not `hurried`
+   * may wait to share a transaction with others, but keeps its position before them.
    */
-  add(operation: QueuedOperation, hurried: boolean): void {
-    if (this.#closed) return this.#refuse(operation, 'closed');
-    if (this.#queue.length >= QUEUE_MAX) return this.#refuse(operation, 'queue_full');
+  add<Asked extends Callbacks<Answer | StoreUnavailable>, Answer>(
+    work: (asked: Asked, nowMs: number) => Answer,
+    asked: Asked,
+    hurried: boolean,
+  ): void {
+    if (this.#closed) return this.#refuse(asked, 'closed');
+    if (this.#queue.length >= QUEUE_MAX) return this.#refuse(asked, 'queue_full');
     // Real time, even if a test moves the store's clock: this limits how long callers wait.
-    const nowMs = performance.now();
-    operation.deadlineMs = nowMs + this.#busyTimeoutMs;
-    this.#queue.push(operation);
-    if (!hurried) return this.#linger();
-    this.#awaited++;
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    this.#seen = 0;
-    this.#gatherUntilMs = nowMs + this.#gatherMsMax;
-    setImmediate(this.#gather);
+    const monotonicMs = performance.now();
+    this.#queue.push({ work, asked, deadlineMs: monotonicMs + this.#busyTimeoutMs, answer: undefined, failure: undefined });
+    if (hurried) {
+      this.#awaited++;
+      if (!this.#scheduled) this.#schedule(monotonicMs + this.#gatherMsMax);
+    } else if (!this.#scheduled) this.#lingering ??= setTimeout(this.#endLinger, SETTLE_LINGER_MS);
   }
 
   /** With a cause, nothing is run and every operation fails with it, until the cause is cleared. */
@@ -110,22 +103,25 @@ export class GroupCommit {
   close(): Promise<void> {
     this.#closed = true;
     if (this.#queue.length === 0) return Promise.resolve();
-    this.#schedule(0);
+    this.#schedule();
     return new Promise((resolve) => {
       this.#onIdle = resolve;
     });
   }
 
-  /** Deferred, because a result must not arrive before `add` has returned. */
-  #refuse(operation: QueuedOperation, cause: Cause): void {
-    queueMicrotask(() => operation.fail(unavailable(this.#path, cause)));
+  /** Deferred, because an answer must not arrive before `add` has returned. */
+  #refuse(asked: Callbacks<StoreUnavailable>, cause: Cause): void {
+    queueMicrotask(() => asked.answered(unavailable(this.#path, cause)));
   }
 
-  #schedule(delayMs: number): void {
+  /** Flushes the queue in the check phase of a later turn, at once or after having gathered more until then. */
+  #schedule(gatherUntilMs = 0, delayMs = 0): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    if (delayMs === 0) setImmediate(this.#flushNow);
-    else setTimeout(this.#flushNow, delayMs);
+    this.#seen = 0;
+    this.#gatherUntilMs = gatherUntilMs;
+    if (delayMs === 0) setImmediate(this.#gather);
+    else setTimeout(this.#gather, delayMs);
   }
 
   /**
@@ -141,30 +137,27 @@ export class GroupCommit {
     else this.#flush();
   };
 
-  #linger(): void {
-    if (this.#scheduled) return;
-    this.#lingering ??= setTimeout(() => {
-      this.#lingering = undefined;
-      this.#schedule(0);
-    }, SETTLE_LINGER_MS);
-  }
+  readonly #endLinger = (): void => {
+    this.#lingering = undefined;
+    this.#schedule();
+  };
 
   #flush(): void {
     this.#scheduled = false;
     clearTimeout(this.#lingering);
     this.#lingering = undefined;
-    this.#dropLate();
+    if (this.#queue.length > 0 && this.#queue[0]!.deadlineMs <= performance.now()) this.#dropLate();
     if (this.#queue.length > 0) {
       const fault = this.#away ?? this.#transaction.begin();
       // Randomized, so that two processes do not keep colliding at the lock.
-      if (fault === 'busy') return this.#schedule(RETRY_MS_MIN + Math.random() * RETRY_MS_SPREAD);
+      if (fault === 'busy') return this.#schedule(0, RETRY_MS_MIN + Math.random() * RETRY_MS_SPREAD);
       const group = this.#queue;
       this.#queue = group.length > GROUP_MAX ? group.splice(GROUP_MAX) : [];
       this.#awaitedLast = this.#awaited;
       this.#awaited = 0;
       const cause = fault ?? this.#transaction.run(group);
       // Before results are delivered: operations that they trigger are scheduled when they are added.
-      if (this.#queue.length > 0) this.#schedule(0);
+      if (this.#queue.length > 0) this.#schedule();
       this.#conclude(group, cause);
     }
     if (this.#queue.length === 0) this.#onIdle?.();
@@ -172,16 +165,18 @@ export class GroupCommit {
 
   /** Fails operations that are past their deadline without running them. The queue is ordered by deadline. */
   #dropLate(): void {
-    const nowMs = performance.now();
-    if (this.#queue.length === 0 || this.#queue[0]!.deadlineMs > nowMs) return;
-    const firstInTime = this.#queue.findIndex((entry) => entry.deadlineMs > nowMs);
+    const monotonicMs = performance.now();
+    const firstInTime = this.#queue.findIndex((entry) => entry.deadlineMs > monotonicMs);
     this.#conclude(this.#queue.splice(0, firstInTime === -1 ? this.#queue.length : firstInTime), 'busy');
   }
 
   #conclude(group: readonly QueuedOperation[], cause: Cause | undefined): void {
     if (cause !== undefined && !TOLD_BY_PROBE.has(cause)) this.#logDefect(cause);
-    if (cause === undefined) for (const entry of group) entry.settle();
-    else for (const entry of group) entry.fail(unavailable(this.#path, cause));
+    for (const { asked, answer, failure } of group) {
+      if (cause !== undefined) asked.answered(unavailable(this.#path, cause));
+      else if (failure !== undefined) asked.failed(failure.error);
+      else asked.answered(answer);
+    }
   }
 
   /** Logs a fault that the store probe may miss, because it only tries a small write. */

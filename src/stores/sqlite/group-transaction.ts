@@ -1,11 +1,24 @@
 // One transaction for a group of operations: a bug fails only its own operation, a database fault fails all of them.
 import type { DatabaseSync } from 'node:sqlite';
-import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Callbacks } from '../../ports/ledger.ts';
 import type { Log } from '../../ports/log.ts';
 import { prepared } from './statements.ts';
 import type { Statements } from './statements.ts';
 import { databaseFaultOf } from './store-fault.ts';
 import type { Cause } from './store-fault.ts';
+
+/** Methods instead of function types, so that operations of all kinds share a queue. */
+export interface QueuedOperation {
+  /** Called within the transaction, perhaps again after a rollback. */
+  work(asked: unknown, nowMs: number): unknown;
+  readonly asked: Callbacks<unknown>;
+  /** The operation is not started after this time, on the monotonic clock. */
+  readonly deadlineMs: number;
+  answer: unknown;
+  /** What the work threw: it fails only this operation. */
+  failure: { readonly error: unknown } | undefined;
+}
 
 /** Rows that operations keep in memory between reading them and the COMMIT. */
 export interface WriteBehind {
@@ -24,12 +37,14 @@ const NOTHING_BEHIND: WriteBehind = { begin: () => undefined, flush: () => undef
 
 export class GroupTransaction {
   readonly #database: DatabaseSync;
+  readonly #clock: Clock;
   readonly #behind: WriteBehind;
   readonly #log: Log;
   readonly #sql: Statements<typeof SQL>;
 
-  constructor(database: DatabaseSync, log: Log, behind: WriteBehind = NOTHING_BEHIND) {
+  constructor(database: DatabaseSync, clock: Clock, log: Log, behind: WriteBehind = NOTHING_BEHIND) {
     this.#database = database;
+    this.#clock = clock;
     this.#behind = behind;
     this.#log = log;
     this.#sql = prepared(database, SQL);
@@ -47,45 +62,39 @@ export class GroupTransaction {
     }
   }
 
-  /** Runs the group in a transaction that has begun, and ends it. */
-  run(group: readonly QueuedOperation[]): Cause | undefined {
+  /**
+   * Runs the group in a transaction that has begun, and ends it. Savepoints cost about a microsecond per operation, so only a
+   * group in which one threw pays for them, in a second run.
+   */
+  run(group: readonly QueuedOperation[], isGuarded = false): Cause | undefined {
     try {
-      for (const entry of group) entry.run();
+      for (const entry of group) {
+        if (isGuarded) this.#runGuarded(entry);
+        else entry.answer = entry.work(entry.asked, this.#clock.nowMs());
+      }
       this.#behind.flush();
       this.#sql.commit.run();
       return undefined;
     } catch (error) {
       this.#rollback();
       const fault = databaseFaultOf(error);
-      if (fault !== undefined) return fault;
+      if (fault !== undefined || isGuarded) return fault ?? 'internal';
     }
-    return this.#runGuarded(group);
+    return this.begin() ?? this.run(group, true);
   }
 
-  /** Savepoints cost about a microsecond per operation, so only a group in which one threw pays for them, in a second run. */
-  #runGuarded(group: readonly QueuedOperation[]): Cause | undefined {
-    const fault = this.begin();
-    if (fault !== undefined) return fault;
+  #runGuarded(entry: QueuedOperation): void {
+    this.#database.exec('SAVEPOINT operation');
     try {
-      for (const entry of group) {
-        this.#database.exec('SAVEPOINT operation');
-        try {
-          entry.run();
-          this.#behind.flush();
-        } catch (error) {
-          if (databaseFaultOf(error) !== undefined) throw error;
-          entry.blame(error);
-          this.#behind.forget();
-          this.#database.exec('ROLLBACK TO operation');
-        }
-        this.#database.exec('RELEASE operation');
-      }
-      this.#sql.commit.run();
-      return undefined;
+      entry.answer = entry.work(entry.asked, this.#clock.nowMs());
+      this.#behind.flush();
     } catch (error) {
-      this.#rollback();
-      return databaseFaultOf(error) ?? 'internal';
+      if (databaseFaultOf(error) !== undefined) throw error;
+      entry.failure = { error };
+      this.#behind.forget();
+      this.#database.exec('ROLLBACK TO operation');
     }
+    this.#database.exec('RELEASE operation');
   }
 
   #rollback(): void {
@@ -96,57 +105,5 @@ export class GroupTransaction {
     } catch (error) {
       this.#log.error('a transaction could not be rolled back', { cause: databaseFaultOf(error) ?? 'internal' });
     }
-  }
-}
-
-/** Exactly one of `settle` and `fail` is called, after the operation was queued; neither may throw. */
-export interface QueuedOperation {
-  /** The operation is not started after this time, on the monotonic clock. Set when it is queued. */
-  deadlineMs: number;
-  /** Called within the transaction. Keeps the result; throws what the work throws. */
-  run(): void;
-  /** The work threw: the error becomes the result of this operation only. */
-  blame(error: unknown): void;
-  /** Called after the COMMIT to deliver the result. */
-  settle(): void;
-  /** Called instead of a COMMIT to report that nothing was done. */
-  fail(unavailable: StoreUnavailable): void;
-}
-
-/** An operation with a promise for its result. */
-export class PromisedOperation<T> implements QueuedOperation {
-  deadlineMs = 0;
-  readonly promise: Promise<T | StoreUnavailable>;
-  readonly #work: () => T;
-  #resolve!: (result: T | StoreUnavailable) => void;
-  #reject!: (error: unknown) => void;
-  #result: T | undefined = undefined;
-  #error: unknown = undefined;
-  #isBlamed = false;
-
-  constructor(work: () => T) {
-    this.#work = work;
-    this.promise = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
-  }
-
-  run(): void {
-    this.#result = this.#work();
-  }
-
-  blame(error: unknown): void {
-    this.#isBlamed = true;
-    this.#error = error;
-  }
-
-  settle(): void {
-    if (this.#isBlamed) this.#reject(this.#error);
-    else this.#resolve(this.#result as T);
-  }
-
-  fail(unavailable: StoreUnavailable): void {
-    this.#resolve(unavailable);
   }
 }

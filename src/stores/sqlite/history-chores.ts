@@ -1,11 +1,8 @@
 // The janitor's part for the usage history: ends days and periods of idle teams, and deletes what exceeds the retention.
-import type { DatabaseSync } from 'node:sqlite';
 import { DAY_MS, dayOf } from '../../domain/period.ts';
-import type { Books } from './books.ts';
-import type { Expiry } from './expiry.ts';
-import type { DayCounts, Periods } from './periods.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
+import type { StoreParts } from './store-parts.ts';
 import { ERASE_USELESS } from './team-erasure.ts';
 
 /** Teams of each kind per batch: takes a few milliseconds while callers wait. */
@@ -14,15 +11,7 @@ const TEAMS_MAX = 48;
 const LOOKED_AT_MAX = 500;
 const ROWS_MAX = 1000;
 
-export interface HistoryChoresParts {
-  readonly database: DatabaseSync;
-  readonly books: Books;
-  readonly expiry: Expiry;
-  readonly days: DayCounts;
-  readonly periods: Periods;
-  readonly historyDays: number;
-}
-
+type Parts = Pick<StoreParts, 'database' | 'books' | 'periods' | 'historyDays'>;
 type Unclosed = [team: number, periodNo: number, teamId: string];
 
 const NAMED = 'SELECT t.team_id FROM books b JOIN teams t ON t.no = b.team WHERE';
@@ -54,7 +43,7 @@ interface Due {
 }
 
 export class HistoryChores {
-  readonly #parts: HistoryChoresParts;
+  readonly #parts: Parts;
   readonly #sql: Statements<typeof SQL>;
   /** The result of the last look. */
   #due: Due = { teamIds: [], closable: [], old: undefined };
@@ -64,7 +53,7 @@ export class HistoryChores {
   /** The day for which old rows are searched, and the last team without any. */
   #pass = { day: 0, after: 0, isDone: false };
 
-  constructor(parts: HistoryChoresParts) {
+  constructor(parts: Parts) {
     this.#parts = parts;
     this.#sql = prepared(parts.database, SQL);
   }
@@ -90,13 +79,13 @@ export class HistoryChores {
 
   /** Processes what was found, unless another process already has. Call it within a transaction. */
   run(nowMs: number): void {
-    const { books, expiry, days, periods } = this.#parts;
+    const { books, periods } = this.#parts;
     const { teamIds, closable, old } = this.#due;
     for (const teamId of teamIds) {
       const team = books.team(teamId);
       if (team === undefined) continue;
-      expiry.run(team, nowMs);
-      days.finish(team, nowMs);
+      periods.update(team, nowMs);
+      periods.finishDay(team, nowMs);
     }
     for (const [, periodNo, teamId] of closable) {
       const team = books.team(teamId);

@@ -1,17 +1,9 @@
 // Cleans up in small batches: expired leases, forgotten ids, past usage of idle teams, old audit entries, and leftovers of
 // interrupted deletions.
-import type { Log } from '../../ports/log.ts';
-import type { Books } from './books.ts';
-import type { DictionaryPieces } from './dictionary-pieces.ts';
-import type { Expiry } from './expiry.ts';
-import type { StoreParts } from './group-commit.ts';
-import type { HistoryChores } from './history-chores.ts';
-import type { RequestIds } from './request-ids.ts';
-import type { AuditRows } from './sqlite-audit-log.ts';
 import { NOT_ERASED, OPEN } from './sqlite-schema.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
-import type { TeamErasure } from './team-erasure.ts';
+import type { StoreParts } from './store-parts.ts';
 
 /** The interval does not affect correctness: whatever is due counts as expired from its millisecond on. */
 const SWEEP_EVERY_MS = 2000;
@@ -33,26 +25,20 @@ const SQL = {
     WHERE o.state = ${OPEN} AND o.team > ? ORDER BY o.team, o.until_ms LIMIT 1`),
 };
 
-export interface JanitorParts extends Omit<StoreParts, 'path'> {
-  readonly log: Log;
-  readonly books: Books;
-  readonly expiry: Expiry;
-  readonly ids: RequestIds;
-  readonly history: HistoryChores;
-  readonly erasure: Pick<TeamErasure, 'isDue' | 'finishAll'>;
-  readonly pieces: Pick<DictionaryPieces, 'isDue' | 'clear'>;
-  readonly audit: AuditRows;
-}
+type Parts = Pick<
+  StoreParts,
+  'database' | 'clock' | 'log' | 'group' | 'books' | 'periods' | 'ids' | 'history' | 'audit' | 'erasure' | 'pieces'
+>;
 
 export class Janitor {
-  readonly #parts: JanitorParts;
+  readonly #parts: Parts;
   readonly #sql: Statements<typeof SQL>;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
   /** The last team that was checked. */
   #cursor = 0;
 
-  constructor(parts: JanitorParts) {
+  constructor(parts: Parts) {
     this.#parts = parts;
     this.#sql = prepared(parts.database, SQL);
     this.#schedule(SWEEP_EVERY_MS);
@@ -83,15 +69,14 @@ export class Janitor {
 
   /** Runs one round; resolves when its transaction has ended. Only takes the write lock if there is something to do. */
   async sweep(): Promise<void> {
-    const { clock, group, books, expiry, ids, history, audit, erasure, pieces } = this.#parts;
+    const { clock, group, books, periods, ids, history, audit, erasure, pieces } = this.#parts;
     if (erasure.isDue()) await erasure.finishAll();
     if (pieces.isDue(clock.nowMs())) await pieces.clear();
     const teams = this.#dueTeams(clock.nowMs());
     const isOver = history.look(clock.nowMs());
     if (teams.length === 0 && !isOver && !this.#isDue(clock.nowMs())) return;
-    const tidy = () => {
-      const nowMs = clock.nowMs();
-      for (const teamId of teams) expiry.endLeases(books.team(teamId)!, nowMs, LEASES_MAX);
+    const tidy = (nowMs: number): void => {
+      for (const teamId of teams) periods.endLeases(books.team(teamId)!, nowMs, LEASES_MAX);
       if (isOver) history.run(nowMs);
       ids.clear(nowMs, IDS_MAX);
       audit.clear(nowMs, AUDIT_MAX);

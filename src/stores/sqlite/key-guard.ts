@@ -3,9 +3,9 @@ import type { SQLOutputValue } from 'node:sqlite';
 import { addressBytes, holdsAddress, parseRange } from '../../domain/key-limits.ts';
 import type { AddressRange, KeyLimits } from '../../domain/key-limits.ts';
 import type { CallerRefusal, RateStanding } from '../../ports/ledger.ts';
+import type { TeamBooks } from './books.ts';
 import { RateWindow } from './rate-window.ts';
 import type { SqlRow } from './statements.ts';
-import type { TeamBooks } from './team-books.ts';
 
 /** The columns of `key_limits` for reporting, with names that no other table uses. */
 export const LIMIT_COLUMNS = `l.disabled, l.expires_at_ms, l.requests_per_second AS key_requests_per_second,

@@ -10,14 +10,15 @@ import { NOT_ERASED, OPEN } from './sqlite-schema.ts';
 import { prepared, tuples } from './statements.ts';
 import type { SqlRow, Statements } from './statements.ts';
 
-const SELECT = `SELECT k.*, ${LIMIT_COLUMNS}, t.team_id, u.last_used_at_ms, iif(u.period_no = b.period_no, u.characters, 0) AS characters,
+const COLUMNS = `k.*, ${LIMIT_COLUMNS}, t.team_id, t.name AS team_name, u.last_used_at_ms`;
+const OWNED = `keys k JOIN teams t ON t.no = k.team LEFT JOIN key_books u ON u.team = k.team AND u.key = k.no
+  LEFT JOIN key_limits l ON l.key = k.no`;
+const EXISTS = `t.erasure = ${NOT_ERASED}`;
+/** With its counts in the team's current period. */
+const COUNTED = `SELECT ${COLUMNS}, iif(u.period_no = b.period_no, u.characters, 0) AS characters,
     iif(u.period_no = b.period_no, u.requests, 0) AS requests
-  FROM keys k JOIN teams t ON t.no = k.team AND t.erasure = ${NOT_ERASED} JOIN books b ON b.team = k.team JOIN key_books u ON u.team = k.team AND u.key = k.no
-  LEFT JOIN key_limits l ON l.key = k.no`;
-
-const FOUND = `SELECT k.*, ${LIMIT_COLUMNS}, t.team_id, t.name AS team_name, u.last_used_at_ms
-  FROM keys k JOIN teams t ON t.no = k.team AND t.erasure = ${NOT_ERASED} JOIN key_books u ON u.team = k.team AND u.key = k.no
-  LEFT JOIN key_limits l ON l.key = k.no`;
+  FROM ${OWNED} JOIN books b ON b.team = k.team WHERE ${EXISTS}`;
+const FOUND = `SELECT ${COLUMNS} FROM ${OWNED} WHERE ${EXISTS}`;
 
 /** Width of a timestamp in the summary's statement. */
 const MOMENT_DIGITS = 16;
@@ -32,11 +33,10 @@ const SQL = {
   owner: tuples<
     [keyId: string, teamId: string, mode: KeyMode]
   >(`SELECT k.key_id, t.team_id, k.mode FROM keys k JOIN teams t ON t.no = k.team
-    WHERE k.digest = ? AND t.erasure = ${NOT_ERASED}`),
-  one: `${SELECT} WHERE k.key_id = ?`,
-  ofTeam: `${SELECT} WHERE k.team = ? ORDER BY k.no`,
-  numbered: `SELECT k.*, ${LIMIT_COLUMNS}, t.team_id, u.last_used_at_ms FROM keys k JOIN teams t ON t.no = k.team
-    LEFT JOIN key_books u ON u.team = k.team AND u.key = k.no LEFT JOIN key_limits l ON l.key = k.no WHERE k.team = ? ORDER BY k.no`,
+    WHERE k.digest = ? AND ${EXISTS}`),
+  one: `${COUNTED} AND k.key_id = ?`,
+  ofTeam: `${COUNTED} AND k.team = ? ORDER BY k.no`,
+  numbered: `SELECT ${COLUMNS} FROM ${OWNED} WHERE k.team = ? ORDER BY k.no`,
   // The smallest text made of timestamp and id is that of the key unused for longest.
   summary: tuples<[active: number, lastUsed: number | null, idlest: string | null]>(`SELECT count(*) FILTER (WHERE ${IS_ACTIVE}),
       max(u.last_used_at_ms),
@@ -44,10 +44,10 @@ const SQL = {
     FROM keys k JOIN key_books u ON u.team = k.team AND u.key = k.no LEFT JOIN key_limits l ON l.key = k.no WHERE k.team = $team`),
   // A repeated revocation keeps the time of the first one.
   revoke: 'UPDATE keys SET revoked_at_ms = ? WHERE key_id = ? AND revoked_at_ms IS NULL',
-  found: `${FOUND} WHERE k.digest = ?`,
+  found: `${FOUND} AND k.digest = ?`,
   last: tuples<[no: number]>('SELECT coalesce(max(no), 0) FROM keys'),
   // Not indexed, because an index would cost every key: this scan finds a key among millions within a second.
-  shown: `${FOUND} WHERE k.no > ? AND k.no <= ? AND k.display = ?`,
+  shown: `${FOUND} AND k.no > ? AND k.no <= ? AND k.display = ?`,
   setLabel: 'UPDATE keys SET label = ? WHERE key_id = ?',
   setGuarded: 'UPDATE keys SET guarded = ? WHERE no = ?',
   dropLimits: 'DELETE FROM key_limits WHERE key = ?',

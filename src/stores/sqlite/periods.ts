@@ -1,13 +1,14 @@
-// A team's periods and days as rows: transitions to the next one, and closing a period once none of its reservations is open.
+// Time-dependent changes to a team: leases expire, periods and days begin and end, and a period is closed once none of its
+// reservations is open.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Micro } from '../../domain/money.ts';
 import { dayOf } from '../../domain/period.ts';
 import { periodBy } from '../../domain/period-rule.ts';
-import type { Books } from './books.ts';
-import { LIMITS, OPEN } from './sqlite-schema.ts';
-import { prepared, tuples } from './statements.ts';
+import { REMEMBER_MS } from '../../domain/reservation.ts';
+import type { Books, KeyBooks, TeamBooks } from './books.ts';
+import { EXPIRED, LIMITS, OPEN } from './sqlite-schema.ts';
+import { columnOf, prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
-import type { KeyBooks, TeamBooks } from './team-books.ts';
 
 /** Callbacks within the ledger's transaction: rows that they write are committed or rolled back with it. */
 export interface HistoryHooks {
@@ -22,17 +23,21 @@ export interface HistoryHooks {
   periodClosed(team: TeamBooks, periodNo: number, nowMs: number): void;
 }
 
-const nothing = (): void => undefined;
-export const NO_HOOKS: HistoryHooks = { charged: nothing, dayFinished: nothing, periodClosed: nothing };
+const ALL = -1;
+/** No day is being counted. */
+const NO_DAY = 0;
 
 /** A team's limits as one JSON object. */
-const LIMITS_JSON = `json_object(${Object.entries(LIMITS)
-  .map(([name, column]) => `'${name}', t.${column}`)
-  .join(', ')})`;
+const LIMITS_JSON = `json_object(${LIMITS.map((name) => `'${name}', t.${columnOf(name)}`).join(', ')})`;
 /** Adds to an existing row: for late charges to a period, and days that are counted again after the clock stepped back. */
 export const ADDED = 'DO UPDATE SET characters = characters + excluded.characters, requests = requests + excluded.requests';
 
 const SQL = {
+  expire: tuples<[periodNo: number, characters: number, priceMicro: number, key: number]>(`
+    UPDATE operations SET state = ${EXPIRED}, until_ms = until_ms + ${REMEMBER_MS} WHERE (request_id, team) IN
+      (SELECT request_id, team FROM operations WHERE team = ? AND state = ${OPEN} AND until_ms <= ? ORDER BY until_ms LIMIT ?)
+    RETURNING period_no, characters, price_micro, key`),
+  nextEnd: tuples<[number | null]>(`SELECT min(until_ms) FROM operations WHERE team = ? AND state = ${OPEN}`),
   anchor: tuples<[number]>(`SELECT coalesce(p.anchor_ms, t.created_at_ms) FROM teams t
     LEFT JOIN periods p ON p.team = t.no AND p.no = ? WHERE t.no = ?`),
   leave: `UPDATE periods SET (left_ms, plan, limits) =
@@ -49,19 +54,47 @@ const SQL = {
   close: tuples<[characters: number | null]>(`UPDATE periods SET closed_characters =
       (SELECT nullif(sum(characters), 0) FROM usage u WHERE u.team = periods.team AND u.period_no = periods.no)
     WHERE team = ? AND no = ? AND left_ms IS NOT NULL AND closed_characters IS NULL RETURNING closed_characters`),
-  removeUsage: 'DELETE FROM usage WHERE team = ? AND period_no = ?',
-  remove: 'DELETE FROM periods WHERE team = ? AND no = ?',
+  dropUsage: 'DELETE FROM usage WHERE team = ? AND period_no = ?',
+  dropPeriod: 'DELETE FROM periods WHERE team = ? AND no = ?',
+  keepDay: `INSERT INTO usage_days (team, day, key, characters, requests)
+    SELECT team, ?, key, day_characters, day_requests FROM key_books WHERE team = ? AND day_requests > 0
+    ON CONFLICT (team, day, key) ${ADDED}`,
+  resetDay: 'UPDATE key_books SET day_characters = 0, day_requests = 0 WHERE team = ? AND day_requests > 0',
+  enterDay: 'UPDATE books SET day = ? WHERE team = ?',
 };
 
 export class Periods {
   readonly #books: Books;
-  readonly #hooks: HistoryHooks;
+  readonly #hooks: HistoryHooks | undefined;
   readonly #sql: Statements<typeof SQL>;
 
-  constructor(database: DatabaseSync, books: Books, hooks: HistoryHooks) {
+  constructor(database: DatabaseSync, books: Books, hooks?: HistoryHooks) {
     this.#books = books;
     this.#hooks = hooks;
     this.#sql = prepared(database, SQL);
+  }
+
+  /** Brings a team up to date. Call it before its counts are read or changed. */
+  update(team: TeamBooks, nowMs: number): void {
+    if (nowMs >= team.leaseDueMs) this.endLeases(team, nowMs, ALL);
+    if (nowMs >= team.counts.periodEndMs) this.start(team, nowMs);
+  }
+
+  /** Releases what expired leases hold: at most `rowsMax`, oldest first. */
+  endLeases(team: TeamBooks, nowMs: number, rowsMax: number): void {
+    const ended = this.#sql.expire.all(team.no, nowMs, rowsMax);
+    const limitsKeys = ended.length > 0 && this.#books.limitsKeys(team);
+    for (const [periodNo, characters, priceMicro, key] of ended) {
+      if (limitsKeys) this.#books.hold(this.#books.key(team, key)!, -characters, periodNo);
+      team.counts.heldMicro -= priceMicro;
+      // Holds of a past period are no longer in the counters.
+      if (periodNo === team.counts.periodNo) team.counts.heldCharacters -= characters;
+      this.#books.touch(team);
+    }
+    // The cached reservations may have expired: look them up in the file from now on.
+    team.held.clear();
+    const [nextMs] = this.#sql.nextEnd.get(team.no)!;
+    team.leaseDueMs = nextMs ?? Infinity;
   }
 
   /** Records when the team's period ended and under which plan. Call it before the plan is changed. */
@@ -114,65 +147,44 @@ export class Periods {
     const closed = this.#sql.close.get(team.no, periodNo);
     // Another process was faster.
     if (closed === undefined) return;
-    if (closed[0] !== null) return this.#hooks.periodClosed(team, periodNo, nowMs);
-    this.#sql.removeUsage.run(team.no, periodNo);
-    this.#sql.remove.run(team.no, periodNo);
-  }
-}
-
-/** No day is being counted. */
-const NONE = 0;
-
-const DAY_SQL = {
-  keep: `INSERT INTO usage_days (team, day, key, characters, requests)
-    SELECT team, ?, key, day_characters, day_requests FROM key_books WHERE team = ? AND day_requests > 0
-    ON CONFLICT (team, day, key) ${ADDED}`,
-  reset: 'UPDATE key_books SET day_characters = 0, day_requests = 0 WHERE team = ? AND day_requests > 0',
-  enter: 'UPDATE books SET day = ? WHERE team = ?',
-};
-
-/** Charges by UTC day: the current day is kept in the keys' own rows, which a commit writes anyway; past days have their own rows. */
-export class DayCounts {
-  readonly #books: Books;
-  readonly #hooks: HistoryHooks;
-  readonly #sql: Statements<typeof DAY_SQL>;
-
-  constructor(database: DatabaseSync, books: Books, hooks: HistoryHooks) {
-    this.#books = books;
-    this.#hooks = hooks;
-    this.#sql = prepared(database, DAY_SQL);
+    if (closed[0] !== null) return this.#hooks?.periodClosed(team, periodNo, nowMs);
+    this.#sql.dropUsage.run(team.no, periodNo);
+    this.#sql.dropPeriod.run(team.no, periodNo);
   }
 
-  /** Counts a charge. The caller must have the key's row written. */
-  count({ team, counts }: KeyBooks, characters: number, nowMs: number): void {
+  /**
+   * Counts a charge in its UTC day. The current day is kept in the key's own row, which the caller must have written; past days
+   * have their own rows.
+   */
+  countDay({ team, counts }: KeyBooks, characters: number, nowMs: number): void {
     const day = dayOf(nowMs);
-    if (day !== team.counts.day) this.#turn(team, day, nowMs);
+    if (day !== team.counts.day) this.#turnDay(team, day, nowMs);
     counts.dayCharacters += characters;
     counts.dayRequests++;
   }
 
   /** Saves a team's day if it has ended. */
-  finish(team: TeamBooks, nowMs: number): void {
+  finishDay(team: TeamBooks, nowMs: number): void {
     const { day } = team.counts;
-    if (day !== NONE && day < dayOf(nowMs)) this.#turn(team, NONE, nowMs);
+    if (day !== NO_DAY && day < dayOf(nowMs)) this.#turnDay(team, NO_DAY, nowMs);
   }
 
   /** Saves a team's day even if it has not ended, because the team is deleted but its usage is kept. */
-  leave(team: TeamBooks, nowMs: number): void {
-    if (team.counts.day !== NONE) this.#turn(team, NONE, nowMs);
+  leaveDay(team: TeamBooks, nowMs: number): void {
+    if (team.counts.day !== NO_DAY) this.#turnDay(team, NO_DAY, nowMs);
   }
 
   /** Moves to the next day, or after a clock step to an earlier one, without losing any counts. */
-  #turn(team: TeamBooks, day: number, nowMs: number): void {
+  #turnDay(team: TeamBooks, day: number, nowMs: number): void {
     const before = team.counts.day;
-    if (before !== NONE) {
+    if (before !== NO_DAY) {
       this.#books.flush();
-      this.#sql.keep.run(before, team.no);
-      this.#sql.reset.run(team.no);
+      this.#sql.keepDay.run(before, team.no);
+      this.#sql.resetDay.run(team.no);
       for (const { counts } of team.keys.values()) Object.assign(counts, { dayCharacters: 0, dayRequests: 0 });
     }
-    this.#sql.enter.run(day, team.no);
+    this.#sql.enterDay.run(day, team.no);
     team.counts.day = day;
-    if (before !== NONE && before < dayOf(nowMs)) this.#hooks.dayFinished(team, before, nowMs);
+    if (before !== NO_DAY && before < dayOf(nowMs)) this.#hooks?.dayFinished(team, before, nowMs);
   }
 }

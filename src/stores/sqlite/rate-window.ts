@@ -17,34 +17,26 @@ export class RateWindow {
   /** Position of the newest entry's count, and that count. */
   #newestAt = 0;
   #newestCount = 0;
-  #total = 0;
+  /** The number of slots kept; right after `waitMs` or `take`, none of them has expired. */
+  total = 0;
   #oldestMs = 0;
-  #newestMs: number;
+  newestMs: number;
   #read = 0;
 
   constructor(packed: Uint8Array, newestMs: number) {
     this.#bytes = new Uint8Array(Math.max(BYTES_AT_FIRST, packed.length + ENTRY_BYTES_MAX));
     this.#bytes.set(packed);
     this.#end = packed.length;
-    this.#newestMs = newestMs;
+    this.newestMs = newestMs;
     let sinceOldestMs = 0;
     for (let at = 0; at < this.#end; at = this.#read) {
       const gapMs = this.#varint(at);
       if (at > 0) sinceOldestMs += gapMs;
       this.#newestAt = this.#read;
       this.#newestCount = this.#varint(this.#newestAt);
-      this.#total += this.#newestCount;
+      this.total += this.#newestCount;
     }
     this.#oldestMs = newestMs - sinceOldestMs;
-  }
-
-  get newestMs(): number {
-    return this.#newestMs;
-  }
-
-  /** The number of slots kept; right after `waitMs` or `take`, none of them has expired. */
-  get total(): number {
-    return this.#total;
   }
 
   /** The stored form; valid until the next change. */
@@ -52,9 +44,21 @@ export class RateWindow {
     return this.#bytes.subarray(this.#start, this.#end);
   }
 
+  /** The times and counts of all entries, including expired ones. */
+  entries(): { readonly atMs: number; readonly count: number }[] {
+    const entries: { readonly atMs: number; readonly count: number }[] = [];
+    let atMs = this.#oldestMs;
+    for (let at = this.#start; at < this.#end; at = this.#read) {
+      const gapMs = this.#varint(at);
+      if (at > this.#start) atMs += gapMs;
+      entries.push({ atMs, count: this.#varint(this.#read) });
+    }
+    return entries;
+  }
+
   /** Whether one more certainly fits, without changing anything. If false, `waitMs` gives the exact result. */
   hasRoom(limit: number, nowMs: number): boolean {
-    return this.#total < limit && this.#newestMs <= nowMs;
+    return this.total < limit && this.newestMs <= nowMs;
   }
 
   /** How long until one more fits; 0 if it fits now. Removes expired slots. */
@@ -70,7 +74,7 @@ export class RateWindow {
   }
 
   #waitMs(limit: number, nowMs: number): number {
-    let over = this.#total - limit;
+    let over = this.total - limit;
     if (over < 0) return 0;
     // The slot that must expire is the oldest one, unless the limit was lowered meanwhile.
     let at = this.#start;
@@ -86,14 +90,14 @@ export class RateWindow {
 
   take(nowMs: number): void {
     this.#settle(nowMs);
-    this.#total++;
-    if (this.#total > 1 && this.#newestMs === nowMs) {
+    this.total++;
+    if (this.total > 1 && this.newestMs === nowMs) {
       this.#newestCount++;
       this.#end = this.#newestAt;
     } else {
-      const gapMs = this.#total > 1 ? nowMs - this.#newestMs : 0;
-      if (this.#total === 1) this.#oldestMs = nowMs;
-      this.#newestMs = nowMs;
+      const gapMs = this.total > 1 ? nowMs - this.newestMs : 0;
+      if (this.total === 1) this.#oldestMs = nowMs;
+      this.newestMs = nowMs;
       this.#newestCount = 1;
       this.#append(gapMs);
       this.#newestAt = this.#end;
@@ -103,20 +107,19 @@ export class RateWindow {
 
   /** If the clock has stepped back, moves the slots back with it. */
   #move(nowMs: number): void {
-    if (this.#total > 0 && this.#newestMs > nowMs) {
-      this.#oldestMs -= this.#newestMs - nowMs;
-      this.#newestMs = nowMs;
-    }
+    if (this.total === 0 || this.newestMs <= nowMs) return;
+    this.#oldestMs -= this.newestMs - nowMs;
+    this.newestMs = nowMs;
   }
 
   /** Also removes expired slots. */
   #settle(nowMs: number): void {
     this.#move(nowMs);
-    while (this.#total > 0 && nowMs - this.#oldestMs >= RATE_WINDOW_MS) {
+    while (this.total > 0 && nowMs - this.#oldestMs >= RATE_WINDOW_MS) {
       this.#varint(this.#start);
-      this.#total -= this.#varint(this.#read);
+      this.total -= this.#varint(this.#read);
       this.#start = this.#read;
-      if (this.#total > 0) this.#oldestMs += this.#varint(this.#start);
+      if (this.total > 0) this.#oldestMs += this.#varint(this.#start);
       else this.#start = this.#end = 0;
     }
   }
@@ -159,26 +162,7 @@ export class RateWindow {
   }
 }
 
-/** The times and counts of all entries; for tests and tools that read a stored window. */
+/** The times and counts of all entries of a stored window. */
 export function unpackedWindow(packed: Uint8Array, newestMs: number): { readonly atMs: number; readonly count: number }[] {
-  const entries: { gapMs: number; count: number }[] = [];
-  const numbers: number[] = [];
-  let [value, factor] = [0, 1];
-  for (const byte of packed) {
-    value += (byte % 128) * factor;
-    factor *= 128;
-    if (byte >= 128) continue;
-    numbers.push(value);
-    [value, factor] = [0, 1];
-  }
-  for (let at = 0; at < numbers.length; at += 2) entries.push({ gapMs: numbers[at]!, count: numbers[at + 1]! });
-  let atMs = newestMs;
-  return entries
-    .toReversed()
-    .map(({ gapMs, count }) => {
-      const entry = { atMs, count };
-      atMs -= gapMs;
-      return entry;
-    })
-    .toReversed();
+  return new RateWindow(packed, newestMs).entries();
 }

@@ -2,36 +2,29 @@
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { TeamPage } from '../../ports/team-registry.ts';
-import type { Books } from './books.ts';
-import type { Expiry } from './expiry.ts';
-import type { StoreParts } from './group-commit.ts';
-import type { Periods } from './periods.ts';
+import type { StoreParts } from './store-parts.ts';
 import { constraintViolationOf } from './store-fault.ts';
 import type { TeamRows } from './team-rows.ts';
 
-/** Teams searched per transaction, which takes a few milliseconds. */
+/** Teams or keys searched per transaction, which takes a few milliseconds. */
 const SEARCH_PIECE = 5000;
 const SUBJECT = 'a page of teams';
 
-export interface RegistryWorkParts extends StoreParts {
-  readonly books: Books;
-  readonly expiry: Expiry;
-  readonly periods: Periods;
-}
+type Parts = Pick<StoreParts, 'group' | 'books' | 'periods'>;
 
 export class RegistryWork {
-  readonly #parts: RegistryWorkParts;
+  readonly #parts: Parts;
 
-  constructor(parts: RegistryWorkParts) {
+  constructor(parts: Parts) {
     this.#parts = parts;
   }
 
   /** Rejects with a `RangeError` for the operator if the schema rejects a row. */
   async run<T>(subject: string, work: (nowMs: number) => T): Promise<T | StoreUnavailable> {
     try {
-      return await this.#parts.group.run(() => {
+      return await this.#parts.group.run((nowMs) => {
         this.#parts.books.flush();
-        return work(this.#parts.clock.nowMs());
+        return work(nowMs);
       });
     } catch (error) {
       const violation = constraintViolationOf(error);
@@ -54,12 +47,34 @@ export class RegistryWork {
     });
   }
 
+  /**
+   * Searches rows by number, above `first` and up to `last`, until so many are found: in several transactions, so that the ledger
+   * never waits long.
+   */
+  async search<T>(
+    subject: string,
+    first: number,
+    last: () => number,
+    some: (after: number, to: number, found: number) => readonly T[],
+    most = Infinity,
+  ): Promise<readonly T[] | StoreUnavailable> {
+    const end = await this.run(subject, last);
+    if (isUnavailable(end)) return end;
+    const found: T[] = [];
+    for (let from = first; from < end && found.length < most; from += SEARCH_PIECE) {
+      const more = await this.run(subject, () => some(from, from + SEARCH_PIECE, found.length));
+      if (isUnavailable(more)) return more;
+      found.push(...more);
+    }
+    return found;
+  }
+
   /** The row number of a team, after bringing it up to date; `undefined` if there is no such team. */
   current(teamId: string, nowMs: number): number | undefined {
-    const { books, expiry } = this.#parts;
+    const { books, periods } = this.#parts;
     const team = books.team(teamId);
     if (team === undefined) return undefined;
-    expiry.run(team, nowMs);
+    periods.update(team, nowMs);
     books.flush();
     return team.no;
   }
@@ -108,18 +123,10 @@ export class TeamPages {
     }
   }
 
-  /** Searches in several transactions, so that the ledger never waits long. */
   async #behind(first: number, limit: number, search: string | undefined): Promise<readonly number[] | StoreUnavailable> {
     if (search === undefined) return this.#work.run(SUBJECT, () => this.#teams.behind(first, limit));
     const text = search.toLowerCase();
-    const last = await this.#work.run(SUBJECT, () => this.#teams.last());
-    if (isUnavailable(last)) return last;
-    const found: number[] = [];
-    for (let from = first; from < last && found.length < limit; from += SEARCH_PIECE) {
-      const more = await this.#work.run(SUBJECT, () => this.#teams.matching(text, from, from + SEARCH_PIECE, limit - found.length));
-      if (isUnavailable(more)) return more;
-      found.push(...more);
-    }
-    return found;
+    const last = (): number => this.#teams.last();
+    return this.#work.search(SUBJECT, first, last, (from, to, found) => this.#teams.matching(text, from, to, limit - found), limit);
   }
 }

@@ -1,12 +1,11 @@
 // Request ids: open, settled, and deleted in small batches when they are no longer remembered.
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
-import type { Held } from './held-reservations.ts';
-import { constraintViolationOf } from './store-fault.ts';
+import type { TeamBooks } from './books.ts';
 import { OPEN, RELEASED } from './sqlite-schema.ts';
 import { prepared, tuples } from './statements.ts';
-import type { Statement, Statements } from './statements.ts';
-import type { TeamBooks } from './team-books.ts';
+import type { Statements } from './statements.ts';
+import { constraintViolationOf } from './store-fault.ts';
 
 /** Expired ids count as unknown when read. After every `CLEAR_EVERY` new ids, up to twice as many rows are deleted. */
 const CLEAR_EVERY = 64;
@@ -18,16 +17,18 @@ export interface KnownId {
   readonly characters: number;
 }
 
-export interface NewReservation {
-  readonly requestId: string;
-  readonly untilMs: number;
+/** What an open reservation holds, and for which key and period. */
+export interface Held {
+  /** The key's row number. */
+  readonly key: number;
   readonly characters: number;
   readonly priceMicro: number;
+  readonly periodNo: number;
 }
 
-const OPENED = `INTO operations (request_id, team, state, until_ms, key, characters, price_micro, period_no)
-  VALUES (?, ?, ${OPEN}, ?, ?, ?, ?, ?)`;
-const CLOSED = `INTO operations (request_id, team, state, until_ms, characters, price_micro) VALUES (?, ?, ${RELEASED}, ?, 0, 0)`;
+const ADDED = `INTO operations (request_id, team, state, until_ms, key, characters, price_micro, period_no)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
+const NOTHING = { key: null, characters: 0, priceMicro: 0, periodNo: null };
 const RANGE = '(request_id, team) > (?, ?) AND (request_id, team) <= (?, ?)';
 const FIRST: readonly [string, number] = ['', -1];
 const RESOLVED = `UPDATE operations SET state = ?, until_ms = ? WHERE request_id = ? AND team = ? AND state = ${OPEN}`;
@@ -36,11 +37,9 @@ const SQL = {
   find: tuples<[state: number, untilMs: number, characters: number]>(
     'SELECT state, until_ms, characters FROM operations WHERE request_id = ? AND team = ?',
   ),
-  open: `INSERT ${OPENED}`,
-  close: `INSERT ${CLOSED}`,
+  add: `INSERT ${ADDED}`,
   // Replaces an expired row of the id that has not been deleted yet.
-  openOver: `INSERT OR REPLACE ${OPENED}`,
-  closeOver: `INSERT OR REPLACE ${CLOSED}`,
+  addOver: `INSERT OR REPLACE ${ADDED}`,
   resolve: tuples<[key: number, characters: number, priceMicro: number, periodNo: number]>(
     `${RESOLVED} RETURNING key, characters, price_micro, period_no`,
   ),
@@ -69,22 +68,26 @@ export class RequestIds {
     return row === undefined || nowMs >= row[1] ? undefined : { state: row[0], untilMs: row[1], characters: row[2] };
   }
 
-  /** False if there is a row already, which is kept unless `over` is set. */
-  addOpen(team: TeamBooks, key: number, reservation: NewReservation, nowMs: number, over: boolean): boolean {
-    const { requestId, untilMs, characters, priceMicro } = reservation;
-    const statement = over ? this.#sql.openOver : this.#sql.open;
-    const { periodNo } = team.counts;
-    if (!isAdded(statement, requestId, team.no, untilMs, key, characters, priceMicro, periodNo)) return false;
-    team.held.add(requestId, { key, characters, priceMicro, periodNo });
-    this.#tick(nowMs);
-    return true;
-  }
-
-  /** Adds an id that holds nothing; its state is released. */
-  addReleased(team: number, requestId: string, nowMs: number, over: boolean): boolean {
-    const statement = over ? this.#sql.closeOver : this.#sql.close;
-    if (!isAdded(statement, requestId, team, nowMs + REMEMBER_MS)) return false;
-    this.#tick(nowMs);
+  /**
+   * Writes the row of a new id, open until `untilMs` with what it holds, or released. False if there is a row already, which is
+   * kept unless `over` is set.
+   */
+  add(team: TeamBooks, requestId: string, held: Held | undefined, untilMs: number, nowMs: number, over: boolean): boolean {
+    const { key, characters, priceMicro, periodNo } = held ?? NOTHING;
+    const state = held === undefined ? RELEASED : OPEN;
+    const statement = over ? this.#sql.addOver : this.#sql.add;
+    try {
+      statement.get(requestId, team.no, state, untilMs, key, characters, priceMicro, periodNo);
+    } catch (error) {
+      // Ids repeat so rarely that handling an error is cheaper than counting changes every time.
+      if (constraintViolationOf(error) === 'exists') return false;
+      throw error;
+    }
+    if (held !== undefined) team.held.add(requestId, held);
+    if (++this.#sinceCleared >= CLEAR_EVERY) {
+      this.#sinceCleared = 0;
+      this.clear(nowMs, CLEAR_MAX);
+    }
     return true;
   }
 
@@ -117,22 +120,71 @@ export class RequestIds {
     const row = this.#sql.firstResolved.get();
     return row !== undefined && row[0] <= nowMs;
   }
+}
 
-  /** Called for each new id, so that clearing keeps up. */
-  #tick(nowMs: number): void {
-    if (++this.#sinceCleared < CLEAR_EVERY) return;
-    this.#sinceCleared = 0;
-    this.clear(nowMs, CLEAR_MAX);
+interface Entry {
+  readonly requestId: string;
+  readonly held: Held;
+  next: Entry | undefined;
+}
+
+const BUCKETS_AT_FIRST = 16;
+/** Ids differ in their last characters, because they either count up or are random. */
+const HASHED = 4;
+
+/**
+ * What a team's open reservations hold, by request id. Not a `Map`: V8 moves a `Map` to a new table every few dozen
+ * changes, and the old table refers to the new one. Once the old one is in the old generation, it keeps everything added later
+ * alive until a full collection. Here entries only refer to older ones.
+ */
+export class HeldReservations {
+  #buckets = emptyBuckets(BUCKETS_AT_FIRST);
+  #size = 0;
+
+  /** The id must not be in it yet. */
+  add(requestId: string, held: Held): void {
+    if (this.#size === this.#buckets.length * 2) this.#grow();
+    const at = this.#bucketOf(requestId);
+    this.#buckets[at] = { requestId, held, next: this.#buckets[at] };
+    this.#size++;
+  }
+
+  /** Removes and returns the entry; `undefined` if there is none. */
+  take(requestId: string): Held | undefined {
+    const at = this.#bucketOf(requestId);
+    let before: Entry | undefined;
+    for (let entry = this.#buckets[at]; entry !== undefined; entry = entry.next) {
+      if (entry.requestId === requestId) {
+        if (before === undefined) this.#buckets[at] = entry.next;
+        else before.next = entry.next;
+        this.#size--;
+        return entry.held;
+      }
+      before = entry;
+    }
+    return undefined;
+  }
+
+  clear(): void {
+    if (this.#size === 0) return;
+    this.#buckets = emptyBuckets(BUCKETS_AT_FIRST);
+    this.#size = 0;
+  }
+
+  #bucketOf(requestId: string): number {
+    let hash = 0;
+    for (let at = Math.max(0, requestId.length - HASHED); at < requestId.length; at++) hash = hash * 31 + requestId.charCodeAt(at);
+    return hash & (this.#buckets.length - 1);
+  }
+
+  #grow(): void {
+    const before = this.#buckets;
+    this.#buckets = emptyBuckets(before.length * 2);
+    this.#size = 0;
+    for (const first of before) for (let entry = first; entry !== undefined; entry = entry.next) this.add(entry.requestId, entry.held);
   }
 }
 
-/** False if the row exists. Ids repeat so rarely that handling an error is cheaper than counting changes every time. */
-function isAdded(statement: Statement<unknown>, ...values: SQLInputValue[]): boolean {
-  try {
-    statement.get(...values);
-    return true;
-  } catch (error) {
-    if (constraintViolationOf(error) === 'exists') return false;
-    throw error;
-  }
+function emptyBuckets(length: number): (Entry | undefined)[] {
+  return Array.from({ length }, () => undefined);
 }

@@ -4,7 +4,7 @@ import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { idBefore, momentOf, nextId, withoutNames } from '../../domain/audit-entry.ts';
 import type { AuditDifference, AuditEntry, Audited, AuditRecord } from '../../domain/audit-entry.ts';
 import type { AuditLog, AuditPage } from '../../ports/audit-log.ts';
-import type { StoreParts } from './group-commit.ts';
+import type { GroupCommit } from './group-commit.ts';
 import { prepared, objects, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 
@@ -39,58 +39,48 @@ export interface AuditedChange extends AuditDifference {
   readonly keyId?: string;
 }
 
-/** Operations on entries within other transactions. */
-export class AuditRows {
-  readonly sql: Statements<typeof SQL>;
+/** Entries are added within other transactions; each page that operators read is an operation of its own. */
+export class SqliteAuditLog implements AuditLog {
+  readonly #group: GroupCommit;
   readonly #keptMs: number;
+  readonly #sql: Statements<typeof SQL>;
 
-  constructor(database: DatabaseSync, keptMs: number) {
+  constructor(database: DatabaseSync, group: GroupCommit, keptMs: number) {
+    this.#group = group;
     this.#keptMs = keptMs;
-    this.sql = prepared(database, SQL);
+    this.#sql = prepared(database, SQL);
   }
 
   /** Call it within the transaction of the change. */
   add({ actor, action, reason }: Audited, { teamId, keyId, before, after }: AuditedChange, nowMs: number): void {
-    const [last] = this.sql.last.get(idBefore(nowMs + 1))!;
+    const [last] = this.#sql.last.get(idBefore(nowMs + 1))!;
     const record: AuditRecord = { actor, action, ...(reason === undefined ? {} : { reason }), keyId, before, after };
-    this.put(nextId(nowMs, last ?? undefined), teamId, record);
+    this.#put(nextId(nowMs, last ?? undefined), teamId, record);
   }
 
-  put(id: AuditEntry['id'], teamId: AuditEntry['teamId'], record: AuditRecord): void {
-    this.sql.insert.run(id, teamId ?? null, JSON.stringify(record));
+  #put(id: AuditEntry['id'], teamId: AuditEntry['teamId'], record: AuditRecord): void {
+    this.#sql.insert.run(id, teamId ?? null, JSON.stringify(record));
   }
 
   /** Entries with smaller ids have expired. */
-  keptFrom(nowMs: number): string {
+  #keptFrom(nowMs: number): string {
     return idBefore(nowMs - this.#keptMs);
   }
 
   isDue(nowMs: number): boolean {
-    const [oldest] = this.sql.oldest.get()!;
-    return oldest !== null && oldest < this.keptFrom(nowMs);
+    const [oldest] = this.#sql.oldest.get()!;
+    return oldest !== null && oldest < this.#keptFrom(nowMs);
   }
 
   /** Deletes expired entries, at most `most`. */
   clear(nowMs: number, most: number): void {
-    this.sql.forget.run(this.keptFrom(nowMs), most);
-  }
-}
-
-/** The log as operators read it: each page is a group-commit operation. */
-export class SqliteAuditLog implements AuditLog {
-  readonly #parts: Pick<StoreParts, 'clock' | 'group'>;
-  readonly #rows: AuditRows;
-
-  constructor(parts: Pick<StoreParts, 'clock' | 'group'>, audit: AuditRows) {
-    this.#parts = parts;
-    this.#rows = audit;
+    this.#sql.forget.run(this.#keptFrom(nowMs), most);
   }
 
   page({ teamId, after = END, sinceMs, limit }: AuditPage): Promise<readonly AuditEntry[] | StoreUnavailable> {
-    const { group, clock } = this.#parts;
-    const { page, pageOfTeam } = this.#rows.sql;
-    return group.run(() => {
-      const kept = this.#rows.keptFrom(clock.nowMs());
+    const { page, pageOfTeam } = this.#sql;
+    return this.#group.run((nowMs) => {
+      const kept = this.#keptFrom(nowMs);
       const wanted = sinceMs === undefined ? kept : idBefore(sinceMs);
       const from = wanted > kept ? wanted : kept;
       const found = teamId === undefined ? page.all(from, after, limit) : pageOfTeam.all(teamId, from, after, limit);
@@ -101,7 +91,7 @@ export class SqliteAuditLog implements AuditLog {
   async forgetNames(teamId: string): Promise<StoreUnavailable | undefined> {
     for (let last: string | undefined = ''; last !== undefined;) {
       const after: string = last;
-      const next = await this.#parts.group.run(() => ({ last: this.#forgetSome(teamId, after) }));
+      const next = await this.#group.run(() => ({ last: this.#forgetSome(teamId, after) }));
       if ('kind' in next) return next;
       ({ last } = next);
     }
@@ -110,15 +100,15 @@ export class SqliteAuditLog implements AuditLog {
 
   /** Returns the last entry processed, while there may be more. */
   #forgetSome(teamId: string, after: string): string | undefined {
-    const { ofTeam, replace } = this.#rows.sql;
+    const { ofTeam, replace } = this.#sql;
     const found = ofTeam.all(teamId, after, PIECE);
     for (const { id, record } of found) replace.run(JSON.stringify(withoutNames(JSON.parse(record) as AuditRecord)), id);
     return found.length < PIECE ? undefined : found.at(-1)!.id;
   }
 
   restore(entries: readonly AuditEntry[]): Promise<StoreUnavailable | undefined> {
-    return this.#parts.group.run(() => {
-      for (const { id, atMs: _atMs, teamId, ...record } of entries) this.#rows.put(id, teamId, record);
+    return this.#group.run(() => {
+      for (const { id, atMs: _atMs, teamId, ...record } of entries) this.#put(id, teamId, record);
       return undefined;
     });
   }

@@ -1,16 +1,14 @@
 // Writes events to the outbox, in the transactions of the operations that cause them.
-import type { DatabaseSync } from 'node:sqlite';
 import { creditReached, eventIds, nextCharacters, percentsReached } from '../../domain/event-rules.ts';
 import type { EventRules } from '../../domain/event-rules.ts';
 import type { Micro } from '../../domain/money.ts';
 import type { EventFacts } from '../../ports/outbox.ts';
 import type { KeyRecord, Team, Usage } from '../../ports/team-registry.ts';
-import type { Books } from './books.ts';
+import type { TeamBooks } from './books.ts';
 import type { HistoryHooks } from './periods.ts';
-import type { PeriodUsage } from './period-usage.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
-import type { TeamBooks } from './team-books.ts';
+import type { StoreParts } from './store-parts.ts';
 
 const SQL = {
   keep: 'INSERT OR REPLACE INTO outbox (event_id, team_id, at_ms, due_ms, facts) VALUES (?, ?, ?, ?, ?)',
@@ -28,19 +26,16 @@ export interface ThresholdMark {
   readonly characters: number;
 }
 
-export interface SqliteEventsParts {
-  readonly database: DatabaseSync;
-  readonly books: Books;
-  readonly usage: PeriodUsage;
-  readonly rules: EventRules;
-}
+type Parts = Pick<StoreParts, 'database' | 'books' | 'usage'>;
 
 export class SqliteEvents implements HistoryHooks {
-  readonly #parts: SqliteEventsParts;
+  readonly #parts: Parts;
+  readonly #rules: EventRules;
   readonly #sql: Statements<typeof SQL>;
 
-  constructor(parts: SqliteEventsParts) {
+  constructor(parts: Parts, rules: EventRules) {
     this.#parts = parts;
+    this.#rules = rules;
     this.#sql = prepared(parts.database, SQL);
   }
 
@@ -70,7 +65,7 @@ export class SqliteEvents implements HistoryHooks {
 
   /** A balance has changed from one value to another. */
   balance(teamId: string, currency: string, before: Micro, after: Micro, nowMs: number): void {
-    for (const thresholdMinor of creditReached(this.#parts.rules, before, after)) {
+    for (const thresholdMinor of creditReached(this.#rules, before, after)) {
       const facts = { kind: 'credit_threshold', thresholdMinor, balanceMicro: after, currency } as const;
       this.keep(eventIds.credit(teamId, thresholdMinor, nowMs), teamId, nowMs, facts);
     }
@@ -106,14 +101,14 @@ export class SqliteEvents implements HistoryHooks {
 
   #keepReached(no: number, periodNo: number, usage: Usage, nowMs: number): void {
     const { teamId, limits } = usage.team;
-    for (const percent of percentsReached(this.#parts.rules, limits.characterLimit, this.#lastPercent(no, periodNo), usage.characters)) {
+    for (const percent of percentsReached(this.#rules, limits.characterLimit, this.#lastPercent(no, periodNo), usage.characters)) {
       this.keep(eventIds.quota(teamId, usage.periodStartMs, percent), teamId, nowMs, { kind: 'quota_threshold', percent, usage });
       this.#sql.setLastPercent.run(no, periodNo, percent);
     }
   }
 
   #markOf({ no, limits, counts: { periodNo } }: TeamBooks): ThresholdMark {
-    return { periodNo, characters: nextCharacters(this.#parts.rules, limits.characterLimit, this.#lastPercent(no, periodNo)) };
+    return { periodNo, characters: nextCharacters(this.#rules, limits.characterLimit, this.#lastPercent(no, periodNo)) };
   }
 
   #lastPercent(team: number, periodNo: number): number {

@@ -15,18 +15,14 @@ import type {
   NewDictionary,
   NewGlossary,
 } from '../../ports/glossary-store.ts';
-import type { DictionaryPieces } from './dictionary-pieces.ts';
-import type { StoreParts } from './group-commit.ts';
-import type { AuditRows } from './sqlite-audit-log.ts';
+import type { NewPieces } from './dictionary-pieces.ts';
 import { NOT_ERASED } from './sqlite-schema.ts';
 import { named, prepared, objects, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 import { unavailable } from './store-fault.ts';
+import type { StoreParts } from './store-parts.ts';
 
-export interface GlossaryStoreParts extends StoreParts {
-  readonly pieces: DictionaryPieces;
-  readonly audit: AuditRows;
-}
+type Parts = Pick<StoreParts, 'database' | 'path' | 'group' | 'pieces' | 'audit'>;
 
 /** A dictionary as a row. */
 interface DictionaryRow {
@@ -73,10 +69,10 @@ const SQL = {
 };
 
 export class SqliteGlossaryStore implements GlossaryStore {
-  readonly #parts: GlossaryStoreParts;
+  readonly #parts: Parts;
   readonly #sql: Statements<typeof SQL>;
 
-  constructor(parts: GlossaryStoreParts) {
+  constructor(parts: Parts) {
     this.#parts = parts;
     this.#sql = prepared(parts.database, SQL);
   }
@@ -86,19 +82,20 @@ export class SqliteGlossaryStore implements GlossaryStore {
     teamBytesMax = Infinity,
   ): Promise<GlossaryCreation | StoreUnavailable> {
     const rows = dictionaries.map(rowOf);
-    if (rows.some(isLargeRow)) {
+    const added = piecesOf(rows);
+    if (added.some(({ pieces }) => isLarge(pieces))) {
       // Checked again below: here it avoids writing pieces for a request that will be refused anyway.
       const judged = await this.#parts.group.run(() => this.#judgeNew(teamId, rows, teamBytesMax));
       if (judged.kind !== 'has_room') return judged;
     }
     return (
-      (await this.#prepare(rows)) ??
-      this.#parts.group.run((): GlossaryCreation | StoreUnavailable => {
+      (await this.#parts.pieces.prepare(added)) ??
+      this.#parts.group.run((nowMs): GlossaryCreation | StoreUnavailable => {
         const judged = this.#judgeNew(teamId, rows, teamBytesMax);
-        if (judged.kind === 'team_unknown') this.#abandon(rows);
+        if (judged.kind === 'team_unknown') this.#parts.pieces.abandon(added);
         if (judged.kind !== 'has_room') return judged;
-        if (!this.#isPrepared(rows)) return unavailable(this.#parts.path, 'busy');
-        const { lastInsertRowid } = this.#sql.insert.run(glossaryId, judged.team, name, this.#parts.clock.nowMs());
+        if (!this.#parts.pieces.arePrepared(added, nowMs)) return unavailable(this.#parts.path, 'busy');
+        const { lastInsertRowid } = this.#sql.insert.run(glossaryId, judged.team, name, nowMs);
         this.#write(Number(lastInsertRowid), rows);
         return { kind: 'created', glossary: this.#record(teamId, glossaryId)! };
       })
@@ -132,12 +129,13 @@ export class SqliteGlossaryStore implements GlossaryStore {
   ): Promise<GlossaryChanged | StoreUnavailable> {
     const rows = dictionaries.map(rowOf);
     const ids = JSON.stringify(dictionaries.map(({ dictionaryId }) => dictionaryId));
-    const failed = await this.#prepare(rows);
+    const added = piecesOf(rows);
+    const failed = await this.#parts.pieces.prepare(added);
     if (failed !== undefined) return failed;
-    const changed = await this.#parts.group.run((): GlossaryChanged | StoreUnavailable => {
+    const changed = await this.#parts.group.run((nowMs): GlossaryChanged | StoreUnavailable => {
       const found = this.#sql.one.get(teamId, glossaryId);
       if (found === undefined) {
-        this.#abandon(rows);
+        this.#parts.pieces.abandon(added);
         return { kind: 'missing' };
       }
       if (found.revision !== revision) return { kind: 'outdated' };
@@ -145,7 +143,7 @@ export class SqliteGlossaryStore implements GlossaryStore {
       const before = this.#bytesOf(found.team);
       const after = before - this.#sql.dropped.get(no, ids)![0] + sumOf(rows);
       if (after > teamBytesMax && after > before) return { kind: 'bytes_reached', maxGlossaries };
-      if (!this.#isPrepared(rows)) return unavailable(this.#parts.path, 'busy');
+      if (!this.#parts.pieces.arePrepared(added, nowMs)) return unavailable(this.#parts.path, 'busy');
       this.#sql.change.run(name, no);
       this.#sql.drop.run(no, ids);
       this.#write(no, rows);
@@ -160,36 +158,16 @@ export class SqliteGlossaryStore implements GlossaryStore {
   }
 
   async remove(teamId: string, glossaryId: string, by?: Audited): Promise<boolean | StoreUnavailable> {
-    const removed = await this.#parts.group.run(() => {
+    const removed = await this.#parts.group.run((nowMs) => {
       const found = this.#sql.one.get(teamId, glossaryId);
       if (found === undefined) return false;
       this.#sql.drop.run(found.no, '[]');
       this.#sql.remove.run(found.no);
-      const { audit, clock } = this.#parts;
-      if (by !== undefined) audit.add(by, { teamId, ...glossaryRemoval({ glossaryId, name: found.name }) }, clock.nowMs());
+      if (by !== undefined) this.#parts.audit.add(by, { teamId, ...glossaryRemoval({ glossaryId, name: found.name }) }, nowMs);
       return true;
     });
     void this.#parts.pieces.clear();
     return removed;
-  }
-
-  async #prepare(rows: readonly DictionaryRow[]): Promise<StoreUnavailable | undefined> {
-    for (const { dictionary, written } of rows) {
-      const failed = written && (await this.#parts.pieces.prepare(dictionary.dictionaryId, written.pieces));
-      if (failed !== undefined) return failed;
-    }
-    return undefined;
-  }
-
-  /** The janitor deletes them soon. */
-  #abandon(rows: readonly DictionaryRow[]): void {
-    for (const { dictionary, written } of rows) if (written !== undefined) this.#parts.pieces.abandon(dictionary.dictionaryId);
-  }
-
-  #isPrepared(rows: readonly DictionaryRow[]): boolean {
-    return rows.every(
-      ({ dictionary, written }) => written === undefined || this.#parts.pieces.isPrepared(dictionary.dictionaryId, written.pieces),
-    );
   }
 
   #bytesOf(team: number): number {
@@ -213,14 +191,17 @@ export class SqliteGlossaryStore implements GlossaryStore {
   }
 }
 
-function isLargeRow({ written }: DictionaryRow): boolean {
-  return written !== undefined && isLarge(written.pieces);
-}
-
 /** Serialized outside the transaction, which others wait for. */
 function rowOf(dictionary: DictionaryRecord | NewDictionary): DictionaryRow {
   if (!('entries' in dictionary)) return { dictionary, written: undefined };
   return { dictionary, written: dictionary.written ?? writtenEntries(dictionary.entries) };
+}
+
+/** Of the new dictionaries among the rows. */
+function piecesOf(rows: readonly DictionaryRow[]): NewPieces[] {
+  return rows.flatMap(({ dictionary: { dictionaryId }, written }) =>
+    written === undefined ? [] : { dictionaryId, pieces: written.pieces },
+  );
 }
 
 function sumOf(rows: readonly DictionaryRow[]): number {

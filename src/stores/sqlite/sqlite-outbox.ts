@@ -1,14 +1,17 @@
-// The outbox as rows.
+// The outbox and the records of gateways as rows.
 import type { DatabaseSync } from 'node:sqlite';
 import { RULES_FOLLOWED_MS } from '../../domain/event-rules.ts';
 import type { EventRules } from '../../domain/event-rules.ts';
 import { withLimits } from '../../domain/key-limits.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { GatewayRecord, GatewayRecords } from '../../ports/gateway-records.ts';
 import type { DueEvent, EventFacts, KeptEvent, Outbox } from '../../ports/outbox.ts';
-import type { StoreParts } from './group-commit.ts';
 import { prepared, objects, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 import { looked } from './store-fault.ts';
+import type { StoreParts } from './store-parts.ts';
+
+type Parts = Pick<StoreParts, 'database' | 'path' | 'clock' | 'group'>;
 
 /** An event as stored; `facts` is JSON. */
 export interface EventRow {
@@ -33,11 +36,11 @@ const SQL = {
 };
 
 export class SqliteOutbox implements Outbox {
-  readonly #parts: StoreParts;
+  readonly #parts: Parts;
   readonly #rules: string;
   readonly #sql: Statements<typeof SQL>;
 
-  constructor(parts: StoreParts, rules: EventRules) {
+  constructor(parts: Parts, rules: EventRules) {
     this.#parts = parts;
     this.#rules = JSON.stringify(rules);
     this.#sql = prepared(parts.database, SQL);
@@ -61,22 +64,17 @@ export class SqliteOutbox implements Outbox {
   }
 
   postpone({ id, tries }: DueEvent, delayMs: number): Promise<StoreUnavailable | undefined> {
-    return this.#parts.group.run(() => void this.#sql.postpone.run(tries + 1, this.#parts.clock.nowMs() + delayMs, id));
+    return this.#parts.group.run((nowMs) => void this.#sql.postpone.run(tries + 1, nowMs + delayMs, id));
   }
 
   lease(holder: string, forMs: number): Promise<boolean | StoreUnavailable> {
-    return this.#parts.group.run(() => {
-      const $now = this.#parts.clock.nowMs();
-      return this.#sql.lease.get({ $holder: holder, $until: $now + forMs, $now, $rules: this.#rules }) !== undefined;
-    });
+    return this.#parts.group.run(
+      ($now) => this.#sql.lease.get({ $holder: holder, $until: $now + forMs, $now, $rules: this.#rules }) !== undefined,
+    );
   }
 
   release(holder: string): Promise<StoreUnavailable | undefined> {
-    return this.#parts.group.run(() => {
-      const nowMs = this.#parts.clock.nowMs();
-      this.#sql.release.run(nowMs, holder, nowMs);
-      return undefined;
-    });
+    return this.#parts.group.run((nowMs) => void this.#sql.release.run(nowMs, holder, nowMs));
   }
 }
 
@@ -88,4 +86,30 @@ export function eventOf({ event_id: id, team_id: teamId, at_ms: atMs, facts }: E
 export function rulesInForce(database: DatabaseSync, nowMs: number): EventRules | undefined {
   const row = database.prepare('SELECT rules FROM outbox_lease WHERE until_ms > ?').get(nowMs - RULES_FOLLOWED_MS);
   return row === undefined ? undefined : (JSON.parse(String(row['rules'])) as EventRules);
+}
+
+/** Older records belong to gateways that are gone. */
+const RECORD_KEPT_MS = 86_400_000;
+
+type GatewayRow = Record<keyof GatewayRecord, string>;
+
+export function sqliteGatewayRecords({ database, group }: Parts): GatewayRecords {
+  const sql = prepared(database, {
+    put: 'INSERT OR REPLACE INTO gateways (host, file, seen_at_ms, plans) VALUES (?, ?, ?, ?)',
+    forget: 'DELETE FROM gateways WHERE seen_at_ms < ?',
+    since: objects<GatewayRow>('SELECT host, file, plans FROM gateways WHERE seen_at_ms >= ? ORDER BY host, file'),
+  });
+  return {
+    leave: ({ host, file, plans }): Promise<StoreUnavailable | undefined> =>
+      group.run((nowMs) => {
+        sql.forget.run(nowMs - RECORD_KEPT_MS);
+        sql.put.run(host, file, nowMs, JSON.stringify(plans));
+        return undefined;
+      }),
+    recent: (withinMs) =>
+      group.run((nowMs) => {
+        const found = sql.since.all(nowMs - withinMs);
+        return found.map((row) => ({ ...row, plans: JSON.parse(row.plans) as GatewayRecord['plans'] }));
+      }),
+  };
 }

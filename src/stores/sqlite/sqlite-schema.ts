@@ -1,7 +1,7 @@
 // The meaning of rows in code: states by number, and a plan's numbers as columns.
 import type { DatabaseSync } from 'node:sqlite';
 import { LIMIT_NUMBERS } from '../../domain/plan.ts';
-import type { LimitNumber, TeamLimits } from '../../domain/plan.ts';
+import type { TeamLimits } from '../../domain/plan.ts';
 import { columnOf } from './statements.ts';
 
 /** States of a request id; the numbers are stored in files. */
@@ -16,19 +16,11 @@ export const ERASING = 1;
 export const ERASING_BUT_USAGE = 2;
 export const ONLY_USAGE_LEFT = 3;
 
-/** A plan's numbers as columns of `teams`. Columns that a file lacks are added when it is opened. */
-const NUMBERS = Object.fromEntries(LIMIT_NUMBERS.map((name) => [name, columnOf(name)])) as Readonly<Record<LimitNumber, string>>;
-
-/** A team's limits as columns of `teams`. */
-export const LIMITS: Readonly<Record<keyof TeamLimits, string>> = {
-  billing: 'billing',
-  ...NUMBERS,
-  currency: 'currency',
-  period: 'period',
-};
+/** A team's limits, each a column of `teams`. Columns of numbers that a file lacks are added when it is opened. */
+export const LIMITS: readonly (keyof TeamLimits)[] = ['billing', ...LIMIT_NUMBERS, 'currency', 'period'];
 
 /** Statements that add the missing plan columns to a file's `teams`, with 0 for existing teams. */
-export function missingNumbers(database: DatabaseSync, columns: readonly string[] = Object.values(NUMBERS)): string[] {
+export function missingNumbers(database: DatabaseSync, columns: readonly string[] = LIMIT_NUMBERS.map(columnOf)): string[] {
   const there = teamColumns(database);
   return columns
     .filter((column) => !there.includes(column))
@@ -40,7 +32,7 @@ export function missingNumbers(database: DatabaseSync, columns: readonly string[
 
 /** Columns of a migrated file's `teams` that this version would not enforce, because a newer version added them. */
 export function strangeNumbers(database: DatabaseSync): string[] {
-  const known = ['no', 'team_id', 'name', 'created_at_ms', 'plan', 'erasure', ...Object.values(LIMITS)];
+  const known = ['no', 'team_id', 'name', 'created_at_ms', 'plan', 'erasure', ...LIMITS.map(columnOf)];
   return teamColumns(database).filter((column) => !known.includes(column));
 }
 

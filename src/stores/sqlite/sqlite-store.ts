@@ -11,28 +11,24 @@ import { Admissions } from './admissions.ts';
 import { Books } from './books.ts';
 import { DatabaseFile } from './database-file.ts';
 import { DictionaryPieces } from './dictionary-pieces.ts';
-import { Expiry } from './expiry.ts';
 import { GroupCommit } from './group-commit.ts';
-import type { StoreParts } from './group-commit.ts';
 import { HistoryChores } from './history-chores.ts';
 import { Janitor } from './janitor.ts';
 import { KeyRows } from './key-rows.ts';
 import { openDatabase } from './open-database.ts';
 import type { Durability } from './open-database.ts';
-import { PeriodUsage } from './period-usage.ts';
-import { DayCounts, NO_HOOKS, Periods } from './periods.ts';
+import { Periods } from './periods.ts';
 import { RegistryWork } from './registry-work.ts';
 import { RequestIds } from './request-ids.ts';
-import { Resolutions } from './resolutions.ts';
-import { AuditRows, SqliteAuditLog } from './sqlite-audit-log.ts';
+import { SqliteAuditLog } from './sqlite-audit-log.ts';
 import { SqliteEvents } from './sqlite-events.ts';
-import { sqliteGatewayRecords } from './sqlite-gateway-records.ts';
 import { SqliteGlossaryStore } from './sqlite-glossary-store.ts';
 import { SqliteLedger } from './sqlite-ledger.ts';
-import { rulesInForce, SqliteOutbox } from './sqlite-outbox.ts';
+import { rulesInForce, sqliteGatewayRecords, SqliteOutbox } from './sqlite-outbox.ts';
 import { SqliteTeamRegistry } from './sqlite-team-registry.ts';
-import { SqliteUsageHistory } from './sqlite-usage-history.ts';
+import { PeriodUsage, SqliteUsageHistory } from './sqlite-usage-history.ts';
 import { databaseFaultOf, looked, unavailable } from './store-fault.ts';
+import type { StoreParts } from './store-parts.ts';
 import { TeamErasure } from './team-erasure.ts';
 import { TeamRows } from './team-rows.ts';
 
@@ -61,39 +57,32 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const database = await openDatabase(path, durability, { ...creation, onMigrated: logMigration(log, creation) });
   const file = new DatabaseFile(path);
   const books = new Books(database);
-  const group = new GroupCommit({ database, path, log, busyTimeoutMs, behind: books });
+  const group = new GroupCommit({ database, path, clock, log, busyTimeoutMs, behind: books });
   const keys = new KeyRows(database, clock);
   const teams = new TeamRows(database);
   const usage = new PeriodUsage(database, teams, keys);
-  const events = options.events ?? rulesInForce(database, clock.nowMs());
-  const eventLog = events === undefined ? undefined : new SqliteEvents({ database, books, usage, rules: events });
-  const hooks = eventLog ?? NO_HOOKS;
-  const [days, periods] = [new DayCounts(database, books, hooks), new Periods(database, books, hooks)];
-  const expiry = new Expiry(database, books, periods);
+  const rules = options.events ?? rulesInForce(database, clock.nowMs());
+  const events = rules && new SqliteEvents({ database, books, usage }, rules);
+  const periods = new Periods(database, books, events);
   const ids = new RequestIds(database);
-  const audit = new AuditRows(database, historyDays * DAY_MS);
-  const parts = { database, path, clock, group, books, expiry, periods, keys, teams, audit };
-  const pieces = new DictionaryPieces(parts);
-  const auditLog = new SqliteAuditLog(parts, audit);
-  const erasure = new TeamErasure({ ...parts, work: new RegistryWork(parts), events: eventLog, days, pieces, auditLog });
-  const history = new HistoryChores({ ...parts, days, historyDays });
-  const janitor = new Janitor({ ...parts, log, ids, history, erasure, pieces });
+  const work = new RegistryWork({ group, books, periods });
+  const pieces = new DictionaryPieces({ database, path, group });
+  const audit = new SqliteAuditLog(database, group, historyDays * DAY_MS);
+  const parts = { database, path, clock, log, group, books, periods, ids, keys, teams, usage, work, pieces, audit, events };
+  const erasure = new TeamErasure(parts);
+  const history = new HistoryChores({ ...parts, historyDays });
+  const janitor = new Janitor({ ...parts, history, erasure });
   let closed: Promise<void> | undefined;
   return {
     // Synchronous.
     keys: { find: (digest) => looked(path, () => keys.owner(digest)) },
-    ledger: new SqliteLedger({
-      group,
-      clock,
-      admissions: new Admissions(database, books, expiry, ids),
-      resolutions: new Resolutions({ database, books, expiry, ids, days, hooks }),
-    }),
-    teams: new SqliteTeamRegistry({ ...parts, erasure, usage, events: eventLog }),
-    audit: auditLog,
-    glossaries: new SqliteGlossaryStore({ ...parts, pieces }),
+    ledger: new SqliteLedger({ ...parts, admissions: new Admissions(database, books, periods, ids) }),
+    teams: new SqliteTeamRegistry({ ...parts, erasure }),
+    audit,
+    glossaries: new SqliteGlossaryStore(parts),
     history: new SqliteUsageHistory({ ...parts, historyDays }),
     gateways: sqliteGatewayRecords(parts),
-    outbox: new SqliteOutbox(parts, events ?? NO_THRESHOLDS),
+    outbox: new SqliteOutbox(parts, rules ?? NO_THRESHOLDS),
     ping: () => ping(parts, file),
     close() {
       janitor.close();
@@ -115,7 +104,10 @@ function logMigration(log: Log, { onMigrated }: StoreCreation): StoreCreation['o
  * Commits a write like an admission does, of an existing value: a store that cannot be written does not count as available, nor
  * does one whose file is no longer in its place.
  */
-async function ping({ database, group, path }: StoreParts, file: DatabaseFile): Promise<StoreUnavailable | undefined> {
+async function ping(
+  { database, group, path }: Pick<StoreParts, 'database' | 'group' | 'path'>,
+  file: DatabaseFile,
+): Promise<StoreUnavailable | undefined> {
   const fault = await file.fault();
   group.setAway(fault);
   if (fault !== undefined) return unavailable(path, fault);

@@ -2,7 +2,6 @@
 import { changedLimits } from '../../domain/key-limits.ts';
 import { isPeriodRule, sameLength } from '../../domain/period-rule.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
-import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { keyDifference, newKeyDifference, REVOCATION, teamDifference } from '../../domain/audit-entry.ts';
 import type { Audited, ChangeableKey } from '../../domain/audit-entry.ts';
@@ -22,46 +21,28 @@ import type {
   TeamSummary,
   Usage,
 } from '../../ports/team-registry.ts';
-import type { ChangeableRow, KeyRows } from './key-rows.ts';
-import { RegistryWork, TeamPages } from './registry-work.ts';
-import type { RegistryWorkParts } from './registry-work.ts';
-import type { PeriodUsage } from './period-usage.ts';
-import type { AuditRows } from './sqlite-audit-log.ts';
-import type { SqliteEvents } from './sqlite-events.ts';
-import type { TeamErasure } from './team-erasure.ts';
-import type { TeamRows } from './team-rows.ts';
+import type { ChangeableRow } from './key-rows.ts';
+import { TeamPages } from './registry-work.ts';
+import type { StoreParts } from './store-parts.ts';
 
-/** Keys searched per transaction, which takes a few milliseconds. */
-const SEARCH_PIECE = 5000;
-
-export interface RegistryParts extends RegistryWorkParts {
-  readonly keys: KeyRows;
-  readonly erasure: Pick<TeamErasure, 'delete'>;
-  readonly teams: TeamRows;
-  readonly usage: PeriodUsage;
-  /** `undefined` if no events are sent. */
-  readonly events: SqliteEvents | undefined;
-  readonly audit: AuditRows;
-}
+type Parts = Pick<StoreParts, 'work' | 'teams' | 'keys' | 'usage' | 'audit' | 'events' | 'erasure'>;
 
 export class SqliteTeamRegistry implements TeamRegistry {
-  readonly #parts: RegistryParts;
-  readonly #work: RegistryWork;
+  readonly #parts: Parts;
   readonly #pages: TeamPages;
 
-  constructor(parts: RegistryParts) {
+  constructor(parts: Parts) {
     this.#parts = parts;
-    this.#work = new RegistryWork(parts);
-    this.#pages = new TeamPages(this.#work, parts.teams);
+    this.#pages = new TeamPages(parts.work, parts.teams);
   }
 
   createTeam(team: NewTeam, by?: Audited): Promise<Team | StoreUnavailable> {
-    return this.#work.change(`team ${team.teamId}`, (nowMs) => {
+    return this.#parts.work.change(`team ${team.teamId}`, (nowMs) => {
       const known = this.#parts.teams.number(team.teamId);
       if (known !== undefined) return this.#parts.teams.get(known).team;
       assertPeriod(team.limits);
       const no = this.#parts.teams.insert(team, nowMs);
-      this.#work.current(team.teamId, nowMs);
+      this.#parts.work.current(team.teamId, nowMs);
       const made = this.#parts.teams.get(no).team;
       this.#parts.events?.teamChanged('team_created', made, nowMs);
       return this.#audited(undefined, made, by, nowMs);
@@ -69,7 +50,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
   }
 
   listTeams(): Promise<readonly Team[] | StoreUnavailable> {
-    return this.#work.run('the list of teams', () => this.#parts.teams.all());
+    return this.#parts.work.run('the list of teams', () => this.#parts.teams.all());
   }
 
   async pageTeams(page: TeamPage): Promise<readonly Team[] | StoreUnavailable> {
@@ -87,15 +68,12 @@ export class SqliteTeamRegistry implements TeamRegistry {
   }
 
   findTeam(teamId: string): Promise<Team | undefined | StoreUnavailable> {
-    return this.#work.run(`team ${teamId}`, () => {
-      const no = this.#parts.teams.number(teamId);
-      return no === undefined ? undefined : this.#parts.teams.get(no).team;
-    });
+    return this.#read(teamId, (no) => this.#parts.teams.get(no).team);
   }
 
   updateTeam(teamId: string, change: TeamChange, by?: Audited): ReturnType<TeamRegistry['updateTeam']> {
-    return this.#work.change(`team ${teamId}`, (nowMs) => {
-      const no = this.#work.current(teamId, nowMs);
+    return this.#parts.work.change(`team ${teamId}`, (nowMs) => {
+      const no = this.#parts.work.current(teamId, nowMs);
       if (no === undefined) return undefined;
       const { team, heldMicro } = this.#parts.teams.get(no);
       const known = change.once && this.#parts.teams.changed(no, change.once.id, nowMs);
@@ -110,7 +88,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
         assertPeriod(limits);
         const setPlan = (): void => this.#parts.teams.setPlan(no, name, limits);
         if (sameLength(limits.period, team.limits.period)) setPlan();
-        else this.#work.startPeriod(teamId, nowMs, setPlan);
+        else this.#parts.work.startPeriod(teamId, nowMs, setPlan);
       }
       if (change.addMicro !== undefined) this.#parts.teams.setBalance(no, balanceMicro);
       if (change.once !== undefined) this.#parts.teams.rememberChange(no, change.once, nowMs);
@@ -128,7 +106,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
   }
 
   createKey(key: NewKey, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
-    return this.#work.change(`key ${key.keyId}`, (nowMs) => {
+    return this.#parts.work.change(`key ${key.keyId}`, (nowMs) => {
       const no = this.#parts.teams.number(key.teamId);
       if (no === undefined) return undefined;
       this.#parts.keys.insert(no, key, nowMs);
@@ -140,18 +118,15 @@ export class SqliteTeamRegistry implements TeamRegistry {
   }
 
   listKeys(teamId: string): Promise<readonly KeyRecord[] | undefined | StoreUnavailable> {
-    return this.#work.run(`team ${teamId}`, () => {
-      const no = this.#parts.teams.number(teamId);
-      return no === undefined ? undefined : this.#parts.keys.ofTeam(no);
-    });
+    return this.#read(teamId, (no) => this.#parts.keys.ofTeam(no));
   }
 
   updateKey(keyId: string, change: KeyChange, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
-    return this.#work.change(`key ${keyId}`, (nowMs) => {
+    return this.#parts.work.change(`key ${keyId}`, (nowMs) => {
       const [record, before] = [this.#parts.keys.get(keyId), this.#parts.keys.changeable(keyId)];
       if (record === undefined || before === undefined) return undefined;
       // Holds are recounted: leases that have not expired, in the current period.
-      this.#work.current(record.teamId, nowMs);
+      this.#parts.work.current(record.teamId, nowMs);
       const { label = before.label, disabled = before.disabled } = change;
       const after = { label, disabled, limits: changedLimits(before.limits, change.limits ?? {}) };
       const difference = keyDifference(changeableKey(before, record), changeableKey(after, record));
@@ -165,7 +140,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
   }
 
   revokeKey(keyId: string, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
-    return this.#work.change(`key ${keyId}`, (nowMs) => {
+    return this.#parts.work.change(`key ${keyId}`, (nowMs) => {
       const isNews = this.#parts.keys.revoke(keyId, nowMs);
       const key = this.#parts.keys.get(keyId);
       if (isNews && key !== undefined) this.#parts.events?.keyChanged('key_revoked', key, nowMs);
@@ -174,31 +149,27 @@ export class SqliteTeamRegistry implements TeamRegistry {
     });
   }
 
-  /** A search by `display` uses several transactions, so that the ledger never waits long. */
   async findKeys(search: KeySearch): Promise<readonly FoundKey[] | StoreUnavailable> {
-    if ('digest' in search) return this.#work.run('a key', () => this.#parts.keys.byDigest(search.digest));
-    const last = await this.#work.run('the keys', () => this.#parts.keys.last());
-    if (isUnavailable(last)) return last;
-    const found: FoundKey[] = [];
-    for (let from = 0; from < last; from += SEARCH_PIECE) {
-      const more = await this.#work.run('the keys', () => this.#parts.keys.byDisplay(search.display, from, from + SEARCH_PIECE));
-      if (isUnavailable(more)) return more;
-      found.push(...more);
-    }
-    return found;
+    const { work, keys } = this.#parts;
+    if ('digest' in search) return work.run('a key', () => keys.byDigest(search.digest));
+    const last = (): number => keys.last();
+    return work.search('the keys', 0, last, (after, to) => keys.byDisplay(search.display, after, to));
   }
 
   usage(teamId: string): Promise<Usage | undefined | StoreUnavailable> {
-    return this.#work.run(`team ${teamId}`, (nowMs) => {
-      const no = this.#work.current(teamId, nowMs);
-      return no === undefined ? undefined : this.#parts.usage.current(no);
-    });
+    return this.#read(teamId, (no) => this.#parts.usage.current(no), true);
   }
 
   standing(teamId: string): Promise<Standing | undefined | StoreUnavailable> {
-    return this.#work.run(`team ${teamId}`, (nowMs) => {
-      const no = this.#work.current(teamId, nowMs);
-      return no === undefined ? undefined : this.#parts.teams.standing(no);
+    return this.#read(teamId, (no) => this.#parts.teams.standing(no), true);
+  }
+
+  /** Reads from a team's rows, after bringing it up to date if its counts matter; `undefined` if there is no such team. */
+  #read<T>(teamId: string, read: (no: number) => T, isCurrent = false): Promise<T | undefined | StoreUnavailable> {
+    const { work, teams } = this.#parts;
+    return work.run(`team ${teamId}`, (nowMs) => {
+      const no = isCurrent ? work.current(teamId, nowMs) : teams.number(teamId);
+      return no === undefined ? undefined : read(no);
     });
   }
 

@@ -1,23 +1,20 @@
-// The usage history as rows: days are read without the ledger's lock, periods in an operation of their own.
+// The usage history as rows: days are read without the ledger's lock, periods in an operation of their own; and a team's usage
+// in one period, for reports and events.
+import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DAY_MS, dayOf } from '../../domain/period.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { KeyRecord, TeamPage } from '../../ports/team-registry.ts';
+import type { KeyRecord, TeamPage, Usage } from '../../ports/team-registry.ts';
 import type { DayRange, KeyDay, PeriodUse, TeamDays, UsageHistory } from '../../ports/usage-history.ts';
 import type { KeyRows } from './key-rows.ts';
-import { RegistryWork, TeamPages } from './registry-work.ts';
-import type { RegistryWorkParts } from './registry-work.ts';
+import { TeamPages } from './registry-work.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 import { databaseFaultOf, unavailable } from './store-fault.ts';
+import type { StoreParts } from './store-parts.ts';
 import { TeamRows } from './team-rows.ts';
-
-export interface UsageHistoryParts extends RegistryWorkParts {
-  readonly keys: KeyRows;
-  readonly historyDays: number;
-}
 
 /** How long a reader may block the event loop, and the number of rows read at once, which takes a few milliseconds. */
 const READ_MS_MAX = 4;
@@ -43,25 +40,25 @@ const SQL = {
     + (SELECT coalesce(sum(characters), 0) FROM key_books WHERE team = $team AND period_no = $no)`),
 };
 
+type Parts = Pick<StoreParts, 'database' | 'path' | 'clock' | 'work' | 'books' | 'periods' | 'keys' | 'historyDays'>;
+
 export class SqliteUsageHistory implements UsageHistory {
-  readonly #parts: UsageHistoryParts;
-  readonly #work: RegistryWork;
+  readonly #parts: Parts;
   readonly #teams: TeamRows;
   readonly #pages: TeamPages;
   readonly #sql: Statements<typeof SQL>;
   #yieldAtMs = 0;
 
-  constructor(parts: UsageHistoryParts) {
+  constructor(parts: Parts) {
     this.#parts = parts;
-    this.#work = new RegistryWork(parts);
     this.#teams = new TeamRows(parts.database, 'teams and what deleted ones have left');
-    this.#pages = new TeamPages(this.#work, this.#teams);
+    this.#pages = new TeamPages(parts.work, this.#teams);
     this.#sql = prepared(parts.database, SQL);
   }
 
   async days(teamId: string, range: DayRange): Promise<TeamDays | undefined | StoreUnavailable> {
     // Runs as a queued operation, so that everything committed before it is in the file.
-    const no = await this.#work.run(`team ${teamId}`, () => this.#teams.number(teamId));
+    const no = await this.#parts.work.run(`team ${teamId}`, () => this.#teams.number(teamId));
     if (no === undefined || isUnavailable(no)) return no;
     const found = await this.#read([no], range);
     return isUnavailable(found) ? found : found[0];
@@ -83,9 +80,9 @@ export class SqliteUsageHistory implements UsageHistory {
   }
 
   periods(teamId: string): Promise<readonly PeriodUse[] | undefined | StoreUnavailable> {
-    return this.#work.run(`team ${teamId}`, (nowMs) => {
+    return this.#parts.work.run(`team ${teamId}`, (nowMs) => {
       const { books, periods, historyDays } = this.#parts;
-      this.#work.current(teamId, nowMs);
+      this.#parts.work.current(teamId, nowMs);
       const team = books.team(teamId);
       // A deleted team has only closed periods left.
       if (team !== undefined) periods.closeAll(team, nowMs);
@@ -131,7 +128,7 @@ export class SqliteUsageHistory implements UsageHistory {
     for (let piece = rows; piece.length === ROWS_MAX;) {
       await nextTurn();
       const [day, key] = piece.at(-1)!;
-      piece = this.#snapshot(() => this.#piece(team, day, key, to, running));
+      piece = this.#snapshot(() => this.#sql.rows.all(team, day, key, to, running));
       rows.push(...piece);
     }
     const at = rows.findIndex(([day]) => day > running);
@@ -152,14 +149,9 @@ export class SqliteUsageHistory implements UsageHistory {
     const running = counting[0]?.[0] ?? NO_DAY;
     // The current day may already have rows of its own, if the clock has stepped back to it.
     const counted = running === NO_DAY ? [] : together(this.#sql.kept.all(team, running), counting);
-    const rows = this.#piece(team, from, 0, to, running);
+    const rows = this.#sql.rows.all(team, from, 0, to, running);
     const keys = new Map<number, KeyRecord>(rows.length + counted.length === 0 ? [] : this.#parts.keys.numbered(team));
     return { team: row.team, rows, keys, running, counted };
-  }
-
-  /** The rows following this day and key. */
-  #piece(team: number, day: number, key: number, to: number, running: number): DayRow[] {
-    return this.#sql.rows.all(team, day, key, to, running);
   }
 
   #snapshot<T>(read: () => T): T {
@@ -187,4 +179,51 @@ function together(kept: readonly DayRow[], counted: readonly DayRow[]): DayRow[]
     rows.set(key, [day, key, before + characters, requestsBefore + requests]);
   }
   return [...rows.values()].toSorted(([, key], [, otherKey]) => key - otherKey);
+}
+
+const PERIOD_SQL = {
+  bounds: tuples<[startMs: number, endMs: number]>('SELECT start_ms, end_ms FROM periods WHERE team = ? AND no = ?'),
+  closed: tuples<[startMs: number, endMs: number, plan: string | null, limits: string | null, characters: number]>(
+    'SELECT start_ms, coalesce(left_ms, end_ms), plan, limits, closed_characters FROM periods WHERE team = ? AND no = ?',
+  ),
+  byKey: tuples<[key: number, characters: number, requests: number]>(
+    'SELECT key, characters, requests FROM usage WHERE team = ? AND period_no = ?',
+  ),
+};
+
+/** A team's usage in a period, in the transaction of another operation. */
+export class PeriodUsage {
+  readonly #teams: TeamRows;
+  readonly #keys: KeyRows;
+  readonly #sql: Statements<typeof PERIOD_SQL>;
+
+  constructor(database: DatabaseSync, teams: TeamRows, keys: KeyRows) {
+    this.#teams = teams;
+    this.#keys = keys;
+    this.#sql = prepared(database, PERIOD_SQL);
+  }
+
+  /** For the team's current period; the team must be up to date. */
+  current(no: number): Usage {
+    const { team, usedCharacters, periodNo } = this.#teams.get(no);
+    const [periodStartMs, periodEndMs] = this.#sql.bounds.get(no, periodNo)!;
+    return { team, periodStartMs, periodEndMs, characters: usedCharacters, keys: this.#keys.usage(no) };
+  }
+
+  /** For a closed period with usage. */
+  closed(no: number, periodNo: number): { readonly period: PeriodUse; readonly usage: Usage } {
+    const [startMs, endMs, heldPlan, heldLimits, characters] = this.#sql.closed.get(no, periodNo)!;
+    const { team } = this.#teams.get(no);
+    const plan = heldPlan ?? team.plan;
+    const limits = heldLimits === null ? team.limits : (JSON.parse(heldLimits) as TeamLimits);
+    const used = new Map(this.#sql.byKey.all(no, periodNo).map(([key, ...counts]) => [key, counts]));
+    const keys = this.#keys.numbered(no).map(([key, record]) => {
+      const [charged = 0, requests = 0] = used.get(key) ?? [];
+      return { ...record, characters: charged, requests };
+    });
+    return {
+      period: { number: periodNo, startMs, endMs, closed: true, plan, limits, characters },
+      usage: { team: { ...team, plan, limits }, periodStartMs: startMs, periodEndMs: endMs, characters, keys },
+    };
+  }
 }

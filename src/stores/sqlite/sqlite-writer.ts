@@ -83,7 +83,7 @@ export class SqliteWriter implements StoreWriter {
 
   #writeTeam({ team: whole, period, usedCharacters, heldCharacters, heldMicro, window, days, dayDone }: TeamContents): number {
     const { limits, balanceMicro, ...record } = whole;
-    const numbers = Object.fromEntries(Object.keys(LIMITS).map((name) => [name, limits[name as keyof typeof limits]]));
+    const numbers = Object.fromEntries(LIMITS.map((name) => [name, limits[name]]));
     const team = this.#insert('teams', { ...record, ...numbers });
     const { number, ...bounds } = period;
     this.#insert('periods', { team, no: number, ...bounds });

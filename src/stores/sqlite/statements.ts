@@ -44,11 +44,8 @@ export function prepared<L extends List>(database: DatabaseSync, list: L): State
   return statements as unknown as Statements<L>;
 }
 
-/** Maps property names to column names. */
-export type Columns = Readonly<Record<string, string>>;
-
 /** A row of integers by property name. */
-export type Numbers<C extends Columns> = { -readonly [Name in keyof C]: number };
+export type Numbers<Names extends readonly string[]> = { -readonly [Name in Names[number]]: number };
 
 /** Converts `requestsPerSecond` to `requests_per_second`. */
 export function columnOf(name: string): string {
@@ -60,33 +57,17 @@ export function named(table: string, ...names: readonly string[]): string {
   return names.map((name) => (columnOf(name) === name ? `${table}.${name}` : `${table}.${columnOf(name)} AS ${name}`)).join(', ');
 }
 
-/** `t.one, t.two`, in the order of the list. */
-export function selected(columns: Columns, table: string): string {
-  return Object.values(columns)
-    .map((column) => `${table}.${column}`)
-    .join(', ');
+/** `t.one, t.two`: the columns of these properties. */
+export function selected(names: readonly string[], table: string): string {
+  return names.map((name) => `${table}.${columnOf(name)}`).join(', ');
 }
 
-/** `one = ?, two = ?`, in the order of the list. */
-export function assigned(columns: Columns): string {
-  return Object.values(columns)
-    .map((column) => `${column} = ?`)
-    .join(', ');
-}
-
-export function valuesOf<Name extends string>(
-  columns: Readonly<Partial<Record<Name, string>>>,
-  row: Readonly<Record<Name, SQLInputValue>>,
-): SQLInputValue[] {
-  const values: SQLInputValue[] = [];
-  for (const name in columns) values.push(row[name]);
-  return values;
+/** `one = ?, two = ?` */
+export function assigned(names: readonly string[]): string {
+  return names.map((name) => `${columnOf(name)} = ?`).join(', ');
 }
 
 /** The values of a row starting at `first`, by the names of a list. */
-export function membersOf(columns: Columns, row: readonly SQLOutputValue[], first: number): Record<string, SQLOutputValue> {
-  const result: Record<string, SQLOutputValue> = {};
-  let at = first;
-  for (const name in columns) result[name] = row[at++]!;
-  return result;
+export function membersOf(names: readonly string[], row: readonly SQLOutputValue[], first: number): Record<string, SQLOutputValue> {
+  return Object.fromEntries(names.map((name, i) => [name, row[first + i]!]));
 }

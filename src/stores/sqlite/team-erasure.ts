@@ -5,30 +5,13 @@ import type { Audited } from '../../domain/audit-entry.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { TeamDeletion } from '../../ports/team-registry.ts';
-import type { AuditLog } from '../../ports/audit-log.ts';
-import type { Books } from './books.ts';
-import type { DictionaryPieces } from './dictionary-pieces.ts';
-import type { StoreParts } from './group-commit.ts';
 import { securely } from './open-database.ts';
-import type { DayCounts, Periods } from './periods.ts';
-import type { RegistryWork } from './registry-work.ts';
-import type { AuditRows } from './sqlite-audit-log.ts';
-import type { SqliteEvents } from './sqlite-events.ts';
 import { ERASING, ERASING_BUT_USAGE, NOT_ERASED, ONLY_USAGE_LEFT, OPEN } from './sqlite-schema.ts';
 import { prepared, objects, tuples } from './statements.ts';
 import type { Statement, Statements } from './statements.ts';
+import type { StoreParts } from './store-parts.ts';
 
-export interface TeamErasureParts extends Pick<StoreParts, 'database'> {
-  readonly work: RegistryWork;
-  readonly books: Books;
-  readonly days: DayCounts;
-  readonly periods: Periods;
-  readonly pieces: DictionaryPieces;
-  readonly audit: AuditRows;
-  readonly auditLog: Pick<AuditLog, 'forgetNames'>;
-  /** `undefined` if no events are sent. */
-  readonly events: SqliteEvents | undefined;
-}
+type Parts = Pick<StoreParts, 'database' | 'work' | 'books' | 'periods' | 'pieces' | 'audit' | 'events'>;
 
 /** Rows per transaction: a few milliseconds, which is acceptable for the ledger to wait. */
 const ROWS_MAX = 500;
@@ -92,11 +75,11 @@ const SQL = {
 type Piece = (team: number) => boolean;
 
 export class TeamErasure {
-  readonly #parts: TeamErasureParts;
+  readonly #parts: Parts;
   readonly #sql: Statements<typeof SQL>;
   readonly #pieces: readonly { readonly some: Piece; readonly stays: boolean }[];
 
-  constructor(parts: TeamErasureParts) {
+  constructor(parts: Parts) {
     this.#parts = parts;
     this.#sql = prepared(parts.database, SQL);
     this.#pieces = [
@@ -151,11 +134,11 @@ export class TeamErasure {
 
   /** Turns the current day and period into past ones. */
   #endHistory(teamId: string, nowMs: number): void {
-    const { work, books, days, periods } = this.#parts;
+    const { work, books, periods } = this.#parts;
     const no = work.current(teamId, nowMs)!;
     this.#sql.release.run(no);
     const team = books.team(teamId)!;
-    days.leave(team, nowMs);
+    periods.leaveDay(team, nowMs);
     periods.leave(no, team.counts.periodNo, nowMs);
     periods.closeAll(team, nowMs);
     books.flush();
@@ -165,7 +148,7 @@ export class TeamErasure {
   async #finish(no: number): Promise<StoreUnavailable | undefined> {
     const teamId = await this.#run(() => this.#sql.id.get(no)?.[0] ?? '');
     if (isUnavailable(teamId)) return teamId;
-    const failed = (await this.#forget(no)) ?? (await this.#parts.auditLog.forgetNames(teamId)) ?? (await this.#removeAll(no));
+    const failed = (await this.#forget(no)) ?? (await this.#parts.audit.forgetNames(teamId)) ?? (await this.#removeAll(no));
     if (failed !== undefined) return failed;
     await this.#parts.pieces.clear();
     const useless = await this.#run(() => this.#sql.useless.run(no).changes > 0);

@@ -3,10 +3,10 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { CHANGE_REMEMBERED_MS } from '../../domain/reservation.ts';
 import type { ChangeOnce, NewTeam, Standing, Team } from '../../ports/team-registry.ts';
+import { BOOKS } from './books.ts';
 import { ERASING, LIMITS, NOT_ERASED, OPEN } from './sqlite-schema.ts';
-import { assigned, prepared, selected, tuples, valuesOf } from './statements.ts';
+import { assigned, columnOf, prepared, selected, tuples } from './statements.ts';
 import type { SqlRow, Statements } from './statements.ts';
-import { BOOKS } from './team-books.ts';
 
 export interface TeamRow {
   readonly team: Team;
@@ -23,7 +23,7 @@ const SELECT = `SELECT t.*, ${selected(BOOKS, 'b')} FROM teams t LEFT JOIN books
 /** Which teams are visible. */
 export type Among = 'teams' | 'teams and what deleted ones have left';
 
-const COLUMNS = Object.values(LIMITS);
+const COLUMNS = LIMITS.map(columnOf);
 
 const sqlAmong = (rule: string) => ({
   insert: tuples<[no: number]>(`INSERT INTO teams (team_id, name, created_at_ms, plan, ${COLUMNS.join(', ')})
@@ -55,7 +55,7 @@ export class TeamRows {
 
   /** Returns the row number. The caller must then begin the team's first period. */
   insert({ teamId, name, balanceMicro, plan, limits }: NewTeam, createdAtMs: number): number {
-    const [no] = this.#sql.insert.get(teamId, name, createdAtMs, plan, ...valuesOf(LIMITS, limits))!;
+    const [no] = this.#sql.insert.get(teamId, name, createdAtMs, plan, ...LIMITS.map((limit) => limits[limit]))!;
     this.#sql.insertBooks.run(no, balanceMicro);
     return no;
   }
@@ -120,7 +120,7 @@ export class TeamRows {
   }
 
   setPlan(no: number, plan: string, limits: TeamLimits): void {
-    this.#sql.setPlan.run(plan, ...valuesOf(LIMITS, limits), no);
+    this.#sql.setPlan.run(plan, ...LIMITS.map((limit) => limits[limit]), no);
   }
 
   setBalance(no: number, balanceMicro: number): void {
@@ -159,5 +159,5 @@ export function teamOf(row: SqlRow): Team {
 
 /** The schema guarantees the types of the values: text and integers. */
 function limitsOf(row: SqlRow): TeamLimits {
-  return Object.fromEntries(Object.entries(LIMITS).map(([name, column]) => [name, row[column]])) as unknown as TeamLimits;
+  return Object.fromEntries(LIMITS.map((name, i) => [name, row[COLUMNS[i]!]])) as unknown as TeamLimits;
 }

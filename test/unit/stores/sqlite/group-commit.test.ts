@@ -1,4 +1,4 @@
-// Group commit: one turn is one transaction, a bug hurts only its own operation, a fault hurts all of the group and keeps nothing.
+// Group commit: one tick is one transaction; a bug fails only its own operation, and a fault fails the whole group and keeps nothing.
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as turn } from 'node:timers/promises';
 import { ulid } from 'ulid';
@@ -12,6 +12,8 @@ import type { SqliteFile } from './sqlite-file.ts';
 import { promisedStore } from '../../../support/promised-store.ts';
 import { SILENT } from '../../../support/silent-log.ts';
 
+const CLOCK = { nowMs: () => Date.now() };
+
 let file: SqliteFile;
 
 beforeEach(() => {
@@ -21,7 +23,7 @@ beforeEach(() => {
 afterEach(() => file.remove());
 
 describe('the store', () => {
-  test('200 admissions of one turn are one transaction, and so are their 200 commits', async () => {
+  test('200 admissions of one tick are one transaction, and so are their 200 commits', async () => {
     const store = await file.open();
     const team = await teamUnderTest(store);
     const ids = Array.from({ length: 200 }, () => ulid());
@@ -35,7 +37,7 @@ describe('the store', () => {
     expect(await team.standing()).toMatchObject({ usedCharacters: 2000, heldCharacters: 0, openReservations: 0 });
   });
 
-  test('operations of one turn run in the order in which they were called, reads included', async () => {
+  test('operations of one tick run in the order of their calls, reads included', async () => {
     const store = await file.open();
     const team = await teamUnderTest(store);
     const requestId = ulid();
@@ -51,7 +53,7 @@ describe('the store', () => {
     expect(after).toMatchObject({ openReservations: 0, usedCharacters: 10 });
   });
 
-  test('what is acknowledged can be seen from another connection at that moment', async () => {
+  test('what is acknowledged is visible to other connections by then', async () => {
     const store = await file.open();
     const team = await teamUnderTest(store);
     const key = freshKey(team.teamId);
@@ -61,7 +63,7 @@ describe('the store', () => {
     expect(seen).toEqual([{ revoked: 1 }]);
   });
 
-  test('an operation that is refused by the schema fails alone: the others of its turn are committed', async () => {
+  test('an operation that the schema refuses fails alone: the others of its tick are committed', async () => {
     const store = await file.open();
     const team = await teamUnderTest(store);
     const key = freshKey(team.teamId);
@@ -73,7 +75,7 @@ describe('the store', () => {
     expect(await team.standing()).toMatchObject({ openReservations: 2, heldCharacters: 20 });
   });
 
-  test('an admission that is a bug (no whole number) rejects alone and leaves no trace', async () => {
+  test('an invalid admission (not a whole number) rejects alone and leaves no trace', async () => {
     const store = await file.open();
     const team = await teamUnderTest(store);
     const [wrong, right] = await Promise.allSettled([team.admit({ characters: 0.5 }), team.admit()]);
@@ -83,7 +85,7 @@ describe('the store', () => {
     expect(file.query('SELECT hex(window) AS window FROM books')).toEqual([{ window: '0001' }]);
   });
 
-  test('more than the queue holds is answered unavailable at once, and what it holds is done', async () => {
+  test('operations beyond the queue’s limit are answered unavailable at once, and those in the queue are run', async () => {
     const store = await file.open({ durability: 'normal', busyTimeoutMs: 60_000 });
     const team = await teamUnderTest(store, { requestsPerSecond: 1_000_000 });
     const answers = await Promise.all(Array.from({ length: 10_100 }, () => team.admit({ characters: 1 })));
@@ -92,8 +94,8 @@ describe('the store', () => {
     expect(await team.standing()).toMatchObject({ openReservations: 10_000 });
   });
 
-  test('closing runs what was asked for before, and nothing after', async () => {
-    const store = promisedStore(await openSqliteStore({ path: file.path, log: SILENT, clock: { nowMs: () => Date.now() } }));
+  test('closing runs what was called before, and nothing after', async () => {
+    const store = promisedStore(await openSqliteStore({ path: file.path, log: SILENT, clock: CLOCK }));
     const team = await teamUnderTest(store);
     const before = team.admit();
     const closed = store.close();
@@ -106,7 +108,7 @@ describe('the store', () => {
 });
 
 describe('gathering', () => {
-  test('a single caller waits for no turn but its own, whatever settlement rides along', async () => {
+  test('a single caller waits for no tick but its own, even with a settlement in the same tick', async () => {
     const store = await file.open();
     const team = await teamUnderTest(store);
     const { requestId } = await team.reserve(10);
@@ -117,7 +119,7 @@ describe('gathering', () => {
     expect(told).toEqual(['committed', 'admitted']);
   });
 
-  test('ends however many keep coming', async () => {
+  test('ends even if operations keep arriving', async () => {
     const store = await file.open();
     const team = await teamUnderTest(store);
     const told: unknown[] = [];
@@ -141,12 +143,12 @@ describe('a group', () => {
     const log = { ...SILENT, error: (message: string, fields?: object) => reported.push([message, fields]) };
     database = new DatabaseSync(file.path);
     database.exec('PRAGMA journal_mode = WAL; CREATE TABLE notes (text TEXT NOT NULL UNIQUE) STRICT');
-    group = new GroupCommit({ database, path: file.path, log, busyTimeoutMs: 5000 });
+    group = new GroupCommit({ database, path: file.path, clock: CLOCK, log, busyTimeoutMs: 5000 });
   });
 
   afterEach(() => database.close());
 
-  /** Its answer, or why there is none. */
+  /** The answer, or why there is none. */
   async function run(work: () => string): Promise<string> {
     const answer = await group.run(work);
     return typeof answer === 'string' ? answer : answer.cause;
@@ -166,8 +168,8 @@ describe('a group', () => {
       .map((row) => row['text']);
   }
 
-  test('is what turns that follow each other bring while several wait', async () => {
-    const patient = new GroupCommit({ database, path: file.path, log: SILENT, busyTimeoutMs: 60_000, gatherMsMax: 60_000 });
+  test('gathers the operations of successive ticks while several callers wait', async () => {
+    const patient = new GroupCommit({ database, path: file.path, clock: CLOCK, log: SILENT, busyTimeoutMs: 60_000, gatherMsMax: 60_000 });
     const add = (text: string) => patient.run(() => database.prepare('INSERT INTO notes VALUES (?)').run(text).changes);
     const before = commitsInWal(file.path);
     const added = [add('a'), add('b')];
@@ -179,7 +181,7 @@ describe('a group', () => {
     expect(commitsInWal(file.path)).toBe(before + 1);
   });
 
-  test('with a bug in the middle loses only what the bug had written', async () => {
+  test('with a bug in the middle loses only what that operation had written', async () => {
     const bug = run(() => {
       database.exec("INSERT INTO notes VALUES ('half done')");
       throw new Error('a bug');
@@ -194,7 +196,7 @@ describe('a group', () => {
     expect(reported).toEqual([]);
   });
 
-  test('that meets a full disk keeps nothing, leaves the log to the probe of the store, and serves again when there is room', async () => {
+  test('on a full disk keeps nothing, logs nothing (the probe of the store does), and works again when there is room', async () => {
     const pages = Number(database.prepare('PRAGMA page_count').get()?.['page_count']);
     database.exec(`PRAGMA max_page_count = ${pages + 2}`);
     expect(await Promise.all([write('a'), write('b'.repeat(100_000)), write('c')])).toEqual(['full', 'full', 'full']);
@@ -206,7 +208,7 @@ describe('a group', () => {
     expect(notes()).toEqual(['e']);
   });
 
-  test('whose COMMIT fails keeps nothing, and the next one is not disturbed', async () => {
+  test('whose COMMIT fails keeps nothing, and the next one is unaffected', async () => {
     database.exec('CREATE TABLE ties (note TEXT REFERENCES notes (text) DEFERRABLE INITIALLY DEFERRED)');
     const loose = run(() => {
       database.exec("INSERT INTO ties VALUES ('nowhere')");

@@ -1,4 +1,4 @@
-// Days and periods of teams that nobody asks for: written down soon after they are over, a little at a time, and cleared away when kept long enough.
+// Days and periods of idle teams: recorded soon after they end, a few at a time, and deleted when their retention is over.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { DAY_MS, dayOf } from '../../../../src/domain/period.ts';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
@@ -31,7 +31,7 @@ function numbers(sql: string): number[] {
   return file.query(sql).map((row) => Number(Object.values(row)[0]));
 }
 
-test('without any call, days are written away and periods closed within ten seconds of their end', async () => {
+test('without any call, days are recorded and periods closed within ten seconds of their end', async () => {
   const team = await teamUnderTest(store, { period: 'P1D' });
   await use(team, 7);
   clock.step(DAY_MS);
@@ -45,13 +45,13 @@ test('without any call, days are written away and periods closed within ten seco
 });
 
 describe('one round', () => {
-  const told: string[] = [];
+  const reported: string[] = [];
   let janitor: JanitorUnderTest;
-  /** How much later it is for this janitor than for the store, whose own one does not come before it then. */
+  /** This janitor's clock is ahead of the store's by this much, so that the store's own janitor does not run first. */
   let aheadMs: number;
 
   beforeEach(async () => {
-    told.length = 0;
+    reported.length = 0;
     aheadMs = 0;
     janitor = await janitorOn(
       file.path,
@@ -60,8 +60,8 @@ describe('one round', () => {
         historyDays: 3,
         hooks: {
           charged: () => undefined,
-          dayFinished: ({ teamId }, day) => void told.push(`${teamId} day ${day}`),
-          periodClosed: ({ teamId }, no) => void told.push(`${teamId} period ${no}`),
+          dayFinished: ({ teamId }, day) => void reported.push(`${teamId} day ${day}`),
+          periodClosed: ({ teamId }, no) => void reported.push(`${teamId} period ${no}`),
         },
       },
     );
@@ -69,7 +69,7 @@ describe('one round', () => {
 
   afterEach(() => janitor.close());
 
-  /** Until nothing more is found; what is done in each round is counted by `sql`. */
+  /** Sweeps until nothing more is found; returns the count by `sql` after each round. */
   async function rounds(sql: string): Promise<number[]> {
     const counts: number[] = [];
     do {
@@ -79,7 +79,7 @@ describe('one round', () => {
     return counts;
   }
 
-  test('is bounded, goes on at once while there is more, and leaves nothing of any of many teams', async () => {
+  test('is bounded, is repeated at once while there is more, and leaves out none of many teams', async () => {
     const teams = await Promise.all(Array.from({ length: 120 }, () => teamUnderTest(store, { period: 'P1D' })));
     await Promise.all(teams.map((team) => use(team, 5)));
     aheadMs = DAY_MS;
@@ -90,17 +90,17 @@ describe('one round', () => {
     expect(numbers('SELECT count(*) FROM books WHERE day > 0')).toEqual([0]);
   });
 
-  test('tells of each day and each period once, when its rows are there', async () => {
+  test('reports each day and each period once, after its rows were written', async () => {
     const team = await teamUnderTest(store, { period: 'P1D' });
     const day = dayOf(clock.nowMs());
     await use(team, 5);
     aheadMs = DAY_MS;
     await janitor.sweep();
     await janitor.sweep();
-    expect(told.toSorted()).toEqual([`${team.teamId} day ${day}`, `${team.teamId} period 1`]);
+    expect(reported.toSorted()).toEqual([`${team.teamId} day ${day}`, `${team.teamId} period 1`]);
   });
 
-  test('does not close a period in which something is open, nor forget it', async () => {
+  test('does not close a period with an open reservation, nor skip it later', async () => {
     const team = await teamUnderTest(store, { period: 'PT2S' });
     await use(team, 5);
     const { requestId } = await team.reserve(6);
@@ -112,7 +112,7 @@ describe('one round', () => {
     expect(numbers('SELECT closed_characters FROM periods WHERE no = 1')).toEqual([11]);
   });
 
-  test('keeps no row of periods without use', async () => {
+  test('writes no row for periods without usage', async () => {
     const team = await teamUnderTest(store, { period: 'PT2S' });
     for (let n = 0; n < 20; n++) {
       if (n === 7) await use(team, 1);
@@ -122,7 +122,7 @@ describe('one round', () => {
     expect(numbers('SELECT coalesce(closed_characters, -1) FROM periods ORDER BY no')).toEqual([1, -1]);
   });
 
-  test('clears away what is older than it is kept, and nothing else', async () => {
+  test('deletes what is older than its retention, and nothing else', async () => {
     const teams = [await teamUnderTest(store, { period: 'P1D' }), await teamUnderTest(store, { period: 'P1D' })] as const;
     const spare = freshKey(teams[0].teamId);
     answered(await store.teams.createKey(spare));
@@ -134,7 +134,7 @@ describe('one round', () => {
     }
     expect((await rounds('SELECT count(*) FROM usage_days')).at(-1)).toBe(9);
     expect(numbers('SELECT DISTINCT day FROM usage_days ORDER BY day')).toEqual([first + 3, first + 4, first + 5]);
-    // The oldest that is left ended three days ago to the millisecond.
+    // The oldest that remains ended three days ago to the millisecond.
     expect(numbers('SELECT count(*) FROM periods WHERE closed_characters IS NOT NULL')).toEqual([8]);
     expect(numbers('SELECT count(DISTINCT period_no) FROM usage')).toEqual([4]);
     const kept = await file.open({ clock, historyDays: 3 });
@@ -154,7 +154,7 @@ describe('one round', () => {
   });
 });
 
-test('what is kept no longer is not told, whether or not it has been cleared away', async () => {
+test('what is older than its retention is not returned, whether or not it was deleted yet', async () => {
   const short = await file.open({ clock, historyDays: 2 });
   const team = await teamUnderTest(short, { period: 'P1D' });
   const first = dayOf(clock.nowMs());
@@ -162,14 +162,14 @@ test('what is kept no longer is not told, whether or not it has been cleared awa
   clock.step(DAY_MS);
   await use(team, 6);
   clock.step(DAY_MS);
-  const told = async (): Promise<unknown> => [
+  const reported = async (): Promise<unknown> => [
     answered(await short.history!.days(team.teamId, { from: first, to: first + 9 }))!.days.map(({ characters }) => characters),
     answered(await short.history!.periods(team.teamId))!.map(({ characters }) => characters),
   ];
-  expect(await told()).toEqual([
+  expect(await reported()).toEqual([
     [5, 6],
     [0, 6, 5],
   ]);
   clock.step(DAY_MS + 1);
-  expect(await told()).toEqual([[6], [0, 6]]);
+  expect(await reported()).toEqual([[6], [0, 6]]);
 });

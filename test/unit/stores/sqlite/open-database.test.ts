@@ -1,4 +1,4 @@
-// Opening: what the file is set to, who may read it, how a schema gets there, and what is refused in words an operator can use.
+// Opening a database: its settings, its permissions, how it gets its schema, and what is refused, with what an operator can do.
 import { chmodSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -30,7 +30,7 @@ describe('settings', () => {
   test.each<[Durability, number]>([
     ['full', 2],
     ['normal', 1],
-  ])('durability %s is really set, with a WAL, foreign keys and a driver that never waits', async (durability, synchronous) => {
+  ])('durability %s is in effect, with a WAL, foreign keys and a driver that never waits', async (durability, synchronous) => {
     const database = await openDatabase(file.path, durability);
     expect(pragma(database, 'journal_mode')).toBe('wal');
     expect(pragma(database, 'synchronous')).toBe(synchronous);
@@ -47,7 +47,7 @@ describe('settings', () => {
     database.close();
   });
 
-  test('directory, file, WAL and shared memory are for their owner only, with the default umask too', async () => {
+  test('directory, file, WAL and shared memory are accessible to their owner only, even with the default umask', async () => {
     const path = join(file.directory, 'new', 'deeper', 'lingate.db');
     const store = await file.open({ path });
     const modes = ['', '-wal', '-shm'].map((suffix) => statSync(path + suffix).mode & 0o777);
@@ -64,7 +64,7 @@ describe('settings', () => {
     expect(statSync(file.path).mode & 0o777).toBe(0o640);
   });
 
-  test('a store in memory serves, and leaves nothing behind', async () => {
+  test('a store in memory works, and leaves nothing behind', async () => {
     const store = await file.open({ path: ':memory:' });
     const team = await teamUnderTest(store);
     expect(await team.admit()).toMatchObject({ kind: 'admitted' });
@@ -83,7 +83,7 @@ describe('settings', () => {
 });
 
 describe('migrations', () => {
-  test('a fresh file gets the newest version, and opened again it keeps its teams', async () => {
+  test('a new file gets the newest schema, and opened again it has its teams', async () => {
     const first = await file.open();
     const { teamId } = await teamUnderTest(first);
     await first.close();
@@ -92,13 +92,13 @@ describe('migrations', () => {
     expect(file.query('PRAGMA user_version')).toEqual([{ user_version: SCHEMA }]);
   });
 
-  test('many that open a fresh file at once all serve, and it is migrated once', async () => {
+  test('many processes that open a new file at once all work, and it is migrated once', async () => {
     const stores = await Promise.all(Array.from({ length: 8 }, () => file.open()));
     await Promise.all(stores.map((store) => store.ping()));
     expect(file.query('SELECT count(*) AS teams FROM teams')).toEqual([{ teams: 0 }]);
   });
 
-  test('a number of plans that is newer than the file becomes a column, once, and is 0 for the teams that are there', async () => {
+  test('a number of plans that is newer than the file gets a column, once, with 0 for existing teams', async () => {
     await teamUnderTest(await file.open());
     const columns = ['requests_per_second', 'characters_per_day'];
     const database = new DatabaseSync(file.path);
@@ -108,7 +108,7 @@ describe('migrations', () => {
     database.close();
   });
 
-  test('a step that fails leaves the file as it was, whatever the steps before it did', () => {
+  test('a failing step leaves the file as it was, whatever the steps before it did', () => {
     const database = new DatabaseSync(file.path);
     const steps = ['CREATE TABLE one (a);', 'CREATE TABLE two (a);', 'CREATE TABLE three (a); SELECT no_such_function();'];
     expect(() => migrate(database, 'sqlite:test', { steps })).toThrow(/no_such_function/);
@@ -121,7 +121,7 @@ describe('migrations', () => {
   });
 });
 
-describe('what is refused, in one line that says what to do', () => {
+describe('refused in one line that says what to do:', () => {
   async function refusal(path = file.path): Promise<string> {
     const error: unknown = await file.open({ path }).then(
       () => undefined,
@@ -133,7 +133,7 @@ describe('what is refused, in one line that says what to do', () => {
     return message;
   }
 
-  test('a file of a newer version, which stays as it was', async () => {
+  test('a file of a newer version, which is unchanged', async () => {
     await (await file.open()).close();
     file.query(`PRAGMA user_version = ${SCHEMA + 1}`);
     const before = readFileSync(file.path);
@@ -141,7 +141,7 @@ describe('what is refused, in one line that says what to do', () => {
     expect(readFileSync(file.path).equals(before)).toBe(true);
   });
 
-  test('a file whose teams a newer version holds to more than this one judges, which stays as it was', async () => {
+  test('a file with limits of teams that only a newer version checks, which is unchanged', async () => {
     await (await file.open()).close();
     const newer = new DatabaseSync(file.path);
     addColumns(newer, ['characters_per_day']);
@@ -153,7 +153,7 @@ describe('what is refused, in one line that says what to do', () => {
     expect(readFileSync(file.path).equals(before)).toBe(true);
   });
 
-  test("another program's database, which stays as it was", async () => {
+  test("another program's database, which is unchanged", async () => {
     const other = new DatabaseSync(file.path);
     other.exec('CREATE TABLE songs (title TEXT)');
     other.close();
@@ -162,14 +162,14 @@ describe('what is refused, in one line that says what to do', () => {
     expect(readFileSync(file.path).equals(before)).toBe(true);
   });
 
-  test('a file that is no database', async () => {
+  test('a file that is not a database', async () => {
     writeFileSync(file.path, 'Dear diary, '.repeat(1000));
     expect(await refusal()).toMatch(/is not a SQLite database; name another file/);
   });
 
   test.each([
     ['with a page overwritten', (path: string, bytes: Buffer) => writeFileSync(path, bytes.fill(0xa5, 4096 * 2, 4096 * 3))],
-    ['that was cut short', (path: string, bytes: Buffer) => truncateSync(path, Math.floor(bytes.length / 4096 / 2) * 4096)],
+    ['that was truncated', (path: string, bytes: Buffer) => truncateSync(path, Math.floor(bytes.length / 4096 / 2) * 4096)],
   ])('a database %s', async (_what, damage) => {
     const store = await file.open();
     await teamUnderTest(store);
@@ -189,7 +189,7 @@ describe('what is refused, in one line that says what to do', () => {
     expect(await refusal(pathIn(file.directory))).toMatch(message);
   });
 
-  test('a file in a path that only looks like a URI is an ordinary file', async () => {
+  test('but not a path that only looks like a URI, which is an ordinary file', async () => {
     mkdirSync(join(file.directory, 'file:x'));
     const store = await file.open({ path: join(file.directory, 'file:x', 'a.db?mode=memory') });
     expect(statSync(join(file.directory, 'file:x', 'a.db?mode=memory')).isFile()).toBe(true);

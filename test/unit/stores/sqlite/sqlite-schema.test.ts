@@ -1,4 +1,4 @@
-// The schema refuses what the books must never hold, whoever writes it, and what operators ask for beyond its bounds.
+// The schema refuses rows that break the accounts, whatever writes them, and changes beyond the bounds.
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
@@ -28,54 +28,54 @@ afterAll(async () => {
   await file.remove();
 });
 
-/** A rule that lists three values or more would make a table for every row, which takes longer than writing it. */
+/** A constraint that lists three values or more builds a table for every row, which takes longer than writing it. */
 test.each([
   ['remembered', 'INSERT INTO operations VALUES (?, ?, ?, ?, ?, ?, ?, ?)'],
   ['resolved', 'UPDATE operations SET state = ?, until_ms = ? WHERE request_id = ? AND team = ? AND state = 0'],
-])('an id is %s without a table made for it', (_what, statement) => {
+])('an id is %s without building a table for it', (_what, statement) => {
   const steps = database.prepare(`EXPLAIN ${statement}`).all();
   expect(steps.length).toBeGreaterThan(10);
   expect(steps.map(({ opcode }) => opcode)).not.toContain('OpenEphemeral');
 });
 
-describe('a row that breaks the books is refused by the file itself', () => {
+describe('a row that breaks the accounts is refused by the database itself', () => {
   test.each([
     ['a negative balance', 'UPDATE books SET balance_micro = -1'],
-    ['more held than there is', 'UPDATE books SET held_micro = balance_micro + 1'],
+    ['more held than the balance', 'UPDATE books SET held_micro = balance_micro + 1'],
     ['negative held characters', 'UPDATE books SET held_characters = -1'],
     ['negative used characters', 'UPDATE books SET used_characters = -1'],
     ['a fraction of a character', 'UPDATE books SET used_characters = 0.5'],
     ['an amount that JavaScript cannot hold', 'UPDATE books SET used_characters = 9007199254740992'],
-    ['a rate of nothing', 'UPDATE teams SET requests_per_second = 0'],
+    ['a rate of 0', 'UPDATE teams SET requests_per_second = 0'],
     ['an unknown billing', "UPDATE teams SET billing = 'barter'"],
     ['an unknown mode', "UPDATE keys SET mode = 'demo'"],
     ['an unknown state', 'UPDATE operations SET state = 4'],
-    ['an open reservation of nobody', 'UPDATE operations SET key = NULL'],
+    ['an open reservation without a key', 'UPDATE operations SET key = NULL'],
     ['negative counts of a key', 'UPDATE key_books SET characters = -1'],
-    ['counts of a key that is not there', 'UPDATE key_books SET key = 99'],
+    ['counts of an unknown key', 'UPDATE key_books SET key = 99'],
     ['negative usage', 'INSERT INTO usage SELECT team, period_no, key, -1, 1 FROM key_books'],
     ['usage without a request', 'INSERT INTO usage SELECT team, period_no, key, 1, 0 FROM key_books'],
-    ['usage of a key that is not there', 'INSERT INTO usage SELECT team, period_no, 99, 1, 1 FROM key_books'],
-    ['a window without end', 'UPDATE books SET window = zeroblob(20000)'],
-    ['a key of a team that is not there', 'UPDATE keys SET team = 99'],
+    ['usage of an unknown key', 'INSERT INTO usage SELECT team, period_no, 99, 1, 1 FROM key_books'],
+    ['a window that is too long', 'UPDATE books SET window = zeroblob(20000)'],
+    ['a key of an unknown team', 'UPDATE keys SET team = 99'],
     ['a team without its periods', 'DELETE FROM periods'],
     ['a period that ends before it begins', 'UPDATE periods SET end_ms = start_ms'],
-    ['entries that are no JSON', "UPDATE pieces SET entries = CAST('{' AS BLOB)"],
-    ['a dictionary of negative bytes', 'UPDATE dictionaries SET bytes = -1'],
+    ['entries that are not JSON', "UPDATE pieces SET entries = CAST('{' AS BLOB)"],
+    ['a dictionary with negative bytes', 'UPDATE dictionaries SET bytes = -1'],
     ['a team with negative bytes', 'UPDATE glossary_bytes SET bytes = -1'],
     ['a dictionary without entries', 'UPDATE dictionaries SET entry_count = 0'],
-    ['a dictionary of no glossary', 'UPDATE dictionaries SET glossary = 99'],
+    ['a dictionary without a glossary', 'UPDATE dictionaries SET glossary = 99'],
     [
-      'two dictionaries of one pair',
+      'two dictionaries for one pair',
       "INSERT INTO dictionaries SELECT NULL, 'd', glossary, 1, source_lang, target_lang, 1, 1, 0 FROM dictionaries",
     ],
-    ['a glossary gone and its dictionaries not', 'DELETE FROM glossaries'],
-    ['a glossary of no revision', 'UPDATE glossaries SET revision = 0'],
+    ['deleting a glossary but not its dictionaries', 'DELETE FROM glossaries'],
+    ['a glossary with revision 0', 'UPDATE glossaries SET revision = 0'],
   ])('%s', (_what, sql) => {
     expect(() => database.exec(sql)).toThrow(/constraint failed|cannot store/);
   });
 
-  test('two keys of one digest', async () => {
+  test('two keys with one digest', async () => {
     const key = freshKey(team.teamId);
     answered(await store.teams.createKey(key));
     await expect(store.teams.createKey({ ...freshKey(team.teamId), digest: key.digest })).rejects.toThrow(/exists already/);
@@ -83,7 +83,7 @@ describe('a row that breaks the books is refused by the file itself', () => {
   });
 });
 
-describe('credit that would leave its bounds is refused, and nothing changes', () => {
+describe('credit that would exceed its bounds is refused, and nothing changes', () => {
   const plan = { name: 'p', limits: { ...GENEROUS_QUOTA, requestsPerSecond: 7 } };
   test.each([
     ['more than an integer holds', { addMicro: Number.MAX_SAFE_INTEGER, plan }],
@@ -96,26 +96,14 @@ describe('credit that would leave its bounds is refused, and nothing changes', (
   });
 });
 
-describe('numbers that no plan may have are a bug of who brings them, and nothing changes', () => {
+describe('numbers that no plan may have are a bug of the caller, and nothing changes', () => {
   test.each([
-    ['a rate of nothing', { plan: { name: 'p', limits: { ...GENEROUS_QUOTA, requestsPerSecond: 0 } } }, /cannot be stored: its numbers/],
+    ['a rate of 0', { plan: { name: 'p', limits: { ...GENEROUS_QUOTA, requestsPerSecond: 0 } } }, /cannot be stored: its numbers/],
     ['half a character', { plan: { name: 'p', limits: { ...GENEROUS_QUOTA, characterLimit: 0.5 } } }, /cannot be stored: its numbers/],
-    ['a period that is none', { plan: { name: 'p', limits: { ...GENEROUS_QUOTA, period: 'monthly' } } }, /"monthly" is not a period/],
+    ['an invalid period', { plan: { name: 'p', limits: { ...GENEROUS_QUOTA, period: 'monthly' } } }, /"monthly" is not a period/],
   ])('%s', async (_what, change, message) => {
     const before = answered(await store.teams.findTeam(team.teamId));
     await expect(store.teams.updateTeam(team.teamId, change)).rejects.toThrow(message);
     expect(await store.teams.findTeam(team.teamId)).toEqual(before);
   });
-});
-
-test("a glossary is checked for its team and its pair before anything is reserved, and another team's is missing", async () => {
-  const other = await teamUnderTest(store);
-  const glossary = { glossaryId: 'G', sourceLang: 'EN', targetLang: 'DE' };
-  expect(await team.admit({ glossary })).toMatchObject({ kind: 'admitted', reservation: { characters: 10 } });
-  expect(await team.admit({ glossary: { ...glossary, targetLang: 'FR' } })).toEqual({ kind: 'glossary_mismatch' });
-  expect(await team.admit({ glossary: { ...glossary, sourceLang: 'DE' } })).toEqual({ kind: 'glossary_mismatch' });
-  expect(await team.admit({ glossary: { ...glossary, glossaryId: 'G2' } })).toEqual({ kind: 'glossary_missing' });
-  expect(await other.admit({ glossary })).toEqual({ kind: 'glossary_missing' });
-  expect(await team.admit({ glossary, reserve: false })).toEqual({ kind: 'admitted', reservation: undefined });
-  expect(await other.standing()).toMatchObject({ openReservations: 0 });
 });
