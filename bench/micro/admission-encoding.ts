@@ -1,4 +1,4 @@
-// The admission on its way to Redis and back: its bytes out, the answer in.
+// Encodes an admission for Redis and decodes the reply.
 import assert from 'node:assert/strict';
 import type { AdmissionRequest } from '../../src/ports/ledger.ts';
 import { encodeCall } from '../../src/stores/redis/ledger-codec.ts';
@@ -26,13 +26,13 @@ const DEADLINE_MS = 1_700_000_000_500;
 export const admissionEncoding: MicroCase = {
   name: 'admission encoding',
   floorDoes: 'one text of the same words, one object',
-  run: () => [encodeCall([{ offer: undefined, operations: [request] }], undefined, DEADLINE_MS), new ReplyReader(reply).admission(request)],
+  run: () => [encodeCall([[request]], undefined, undefined, DEADLINE_MS), new ReplyReader(reply).admission(request)],
   floor: () => [
     `${request.requestId} ${request.keyId} ${CHARACTERS} ${LEASE_MS}`,
     { kind: 'admitted', reservation: { requestId: request.requestId, teamId: request.teamId, characters: CHARACTERS } },
   ],
   check() {
-    const call = encodeCall([{ offer: undefined, operations: [request] }], undefined, DEADLINE_MS);
+    const call = encodeCall([[request]], undefined, undefined, DEADLINE_MS);
     assert.ok(call.includes(request.keyId));
     const admission = new ReplyReader(reply).admission(request);
     assert.ok(admission.kind === 'admitted');

@@ -1,7 +1,7 @@
 // Calls a single operation's function and supplies the period bounds that it asks for.
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import { boundsFor, Rounds } from './rounds.ts';
-import type { Offer } from './rounds.ts';
+import { boundsFor, nextRound } from './rounds.ts';
+import type { Offer, Rounds } from './rounds.ts';
 import type { FunctionName } from './functions.ts';
 import { runRound } from './store-round.ts';
 import type { StoreRoundOptions } from './store-round.ts';
@@ -30,30 +30,24 @@ export class FunctionCaller {
   }
 
   /** Repeats the call only if it had no effect. */
-  async call(call: FunctionCall): Promise<FunctionAnswer | StoreUnavailable> {
-    const rounds = new Rounds(performance.now() + this.#options.timeoutMs);
+  async call({ name, teamId, keys, args }: FunctionCall): Promise<FunctionAnswer | StoreUnavailable> {
+    const { nodeOf, time, clock, timeoutMs } = this.#options;
+    let rounds: Rounds = { untilMs: performance.now() + timeoutMs, count: 0, late: false };
     let offer: Offer | undefined;
     for (;;) {
-      const round = await this.#once(call, offer, rounds);
+      const { untilMs, count } = rounds;
+      const node = nodeOf(teamId);
+      const terms = [String(clock?.nowMs() ?? ''), String(time.at(node, untilMs)), ...offerWords(offer)];
+      const round = await runRound(this.#options, { name, teamId, node, untilMs, first: count === 0, keys, args: [...terms, ...args] });
       if (round.kind === 'unavailable') return round;
       const [nowMs, wordBytes, ...values] = round.value as readonly unknown[];
       const word = String(wordBytes);
       if (word !== 'late' && word !== 'period') return { kind: 'reply', word, values, nowMs: Number(nowMs) };
       if (word === 'period') offer = boundsFor(Number(nowMs), Number(String(values[0])), String(values[1]));
-      const end = rounds.another(word);
-      if (end !== undefined) return end;
+      const next = nextRound(rounds, word);
+      if ('kind' in next) return next;
+      rounds = next;
     }
-  }
-
-  #once({ name, teamId, keys, args }: FunctionCall, offer: Offer | undefined, { untilMs, first }: Rounds) {
-    return runRound(this.#options, {
-      name,
-      teamId,
-      untilMs,
-      first,
-      call: (clockMs, deadlineMs) => ({ keys, args: [String(clockMs ?? ''), String(deadlineMs), ...offerWords(offer), ...args] }),
-      timeOf: (reply) => Number((reply as readonly unknown[])[0]),
-    });
   }
 }
 

@@ -9,63 +9,67 @@ import { CONSTANTS } from './team-layout.ts';
 import { mastersOf } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
-const SHARED = ['shared', 'arguments', 'layout'] as const;
-const TEAM = [...SHARED, 'plan', 'outbox', 'team'] as const;
-const ACCOUNT = [...TEAM, 'days', 'call', 'state', 'guards', 'window', 'expiry', 'account'] as const;
-
 interface FunctionGroup {
   /** In order: a file uses what the files before it define. */
+  readonly shared: readonly string[];
+  /** Each is a block: only what it adds to `functions` and `timed` is visible outside. */
   readonly files: readonly string[];
-  /** By name: the Lua function, whether it may run on a full server, and whether its team may have unlisted events afterwards. */
-  readonly functions: Readonly<Record<string, { readonly lua: string; readonly onFull?: true; readonly keepsEvents?: true }>>;
+  /** By name: whether it may run on a full server, whether its team may have unlisted events afterwards, and the Lua function if it has another name. */
+  readonly functions: Readonly<Record<string, { readonly onFull?: true; readonly keepsEvents?: true; readonly is?: string }>>;
 }
 
-/** A Lua function may have at most 200 local variables, so each group of operations is a separate function. */
+const TEAM = ['shared', 'layout', 'plan', 'outbox', 'team'] as const;
+
+/**
+ * Files add what can be called to two tables. Functions in `timed` have a clock and a deadline as their first arguments: they are
+ * called with the time, and not at all after the deadline. A Lua function may have at most 200 local variables at a time, which is
+ * why each group is a separate function; the variables of a block no longer count when it has ended.
+ */
 const GROUPS = {
   ledger: {
-    files: [...ACCOUNT, 'admit', 'resolve', 'ledger', 'standing', 'tend', 'kept'],
+    shared: [...TEAM, 'days', 'call', 'state', 'guards', 'window', 'expiry', 'account', 'admit', 'resolve'],
+    files: ['ledger', 'tend', 'kept'],
     functions: {
-      ledger: { lua: 'ledger' },
-      settle: { lua: 'ledger', onFull: true },
-      standing: { lua: 'standing' },
-      tend: { lua: 'tend', keepsEvents: true },
-      periods: { lua: 'periods', keepsEvents: true },
-      kept_periods: { lua: 'kept_periods' },
-      tend_kept: { lua: 'tend_kept', onFull: true },
+      ledger: {},
+      settle: { is: 'ledger', onFull: true },
+      standing: {},
+      tend: { keepsEvents: true },
+      periods: { keepsEvents: true },
+      kept_periods: {},
+      tend_kept: { onFull: true },
     },
   },
   teams: {
-    files: [...TEAM, 'audit', 'teams', 'keys', 'glossaries', 'history', 'erase'],
+    shared: [...TEAM, 'audit'],
+    files: ['teams', 'keys', 'glossaries', 'erase'],
     functions: {
-      create_team: { lua: 'create_team', keepsEvents: true },
-      update_team: { lua: 'update_team', keepsEvents: true },
-      usage: { lua: 'usage' },
-      create_key: { lua: 'create_key', keepsEvents: true },
-      update_key: { lua: 'update_key', onFull: true, keepsEvents: true },
-      revoke_key: { lua: 'revoke_key', onFull: true, keepsEvents: true },
-      create_glossary: { lua: 'create_glossary' },
-      change_glossary: { lua: 'change_glossary' },
-      remove_glossary: { lua: 'remove_glossary', onFull: true },
-      count_glossaries: { lua: 'count_glossaries' },
-      usage_days: { lua: 'usage_days' },
-      delete_team: { lua: 'delete_team', onFull: true, keepsEvents: true },
-      erase_keys: { lua: 'erase_keys', onFull: true },
-      erase_some: { lua: 'erase_some', onFull: true, keepsEvents: true },
+      create_team: { keepsEvents: true },
+      update_team: { keepsEvents: true },
+      usage: {},
+      usage_days: {},
+      create_key: { keepsEvents: true },
+      update_key: { onFull: true, keepsEvents: true },
+      revoke_key: { onFull: true, keepsEvents: true },
+      create_glossary: {},
+      change_glossary: {},
+      remove_glossary: { onFull: true },
+      count_glossaries: {},
+      delete_team: { onFull: true, keepsEvents: true },
+      erase_keys: { onFull: true },
+      erase_some: { onFull: true, keepsEvents: true },
     },
   },
-  audit: {
-    files: ['shared', 'arguments', 'begin-audit'],
-    functions: { begin_audit: { lua: 'begin_audit', onFull: true } },
-  },
-  search: {
-    files: ['shared', 'arguments', 'search-lines', 'index-team', 'find-teams', 'due-teams', 'outbox-lease'],
+  lists: {
+    shared: ['shared'],
+    files: ['search', 'lists'],
     functions: {
-      index_team: { lua: 'index_team' },
-      unindex_team: { lua: 'unindex_team', onFull: true },
-      note_team: { lua: 'note_team', onFull: true },
-      find_teams: { lua: 'find_teams' },
-      put_off: { lua: 'put_off' },
-      lease_outbox: { lua: 'lease_outbox', onFull: true },
+      index_team: {},
+      unindex_team: { onFull: true },
+      find_teams: {},
+      put_off: {},
+      note_team: { onFull: true },
+      lease_outbox: { onFull: true },
+      begin_audit: { onFull: true },
     },
   },
 } as const satisfies Record<string, FunctionGroup>;
@@ -99,20 +103,32 @@ export function functionLibrary(rules?: EventRules): FunctionLibrary {
   return { name, text: [`#!lua name=${name}`, 'local KEYS, ARGV', ...parts].join('\n') };
 }
 
+/** Adds the functions of `timed` to `functions`. */
+const TIMED = `for name, work in pairs(timed) do
+  functions[name] = function()
+    local now, late = read_clock()
+    return late and { now, 'late' } or work(now)
+  end
+end
+return functions`;
+
 /** `redis.call` and most of Lua are not available while a library loads, so the first call creates the functions. */
-function textOf({ files, functions }: FunctionGroup, constants: string): string {
-  const lua = files.map((file) => readFileSync(new URL(`lua/${file}.lua`, import.meta.url), 'utf8'));
-  const made = new Set(Object.values(functions).map((described) => described.lua));
-  const returned = [...made].map((one) => `${one} = ${one}`).join(', ');
-  return ['local made', 'local function make()', CONSTANTS, constants, ...lua, `return { ${returned} }`, 'end'].join('\n');
+function textOf({ shared, files }: FunctionGroup, constants: string): string {
+  const blocks = files.map((file) => `do\n${sourceOf(file)}end`);
+  const tables = 'local functions, timed = {}, {}';
+  return ['local made', 'local function make()', CONSTANTS, constants, tables, ...shared.map(sourceOf), ...blocks, TIMED, 'end'].join('\n');
+}
+
+function sourceOf(file: string): string {
+  return readFileSync(new URL(`lua/${file}.lua`, import.meta.url), 'utf8');
 }
 
 function registrations(library: string, functions: FunctionGroup['functions']): string[] {
-  return Object.entries(functions).map(([name, { lua, onFull }]) =>
+  return Object.entries(functions).map(([name, { is = name, onFull }]) =>
     [
       `redis.register_function{ function_name = '${library}_${name}', flags = { ${onFull ? "'allow-oom'" : ''} }, callback = function(keys, args)`,
       '  KEYS, ARGV, made = keys, args, made or make()',
-      `  return made.${lua}()`,
+      `  return made.${is}()`,
       'end }',
     ].join('\n'),
   );
@@ -146,11 +162,11 @@ export class RedisFunctions {
    * it received the library. The failed call had no effect.
    */
   readonly run: RunFunction = (name, { keys, args }) => {
-    const call = () => this.#connection.callBuffer('FCALL', `${this.#library.name}_${name}`, keys.length, ...keys, ...args);
-    return call().catch(async (error: unknown) => {
+    const words = [`${this.#library.name}_${name}`, keys.length, ...keys, ...args] as const;
+    return this.#connection.callBuffer('FCALL', ...words).catch(async (error: unknown) => {
       if (!(error instanceof Error && MISSING.test(error.message))) throw error;
       await this.load();
-      return call();
+      return this.#connection.callBuffer('FCALL', ...words);
     });
   };
 

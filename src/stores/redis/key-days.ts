@@ -1,5 +1,5 @@
 // A key's usage by day, decoded from the bytes that lua/days.lua writes.
-import { readWide } from './team-layout.ts';
+import { recordFormat } from './record-format.ts';
 import type { KeyState } from './team-layout.ts';
 
 export interface CountedDay {
@@ -8,23 +8,19 @@ export interface CountedDay {
   readonly requests: number;
 }
 
-/** The header. */
-interface DaysHead {
-  /** The period, characters and requests of the key's record that the days already include. */
-  readonly number: number;
-  readonly characters: number;
-  readonly requests: number;
-  /** The day before the first one. */
-  readonly before: number;
-}
+/**
+ * The header: the period, characters and requests of the key's record that the days already include, the day before the first
+ * one, the last day, and its position.
+ */
+export const DAYS = recordFormat({ number: 'I4', characters: 'I7', requests: 'I6', before: 'I3', last: 'I3', lastAt: 'I3' });
+type CountedDays = Pick<KeyState, 'number' | 'characters' | 'requests'>;
 
-const HEAD_BYTES = 26;
 const SEVEN_BITS = 128;
 
 /** In order. `packed` is the key's field of `:days`, `state` its field of the team. */
 export function keyDays(packed: Buffer | undefined, state: KeyState | undefined): readonly CountedDay[] {
   if (packed === undefined) return [];
-  const head = readHead(packed);
+  const head = DAYS.read(packed);
   const days = listedDays(packed, head.before);
   const newest = state === undefined ? undefined : newestDay(head, state);
   if (newest === undefined) return days;
@@ -37,7 +33,7 @@ export function keyDays(packed: Buffer | undefined, state: KeyState | undefined)
 }
 
 /** What the key's record has counted since the header; the same as `days.close` adds. */
-function newestDay(head: DaysHead, { number, characters, requests, day }: KeyState): CountedDay | undefined {
+function newestDay(head: CountedDays, { number, characters, requests, day }: KeyState): CountedDay | undefined {
   const counted = head.number === number ? head : { characters: 0, requests: 0 };
   if (requests <= counted.requests) return undefined;
   return {
@@ -47,18 +43,9 @@ function newestDay(head: DaysHead, { number, characters, requests, day }: KeySta
   };
 }
 
-function readHead(packed: Buffer): DaysHead {
-  return {
-    number: packed.readUInt32BE(0),
-    characters: readWide(packed, 4),
-    requests: packed.readUIntBE(11, 6),
-    before: packed.readUIntBE(17, 3),
-  };
-}
-
 function listedDays(packed: Buffer, before: number): CountedDay[] {
   const days: CountedDay[] = [];
-  let at = HEAD_BYTES;
+  let at = DAYS.bytes;
   let day = before;
   const next = (): number => {
     let number = 0;

@@ -3,15 +3,14 @@ import { parseRange, writtenRange } from '../../domain/key-limits.ts';
 import type { KeyLimits } from '../../domain/key-limits.ts';
 import { RATE_WINDOW_MS } from '../../domain/reservation.ts';
 import type { TeamContents } from '../../ports/store-contents.ts';
-import { readWide, writeWide } from './team-layout.ts';
+import { recordFormat } from './record-format.ts';
 
-const DOUBLE = 8;
-const LIMITS_BYTES = 1 + 3 * DOUBLE;
-const COUNTS_BYTES = 22;
-const ENTRY_BYTES = 5;
+const LIMITS = recordFormat({ disabled: 'I1', expiresAtMs: 'd', requestsPerSecond: 'd', characters: 'd' });
+const COUNTS = recordFormat({ heldIn: 'I4', heldCharacters: 'I7', newestMs: 'I6', low: 'I2', total: 'I3' });
+const ENTRY = recordFormat({ low: 'I2', count: 'I3' });
 /** Times in a window are stored modulo this. */
 const LOW = 65_536;
-const NONE = Buffer.alloc(LIMITS_BYTES);
+const NONE = Buffer.alloc(LIMITS.bytes);
 
 /** Field `l:<key>` of a team. */
 export interface GuardedLimits {
@@ -20,12 +19,9 @@ export interface GuardedLimits {
 }
 
 export function packKeyLimits({ disabled, limits }: GuardedLimits): Buffer {
-  const packed = Buffer.alloc(LIMITS_BYTES);
-  packed.writeUInt8(disabled ? 1 : 0);
-  for (const [i, number] of [limits.expiresAtMs, limits.requestsPerSecond, limits.characters].entries()) {
-    packed.writeDoubleBE(number ?? 0, 1 + DOUBLE * i);
-  }
-  return Buffer.concat([packed, packRanges(limits.allowedAddresses ?? [])]);
+  const { expiresAtMs = 0, requestsPerSecond = 0, characters = 0, allowedAddresses = [] } = limits;
+  const numbers = LIMITS.pack({ disabled: disabled ? 1 : 0, expiresAtMs, requestsPerSecond, characters });
+  return Buffer.concat([numbers, packRanges(allowedAddresses)]);
 }
 
 /** For each range its prefix length and its number of bytes, then the bytes. */
@@ -41,19 +37,15 @@ export function packRanges(ranges: readonly string[]): Buffer {
 
 export function readKeyLimits(bytes: Buffer = NONE): GuardedLimits {
   const packed = bytes.length === 0 ? NONE : bytes;
-  const [expiresAtMs, requestsPerSecond, characters] = [0, 1, 2].map((i) => packed.readDoubleBE(1 + DOUBLE * i)) as [
-    number,
-    number,
-    number,
-  ];
-  const ranges = readRanges(packed.subarray(LIMITS_BYTES));
+  const { disabled, expiresAtMs, requestsPerSecond, characters } = LIMITS.read(packed);
+  const ranges = readRanges(packed.subarray(LIMITS.bytes));
   const limits: KeyLimits = {
     ...(expiresAtMs > 0 ? { expiresAtMs } : {}),
     ...(requestsPerSecond > 0 ? { requestsPerSecond } : {}),
     ...(characters > 0 ? { characters } : {}),
     ...(ranges.length > 0 ? { allowedAddresses: ranges } : {}),
   };
-  return { disabled: packed[0] === 1, limits };
+  return { disabled: disabled === 1, limits };
 }
 
 function readRanges(packed: Buffer): string[] {
@@ -75,35 +67,22 @@ export interface KeyCounts {
 }
 
 export function packKeyCounts({ heldIn, heldCharacters, window }: KeyCounts): Buffer {
-  const head = Buffer.alloc(COUNTS_BYTES);
   const newestMs = window.at(-1)?.atMs ?? 0;
   const low = newestMs % LOW;
-  head.writeUInt32BE(heldIn, 0);
-  writeWide(head, heldCharacters, 4);
-  head.writeUIntBE(newestMs, 11, 6);
-  head.writeUInt16BE(low, 17);
-  head.writeUIntBE(
-    window.reduce((sum, { count }) => sum + count, 0),
-    19,
-    3,
-  );
-  const entries = window.map(({ atMs, count }) => {
-    const entry = Buffer.alloc(ENTRY_BYTES);
-    entry.writeUInt16BE((low - (newestMs - atMs) + LOW) % LOW, 0);
-    entry.writeUIntBE(count, 2, 3);
-    return entry;
-  });
-  return Buffer.concat([head, ...entries]);
+  const total = window.reduce((sum, { count }) => sum + count, 0);
+  const entries = window.map(({ atMs, count }) => ENTRY.pack({ low: (low - (newestMs - atMs) + LOW) % LOW, count }));
+  return Buffer.concat([COUNTS.pack({ heldIn, heldCharacters, newestMs, low, total }), ...entries]);
 }
 
 /** Without the slots that had expired when the newest was taken. */
 export function readKeyCounts(packed: Buffer | undefined): KeyCounts {
   if (packed === undefined) return { heldIn: 0, heldCharacters: 0, window: [] };
-  const [newestMs, low] = [packed.readUIntBE(11, 6), packed.readUInt16BE(17)];
+  const { heldIn, heldCharacters, newestMs, low } = COUNTS.read(packed);
   const window: { atMs: number; count: number }[] = [];
-  for (let at = COUNTS_BYTES; at < packed.length; at += ENTRY_BYTES) {
-    const ageMs = (low - packed.readUInt16BE(at) + LOW) % LOW;
-    if (ageMs < RATE_WINDOW_MS) window.push({ atMs: newestMs - ageMs, count: packed.readUIntBE(at + 2, 3) });
+  for (let at = COUNTS.bytes; at < packed.length; at += ENTRY.bytes) {
+    const entry = ENTRY.read(packed.subarray(at));
+    const ageMs = (low - entry.low + LOW) % LOW;
+    if (ageMs < RATE_WINDOW_MS) window.push({ atMs: newestMs - ageMs, count: entry.count });
   }
-  return { heldIn: packed.readUInt32BE(0), heldCharacters: readWide(packed, 4), window };
+  return { heldIn, heldCharacters, window };
 }

@@ -22,12 +22,7 @@ export function asAdmission(check: CallerCheck): CodedAdmission {
   return { ...check, characters: undefined, reserve: false, leaseMs: 0, glossary: undefined, isCheck: true };
 }
 
-/** The operations of one team. */
-export interface TeamOperations {
-  /** Bounds of its next period, if it has asked for them. */
-  readonly offer: Offer | undefined;
-  readonly operations: readonly (CodedAdmission | Settlement)[];
-}
+type CodedOperation = CodedAdmission | Settlement;
 
 const COMMIT = 1;
 /** Of an admission. */
@@ -59,10 +54,18 @@ const UTF8_BYTES_MAX = 3;
 /** Calls are encoded here, because their length is only known afterwards, and allocating this size for each call would cost more. */
 let room = Buffer.allocUnsafeSlow(ROOM_BYTES);
 
-/** `clockMs` is undefined if the server's clock applies; times are whole milliseconds. */
-export function encodeCall(teams: readonly TeamOperations[], clockMs: number | undefined, deadlineMs: number): Buffer {
+/**
+ * `teams` are lists of the operations of one team each. `offer`: the bounds of their next period, if they have asked for them.
+ * `clockMs` is undefined if the server's clock applies; times are whole milliseconds.
+ */
+export function encodeCall(
+  teams: readonly (readonly CodedOperation[])[],
+  offer: Offer | undefined,
+  clockMs: number | undefined,
+  deadlineMs: number,
+): Buffer {
   let bytesNeeded = HEAD_BYTES + PARTS_COUNT_BYTES;
-  for (const team of teams) bytesNeeded += bytesMax(team);
+  for (const operations of teams) bytesNeeded += bytesMax(operations, offer);
   if (bytesNeeded > room.length) room = Buffer.allocUnsafeSlow(bytesNeeded);
   const call = room;
   // The buffer's own methods are slower: V8 does not inline them.
@@ -71,8 +74,9 @@ export function encodeCall(teams: readonly TeamOperations[], clockMs: number | u
   numbers.setFloat64(8, deadlineMs);
   let at = HEAD_BYTES;
   let hasParts = false;
-  for (const { offer, operations } of teams) {
-    at = writeOffer(call, numbers, at, offer);
+  for (const operations of teams) {
+    if (offer === undefined) call[at++] = 0;
+    else at = writeOffer(call, numbers, at, offer);
     numbers.setUint16(at, operations.length);
     at += 2;
     for (const operation of operations) {
@@ -82,16 +86,16 @@ export function encodeCall(teams: readonly TeamOperations[], clockMs: number | u
   }
   if (hasParts) {
     call[HEAD_BYTES]! += HAS_PARTS;
-    at = writeParts(numbers, at, teams);
+    at = writeParts(numbers, at, teams.flat());
   }
   return Buffer.from(call.subarray(0, at));
 }
 
 /** After all teams, so that a call without partial commits is not longer. A bit of the first team's byte says that they follow. */
-function writeParts(numbers: DataView, at: number, teams: readonly TeamOperations[]): number {
+function writeParts(numbers: DataView, at: number, operations: readonly CodedOperation[]): number {
   let next = at + 2;
   let parts = 0;
-  for (const [index, operation] of teams.flatMap(({ operations }) => operations).entries()) {
+  for (const [index, operation] of operations.entries()) {
     if (!isPart(operation)) continue;
     numbers.setUint16(next, index + 1);
     numbers.setFloat64(next + 2, operation.characters);
@@ -102,11 +106,11 @@ function writeParts(numbers: DataView, at: number, teams: readonly TeamOperation
   return next;
 }
 
-function isPart(operation: CodedAdmission | Settlement): operation is Settlement & { readonly characters: number } {
+function isPart(operation: CodedOperation): operation is Settlement & { readonly characters: number } {
   return 'verdict' in operation && operation.verdict === 'commit' && operation.characters !== undefined;
 }
 
-function bytesMax({ offer, operations }: TeamOperations): number {
+function bytesMax(operations: readonly CodedOperation[], offer: Offer | undefined): number {
   let bytes = TEAM_BYTES + (offer === undefined ? 0 : Buffer.byteLength(offer.length));
   for (const operation of operations) {
     bytes += OPERATION_BYTES;
@@ -119,16 +123,15 @@ function bytesMax({ offer, operations }: TeamOperations): number {
   return bytes;
 }
 
-function writeOffer(call: Buffer, numbers: DataView, at: number, offer: Offer | undefined): number {
-  call[at] = offer === undefined ? 0 : 1;
-  if (offer === undefined) return at + 1;
+function writeOffer(call: Buffer, numbers: DataView, at: number, offer: Offer): number {
+  call[at] = 1;
   numbers.setFloat64(at + 1, offer.startMs);
   numbers.setFloat64(at + 9, offer.endMs);
   numbers.setFloat64(at + 17, offer.anchorMs);
   return writeText(call, at + 25, offer.length);
 }
 
-function writeOperation(call: Buffer, numbers: DataView, at: number, operation: CodedAdmission | Settlement): number {
+function writeOperation(call: Buffer, numbers: DataView, at: number, operation: CodedOperation): number {
   let next = writeRequestId(call, at, operation.requestId);
   if ('verdict' in operation) {
     call[next] = operation.verdict === 'commit' ? COMMIT : RELEASE;
@@ -165,22 +168,17 @@ function writeAddress(call: Buffer, at: number, address: string): number {
 }
 
 function writeText(call: Buffer, at: number, text: string): number {
+  // Read once: V8 does not inline reading the length of a string for all of its representations.
+  let { length } = text;
+  let ascii = 0;
   // A loop, because a native call costs more for the few characters of an id.
-  let length = writeAscii(call, at + 1, text);
-  if (length !== text.length) length = call.write(text, at + 1);
+  for (; ascii < length; ascii++) {
+    const code = text.charCodeAt(ascii);
+    if (code > 0x7f) break;
+    call[at + 1 + ascii] = code;
+  }
+  if (ascii < length) length = call.write(text, at + 1);
   if (length > ID_BYTES_MAX) throw new RangeError(`${text.slice(0, 50)}… has ${length} bytes: at most ${ID_BYTES_MAX} are allowed`);
   call[at] = length;
   return at + 1 + length;
-}
-
-/** The number of leading ASCII characters, which have been written. */
-function writeAscii(call: Buffer, at: number, text: string): number {
-  // Read once: V8 does not inline reading the length of a string for all of its representations.
-  const { length } = text;
-  for (let i = 0; i < length; i++) {
-    const code = text.charCodeAt(i);
-    if (code > 0x7f) return i;
-    call[at + i] = code;
-  }
-  return length;
 }

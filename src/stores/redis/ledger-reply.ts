@@ -48,10 +48,10 @@ export class ReplyReader {
         return this.#undone(letter);
       case 'W': {
         const plan = this.#text();
-        return { ...this.#rated(request, this.#letter()), plan };
+        return { ...this.#placed(request, this.#letter()), plan };
       }
       default:
-        return this.#rated(request, letter);
+        return this.#placed(request, letter);
     }
   }
 
@@ -77,15 +77,14 @@ export class ReplyReader {
     }
   }
 
-  #rated(request: AdmissionRequest, letter: string): Placed {
-    if (letter !== '+' && letter !== '*') return this.#placed(request, letter);
-    const of = letter === '*' ? 'key' : undefined;
-    const rate = { limit: this.#number(), remaining: this.#number(), of } as const;
-    return { ...this.#placed(request, this.#letter()), rate };
-  }
-
-  #placed({ requestId, teamId, characters = 0, leaseMs }: AdmissionRequest, letter: string): Placed {
+  #placed(request: AdmissionRequest, letter: string): Placed {
+    const { requestId, teamId, characters = 0, leaseMs } = request;
     switch (letter) {
+      case '+':
+      case '*': {
+        const rate = { limit: this.#number(), remaining: this.#number(), of: letter === '*' ? ('key' as const) : undefined };
+        return { ...this.#placed(request, this.#letter()), rate };
+      }
       case 'a':
         return { kind: 'admitted', reservation: undefined };
       case 'A':

@@ -36,7 +36,7 @@ export class Masters {
   readonly revocations = new RecentRevocations(() => performance.now());
   readonly #options: MastersOptions;
   /** The masters that admissions may be sent to. */
-  readonly #settled = new Set<string>();
+  readonly settled = new Set<string>();
   /** The info of each master when it was last checked. */
   readonly #known = new Map<string, MasterInfo>();
   readonly #looks = new Map<string, Promise<StoreUnavailable | undefined>>();
@@ -56,10 +56,6 @@ export class Masters {
     redis.on('+node', watch);
     // A master that becomes a replica keeps its connections, and may have other data when it becomes a master again.
     redis.on('refresh', () => this.#keepOnly(new Set(redis.slots.map((nodes) => nodes?.[0]))));
-  }
-
-  isSettled(name: string): boolean {
-    return this.#settled.has(name);
   }
 
   /** The id of the process when it was last checked. */
@@ -87,7 +83,7 @@ export class Masters {
       if (info.identity === undefined || info.identity !== this.#known.get(name)?.identity) await this.#reapply(name);
       if (losses !== this.#losses) return { kind: 'unavailable', cause: causeOf(LOST) };
       this.#known.set(name, info);
-      this.#settled.add(name);
+      this.settled.add(name);
       return undefined;
     } catch (error) {
       return { kind: 'unavailable', cause: causeOf(error) };
@@ -144,10 +140,10 @@ export class Masters {
 
   #lose(name: string): void {
     this.#losses++;
-    this.#settled.delete(name);
+    this.settled.delete(name);
   }
 
   #keepOnly(masters: ReadonlySet<string | undefined>): void {
-    for (const name of this.#settled) if (!masters.has(name)) this.#lose(name);
+    for (const name of this.settled) if (!masters.has(name)) this.#lose(name);
   }
 }

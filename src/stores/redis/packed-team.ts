@@ -1,31 +1,23 @@
-// Encodes a whole team as Redis stores it; the formats are those of lua/layout.lua, lua/days.lua and lua/tend.lua.
+// Encodes a whole team as Redis stores it; the formats are those of lua/layout.lua, lua/days.lua and lua/team.lua.
 import type { KeyContents, TeamContents } from '../../ports/store-contents.ts';
 import type { PeriodUse } from '../../ports/usage-history.ts';
 import { hasLimits } from '../../domain/key-limits.ts';
 import { packKeyCounts, packKeyLimits } from './key-layout.ts';
-import { byteOf, packPlan, writeWide } from './team-layout.ts';
+import { DAYS } from './key-days.ts';
+import { CLOSED } from './period-record.ts';
+import { BOOKS, byteOf, KEY, packPlan } from './team-layout.ts';
 
-const DOUBLE = 8;
-const [KEY_BYTES, DAYS_BYTES] = [36, 26];
 const SEVEN_BITS = 128;
 
 export function packBooks({ team, period, usedCharacters }: TeamContents): Buffer {
-  const packed = Buffer.alloc(5 * DOUBLE);
-  for (const [i, number] of [period.number, period.startMs, period.endMs, usedCharacters, team.balanceMicro].entries()) {
-    packed.writeDoubleBE(number, DOUBLE * i);
-  }
-  return packed;
+  return BOOKS.pack({ ...period, usedCharacters, balanceMicro: team.balanceMicro });
 }
 
 /** All counts of the key are already among its days. */
-export function packKey({ status, limits, lastUsedAtMs, characters, requests }: KeyContents, periodNumber: number): Buffer {
-  const packed = Buffer.alloc(KEY_BYTES);
+export function packKey({ status, limits, lastUsedAtMs = 0, characters, requests }: KeyContents, periodNumber: number): Buffer {
   const isGuarded = status === 'disabled' || hasLimits(limits);
-  packed.writeUInt8(byteOf(status === 'revoked' ? 'revoked' : isGuarded ? 'guarded' : 'active'));
-  for (const [i, number] of [lastUsedAtMs ?? 0, requests > 0 ? periodNumber : 0, characters, requests].entries()) {
-    packed.writeDoubleBE(number, 1 + DOUBLE * i);
-  }
-  return packed;
+  const word = byteOf(status === 'revoked' ? 'revoked' : isGuarded ? 'guarded' : 'active');
+  return KEY.pack({ word, lastUsedAtMs, number: requests > 0 ? periodNumber : 0, characters, requests, day: 0 });
 }
 
 /** The additional fields in the team's record for a key that has limits or is disabled. */
@@ -46,14 +38,9 @@ export function packDays({ characters, requests }: KeyContents, periodNumber: nu
     lists.push([...inSevens(one.day - before), ...inSevens(one.characters), ...inSevens(one.requests)]);
     before = one.day;
   }
-  const head = Buffer.alloc(DAYS_BYTES);
-  head.writeUInt32BE(requests > 0 ? periodNumber : 0, 0);
-  writeWide(head, characters, 4);
-  head.writeUIntBE(requests, 11, 6);
-  head.writeUIntBE(first, 17, 3);
-  head.writeUIntBE(before, 20, 3);
   // The one-based offset of the last day.
-  head.writeUIntBE(1 + lists.slice(0, -1).reduce((sum, { length }) => sum + length, 0), 23, 3);
+  const lastAt = 1 + lists.slice(0, -1).reduce((sum, { length }) => sum + length, 0);
+  const head = DAYS.pack({ number: requests > 0 ? periodNumber : 0, characters, requests, before: first, last: before, lastAt });
   return Buffer.concat([head, Buffer.from(lists.flat())]);
 }
 
@@ -68,10 +55,6 @@ function inSevens(number: number): number[] {
 type ClosedPeriod = Pick<PeriodUse, 'startMs' | 'endMs' | 'characters' | 'plan' | 'limits'>;
 
 export function packClosed({ startMs, endMs, characters, plan, limits }: ClosedPeriod): Buffer {
-  const head = Buffer.alloc(19);
-  head.writeUIntBE(startMs, 0, 6);
-  head.writeUIntBE(endMs, 6, 6);
-  writeWide(head, characters, 12);
   const texts = [packPlan(limits), Buffer.from(plan), Buffer.from(limits.currency), Buffer.from(limits.period)];
-  return Buffer.concat([head, ...texts.flatMap((text) => [Buffer.from([text.length]), text])]);
+  return Buffer.concat([CLOSED.pack({ startMs, endMs, characters }), ...texts.flatMap((text) => [Buffer.from([text.length]), text])]);
 }

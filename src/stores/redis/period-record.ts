@@ -3,7 +3,8 @@ import { DAY_MS } from '../../domain/period.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import type { PeriodUse } from '../../ports/usage-history.ts';
 import { fieldsOf } from './team-codec.ts';
-import { readPlan, readWide } from './team-layout.ts';
+import { recordFormat } from './record-format.ts';
+import { readPlan } from './team-layout.ts';
 
 /** Newest first; periods without usage are omitted, except for the current one. `values` are the function's. */
 export function readPeriods(values: readonly unknown[], keptDays: number): PeriodUse[] {
@@ -37,11 +38,11 @@ function readLeft([number, starts, ends, characters, p, plan, currency, period]:
   };
 }
 
-const TEXTS_AT = 19;
+/** A closed period, before its texts (lua/team.lua: `CLOSED`). */
+export const CLOSED = recordFormat({ startMs: 'I6', endMs: 'I6', characters: 'I7' });
 
-/** A closed period (lua/tend.lua: `CLOSED`). */
 export function readClosed(number: number, record: Buffer): PeriodUse {
-  let at = TEXTS_AT;
+  let at = CLOSED.bytes;
   const text = (): Buffer => {
     const length = record[at]!;
     at += 1 + length;
@@ -50,12 +51,10 @@ export function readClosed(number: number, record: Buffer): PeriodUse {
   const [p, plan, currency, period] = [text(), text(), text(), text()];
   return {
     number,
-    startMs: record.readUIntBE(0, 6),
-    endMs: record.readUIntBE(6, 6),
+    ...CLOSED.read(record),
     closed: true,
     plan: String(plan),
     limits: limitsOf(p, currency, period),
-    characters: readWide(record, 12),
   };
 }
 

@@ -67,7 +67,7 @@ export function entriesKey(teamId: string, dictionaryId: string): string {
 /** All teams in order of creation. */
 export const TEAMS_KEY = 'lingate:teams';
 
-/** The teams' names, for searching (lua/searched.lua), in the cluster slot of the list itself. `teams` is their number. */
+/** The teams' names, for searching (lua/search.lua), in the cluster slot of the list itself. `teams` is their number. */
 export const SEARCHED_KEY = 'lingate:{lingate:teams}:searched';
 
 /** Sorted set of all teams by the time of the janitor's next visit, in the cluster slot of their list. */
@@ -86,7 +86,7 @@ export const ONLY_USAGE_KEY = 'lingate:only-usage';
 export const EVENTS_KEY = 'lingate:{lingate:outbox}:events';
 export const TRIES_KEY = 'lingate:{lingate:outbox}:tries';
 
-/** The lease of the process that sends events, and the rules for storing them (lua/outbox-lease.lua). */
+/** The lease of the process that sends events, and the rules for storing them (lua/lists.lua). */
 export const SENDER_KEY = 'lingate:{lingate:outbox}:sender';
 
 /** A team's events that have not been sent yet (lua/outbox.lua). */
@@ -106,7 +106,7 @@ export const PLAN_NUMBERS_KEY = 'lingate:{lingate:layout}:plan-numbers';
 /** Hash of the records that gateways keep about themselves, by host and configuration file. */
 export const GATEWAYS_KEY = 'lingate:gateways';
 
-/** All audit entries in order of time, as `<id><team>`; the entries themselves are stored with their teams (lua/begin-audit.lua). */
+/** All audit entries in order of time, as `<id><team>`; the entries themselves are stored with their teams (lua/lists.lua). */
 export const AUDIT_KEY = 'lingate:audit';
 
 /** The prefix of the keys that map digests to owners. */

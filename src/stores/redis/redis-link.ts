@@ -4,7 +4,6 @@ import { answering, StoreError, storeErrorOf } from '../../domain/store-unavaila
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { KeyDirectory } from '../../ports/key-directory.ts';
-import type { AskedAdmission, AskedCheck, AskedResolution, CheckedCaller, Ledger } from '../../ports/ledger.ts';
 import type { Log } from '../../ports/log.ts';
 import { listEvents } from './event-codec.ts';
 import { causeOf, within } from './failure-cause.ts';
@@ -12,13 +11,12 @@ import { FunctionCaller } from './function-caller.ts';
 import type { FunctionAnswer, FunctionCall } from './function-caller.ts';
 import { KEEP_EVENTS } from './functions.ts';
 import type { RunFunction } from './functions.ts';
-import { asAdmission } from './ledger-codec.ts';
 import { LedgerTurns } from './ledger-turns.ts';
 import { Masters } from './masters.ts';
 import { isDemoted } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
-import { digestKey, teamSlot } from './redis-keys.ts';
-import { serverTime, StoreTime } from './store-round.ts';
+import { digestKey } from './redis-keys.ts';
+import { nodesOf, serverTime, StoreTime } from './store-round.ts';
 
 export interface RedisLinkOptions {
   readonly redis: RedisConnection;
@@ -38,8 +36,8 @@ const CLOSED: StoreUnavailable = { kind: 'unavailable', cause: 'closed' };
 const DEFECT_LOG_EVERY_MS = 5000;
 const ASK_FOR_MASTERS_EVERY_MS = 200;
 
-export class RedisLink implements Ledger {
-  readonly chargesParts = true;
+export class RedisLink {
+  readonly ledger: LedgerTurns;
   readonly redis: RedisConnection;
   readonly shown: string;
   readonly run: RunFunction;
@@ -48,7 +46,6 @@ export class RedisLink implements Ledger {
   readonly masters: Masters | undefined;
   readonly #options: RedisLinkOptions;
   readonly #caller: FunctionCaller;
-  readonly #turns: LedgerTurns;
   #running = 0;
   #onEnd: (() => void) | undefined = undefined;
   #closed = false;
@@ -61,7 +58,7 @@ export class RedisLink implements Ledger {
     this.redis = options.redis;
     this.shown = options.shown;
     this.run = options.run;
-    const time = new StoreTime();
+    const time = new StoreTime(options.clock);
     options.redis.on('close', () => time.forget());
     options.redis.on('error', (error: unknown) => (this.#lastCause = causeOf(error)));
     options.redis.on('ready', () => (this.#lastCause = undefined));
@@ -79,11 +76,10 @@ export class RedisLink implements Ledger {
       causeOf: causeOfError,
     };
     this.#caller = new FunctionCaller(shared);
-    this.#turns = new LedgerTurns({
+    this.ledger = new LedgerTurns({
       ...shared,
       clustered: 'slots' in options.redis,
       masters: this.masters,
-      track: (running) => void this.#track(running),
       ...(options.keepsEvents === true ? { onEvents: (teamId: string) => void this.#listEvents(teamId) } : {}),
     });
   }
@@ -106,24 +102,6 @@ export class RedisLink implements Ledger {
     if (this.#options.keepsEvents === true && KEEP_EVENTS.has(call.name)) await this.#listEvents(call.teamId);
     if (reply.kind === 'unavailable') throw this.#unanswered(reply);
     return reply;
-  }
-
-  /** Answers exactly once, like `resolve`. */
-  admit(asked: AskedAdmission): void {
-    // Not before the caller has returned.
-    if (this.#closed) queueMicrotask(() => asked.answered(CLOSED));
-    else this.#turns.admit(asked);
-  }
-
-  resolve(asked: AskedResolution): void {
-    if (this.#closed) queueMicrotask(() => asked.answered(CLOSED));
-    else this.#turns.resolve(asked);
-  }
-
-  /** An admission marked as a check is answered with the answers of a check. */
-  check(asked: AskedCheck): void {
-    const answered = (admission: unknown): void => asked.answered(admission as CheckedCaller);
-    this.admit({ ...asAdmission(asked), answered, failed: (error) => asked.failed(error) });
   }
 
   /** Runs plain commands. `answering` turns a failure into a value. */
@@ -149,7 +127,7 @@ export class RedisLink implements Ledger {
   /** Waits for calls in flight; starts no new ones. */
   async close(): Promise<void> {
     this.#closed = true;
-    this.#turns.flush();
+    await this.ledger.close();
     if (this.#running > 0) await new Promise<void>((resolve) => (this.#onEnd = resolve));
     try {
       await within(this.redis.quit(), this.#options.commandTimeoutMs);
@@ -170,16 +148,15 @@ export class RedisLink implements Ledger {
     return storeErrorOf({ kind, cause, advice });
   }
 
-  #track<T>(running: Promise<T>): Promise<T> {
+  async #track<T>(running: Promise<T>): Promise<T> {
     this.#running++;
-    running.then(this.#ended, this.#ended);
-    return running;
+    try {
+      return await running;
+    } finally {
+      this.#running--;
+      if (this.#running === 0) this.#onEnd?.();
+    }
   }
-
-  readonly #ended = (): void => {
-    this.#running--;
-    if (this.#running === 0) this.#onEnd?.();
-  };
 
   /** Classifies an error. A refusal that no outage explains is a bug or corrupt data: its text is logged. */
   #cause(error: unknown): string {
@@ -211,10 +188,4 @@ export function keyDirectory(link: RedisLink): KeyDirectory {
         return json === null ? undefined : (JSON.parse(json) as KeyOwner);
       }),
   };
-}
-
-/** Each server of a cluster has its own clock. */
-function nodesOf(redis: RedisConnection): (teamId: string) => string {
-  if (!('slots' in redis)) return () => '';
-  return (teamId) => redis.slots[teamSlot(teamId)]?.[0] ?? '';
 }

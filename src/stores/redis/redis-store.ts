@@ -81,7 +81,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   const bulk = new BulkConnection(() => redisConnection(target, commandTimeoutMs));
   return {
     keys: keyDirectory(link),
-    ledger: link,
+    ledger: link.ledger,
     teams,
     glossaries: new RedisGlossaryStore({ link, text: new DictionaryText(link, bulk), index: teams.index, audit }),
     gateways: redisGatewayRecords(link),

@@ -251,7 +251,7 @@ async function searchedNames(redis: RedisConnection): Promise<Map<string, string
   return names;
 }
 
-/** As passed to lua/index-team.lua. */
+/** As passed to lua/search.lua. */
 function lineOf(name: string): string {
   return name.toLowerCase().replaceAll('\n', ' ');
 }

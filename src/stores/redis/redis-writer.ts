@@ -30,6 +30,7 @@ import {
   teamKeys,
   TEAMS_KEY,
 } from './redis-keys.ts';
+import { recordFormat } from './record-format.ts';
 import { connected, RedisReader } from './redis-reader.ts';
 import { FLEETING } from './redis-structure.ts';
 import { requestIdBytes } from './request-id-bytes.ts';
@@ -185,7 +186,7 @@ function teamCommands(contents: TeamContents): RedisWords[] {
     ['HSET', names.team, 'glossary_bytes', String(glossaryBytes ?? 0)],
   ];
   const last = contents.toldPercents.find(({ number }) => number === period.number);
-  if (last !== undefined) commands.push(['HSET', names.team, 't', packLastPercent(last.number, last.percent)]);
+  if (last !== undefined) commands.push(['HSET', names.team, 't', LAST_PERCENT.pack(last)]);
   if (period.anchorMs !== team.createdAtMs) commands.push(['HSET', names.team, 'anchor', String(period.anchorMs)]);
   for (const [order, key] of keys.entries()) {
     const { keyId, display, label, mode, createdAtMs, digest } = key;
@@ -198,12 +199,7 @@ function teamCommands(contents: TeamContents): RedisWords[] {
   return commands;
 }
 
-function packLastPercent(number: number, percent: number): Buffer {
-  const packed = Buffer.alloc(16);
-  packed.writeDoubleBE(number, 0);
-  packed.writeDoubleBE(percent, 8);
-  return packed;
-}
+const LAST_PERCENT = recordFormat({ number: 'd', percent: 'd' });
 
 function historyCommands({ team, period, keys, days, dayDone, periods, toldPercents, requests }: TeamContents): RedisWords[] {
   const names = teamKeys(team.teamId);

@@ -7,34 +7,23 @@ const ROUNDS_MAX = 6;
 const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
 const UNSETTLED: StoreUnavailable = { kind: 'unavailable', cause: 'unsettled' };
 
-/**
- * An operation is repeated only if it had no effect: it was late by the estimate of the store's clock, or it asked for a
- * period's bounds. Never after a failure, which leaves open whether it was executed.
- */
-export class Rounds {
+/** How often an operation has been sent. */
+export interface Rounds {
   /** The caller's deadline on the local monotonic clock. */
   readonly untilMs: number;
-  #count = 0;
-  #late = false;
+  readonly count: number;
+  /** Whether it was late once. */
+  readonly late: boolean;
+}
 
-  constructor(untilMs: number) {
-    this.untilMs = untilMs;
-  }
-
-  /** Whether all of the time is left. */
-  get first(): boolean {
-    return this.#count === 0;
-  }
-
-  /** Counts a round without effect: `undefined` to continue, otherwise the answer. */
-  another(because: 'late' | 'period'): StoreUnavailable | undefined {
-    this.#count++;
-    // The first late reply corrected the estimate of the server's time; if it is late again, it really is late.
-    if (because === 'late' && this.#late) return LATE;
-    this.#late ||= because === 'late';
-    if (performance.now() >= this.untilMs) return LATE;
-    return this.#count >= ROUNDS_MAX ? UNSETTLED : undefined;
-  }
+/**
+ * The next round of an operation that had no effect, or the answer if there is none: it was late by the estimate of the store's
+ * clock, or it asked for a period's bounds. Never after a failure, which leaves open whether it was executed.
+ */
+export function nextRound({ untilMs, count, late }: Rounds, because: 'late' | 'period'): Rounds | StoreUnavailable {
+  // The first late reply corrected the estimate of the server's time; if it is late again, it really is late.
+  if ((because === 'late' && late) || performance.now() >= untilMs) return LATE;
+  return count + 1 < ROUNDS_MAX ? { untilMs, count: count + 1, late: late || because === 'late' } : UNSETTLED;
 }
 
 /** A period's bounds and what they were computed from. Lua functions ask the driver for them, because Lua has no calendar. */

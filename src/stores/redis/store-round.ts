@@ -4,6 +4,7 @@ import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { within } from './failure-cause.ts';
 import type { FunctionArguments, FunctionName, RunFunction } from './functions.ts';
 import type { RedisConnection } from './redis-connection.ts';
+import { teamSlot } from './redis-keys.ts';
 
 export interface StoreRoundOptions {
   readonly run: RunFunction;
@@ -16,18 +17,17 @@ export interface StoreRoundOptions {
   readonly causeOf: (error: unknown) => string;
 }
 
-export interface StoreRound {
+/** Keys and arguments contain the clock's time (if there is one) and the deadline, which is `StoreTime.at` of `untilMs`. */
+export interface StoreRound extends FunctionArguments {
   readonly name: FunctionName;
   /** A team of the call; if there are several, they are on the same server. */
   readonly teamId: string;
+  /** The server that holds it now. */
+  readonly node: string;
   /** The caller's deadline on the local monotonic clock. */
   readonly untilMs: number;
-  /** Not a repetition: all of its time is left. */
+  /** All of the caller's time is left. */
   readonly first: boolean;
-  /** Keys and arguments, given the clock's time (`undefined`: use the server's clock) and the deadline. */
-  readonly call: (clockMs: number | undefined, deadlineMs: number) => FunctionArguments;
-  /** The store's time in a reply. */
-  readonly timeOf: (reply: unknown) => number;
 }
 
 /** The reply of a call that was executed. */
@@ -41,23 +41,27 @@ const MOVED: StoreUnavailable = { kind: 'unavailable', cause: 'moved' };
 
 /** Never rejects. After a failure it is unknown whether the function was executed. */
 export function runRound(options: StoreRoundOptions, round: StoreRound): Promise<RoundReply | StoreUnavailable> {
-  const { run, time, nodeOf, clock, timeoutMs, causeOf } = options;
-  const { name, teamId, untilMs, first, call, timeOf } = round;
-  const node = nodeOf(teamId);
+  const { run, time, nodeOf, causeOf } = options;
+  const { name, teamId, node, untilMs, first } = round;
   const sentAtMs = performance.now();
-  // As long as the server's clock is unknown, the first round has deadline 0: it has no effect, and its reply brings the time.
-  const deadlineMs = clock === undefined ? (time.at(node, untilMs) ?? 0) : clock.nowMs() + timeoutMs;
-  const running = run(name, call(clock?.nowMs(), deadlineMs));
+  const running = run(name, round);
   // ioredis's own timeout bounds the first round; later rounds have what is left of the time.
-  return (first ? running : within(running, untilMs - sentAtMs)).then(
-    (reply) => {
+  return (first ? running : within(running, untilMs - sentAtMs))
+    .then((reply) => {
       // A master that was suspended and replaced may still answer briefly when it resumes: ignore its reply.
       if (nodeOf(teamId) !== node) return MOVED;
-      time.learn(node, sentAtMs, performance.now(), timeOf(reply));
+      // The ledger's replies are bytes, those of other functions lists; both begin with the store's time.
+      const nowMs = Buffer.isBuffer(reply) ? reply.readDoubleBE(0) : Number((reply as readonly unknown[])[0]);
+      time.learn(node, sentAtMs, performance.now(), nowMs);
       return { kind: 'reply', value: reply } as const;
-    },
-    (error: unknown) => ({ kind: 'unavailable', cause: causeOf(error) }) as const,
-  );
+    })
+    .catch((error: unknown) => ({ kind: 'unavailable', cause: causeOf(error) }));
+}
+
+/** The name of the server that holds a team; '' without a cluster. */
+export function nodesOf(redis: RedisConnection): (teamId: string) => string {
+  if (!('slots' in redis)) return () => '';
+  return (teamId) => redis.slots[teamSlot(teamId)]?.[0] ?? '';
 }
 
 /**
@@ -66,7 +70,13 @@ export function runRound(options: StoreRoundOptions, round: StoreRound): Promise
  * executed after its caller has given up.
  */
 export class StoreTime {
+  readonly #clock: Clock | undefined;
   readonly #offsets = new Map<string, number>();
+
+  /** `clock` is used instead of the servers' clocks. */
+  constructor(clock?: Clock) {
+    this.#clock = clock;
+  }
 
   /** `nowMs` is the store's time, the others are local. */
   learn(node: string, sentAtMs: number, receivedAtMs: number, nowMs: number): void {
@@ -77,10 +87,13 @@ export class StoreTime {
     if (offset === undefined || offset < lowest || offset > highest) this.#offsets.set(node, lowest);
   }
 
-  /** The store's time at a local time; `undefined` as long as the node's clock is unknown. */
-  at(node: string, localMs: number): number | undefined {
-    const offset = this.#offsets.get(node);
-    return offset === undefined ? undefined : Math.floor(localMs + offset);
+  /**
+   * The store's time at a local time. 0 as long as the node's clock is unknown: a function with that deadline has no effect, and
+   * its reply brings the time.
+   */
+  at(node: string, localMs: number): number {
+    const offset = this.#clock === undefined ? this.#offsets.get(node) : this.#clock.nowMs() - performance.now();
+    return offset === undefined ? 0 : Math.floor(localMs + offset);
   }
 
   /** A new connection may lead to another server with a different clock. */

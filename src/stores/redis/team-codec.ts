@@ -5,8 +5,8 @@ import { keyStatus } from '../../domain/key-limits.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import type { KeyChange, KeyRecord, KeyUsage, NewKey, NewTeam, Standing, Team, TeamChange, Usage } from '../../ports/team-registry.ts';
 import { packRanges, readKeyLimits } from './key-layout.ts';
-import { packPlan, readPeriodBooks, readKeyState, readPlan } from './team-layout.ts';
-import type { PeriodBooks, KeyState } from './team-layout.ts';
+import { BOOKS, packPlan, readKeyState, readPlan } from './team-layout.ts';
+import type { KeyState } from './team-layout.ts';
 
 /** The fields that a team is read from, in the order in which functions return them. */
 export const TEAM_FIELDS = ['name', 'plan', 'created', 'period', 'currency', 'p', 'b'] as const;
@@ -34,7 +34,7 @@ export function readTeam(teamId: string, values: unknown): Team {
     name: String(name),
     plan: String(plan),
     limits: { ...readPlan(numbers), currency: String(currency), period: String(period) },
-    balanceMicro: readPeriodBooks(books).balanceMicro,
+    balanceMicro: BOOKS.read(books).balanceMicro,
     createdAtMs: Number(String(created)),
   };
 }
@@ -125,7 +125,7 @@ export function readReport(teamId: string, values: readonly unknown[], nowMs: nu
     teamId,
     TEAM_FIELDS.map((name) => fields.get(name)),
   );
-  const { number, startMs, endMs, usedCharacters } = readPeriodBooks(fields.get('b')!);
+  const { number, startMs, endMs, usedCharacters } = BOOKS.read(fields.get('b')!);
   const keys = keysInOrder(teamId, records, fields, nowMs);
   const counted: KeyUsage[] = keys.map((key) => ({ ...key, ...countsIn(number, stateOf(fields.get(`k${key.keyId}`))) }));
   return { usage: { team, periodStartMs: startMs, periodEndMs: endMs, characters: usedCharacters, keys: counted }, keys };
@@ -145,7 +145,7 @@ export function keysInOrder(
 }
 
 /** A key that was not used in the period still has the counts of an earlier one. */
-function countsIn(period: PeriodBooks['number'], { number, characters, requests }: KeyState): Pick<KeyUsage, 'characters' | 'requests'> {
+function countsIn(period: number, { number, characters, requests }: KeyState): Pick<KeyUsage, 'characters' | 'requests'> {
   return number === period ? { characters, requests } : { characters: 0, requests: 0 };
 }
 

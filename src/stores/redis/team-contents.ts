@@ -16,7 +16,7 @@ import { keyDays } from './key-days.ts';
 import { readClosed } from './period-record.ts';
 import { readKeyCounts } from './key-layout.ts';
 import { TEAM_FIELDS, fieldsOf, keyFields, readKey, readTeam } from './team-codec.ts';
-import { readKeyState, readPeriodBooks, readPlan } from './team-layout.ts';
+import { readKeyState, BOOKS, readPlan } from './team-layout.ts';
 import { SLOT_BYTES, readHead, readRequest, readWindow } from './team-raw.ts';
 import type { BooksHead } from './team-raw.ts';
 
@@ -45,7 +45,7 @@ export function leftPeriods({ team }: RawTeam): number[] {
   const fields = fieldsOf(team);
   const books = fields.get('b');
   if (books === undefined) return [];
-  const { number } = readPeriodBooks(books);
+  const { number } = BOOKS.read(books);
   const first = Number(String(fields.get('left') ?? Math.max(1, number - LEFT_BEFORE)));
   return Array.from({ length: Math.max(0, number - first) }, (_, i) => first + i);
 }
@@ -68,7 +68,7 @@ export function readContents(
     teamId,
     TEAM_FIELDS.map((name) => fields.get(name)),
   );
-  const books = readPeriodBooks(fields.get('b')!);
+  const books = BOOKS.read(fields.get('b')!);
   const ids = requestsOf(raw);
   const head = ids.head;
   judgeIds(raw, head, found);

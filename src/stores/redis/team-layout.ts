@@ -4,48 +4,34 @@ import { LIMIT_NUMBERS } from '../../domain/plan.ts';
 import type { LimitNumber, TeamLimits } from '../../domain/plan.ts';
 import { dayOf } from '../../domain/period.ts';
 import type { KeyRecord } from '../../ports/team-registry.ts';
+import { recordFormat } from './record-format.ts';
 
-const DOUBLE = 8;
-const PLAN_BYTES = 1 + DOUBLE * LIMIT_NUMBERS.length;
+const NUMBERS = Object.fromEntries(LIMIT_NUMBERS.map((name) => [name, 'd'])) as Record<LimitNumber, 'd'>;
+const PLAN = recordFormat({ billing: 'I1', ...NUMBERS });
 
-/** The names of a plan's numbers in Lua, after billing: `REQUESTS_PER_SECOND` etc.; their values are indexes. */
-const PLAN_PLACES = ['BILLING', ...LIMIT_NUMBERS.map((name) => name.replace(/[A-Z]/g, '_$&').toUpperCase())];
+/** The names of a plan's numbers in Lua: `requests_per_second` etc. */
+const PLAN_NUMBERS = LIMIT_NUMBERS.map((name) => `'${name.replace(/[A-Z]/g, '_$&').toLowerCase()}'`);
 
 /** Constants put at the start of every function. */
 export const CONSTANTS = [
   `local RATE_WINDOW_MS, REMEMBER_MS = ${RATE_WINDOW_MS}, ${REMEMBER_MS}`,
-  `local PLAN, PLAN_BYTES = '>B${'d'.repeat(LIMIT_NUMBERS.length)}', ${PLAN_BYTES}`,
-  `local ${PLAN_PLACES.join(', ')} = ${PLAN_PLACES.map((_, i) => i + 1).join(', ')}`,
+  `local PLAN, PLAN_BYTES = '>B${'d'.repeat(LIMIT_NUMBERS.length)}', ${PLAN.bytes}`,
+  `local PLAN_NUMBERS = { ${PLAN_NUMBERS.join(', ')} }`,
 ].join('\n');
 
 /** Field `p` of a team: a byte for billing, then the numbers; currency and period are separate text fields. */
 export function packPlan(limits: TeamLimits): Buffer {
-  const packed = Buffer.alloc(PLAN_BYTES);
-  packed.writeUInt8(limits.billing === 'credit' ? 1 : 0);
-  for (const [i, name] of LIMIT_NUMBERS.entries()) packed.writeDoubleBE(limits[name], 1 + DOUBLE * i);
-  return packed;
+  return PLAN.pack({ ...limits, billing: limits.billing === 'credit' ? 1 : 0 });
 }
 
 /** Records written before the last numbers of the list were introduced have 0 for them. */
 export function readPlan(packed: Buffer): Pick<TeamLimits, 'billing' | LimitNumber> {
-  const whole = Buffer.concat([packed], PLAN_BYTES);
-  const numbers = LIMIT_NUMBERS.map((name, i) => [name, whole.readDoubleBE(1 + DOUBLE * i)] as const);
-  return { billing: packed[0] === 1 ? 'credit' : 'quota', ...(Object.fromEntries(numbers) as Record<LimitNumber, number>) };
+  const { billing, ...numbers } = PLAN.read(Buffer.concat([packed], PLAN.bytes));
+  return { billing: billing === 1 ? 'credit' : 'quota', ...numbers };
 }
 
 /** Field `b` of a team. */
-export interface PeriodBooks {
-  readonly number: number;
-  readonly startMs: number;
-  readonly endMs: number;
-  readonly usedCharacters: number;
-  readonly balanceMicro: number;
-}
-
-export function readPeriodBooks(packed: Buffer): PeriodBooks {
-  const [number, startMs, endMs, usedCharacters, balanceMicro] = doubles(packed, 0, 5) as [number, number, number, number, number];
-  return { number, startMs, endMs, usedCharacters, balanceMicro };
-}
+export const BOOKS = recordFormat({ number: 'd', startMs: 'd', endMs: 'd', usedCharacters: 'd', balanceMicro: 'd' });
 
 /** The first byte of a key's state (lua/layout.lua). `guarded`: its limits are in the field `l:<key>`. */
 export type StateWord = 'revoked' | 'active' | 'guarded';
@@ -65,31 +51,17 @@ export interface KeyState extends Pick<KeyRecord, 'lastUsedAtMs'> {
   readonly day: number;
 }
 
-const KEY_DAY_AT = 1 + 4 * DOUBLE;
-const KEY_BYTES = KEY_DAY_AT + 3;
+/** Records of versions without days lack the day. */
+export const KEY = recordFormat({ word: 'I1', lastUsedAtMs: 'd', number: 'd', characters: 'd', requests: 'd', day: 'I3' });
+const DAY_BYTES = 3;
 
 export function readKeyState(packed: Buffer): KeyState {
-  const [lastUse, number, characters, requests] = doubles(packed, 1, 4) as [number, number, number, number];
+  const isWithoutDay = packed.length === KEY.bytes - DAY_BYTES;
+  const { word, lastUsedAtMs, day, ...counts } = KEY.read(isWithoutDay ? Buffer.concat([packed], KEY.bytes) : packed);
   return {
-    word: STATE_WORDS[packed[0]!] ?? 'revoked',
-    lastUsedAtMs: lastUse === 0 ? undefined : lastUse,
-    number,
-    characters,
-    requests,
-    day: packed.length < KEY_BYTES ? dayOf(lastUse) : packed.readUIntBE(KEY_DAY_AT, 3),
+    ...counts,
+    word: STATE_WORDS[word] ?? 'revoked',
+    lastUsedAtMs: lastUsedAtMs === 0 ? undefined : lastUsedAtMs,
+    day: isWithoutDay ? dayOf(lastUsedAtMs) : day,
   };
-}
-
-/** Reads an integer of seven bytes. */
-export function readWide(packed: Buffer, at: number): number {
-  return packed[at]! * 2 ** 48 + packed.readUIntBE(at + 1, 6);
-}
-
-export function writeWide(into: Buffer, value: number, at: number): void {
-  into.writeUInt8(Math.floor(value / 2 ** 48), at);
-  into.writeUIntBE(value % 2 ** 48, at + 1, 6);
-}
-
-function doubles(packed: Buffer, from: number, count: number): number[] {
-  return Array.from({ length: count }, (_, i) => packed.readDoubleBE(from + DOUBLE * i));
 }

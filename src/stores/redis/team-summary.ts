@@ -3,7 +3,7 @@ import { keyStatus } from '../../domain/key-limits.ts';
 import type { Team, TeamSummary } from '../../ports/team-registry.ts';
 import { readKeyLimits } from './key-layout.ts';
 import type { GuardedLimits } from './key-layout.ts';
-import { readPeriodBooks, readKeyState } from './team-layout.ts';
+import { BOOKS, readKeyState } from './team-layout.ts';
 import type { KeyState } from './team-layout.ts';
 import { TEAM_FIELDS, readTeam } from './team-codec.ts';
 
@@ -26,7 +26,7 @@ export interface TeamRecord {
 export function readTeamRecord(teamId: string, fields: Readonly<Record<string, Buffer>>): TeamRecord | undefined {
   const values = TEAM_FIELDS.map((name) => fields[name]);
   if (values.includes(undefined)) return undefined;
-  const { endMs, usedCharacters } = readPeriodBooks(fields['b']!);
+  const { endMs, usedCharacters } = BOOKS.read(fields['b']!);
   const states = Object.entries(fields).filter(([name]) => name.startsWith('k'));
   const keys = new Map(
     states.map(([name, packed]): [string, KeyStanding] => {

@@ -46,7 +46,7 @@ export class RedisWiring implements SimulatedStore {
     });
     return {
       keys: keyDirectory(link),
-      ledger: link,
+      ledger: link.ledger,
       close: () => link.close(),
       cut: (downMs) => connection.cut(downMs),
     };

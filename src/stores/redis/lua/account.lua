@@ -1,9 +1,15 @@
 -- Opens a team's account and writes it.
 
-local begin, open_account, write_account
+local begin, open_account, open_alone, write_account
 
--- The first `key_count` tables belong to the keys of the account; the next account reuses them.
-local key_states, key_count = {}, 0
+local KEEPS_EVENTS = events.rules ~= nil
+-- The fields of the team that an account reads: the books; if events are stored, the last percentage reported; then those of
+-- keys, and the plan.
+local wanted = KEEPS_EVENTS and { 'b', 't' } or { 'b' }
+local BEFORE_KEYS = #wanted
+-- The states of the account's keys, at the positions of their fields, the last of which is `last_key`. The next account reuses
+-- the tables.
+local key_states, last_key = { false, false }, 0
 
 do
   -- Plans by their bytes, because many teams share the same.
@@ -11,51 +17,62 @@ do
   local PLANS_MAX = 100
 
   local function plan_of(packed)
-    local known = plans[packed]
-    if not known then
-      if plan_count >= PLANS_MAX then
-        plans, plan_count = {}, 0
-      end
-      known = read_plan(packed)
-      plans[packed], plan_count = known, plan_count + 1
+    if plan_count >= PLANS_MAX then
+      plans, plan_count = {}, 0
     end
-    return known
+    local new = read_plan(packed)
+    plans[packed], plan_count = new, plan_count + 1
+    return new
   end
 
-  -- Key names by team: building a name costs as much as writing a field.
-  local names_of, names_count = {}, 0
+  -- Key names by team, and fields by key: building a name costs as much as writing a field.
+  local names_of, names_count, field_of, fields_count = {}, 0, {}, 0
   local NAMES_MAX = 2000
 
   local function name_keys(key)
     if names_count >= NAMES_MAX then
       names_of, names_count = {}, 0
     end
-    local of = sub(key, 1, -5)
-    local names = { prefix = of, ids = of .. 'ids', slots = of .. 'places' }
+    local names = { ids = beside(key, 'ids'), slots = beside(key, 'places') }
     names_of[key], names_count = names, names_count + 1
     return names
   end
 
+  local function name_field(id)
+    if fields_count >= NAMES_MAX then
+      field_of, fields_count = {}, 0
+    end
+    local field = 'k' .. id
+    field_of[id], fields_count = field, fields_count + 1
+    return field
+  end
+
+  -- Slots taken until then are worth looking at.
+  local looked_until
+
   -- Must be called before the accounts of a call, which all use the same time.
   function begin(at_ms)
-    now, today, slot_now, done_now = at_ms, (at_ms - at_ms % DAY_MS) / DAY_MS, nil, {}
+    now, today, slot_now, done_now = at_ms, (at_ms - at_ms % DAY_MS) / DAY_MS, nil, setmetatable({}, DONE_NOW)
+    this_second, remembered_until, looked_until = at_ms - at_ms % RATE_WINDOW_MS, at_ms + REMEMBER_MS, at_ms - LOOK_MS
+    if running then
+      -- The last call was killed.
+      running, left_over = nil, true
+    end
   end
 
-  -- The fields to read: the team's books, and the keys that operations name or that hold what is resolved.
-  local wanted = { 'b' }
-  -- If events are stored, also the last percentage reported.
-  local KEEPS_EVENTS = events.rules ~= nil
-  local BEFORE_KEYS = KEEPS_EVENTS and 2 or 1
-  if KEEPS_EVENTS then
-    wanted[2] = 't'
-  end
-
-  -- Records what is stored for the operations' ids, and the key of each. Returns whether there is an admission.
+  -- Records what is stored for the operations' ids, and adds the keys that they name, or that hold what is resolved, to the
+  -- wanted fields. Returns whether there is an admission.
   local function read_operations(first, last, got)
-    local states, count, admits, offset = key_states, 0, false, 2 - first
+    local count, admits, offset = BEFORE_KEYS, false, 2 - first
+    single, single_record = nil, nil
+    if first == last then
+      single, single_record = first, got[2]
+    end
     for i = first, last do
       local record, key = got[i + offset], nil
-      records[op_id[i]] = record
+      if first < last then
+        records[op_id[i]] = record
+      end
       if op_what[i] >= ADMISSION then
         key, admits = op_key[i], true
       elseif record and byte(record) == IS_OPEN then
@@ -63,63 +80,56 @@ do
       end
       if key and keys[key] == nil then
         count = count + 1
-        local state = states[count]
+        local state, field = key_states[count], field_of[key] or name_field(key)
         if not state then
           state = { id = '', field = '', active = 0, last_use = 0, number = 0, characters = 0, requests = 0, day = 0, changed = false }
-          states[count] = state
+          key_states[count] = state
         end
-        local field = 'k' .. key
-        state.id, state.field, state.changed, keys[key], wanted[BEFORE_KEYS + count] = key, field, false, state, field
+        state.id, state.field, keys[key], wanted[count] = key, field, state, field
       end
     end
-    key_count = count
+    last_key = count
     return admits
-  end
-
-  -- Decodes the keys' counts, which may be of an earlier period. Returns those with limits, nil for none.
-  local function read_keys(stored)
-    local guarded
-    for i = 1, key_count do
-      local key, packed = key_states[i], stored[BEFORE_KEYS + i]
-      if packed then
-        key.active, key.last_use, key.number, key.characters, key.requests, key.day = parse(KEY, #packed < KEY_BYTES and with_day(packed) or packed)
-        if key.active == GUARDED then
-          guarded = guarded or {}
-          insert(guarded, key.id)
-        end
-      else
-        keys[key.id] = false
-      end
-    end
-    return guarded
   end
 
   -- The period's parameters are read only if the period has ended, which is rare. Returns the team if bounds are needed and
   -- were not offered.
   local function follow_account_period(offer)
-    local team = read_team(team_key)
-    if not follow_period(team, offer, now) then
+    local team = teams.read(team_key)
+    if not teams.follow_period(team, offer, now) then
       return team
     end
     number, starts, ends, used, books_changed = team.number, team.starts, team.ends, team.used, true
-    use = next(team.use) and team.use or nil
+    if next(team.use) then
+      rare = { use = team.use }
+    end
     return nil
   end
 
-  local function read_head(packed)
-    head = packed
-    if packed then
-      held, held_micro, held_in, newest, late, expires, current, previous, length, passed, oldest, shortest = parse(HEAD, packed)
-    else
-      held, held_micro, held_in, newest, late, expires, current, previous, length, passed, oldest, shortest =
-        0, 0, number, 0, NEVER, 0, 0, 0, 0, 0, NEVER, LONGEST
+  local NO_HEAD = pack(HEAD, 0, 0, 0, 0, NEVER, 0, 0, 0, 0, 0, NEVER, LONGEST)
+
+  -- Decodes the keys' counts, which may be of an earlier period.
+  local function read_keys(stored)
+    local guarded
+    for i = BEFORE_KEYS + 1, last_key do
+      local key, packed = key_states[i], stored[i]
+      if packed then
+        if #packed < KEY_BYTES then
+          packed = with_day(packed)
+        end
+        key.active, key.last_use, key.number, key.characters, key.requests, key.day = parse(KEY, packed)
+        key.changed = false
+        if key.active == GUARDED then
+          guarded = guarded or {}
+          insert(guarded, key.id)
+        end
+      else
+        key.changed, keys[key.id] = false, false
+      end
     end
-    -- A missing head, or one written after the list was found changed, has to be compared with the list.
-    if not packed or late == 0 then
-      count_slots()
-    end
-    if held_in ~= number then
-      held, held_in, head_changed = 0, number, true
+    if guarded then
+      guarding.open(guarded)
+      guarding.fit()
     end
   end
 
@@ -127,56 +137,75 @@ do
   -- its parameters if the bounds of a period are needed.
   function open_account(key, first, last, offer)
     local names = names_of[key] or name_keys(key)
-    team_key, prefix, ids_key, slots_key = key, names.prefix, names.ids, names.slots
+    team_key, ids_key, slots_key = key, names.ids, names.slots
     if left_over then
-      records, keys = {}, {}
+      records, keys, left_over = {}, {}, false
     end
-    written, taken, longest_lease, shortest_lease, left_over = 2, 0, 0, LONGEST, 'operations'
-    use, key_days, look_at, dropped, moved, live, wait_after, guards, books_changed, head_changed =
-      nil, nil, nil, nil, nil, nil, nil, nil, false, false
+    written, taken, longest_lease, shortest_lease = 2, 0, 0, LONGEST
+    rare, books_changed, head_changed = nil, false, false
     local got = call('HMGET', ids_key, 'h', unpack(op_id, first, last))
     local admits = read_operations(first, last, got)
-    local count, plan_at = BEFORE_KEYS + key_count, nil
     -- Settlements alone do not need the plan.
-    if admits or first > last or KEEPS_EVENTS then
+    local count, needs_plan = last_key, admits or first > last or KEEPS_EVENTS
+    if needs_plan then
       count = count + 1
-      plan_at, wanted[count] = count, 'p'
+      wanted[count] = 'p'
     end
     local stored = call('HMGET', team_key, unpack(wanted, 1, count))
-    if not stored[1] or plan_at and not stored[plan_at] then
+    local books = stored[1]
+    plan = nil
+    if needs_plan then
+      local packed = stored[count]
+      plan = packed and (plans[packed] or plan_of(packed))
+    end
+    if not books or needs_plan and not plan then
       return false
     end
-    plan = plan_at and plan_of(stored[plan_at])
-    number, starts, ends, used, balance = parse(BOOKS, stored[1])
+    number, starts, ends, used, balance = parse(BOOKS, books)
     if KEEPS_EVENTS then
       events.balance, events.percents = balance, stored[2]
     end
-    local undone = now >= ends and follow_account_period(offer)
-    if undone then
-      return false, undone
+    if now >= ends then
+      local undone = follow_account_period(offer)
+      if undone then
+        return false, undone
+      end
     end
-    local guarded = read_keys(stored)
-    read_head(got[1])
-    if guarded then
-      guarding.open(guarded)
-      guarding.fit()
+    head = got[1]
+    held, held_micro, held_in, newest, late, expires, current, previous, length, passed, oldest, shortest = parse(HEAD, head or NO_HEAD)
+    -- A missing head, or one written after the list was found changed, has to be compared with the list.
+    if not head or late == 0 then
+      expiry.count_slots()
     end
+    if held_in ~= number then
+      held, held_in, head_changed = 0, number, head_changed or head ~= false
+    end
+    read_keys(stored)
     if now >= late then
-      look_at_late()
+      expiry.look_at_late()
     end
     if now >= oldest + shortest then
-      look_at_slots(NEVER)
-    elseif admits and is_worth_looking() then
-      look_at_slots(LOOK_MAX)
+      expiry.look_at_slots(true)
+    elseif admits and oldest < looked_until and expiry.is_worth_looking() then
+      expiry.look_at_slots(false)
     end
     if admits then
-      turn_to_this_second()
+      open_window()
     end
     return true
   end
+
+  -- The account of the function's only team, without operations. Returns what to answer where it cannot be opened.
+  function open_alone(at_ms)
+    begin(at_ms)
+    local opened, undone = open_account(key_at(1), 1, 0, teams.read_offer())
+    if undone then
+      return teams.ask_for_bounds(now, undone.anchor, undone.length)
+    end
+    return not opened and { now, 'none' } or nil
+  end
 end
 
--- In a separate block, because a Lua function may have at most 200 local variables at a time.
 do
   -- Redis keys expire this much later than necessary, so that their expiry is renewed about once a minute.
   local SPARE_MS = 60000
@@ -187,21 +216,9 @@ do
   -- Position in the head after the held characters and micro.
   local BEHIND_HELD = 15
 
-  -- Lua's stack limits the number of values per command; usually one command is enough. Returns the last reply.
-  local function write(command, key, values, count)
-    if count <= PIECE then
-      return call(command, key, unpack(values, 1, count))
-    end
-    local reply
-    for first = 1, count, PIECE do
-      reply = call(command, key, unpack(values, first, min(first + PIECE - 1, count)))
-    end
-    return reply
-  end
-
   -- The first write of an account that has taken slots: the list was not read and may have the wrong type, so nothing may be
   -- changed before.
-  local function push_slots()
+  local function push_slots(moved)
     local before, pushed, count = length, slots, taken
     if moved then
       pushed, count = moved, before + taken
@@ -209,22 +226,32 @@ do
         moved[before + i] = slots[i]
       end
     end
-    if count > 0 and write('RPUSH', slots_key, pushed, count) ~= before + count then
+    length, head_changed = before + taken, true
+    local listed = 0
+    if count > PIECE then
+      listed = call_in_pieces('RPUSH', slots_key, pushed, count)
+    elseif count > 0 then
+      listed = call('RPUSH', slots_key, unpack(pushed, 1, count))
+    end
+    if listed ~= before + count then
       -- Another program has changed the list: the next call recounts it.
       late = 0
     end
     if moved then
       call('LTRIM', slots_key, before, -1)
     end
-    length, head_changed = before + taken, true
     if taken > 0 then
       newest, current, previous = now, in_second + taken, in_second_before
-      oldest = oldest < now and oldest or now
-      shortest = shortest < shortest_lease and shortest or shortest_lease
+      if now < oldest then
+        oldest = now
+      end
+      if shortest_lease < shortest then
+        shortest = shortest_lease
+      end
     end
     if length > WIDE_FROM and (before <= WIDE_FROM or not head) then
       put_record('w', WIDE)
-      left_over = 'others'
+      left_over = true
     end
   end
 
@@ -233,7 +260,7 @@ do
     local added, removed = {}, {}
     -- A key of the wrong type fails here, before anything is written.
     call('ZCARD', key_beside('late'))
-    for id, at_ms in pairs(look_at) do
+    for id, at_ms in pairs(rare.look_at) do
       if at_ms then
         insert(added, digits(at_ms))
         insert(added, id)
@@ -246,7 +273,7 @@ do
     return added, removed
   end
 
-  local function drop_records()
+  local function drop_records(dropped)
     local gone = {}
     for _, id in ipairs(dropped) do
       -- It may have been admitted again in this call.
@@ -258,20 +285,25 @@ do
   end
 
   local function write_ids()
-    local added, removed
-    if look_at then
-      added, removed = late_changes()
+    local added, removed, moved, renewed
+    if rare then
+      moved = rare.moved
+      if rare.look_at then
+        added, removed = late_changes()
+        renewed = #added > 0
+      end
     end
-    local until_ms = now + longest_lease + REMEMBER_MS
-    local renewed = moved or taken > 0 and length == 0 or added and #added > 0
+    local until_ms = remembered_until + longest_lease
     if expires < until_ms then
       expires, head_changed, renewed = until_ms + SPARE_MS, true, true
     end
     if taken > 0 or moved then
-      push_slots()
+      renewed = renewed or moved or length == 0
+      push_slots(moved)
     end
-    local trimmed = head_changed and passed > 0 and plan and min(passed, length - plan[REQUESTS_PER_SECOND]) or 0
-    if trimmed > 0 then
+    local trimmed = 0
+    if passed > 0 and head_changed and plan then
+      trimmed = max(0, min(passed, length - plan.requests_per_second))
       length, passed = length - trimmed, passed - trimmed
     end
     if head_changed or not head then
@@ -279,14 +311,18 @@ do
     else
       fields[2] = pack(HEAD_HELD, held, held_micro) .. sub(head, BEHIND_HELD)
     end
-    write('HSET', ids_key, fields, written)
-    if dropped then
-      drop_records()
+    if written <= PIECE then
+      call('HSET', ids_key, unpack(fields, 1, written))
+    else
+      call_in_pieces('HSET', ids_key, fields, written)
+    end
+    if rare and rare.dropped then
+      drop_records(rare.dropped)
     end
     if trimmed > 0 then
       call('LTRIM', slots_key, trimmed, -1)
     end
-    if look_at then
+    if added then
       call_in_pieces('ZREM', key_beside('late'), removed)
       call_in_pieces('ZADD', key_beside('late'), added)
     end
@@ -308,43 +344,15 @@ do
         added = min(added, of.added or NEVER)
       end
     end
-    if added < today and tonumber(call('HGET', key_beside('days'), DAYS_DONE) or 0) >= added then
+    if added < today and tonumber(call('HGET', key_beside('days'), days.DONE) or 0) >= added then
       -- The clock went back: a day that was complete has grown.
-      insert(changed, DAYS_DONE)
+      insert(changed, days.DONE)
       insert(changed, digits(added - 1))
     end
-    if #changed > 0 then
-      write('HSET', key_beside('days'), changed, #changed)
-    end
+    call_in_pieces('HSET', key_beside('days'), changed)
   end
 
   local team_fields = {}
-
-  local function write_team()
-    local count = 0
-    for i = 1, key_count do
-      local key = key_states[i]
-      if key.changed then
-        team_fields[count + 1], team_fields[count + 2] = key.field, pack(KEY, key.active, key.last_use, key.number, key.characters, key.requests, key.day)
-        count = count + 2
-      end
-    end
-    if guards then
-      count = guarding.write(team_fields, count)
-    end
-    if books_changed then
-      team_fields[count + 1], team_fields[count + 2], count = 'b', pack(BOOKS, number, starts, ends, used, balance), count + 2
-    end
-    if count > 0 then
-      write('HSET', team_key, team_fields, count)
-    end
-    if use then
-      write_use(team_key, use)
-    end
-    if key_days then
-      write_days(key_days)
-    end
-  end
 
   -- Includes the team's usage as of now, with the writes of this call.
   local function report_percents(reached)
@@ -358,7 +366,7 @@ do
   -- Returns the thresholds that charges have reached; keys of the wrong type fail here, before anything is written.
   local function reached_by_charges()
     local percents = events.percents_reached(plan, events.last_percent(events.percents, number), used)
-    local credit = plan[BILLING] == 1 and events.credit_reached(events.balance, balance)
+    local credit = plan.on_credit and events.credit_reached(events.balance, balance)
     if credit or percents ~= NONE then
       events.look(team_key)
       call('HLEN', key_beside('keys'))
@@ -366,31 +374,57 @@ do
     return percents, credit
   end
 
-  -- `first` and `last` as for `open_account`.
-  function write_account(first, last)
-    local percents, credit = NONE, false
-    if books_changed and events.rules then
-      percents, credit = reached_by_charges()
-    end
-    if written > 2 or taken > 0 or head_changed or look_at then
-      write_ids()
-    end
-    write_team()
+  local function report_charges(percents, credit)
     if credit then
       events.report_credit(team_key, now, events.balance, balance, call('HGET', team_key, 'currency'))
     end
     if percents ~= NONE then
       report_percents(percents)
     end
+  end
+
+  -- `first` and `last` as for `open_account`.
+  function write_account(first, last)
+    local percents, credit
+    if KEEPS_EVENTS and books_changed then
+      percents, credit = reached_by_charges()
+    end
+    if written > 2 or taken > 0 or head_changed or rare and rare.look_at then
+      write_ids()
+    end
+    local count = 0
+    for i = BEFORE_KEYS + 1, last_key do
+      local key = key_states[i]
+      if key.changed then
+        count = count + 2
+        team_fields[count - 1], team_fields[count] = key.field, pack(KEY, key.active, key.last_use, key.number, key.characters, key.requests, key.day)
+      end
+      keys[key.id] = nil
+    end
+    if rare and rare.guards then
+      count = guarding.write(team_fields, count)
+    end
+    if books_changed then
+      count = count + 2
+      team_fields[count - 1], team_fields[count] = 'b', pack(BOOKS, number, starts, ends, used, balance)
+    end
+    if count > PIECE then
+      call_in_pieces('HSET', team_key, team_fields, count)
+    elseif count > 0 then
+      call('HSET', team_key, unpack(team_fields, 1, count))
+    end
+    if rare then
+      teams.write_use(team_key, rare.use or NONE)
+      write_days(rare.days or NONE)
+    end
+    if percents then
+      report_charges(percents, credit)
+    end
     -- Removing single entries costs less than creating new tables.
-    if left_over == 'operations' then
+    if not single then
       for i = first, last do
         records[op_id[i]] = nil
       end
-      for i = 1, key_count do
-        keys[key_states[i].id] = nil
-      end
-      left_over = nil
     end
   end
 end

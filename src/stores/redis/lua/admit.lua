@@ -3,7 +3,14 @@
 local admit
 
 do
+  local REPEATED, KEY_REVOKED, ADMITTED, RESERVED, RESERVED_WITH = 'r', 'v', 'a', 'A', 'G'
   local OPEN_WITH_KEY = OPEN .. 'c0'
+
+  -- A request refused by a rate is answered by 'L' for the team's, 'l' for the key's own; the answer of one that has taken a slot is
+  -- preceded by '+' for the team's rate, '*' for the key's, if that is to be reported.
+  local function about_rate(letter, rate, wait_or_left)
+    return letter .. pack('>dd', rate, wait_or_left)
+  end
 
   local function bases(pair)
     return (string.gsub(pair, '%-[^|]*', ''))
@@ -43,18 +50,18 @@ do
     return 'c' .. pack('>ddBc0', balance - held_micro, micro, #currency, currency)
   end
 
-  local function reserve(i, characters, micro, guard)
+  local function reserve(i, id, key_id, characters, micro, guard)
     local lease = op_lease[i]
     if guard then
       guarding.hold(guard, characters)
     end
     held, held_micro = held + characters, held_micro + micro
-    put_record(op_id[i], pack(OPEN_WITH_KEY, IS_OPEN, characters, micro, number, now + lease, op_key[i]))
+    put_record(id, pack(OPEN_WITH_KEY, IS_OPEN, characters, micro, number, now + lease, key_id))
     if lease > longest_lease then
       longest_lease = lease
     end
     if lease <= LOOK_MS then
-      look_later(op_id[i], now + lease)
+      look_later(id, now + lease)
     elseif lease < shortest_lease then
       shortest_lease = lease
     end
@@ -62,11 +69,10 @@ do
 
   -- Checks a request that has taken its slot; `guard` is nil for a key without limits. Returns the answer, and whether a
   -- reservation was made.
-  local function judge(i, guard)
-    local what, characters = op_what[i], op_characters[i]
-    local plain = what == PLAIN
-    if (plain or has(what, HAS_CHARACTERS)) and is_too_long(plan, characters) then
-      return 'x' .. pack('>d', plan[MAX_CHARACTERS_PER_REQUEST])
+  local function judge(i, what, id, key_id, guard)
+    local plain, characters = what == PLAIN, op_characters[i]
+    if (plain or has(what, HAS_CHARACTERS)) and characters > plan.max_characters_per_request then
+      return 'x' .. pack('>d', plan.max_characters_per_request)
     end
     if not plain and not (has(what, RESERVES) and has(what, HAS_CHARACTERS)) then
       return ADMITTED
@@ -79,16 +85,20 @@ do
         return refusal
       end
     end
-    if guard and guarding.is_used_up(guard, keys[op_key[i]], characters) then
+    if guard and guarding.is_used_up(guard, keys[key_id], characters) then
       return 'Q' .. pack('>ddd', guard.characters, 0, ends)
     end
-    local micro, refused_for = price(plan, characters, balance - held_micro, used + held)
-    if refused_for == 'credit' then
-      return out_of_credit(micro)
-    elseif refused_for then
-      return 'q' .. pack('>ddd', plan[CHARACTER_LIMIT], plan[OVERAGE_CAP_MINOR], ends)
+    -- The price of the characters in millionths of a minor unit.
+    local micro = 0
+    if plan.on_credit then
+      micro = characters * plan.minor_per_million
+      if micro > balance - held_micro then
+        return out_of_credit(micro)
+      end
+    elseif used + held + characters > plan.most_characters then
+      return 'q' .. pack('>ddd', plan.character_limit, plan.overage_cap_minor, ends)
     end
-    reserve(i, characters, micro, guard)
+    reserve(i, id, key_id, characters, micro, guard)
     return reserved, true
   end
 
@@ -113,10 +123,9 @@ do
     return until_ms > now and REPEATED or nil
   end
 
-  function admit(i)
-    local id, key, is_check = op_id[i], keys[op_key[i]], op_what[i] >= IS_CHECK
-    local record = not is_check and records[id]
-    local seen = record and seen_before(i, record)
+  function admit(i, what, id, record)
+    local key_id, is_check = op_key[i], what >= IS_CHECK
+    local key, seen = keys[key_id], record and not is_check and seen_before(i, record)
     if seen then
       return seen
     end
@@ -128,7 +137,7 @@ do
       if key.active ~= GUARDED then
         return KEY_REVOKED
       end
-      guard = guards[op_key[i]]
+      guard = rare.guards[key_id]
       local refusal = guarding.refusal(guard, op_address and op_address[i])
       if refusal then
         return refusal
@@ -138,18 +147,18 @@ do
       -- Only admissions move slots back with the clock; other operations leave them unchanged.
       move_slots()
     end
-    local rate = plan[REQUESTS_PER_SECOND]
+    local rate = plan.requests_per_second
     local wait = wait_for_slot(rate)
     if key.last_use < now then
       key.last_use, key.changed = now, true
     end
     if wait > 0 then
-      return rate_limited('L', rate, wait)
+      return about_rate('L', rate, wait)
     end
     if guard and guard.rate > 0 then
       wait = guarding.wait(guard)
       if wait > 0 then
-        return rate_limited('l', guard.rate, wait)
+        return about_rate('l', guard.rate, wait)
       end
     end
     if is_check then
@@ -159,19 +168,19 @@ do
     if guard and guard.rate > 0 then
       guarding.take_slot(guard)
     end
-    local answer, reserved = judge(i, guard)
+    local answer, reserved = judge(i, what, id, key_id, guard)
     if not reserved then
-      remember(id, IS_RELEASED)
+      put_record(id, done_now[IS_RELEASED])
     end
-    if op_what[i] == PLAIN then
+    if what == PLAIN then
       return answer
     end
-    if has(op_what[i], REPORTS_RATE) then
+    if has(what, REPORTS_RATE) then
       local letter, left = '+', slots_left(rate)
       if guard and guard.rate > 0 and guard.rate - guard.total < left then
         letter, rate, left = '*', guard.rate, guard.rate - guard.total
       end
-      answer = rate_standing(letter, rate, left) .. answer
+      answer = about_rate(letter, rate, left) .. answer
     end
     return plan_name(i) .. answer
   end

@@ -99,16 +99,4 @@ do
 end
 
 -- An answer is a letter, followed by its values.
-local REPEATED, KEY_UNKNOWN, KEY_REVOKED, LATE = 'r', 'u', 'v', 'T'
-local COMMITTED, RELEASED, EXPIRED, ABSENT = 'C', 'R', 'E', 'N'
-local ADMITTED, RESERVED, RESERVED_WITH = 'a', 'A', 'G'
-
--- `letter` is 'L' for the team's rate, 'l' for the key's own.
-local function rate_limited(letter, rate, wait)
-  return letter .. pack('>dd', rate, wait)
-end
-
--- Precedes the answer of a request that has taken a slot, if the rate is to be reported: '+' for the team's, '*' for the key's.
-local function rate_standing(letter, rate, remaining)
-  return letter .. pack('>dd', rate, remaining)
-end
+local KEY_UNKNOWN, COMMITTED, ABSENT = 'u', 'C', 'N'

@@ -3,9 +3,7 @@
 -- then for each day its distance from the day before, its characters and its requests, as numbers of seven bits per byte,
 -- lowest bits first. The field `last_done` is the last day that is complete for all keys.
 
-local DAYS_DONE = 'told'
-
-local days = {}
+local days = { DONE = 'told' }
 
 do
   -- The period, characters and requests of the key's record that the days already include; the day before the first one; the

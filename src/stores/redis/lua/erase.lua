@@ -10,12 +10,12 @@ local STAYS = { created = true, period = true, currency = true, plan = true, use
 
 -- Turns the current usage into a period that ends now.
 local function leave_last_period(team, now)
-  begin_period(team, { starts = max(now, team.starts), ends = now })
+  teams.begin_period(team, { starts = max(now, team.starts), ends = now })
   for _, counts in pairs(team.use) do
     -- What is reserved in it is never charged.
     counts.open = 0
   end
-  write_use(team.key, team.use)
+  teams.write_use(team.key, team.use)
 end
 
 -- Deletes the record's fields except those of keys, of which there may be thousands.
@@ -46,13 +46,9 @@ local function forget_events(team_key, keeps)
 end
 
 -- 7: '1' to keep usage, otherwise ''; then the audit arguments. Answers 'erasing' as long as there is something to delete.
-local function delete_team()
-  local now, late = read_clock()
+function timed.delete_team(now)
   local team_key, keeps = key_at(1), text_at(7) == '1'
-  if late then
-    return { now, 'late' }
-  end
-  local audit, team = open_audit(team_key, 8, now), read_team(team_key)
+  local audit, team = open_audit(team_key, 8, now), teams.read(team_key)
   local state, uses = call('HGET', team_key, 'erasure'), call('HGET', team_key, 'uses')
   if not team and (not state or keeps and state == ONLY_USAGE_LEFT) then
     return { now, 'none' }
@@ -62,7 +58,7 @@ local function delete_team()
   if team and keeps then
     leave_last_period(team, now)
     team.balance = 0
-    call('HSET', team_key, 'erased_p', call('HGET', team_key, 'p'), 'erased_b', books_of(team))
+    call('HSET', team_key, 'erased_p', call('HGET', team_key, 'p'), 'erased_b', teams.books(team))
   end
   strip(team_key, keeps)
   call('HSET', team_key, 'uses', team and digits(team.number) or uses, 'erasure', keeps and ERASING_BUT_USAGE or ERASING)
@@ -76,12 +72,8 @@ local function delete_team()
 end
 
 -- 7: ids of keys. Deletes their displays and labels if usage is kept.
-local function erase_keys()
-  local now, late = read_clock()
+function timed.erase_keys(now)
   local team_key, keys_key = key_at(1), key_at(2)
-  if late then
-    return { now, 'late' }
-  end
   for i = 7, #ARGV do
     local record, state = call('HGET', keys_key, ARGV[i]), call('HGET', team_key, 'k' .. ARGV[i])
     if record then
@@ -129,7 +121,7 @@ end
 local function erase_periods(team_key, keeps, now)
   local last, gone = tonumber(call('HGET', team_key, 'uses') or '0'), {}
   for number = max(1, last - ERASED_MAX + 1), last do
-    local key = use_key(team_key, number)
+    local key = teams.use_key(team_key, number)
     local counts = keeps and closed_periods.named(call('HGETALL', key)) or NONE
     if counts.starts and tonumber(counts.characters or 0) > 0 then
       local length = counts.length or call('HGET', team_key, 'period')
@@ -148,12 +140,9 @@ local function erase_periods(team_key, keeps, now)
 end
 
 -- Called when no index refers to the team any more. Answers 'more' until it is complete.
-local function erase_some()
-  local now, late = read_clock()
+function timed.erase_some(now)
   local team_key, keys_key, pairs_key = key_at(1), key_at(2), key_at(3)
-  if late then
-    return { now, 'late' }
-  elseif call('HEXISTS', team_key, 'b') == 1 then
+  if call('HEXISTS', team_key, 'b') == 1 then
     return { now, 'alive' }
   end
   local state = call('HGET', team_key, 'erasure')

@@ -1,11 +1,17 @@
 -- Expiry: leases end, and resolved ids are deleted after some time. For that, each id is checked again later.
 
-local look_at_late, look_at_slots, is_worth_looking, count_slots
+local expiry = {}
 
 do
+  -- How many ids are checked together: fewer are not worth a read, more would make other teams wait.
+  local LOOK_MIN, LOOK_MAX = 32, 128
+
   local function read_records(wanted)
     local unread = {}
-    left_over = 'others'
+    left_over = true
+    if single then
+      records[op_id[single]], single = single_record, nil
+    end
     for _, id in ipairs(wanted) do
       if records[id] == nil then
         insert(unread, id)
@@ -49,7 +55,7 @@ do
   end
 
   -- Checks all ids in `:late` that are due.
-  function look_at_late()
+  function expiry.look_at_late()
     local late_key = key_beside('late')
     local due = call('ZRANGEBYSCORE', late_key, '-inf', digits(now))
     local coming = call('ZRANGEBYSCORE', late_key, '(' .. digits(now), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
@@ -62,8 +68,8 @@ do
     end
   end
 
-  -- Checks the ids of slots that are old enough: `most`, or a few more.
-  function look_at_slots(most)
+  -- Checks the ids of slots that are old enough: `all`, or as many as are checked together.
+  function expiry.look_at_slots(all)
     local looked = 0
     while true do
       local list, wanted = slots_between(passed, passed + LOOK_MAX - 1), {}
@@ -84,7 +90,7 @@ do
       if #list < LOOK_MAX or oldest < NEVER then
         break
       end
-      if looked >= most then
+      if not all then
         local next_slot = slots_between(passed, passed)[1]
         oldest = next_slot and parse(SLOT, next_slot) or NEVER
         break
@@ -97,13 +103,13 @@ do
   end
 
   -- Whether enough slots are old to make reading them worthwhile.
-  function is_worth_looking()
+  function expiry.is_worth_looking()
     local old = now - LOOK_MS - oldest
     return old > 0 and old * (length - passed) >= LOOK_MIN * (newest - oldest + 1)
   end
 
   -- Recounts the slots if the head does not match the list.
-  function count_slots()
+  function expiry.count_slots()
     local listed = call('LLEN', slots_key)
     if length == listed then
       return

@@ -86,18 +86,14 @@ end
 
 -- 7: glossary; 8: what it holds; 9: its record's JSON; 10: the most bytes that the team may have, '' for any; 11: new
 -- dictionaries. An existing glossary is returned unchanged.
-local function create_glossary()
-  local now, late = read_clock()
+function timed.create_glossary(now)
   local x = glossary_keys()
   local id, held, json, most_bytes, new = text_at(7), text_at(8), text_at(9), text_at(10), new_entries(11)
-  if late then
-    return { now, 'late' }
-  end
   local team = call('HMGET', x.team, 'p', 'glossary_order')
   if not team[1] then
     return { now, 'none' }
   end
-  local most = read_plan(team[1])[MAX_GLOSSARIES]
+  local most = read_plan(team[1]).max_glossaries
   local record = call('HGET', x.glossaries, id)
   if record then
     return { now, 'created', record }
@@ -126,13 +122,9 @@ end
 
 -- 7: glossary; 8: the revision that was read; 9: what it holds now; 10: its record's JSON; 11: the most bytes; 12: new
 -- dictionaries.
-local function change_glossary()
-  local now, late = read_clock()
+function timed.change_glossary(now)
   local x = glossary_keys()
   local id, revision, held, json, most_bytes, new = text_at(7), number_at(8), text_at(9), text_at(10), text_at(11), new_entries(12)
-  if late then
-    return { now, 'late' }
-  end
   local record, before = call('HGET', x.glossaries, id), call('HGET', x.pairs, id)
   if not record or call('HEXISTS', x.team, 'b') == 0 then
     return { now, 'none' }
@@ -147,7 +139,7 @@ local function change_glossary()
   end
   local after = bytes - gone + new.sum
   if is_over(most_bytes, bytes, after) then
-    return { now, 'bytes', read_plan(call('HGET', x.team, 'p'))[MAX_GLOSSARIES] }
+    return { now, 'bytes', read_plan(call('HGET', x.team, 'p')).max_glossaries }
   elseif not is_there(x, new) then
     return { now, 'incomplete' }
   end
@@ -161,12 +153,8 @@ local function change_glossary()
 end
 
 -- 7: glossary; then the audit arguments. Deletes the glossary and stores an audit entry, which a full server permits.
-local function remove_glossary()
-  local now, late = read_clock()
+function timed.remove_glossary(now)
   local x, id = glossary_keys(), text_at(7)
-  if late then
-    return { now, 'late' }
-  end
   local audit, held = open_audit(x.team, 8, now), call('HGET', x.pairs, id)
   if call('HEXISTS', x.glossaries, id) == 0 and not held or call('HEXISTS', x.team, 'b') == 0 then
     return { now, 'none' }
@@ -185,12 +173,9 @@ local function remove_glossary()
 end
 
 -- 7: the number of dictionaries that were counted; then the id and bytes of each. Answers 'counted' if all are counted now.
-local function count_glossaries()
-  local now, late = read_clock()
+function timed.count_glossaries(now)
   local x, sum = glossary_keys(), 0
-  if late then
-    return { now, 'late' }
-  elseif call('HEXISTS', x.team, 'b') == 0 then
+  if call('HEXISTS', x.team, 'b') == 0 then
     return { now, 'counted' }
   end
   for i = 8, 7 + 2 * number_at(7), 2 do

@@ -1,8 +1,6 @@
 -- The limits of keys, in the open account. A key whose state is GUARDED has its limits in the team's field `l:<key>`, and the
--- counters for them in `w:<key>` (layout.lua). For any other key neither is read.
-
--- By key; nil if no key of the account has limits, and false for a key that was looked up and has none.
-local guards
+-- counters for them in `w:<key>` (layout.lua). For any other key neither is read. The account's are in `rare.guards`, by key:
+-- false for a key that was looked up and has none.
 local guarding = {}
 
 do
@@ -33,13 +31,12 @@ do
 
   -- Must be called after the current period is known.
   function guarding.open(ids)
-    local fields = {}
+    local fields, guards = {}, rarely('guards')
     for _, id in ipairs(ids) do
       insert(fields, 'l:' .. id)
       insert(fields, 'w:' .. id)
     end
     local stored = call('HMGET', team_key, unpack(fields))
-    guards = guards or {}
     for i, id in ipairs(ids) do
       guards[id] = read(id, stored[2 * i - 1], stored[2 * i])
     end
@@ -47,7 +44,7 @@ do
 
   -- A gateway of an older version releases reservations without updating this, so a key can never hold more than its team.
   function guarding.fit()
-    for _, guard in pairs(guards) do
+    for _, guard in pairs(rare.guards) do
       if guard and guard.held > held then
         guard.held, guard.changed = held, true
       end
@@ -56,7 +53,7 @@ do
 
   -- Releases what a reservation of the current period held.
   function guarding.release(id, characters)
-    local guard = guards[id]
+    local guard = rare.guards[id]
     if guard and guard.characters > 0 then
       guard.held, guard.changed = max(0, guard.held - characters), true
     end
@@ -64,18 +61,16 @@ do
 
   -- The same for an expired lease, of any key.
   function guarding.expire(id, characters)
-    if keys[id] == nil and not (guards and guards[id] ~= nil) then
+    local guards = rarely('guards')
+    if keys[id] == nil and guards[id] == nil then
       local state = call('HGET', team_key, 'k' .. id)
       if state and byte(state) == GUARDED then
         guarding.open({ id })
       else
-        guards = guards or {}
         guards[id] = false
       end
     end
-    if guards then
-      guarding.release(id, characters)
-    end
+    guarding.release(id, characters)
   end
 
   -- Ranges: `>BB` prefix length and number of bytes, then the bytes; all bits after the prefix are 0.
@@ -177,7 +172,7 @@ do
 
   -- Appends the changed counters to the team's fields, of which there are `count`. Returns the new number.
   function guarding.write(fields, count)
-    for _, guard in pairs(guards) do
+    for _, guard in pairs(rare.guards) do
       if guard and guard.changed then
         fields[count + 1] = guard.field
         fields[count + 2] = pack(KEY_FORMS.counts, guard.held_in, guard.held, guard.newest, guard.low, guard.total) .. guard.slots

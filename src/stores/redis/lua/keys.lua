@@ -20,12 +20,8 @@ local function read_key()
 end
 
 -- 8: the record's JSON; 9: the limits, '' for none. An existing key is returned unchanged.
-local function create_key()
-  local now, late = read_clock()
+function timed.create_key(now)
   local x, json, limits = read_key(), text_at(8), text_at(9)
-  if late then
-    return { now, 'late' }
-  end
   local audit = open_audit(x.team, 10, now)
   if call('HEXISTS', x.team, 'b') == 0 then
     return { now, 'none' }
@@ -46,12 +42,8 @@ local function create_key()
   return describe_key(x, now)
 end
 
-local function revoke_key()
-  local now, late = read_clock()
+function timed.revoke_key(now)
   local x = read_key()
-  if late then
-    return { now, 'late' }
-  end
   local audit = open_audit(x.team, 8, now)
   local record = call('HGET', x.team, x.field)
   if call('HEXISTS', x.keys, x.id) == 0 or not record or call('HEXISTS', x.team, 'b') == 0 then
@@ -70,108 +62,100 @@ local function revoke_key()
   return answer
 end
 
-local update_key
+-- Finds the label in a record's JSON: no escaped text in a label looks like the end of this.
+local LABEL = '^(.-"label":)".-"(,"mode":".*)$'
 
-do
-  -- Finds the label in a record's JSON: no escaped text in a label looks like the end of this.
-  local LABEL = '^(.-"label":)".-"(,"mode":".*)$'
-
-  -- The characters held by the key's open reservations in the team's period, including those made before it had a limit.
-  local function held_by(x)
-    local number = parse(BOOKS, call('HGET', x.team, 'b'))
-    local ids_key, sum = beside(x.team, 'ids'), 0
-    local head = call('HGET', ids_key, 'h')
-    local held, _, held_in = 0, 0, 0
-    if head then
-      held, _, held_in = parse(HEAD, head)
-    end
-    if held > 0 and held_in == number then
-      local ids = call('HGETALL', ids_key)
-      for i = 1, #ids, 2 do
-        local record = ids[i + 1]
-        -- Fields with one-letter names are not request ids.
-        if #ids[i] > 1 and byte(record) == IS_OPEN and sub(record, OPEN_KEY) == x.id then
-          local _, characters, _, reserved_in = parse(OPEN, record)
-          sum = sum + (reserved_in == number and characters or 0)
-        end
+-- The characters held by the key's open reservations in the team's period, including those made before it had a limit.
+local function held_by(x)
+  local number = parse(BOOKS, call('HGET', x.team, 'b'))
+  local ids_key, sum = beside(x.team, 'ids'), 0
+  local head = call('HGET', ids_key, 'h')
+  local held, _, held_in = 0, 0, 0
+  if head then
+    held, _, held_in = parse(HEAD, head)
+  end
+  if held > 0 and held_in == number then
+    local ids = call('HGETALL', ids_key)
+    for i = 1, #ids, 2 do
+      local record = ids[i + 1]
+      -- Fields with one-letter names are not request ids.
+      if #ids[i] > 1 and byte(record) == IS_OPEN and sub(record, OPEN_KEY) == x.id then
+        local _, characters, _, reserved_in = parse(OPEN, record)
+        sum = sum + (reserved_in == number and characters or 0)
       end
     end
-    return number, sum
   end
+  return number, sum
+end
 
-  -- A limit's new value from its argument: '' leaves it unchanged, 'none' removes it.
-  local function changed(text, number)
-    return text == 'none' and 0 or tonumber(text) or number
-  end
+-- A limit's new value from its argument: '' leaves it unchanged, 'none' removes it.
+local function changed(text, number)
+  return text == 'none' and 0 or tonumber(text) or number
+end
 
-  -- Ranges as bytes, which are longer than 'none'.
-  local function changed_ranges(text, ranges)
-    return text == 'none' and '' or text ~= '' and text or ranges
-  end
+-- Ranges as bytes, which are longer than 'none'.
+local function changed_ranges(text, ranges)
+  return text == 'none' and '' or text ~= '' and text or ranges
+end
 
-  -- The counters for the key's limits, as far as they are needed.
-  local function counts_of(x, rate, characters)
-    local number, held = 0, 0
-    if characters > 0 then
-      number, held = held_by(x)
-    end
-    local counts = call('HGET', x.team, x.counts)
-    local newest, low, total, slots = 0, 0, 0, ''
-    if counts and rate > 0 then
-      newest, low, total = select(3, parse(KEY_FORMS.counts, counts))
-      slots = sub(counts, KEY_FORMS.counts_bytes + 1)
-    end
-    return pack(KEY_FORMS.counts, number, held, newest, low, total) .. slots
+-- The counters for the key's limits, as far as they are needed.
+local function counts_of(x, rate, characters)
+  local number, held = 0, 0
+  if characters > 0 then
+    number, held = held_by(x)
   end
+  local counts = call('HGET', x.team, x.counts)
+  local newest, low, total, slots = 0, 0, 0, ''
+  if counts and rate > 0 then
+    newest, low, total = select(3, parse(KEY_FORMS.counts, counts))
+    slots = sub(counts, KEY_FORMS.counts_bytes + 1)
+  end
+  return pack(KEY_FORMS.counts, number, held, newest, low, total) .. slots
+end
 
-  local function write_limits(x, state, disabled, limits)
-    local expires, rate, characters, ranges = limits[1], limits[2], limits[3], limits[4]
-    local is_guarded = disabled == 1 or expires > 0 or rate > 0 or characters > 0 or ranges ~= ''
-    local word = byte(state) == REVOKED and REVOKED or is_guarded and GUARDED or ACTIVE
-    state = pack('B', word) .. sub(state, 2)
-    if is_guarded then
-      local counts = counts_of(x, rate, characters)
-      call('HSET', x.team, x.field, state, x.limits, pack(KEY_FORMS.limits, disabled, expires, rate, characters) .. ranges, x.counts, counts)
-    else
-      call('HSET', x.team, x.field, state)
-      call('HDEL', x.team, x.limits, x.counts)
-    end
+local function write_limits(x, state, disabled, limits)
+  local expires, rate, characters, ranges = limits[1], limits[2], limits[3], limits[4]
+  local is_guarded = disabled == 1 or expires > 0 or rate > 0 or characters > 0 or ranges ~= ''
+  local word = byte(state) == REVOKED and REVOKED or is_guarded and GUARDED or ACTIVE
+  state = pack('B', word) .. sub(state, 2)
+  if is_guarded then
+    local counts = counts_of(x, rate, characters)
+    call('HSET', x.team, x.field, state, x.limits, pack(KEY_FORMS.limits, disabled, expires, rate, characters) .. ranges, x.counts, counts)
+  else
+    call('HSET', x.team, x.field, state)
+    call('HDEL', x.team, x.limits, x.counts)
   end
+end
 
-  -- 8: the label as JSON; 9: '1' to disable the key, '0' to enable it; 10 to 13: its expiry, requests per second, characters,
-  -- ranges. '' leaves a value unchanged.
-  function update_key()
-    local now, late = read_clock()
-    local x, label, disabled = read_key(), text_at(8), text_at(9)
-    local numbers, ranges = { text_at(10), text_at(11), text_at(12) }, text_at(13)
-    if late then
-      return { now, 'late' }
-    end
-    local audit, before = open_audit(x.team, 14, now), key_values(x)
-    if not before[1] or not before[2] or call('HEXISTS', x.team, 'b') == 0 then
-      return { now, 'none' }
-    end
-    local was = before[3] ~= '' and before[3] or pack(KEY_FORMS.limits, 0, 0, 0, 0)
-    local stored = { parse(KEY_FORMS.limits, was) }
-    local is = { changed(disabled, stored[1]) }
-    for i = 1, 3 do
-      is[i + 1] = changed(numbers[i], stored[i + 1])
-    end
-    is[5] = changed_ranges(ranges, sub(was, KEY_FORMS.limits_bytes + 1))
-    local limits_changed = pack(KEY_FORMS.limits, is[1], is[2], is[3], is[4]) .. is[5] ~= was
-    local from, behind = string.match(before[1], LABEL)
-    local record = label ~= '' and from .. label .. behind or before[1]
-    if not limits_changed and record == before[1] then
-      return describe_key(x, now)
-    end
-    events.look(x.team)
-    if limits_changed then
-      write_limits(x, before[2], is[1], { is[2], is[3], is[4], is[5] })
-    end
-    call('HSET', x.keys, x.id, record)
-    local after = key_values(x)
-    keep_audit(audit, before, after)
-    events.keep(x.team, x.id .. '-updated-' .. digits(now), now, 'key_updated', { x.id, unpack(after) })
-    return { now, 'key', unpack(after) }
+-- 8: the label as JSON; 9: '1' to disable the key, '0' to enable it; 10 to 13: its expiry, requests per second, characters,
+-- ranges. '' leaves a value unchanged.
+function timed.update_key(now)
+  local x, label, disabled = read_key(), text_at(8), text_at(9)
+  local numbers, ranges = { text_at(10), text_at(11), text_at(12) }, text_at(13)
+  local audit, before = open_audit(x.team, 14, now), key_values(x)
+  if not before[1] or not before[2] or call('HEXISTS', x.team, 'b') == 0 then
+    return { now, 'none' }
   end
+  local was = before[3] ~= '' and before[3] or pack(KEY_FORMS.limits, 0, 0, 0, 0)
+  local stored = { parse(KEY_FORMS.limits, was) }
+  local is = { changed(disabled, stored[1]) }
+  for i = 1, 3 do
+    is[i + 1] = changed(numbers[i], stored[i + 1])
+  end
+  is[5] = changed_ranges(ranges, sub(was, KEY_FORMS.limits_bytes + 1))
+  local limits_changed = pack(KEY_FORMS.limits, is[1], is[2], is[3], is[4]) .. is[5] ~= was
+  local from, behind = string.match(before[1], LABEL)
+  local record = label ~= '' and from .. label .. behind or before[1]
+  if not limits_changed and record == before[1] then
+    return describe_key(x, now)
+  end
+  events.look(x.team)
+  if limits_changed then
+    write_limits(x, before[2], is[1], { is[2], is[3], is[4], is[5] })
+  end
+  call('HSET', x.keys, x.id, record)
+  local after = key_values(x)
+  keep_audit(audit, before, after)
+  events.keep(x.team, x.id .. '-updated-' .. digits(now), now, 'key_updated', { x.id, unpack(after) })
+  return { now, 'key', unpack(after) }
 end

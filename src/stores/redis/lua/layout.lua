@@ -43,8 +43,6 @@ local LONGEST = 4294967295
 -- An id is checked when its slot is this old: what is settled within five seconds can be deleted by then. A lease that ends
 -- earlier has an entry in `:late` from the start.
 local LOOK_MS = REMEMBER_MS + 5000
--- How many ids are checked together: fewer are not worth a read, more would make other teams wait.
-local LOOK_MIN, LOOK_MAX = 32, 128
 
 -- What a glossary holds (`:pairs`): "<source>|<target>:<dictionary>" of each dictionary, separated by spaces; ":<dictionary>"
 -- is omitted if it is the glossary's own id. The pattern splits one, with '' for an omitted id.

@@ -56,9 +56,9 @@ do
   end
 
   -- The percentages of a plan's characters that have been reached, above the last one reported.
-  function events.percents_reached(numbers, last_percent, characters)
-    local reached, limit = NONE, numbers[CHARACTER_LIMIT]
-    if numbers[BILLING] == 1 or limit == 0 then
+  function events.percents_reached(plan, last_percent, characters)
+    local reached, limit = NONE, plan.character_limit
+    if plan.on_credit or limit == 0 then
       return reached
     end
     for _, percent in ipairs(events.rules.percents) do

@@ -3,17 +3,14 @@
 local resolve
 
 do
+  local RELEASED, EXPIRED = 'R', 'E'
   local RELEASE = 0
   local RESOLVED = { [IS_COMMITTED] = COMMITTED, [IS_RELEASED] = RELEASED, [IS_EXPIRED] = EXPIRED }
 
   local function days_of(key, known)
-    key_days = key_days or {}
-    local of = key_days[key] or days.read(call('HGET', key_beside('days'), key))
-    if not of then
-      of = days.none(known.number, known.characters, known.requests)
-    end
-    key_days[key] = of
-    return of
+    local all = rarely('days')
+    all[key] = all[key] or days.read(call('HGET', key_beside('days'), key)) or days.none(known.number, known.characters, known.requests)
+    return all[key]
   end
 
   -- The key's counts belong to another day or period: adds them to its days, and restarts counting.
@@ -55,26 +52,25 @@ do
     end
   end
 
-  function resolve(i)
-    local id, what = op_id[i], op_what[i]
-    local record = records[id]
+  function resolve(i, what, id, record)
     if record and byte(record) == IS_OPEN then
       local _, characters, micro, reserved_in = parse(OPEN, record)
+      local key = sub(record, OPEN_KEY)
       close_reservation(characters, micro, reserved_in)
-      if guards and reserved_in == number then
-        guarding.release(sub(record, OPEN_KEY), characters)
+      if rare and rare.guards and reserved_in == number then
+        guarding.release(key, characters)
       end
       if what == RELEASE then
-        remember(id, IS_RELEASED)
+        put_record(id, done_now[IS_RELEASED])
         return RELEASED
       end
-      remember(id, IS_COMMITTED)
+      put_record(id, done_now[IS_COMMITTED])
       if what == COMMIT_PART then
         -- The price per character is an integer.
         local part = max(0, min(op_characters[i], characters))
         characters, micro = part, part == 0 and 0 or micro / characters * part
       end
-      charge(reserved_in, sub(record, OPEN_KEY), characters, micro)
+      charge(reserved_in, key, characters, micro)
       return COMMITTED
     end
     if record then
@@ -86,7 +82,7 @@ do
     if what ~= RELEASE then
       return ABSENT
     end
-    remember(id, IS_RELEASED)
+    put_record(id, done_now[IS_RELEASED])
     look_later(id, now + REMEMBER_MS)
     return RELEASED
   end

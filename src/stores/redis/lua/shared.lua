@@ -1,5 +1,5 @@
--- The start of every function: short names, and the time. The loader prepends constants: RATE_WINDOW_MS, REMEMBER_MS, and those
--- of src/stores/redis/team-layout.ts.
+-- The start of every function: short names, the time, its arguments, and long lists for commands. The loader prepends constants:
+-- RATE_WINDOW_MS, REMEMBER_MS, and those of src/stores/redis/team-layout.ts.
 
 local call, floor, max, min = redis.call, math.floor, math.max, math.min
 local insert, unpack, sub, byte = table.insert, unpack, string.sub, string.byte
@@ -9,4 +9,47 @@ local NONE = {}
 local function server_ms()
   local time = call('TIME')
   return time[1] * 1000 + floor(time[2] / 1000)
+end
+
+-- Arguments are complete before anything is written.
+local function key_at(i)
+  return KEYS[i] or error('key ' .. i .. ' is missing')
+end
+
+local function text_at(i)
+  return ARGV[i] or error('argument ' .. i .. ' is missing')
+end
+
+local function number_at(i)
+  return tonumber(text_at(i)) or error('argument ' .. i .. ' is not a number')
+end
+
+local digits
+
+do
+  -- Lua's tostring uses exponents (1e+14) from fifteen digits on. %d is faster, if integers are wide enough.
+  local WHOLE = string.format('%d', 9007199254740991) == '9007199254740991' and '%d' or '%.0f'
+
+  function digits(number)
+    return string.format(WHOLE, number)
+  end
+end
+
+-- Arguments 1 and 2: the time, or '' for the server's clock, and the deadline on the same clock.
+local function read_clock()
+  local now = tonumber(text_at(1)) or server_ms()
+  return now, now > number_at(2)
+end
+
+-- Lua's stack limits unpack(), so lists are written in batches of this many values; even, because they may be pairs.
+local PIECE = 1000
+
+-- Returns the last reply.
+local function call_in_pieces(command, key, values, count)
+  local reply
+  count = count or #values
+  for first = 1, count, PIECE do
+    reply = call(command, key, unpack(values, first, min(first + PIECE - 1, count)))
+  end
+  return reply
 end

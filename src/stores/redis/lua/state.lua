@@ -2,63 +2,74 @@
 -- in local variables, because members of a table would make an admission cost half as much again.
 
 local now, today
+-- Until when an id resolved now is remembered.
+local remembered_until
 -- The team (layout.lua): its key, plan, and books.
-local team_key, prefix, plan, number, starts, ends, used, balance, books_changed
--- By key: its state and counts, false if the team has no such key; and its days, if needed. `use`: counts of earlier periods to
--- write.
-local keys, key_days, use = {}, nil, nil
+local team_key, plan, number, starts, ends, used, balance, books_changed
+-- By key: its state and counts, false if the team has no such key.
+local keys = {}
 -- The head, as its bytes and decoded (layout.lua); `held_in` is the period that `held` belongs to.
 local head, held, held_micro, held_in, newest, late, expires, current, previous, length, passed, oldest, shortest
 local head_changed
--- The stored record of each id, as bytes, false for none; `fields` up to `written` are to be written.
-local ids_key, slots_key, records = nil, nil, {}
--- Whose entries `records` and `keys` still contain: 'operations', or 'others' as well; nil for none.
-local left_over
+local ids_key, slots_key
+-- The record of each id, as bytes, false for none. An account with a single operation has its index and its record here instead,
+-- unless other ids are looked at as well.
+local records, single, single_record = {}, nil, nil
+-- The team of the call that is being run; whether `records` and `keys` still have entries of another account.
+local running, left_over
+-- `fields` up to `written` are to be written.
 local fields, written = { 'h' }, 0
--- `look_at`: by id, when to check it again, false for never; `dropped`: ids that are deleted. Both nil if empty.
-local look_at, dropped
+-- What few accounts have, in one table, so that all others pay for a single test; nil if there is nothing. Members:
+-- - `look_at`: by id, when to check it again, false for never; `dropped`: ids that are deleted
+-- - `use`: counts of earlier periods to write; `days`: the days of keys
+-- - `guards`: the limits of keys (guards.lua); `moved`: the rate window in memory, once its slots were moved (window.lua)
+local rare
 -- The longest lease of the reservations made in this call, and the shortest of those without an entry in `:late`.
 local longest_lease, shortest_lease
 
 -- Another key of the team.
 local function key_beside(name)
-  return prefix .. name
+  return beside(team_key, name)
+end
+
+local function rarely(name)
+  rare = rare or {}
+  rare[name] = rare[name] or {}
+  return rare[name]
 end
 
 local function put_record(id, record)
   local at = written + 2
   fields[at - 1], fields[at], written = id, record, at
-  records[id] = record
-end
-
--- Records of resolved ids by state, shared by all teams of a call, because they expire at the same time.
-local done_now
-
-local function remember(id, kind)
-  local record = done_now[kind]
-  if not record then
-    record = pack(DONE, kind, now + REMEMBER_MS)
-    done_now[kind] = record
+  if not single then
+    records[id] = record
   end
-  put_record(id, record)
 end
+
+-- Records of ids that are resolved now, by state: made once for all teams of a call.
+local done_now
+local DONE_NOW = {
+  __index = function(made, kind)
+    made[kind] = pack(DONE, kind, remembered_until)
+    return made[kind]
+  end,
+}
 
 local function forget_record(id)
-  records[id], dropped = false, dropped or {}
-  insert(dropped, id)
+  records[id] = false
+  insert(rarely('dropped'), id)
 end
 
 local function look_later(id, at_ms)
-  look_at = look_at or {}
-  look_at[id] = at_ms
+  rarely('look_at')[id] = at_ms
 end
 
 -- Counts of an earlier period.
 local function left_period(left)
-  use = use or {}
+  local use = rarely('use')
   local counts = use[left]
   if not counts then
-    local stored = call('HMGET', use_key(team_key, left), 'characters', 'open')
+    local stored = call('HMGET', teams.use_key(team_key, left), 'characters', 'open')
     counts = { characters = tonumber(stored[1] or nil), open = tonumber(stored[2] or nil) }
     use[left] = counts
   end

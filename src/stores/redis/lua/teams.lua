@@ -69,13 +69,9 @@ local function differ(before, after)
 end
 
 -- 7: the balance; then fields; then the audit arguments. An existing team is returned unchanged.
-local function create_team()
-  local now, late = read_clock()
-  local team_key, offer, balance = key_at(1), read_offer(), number_at(7)
+function timed.create_team(now)
+  local team_key, offer, balance = key_at(1), teams.read_offer(), number_at(7)
   local fields, named = read_fields(8)
-  if late then
-    return { now, 'late' }
-  end
   local audit = open_audit(team_key, behind_fields(8), now)
   if call('HEXISTS', team_key, 'b') == 1 then
     return described(now, team_key)
@@ -84,7 +80,7 @@ local function create_team()
   end
   -- The offered period begins at the time of the function's first answer, which becomes the team's creation time.
   if not offer.ends or offer.length ~= named.period or now >= offer.ends then
-    return ask_for_bounds(now, now, named.period)
+    return teams.ask_for_bounds(now, now, named.period)
   end
   events.look(team_key)
   call('HSET', team_key, 'b', pack(BOOKS, 1, offer.starts, offer.ends, 0, balance), 'created', digits(offer.anchor), unpack(fields))
@@ -104,15 +100,11 @@ end
 
 -- 7: micro to add; 8: an idempotency id, or ''; 9: the request made under it; 10: how long to remember that; then fields; then
 -- the audit arguments.
-local function update_team()
-  local now, late = read_clock()
-  local team_key, offer, add = key_at(1), read_offer(), number_at(7)
+function timed.update_team(now)
+  local team_key, offer, add = key_at(1), teams.read_offer(), number_at(7)
   local once, request, remembered = text_at(8), text_at(9), number_at(10)
   local fields, named = read_fields(11)
-  if late then
-    return { now, 'late' }
-  end
-  local team = read_team(team_key)
+  local team = teams.read(team_key)
   if not team then
     return { now, 'none' }
   end
@@ -139,17 +131,17 @@ local function update_team()
     -- the calendar. A period that follows a current one starts after its anchor: such an offer was computed for another
     -- question.
     if not offer.ends or offer.length ~= named.period or offer.starts > offer.anchor or now >= offer.ends then
-      return ask_for_bounds(now, now, named.period)
+      return teams.ask_for_bounds(now, now, named.period)
     end
     offer.starts = offer.anchor
-    begin_period(team, offer)
+    teams.begin_period(team, offer)
     insert(fields, 'anchor')
     insert(fields, digits(offer.anchor))
-  elseif not follow_period(team, offer, now) then
-    return ask_for_bounds(now, team.anchor, team.length)
+  elseif not teams.follow_period(team, offer, now) then
+    return teams.ask_for_bounds(now, team.anchor, team.length)
   end
-  call('HSET', team_key, 'b', books_of(team), unpack(fields))
-  write_use(team.key, team.use)
+  call('HSET', team_key, 'b', teams.books(team), unpack(fields))
+  teams.write_use(team.key, team.use)
   if once ~= '' then
     call('SET', beside(team_key, 'once:' .. once), request, 'PX', remembered)
     remember_change(team_key, once, now, remembered)
@@ -159,30 +151,36 @@ local function update_team()
     keep_audit(audit, before, answer[3])
   end
   events.keep(team_key, events.team_of(team_key) .. '-updated-' .. digits(now), now, 'updated', answer[3], 7)
-  if read_plan(answer[3][6])[BILLING] == 1 then
+  if read_plan(answer[3][6]).on_credit then
     events.report_credit(team_key, now, balance_before, team.balance, answer[3][5])
   end
   return answer
 end
 
 -- KEYS 2: keys. The team and its keys' records and counts, in the current period.
-local function usage()
-  local now, late = read_clock()
-  local team_key, keys_key, offer = key_at(1), key_at(2), read_offer()
-  if late then
-    return { now, 'late' }
-  end
-  local team = read_team(team_key)
+function timed.usage(now)
+  local team_key, keys_key, offer = key_at(1), key_at(2), teams.read_offer()
+  local team = teams.read(team_key)
   if not team then
     return { now, 'none' }
   end
-  if not follow_period(team, offer, now) then
-    return ask_for_bounds(now, team.anchor, team.length)
+  if not teams.follow_period(team, offer, now) then
+    return teams.ask_for_bounds(now, team.anchor, team.length)
   end
   local records = call('HGETALL', keys_key)
   if team.changed then
-    call('HSET', team_key, 'b', books_of(team))
-    write_use(team.key, team.use)
+    call('HSET', team_key, 'b', teams.books(team))
+    teams.write_use(team.key, team.use)
   end
   return { now, 'usage', call('HGETALL', team_key), records }
+end
+
+-- KEYS 2 and 3: keys, days. Usage by day of the team's keys, as stored; the driver decodes it.
+function timed.usage_days(now)
+  local team_key, keys_key, days_key = key_at(1), key_at(2), key_at(3)
+  -- Usage of a deleted team may have been kept.
+  if call('HEXISTS', team_key, 'b') == 0 and call('HEXISTS', team_key, 'erased_b') == 0 then
+    return { now, 'none' }
+  end
+  return { now, 'days', digits(now), call('HGETALL', team_key), call('HGETALL', keys_key), call('HGETALL', days_key) }
 end

@@ -1,9 +1,9 @@
 -- The team's rate window: a list of the slots taken. An admission reads only the slot that is `rate` places back.
 
--- Slots taken in this call, which are not in the list yet; and the list itself in memory, once its slots were moved.
-local slots, taken, moved = {}, 0, nil
--- Slots taken in the current calendar second, and in the one before.
-local in_second, in_second_before
+-- Slots taken in this call, which are not in the list yet.
+local slots, taken = {}, 0
+-- The beginning of the current calendar second, the slots taken in it, and in the one before.
+local this_second, in_second, in_second_before
 -- `live`: how many slots of the list count now. `wait_then`: the wait that the decisive slot requires, once `wait_after` slots
 -- were taken in this call.
 local live, wait_after, wait_then
@@ -25,31 +25,31 @@ end
 
 -- The slots of the list from `first` to `last`, zero-based.
 local function slots_between(first, last)
-  if not moved then
+  if not (rare and rare.moved) then
     return call('LRANGE', slots_key, first, last)
   end
-  local list = {}
+  local list, moved = {}, rare.moved
   for i = first + 1, min(last + 1, #moved) do
     insert(list, moved[i])
   end
   return list
 end
 
--- The head counts the slots of the newest slot's calendar second and of the one before.
-local function turn_to_this_second()
-  local second, newest_second = now - now % RATE_WINDOW_MS, newest - newest % RATE_WINDOW_MS
-  if second == newest_second then
+-- Must be called before admissions. The head counts the slots of the newest slot's calendar second and of the one before.
+local function open_window()
+  local newest_second = newest - newest % RATE_WINDOW_MS
+  live, wait_after = nil, nil
+  if this_second == newest_second then
     in_second, in_second_before = current, previous
   else
-    in_second, in_second_before = 0, second == newest_second + RATE_WINDOW_MS and current or 0
+    in_second, in_second_before = 0, this_second == newest_second + RATE_WINDOW_MS and current or 0
   end
 end
 
 -- Moves all slots back by as much as the clock is behind the newest, keeping the intervals between them.
 local function move_slots()
-  local shift, count = newest - now, 0
-  moved = slots_between(0, -1)
-  for i, slot in ipairs(moved) do
+  local shift, count, moved = newest - now, 0, rarely('moved')
+  for i, slot in ipairs(call('LRANGE', slots_key, 0, -1)) do
     local time = max(0, parse(SLOT, slot) - shift)
     moved[i] = pack(SLOT, time) .. sub(slot, SLOT_ID)
     count = count + (now - time < RATE_WINDOW_MS and 1 or 0)

@@ -1,21 +1,21 @@
-// Turns a Redis server's own append-only file into the journal: what each script run wrote, per id, key and place.
+// Turns a Redis server's own append-only file into the journal: what each script wrote, per id, key and slot of the window.
 import { REMEMBER_MS } from '../../../../src/domain/reservation.ts';
-import { readPeriodBooks, readKeyState } from '../../../../src/stores/redis/team-layout.ts';
+import { BOOKS, readKeyState } from '../../../../src/stores/redis/team-layout.ts';
 import type { Counters, Ended, Operation, Reserved } from '../../../support/history.ts';
 import { readAof } from './aof-file.ts';
 import type { Command } from './aof-file.ts';
 
-/** How an id stands, as src/stores/redis/lua/layout.lua numbers it; the first is open. */
+/** The state of an id, as src/stores/redis/lua/layout.lua numbers it; the first is open. */
 const STANDS = [undefined, 'committed', 'released', 'expired'] as const;
 const KEY = /^lingate:\{([^}]+)\}:(.+)$/;
 const TIME_BYTES = 6;
 
-/** The last use of each key, which is written again with whatever else changes of the key. */
+/** The last use of each key, which is written again with every other change of the key. */
 type LastUses = Map<string, number>;
 
 /**
- * Operations on teams, in the order in which the server ran them. A script may run several at one moment, of several teams:
- * then a team's first entries tell of its places and uses, one each, and its last of all that became of ids and counters.
+ * Operations on teams, in the order in which the server ran them. A script may run several at once, of several teams:
+ * then a team's first entries are its slots and uses, one each, and its last the result for all ids and counters.
  */
 export function redisJournal(directory: string): Operation[] {
   const known: LastUses = new Map();
@@ -25,7 +25,7 @@ export function redisJournal(directory: string): Operation[] {
   });
 }
 
-/** Whether a field of the hash of ids is an open reservation. Names of one letter are not ids. */
+/** Whether a field of the hash of ids is an open reservation. One-letter names are not ids. */
 export function isOpen(name: string, record: string): boolean {
   return name.length > 1 && record.charCodeAt(0) === 0;
 }
@@ -45,7 +45,7 @@ function operationsOf(teamId: string, commands: readonly Command[], known: LastU
   for (const command of commands) take(draft, command);
   const { places, lastUses, revokedKeyId, reserved, ended, counters } = draft;
   const nothing = { teamId, reserved: [], ended: [], counters: {} };
-  // The last use is stamped by every admission of an active key; without a place all of them were turned away.
+  // Every admission of an active key updates the last use; if no slot was taken, all of them were refused.
   const throttled = places.length === 0 && lastUses.length > 0 ? { throttledAtMs: lastUses[0]!.atMs } : {};
   return [
     ...places.map((placedAtMs) => ({ ...nothing, placedAtMs })),
@@ -66,7 +66,7 @@ function take(draft: Draft, [word = '', key = '', ...values]: Command): void {
 function takeTeamField(draft: Draft, field: string, value: Buffer): void {
   const { counters, lastUses, known } = draft;
   if (field === 'b') {
-    const { usedCharacters, balanceMicro } = readPeriodBooks(value);
+    const { usedCharacters, balanceMicro } = BOOKS.read(value);
     Object.assign(counters, { usedCharacters, balanceMicro });
   } else if (field.startsWith('k')) {
     const keyId = field.slice(1);
@@ -91,14 +91,14 @@ function takeRecord({ counters, reserved, ended }: Draft, field: string, value: 
   reserved.push({ requestId, keyId: value.toString('latin1', 33), characters, micro, leaseUntilMs });
 }
 
-/** Only then is the list written anew: every place is moved along with the clock. */
+/** Only then is the list rewritten: every slot is moved along with the clock. */
 function refuseSteppedClock(): never {
   throw new Error('the clock of this machine stepped back during a run, and times cannot be judged: run it again');
 }
 
 const ULID_DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** A ULID's 16 bytes, or another id behind bytes that no text has. */
+/** A ULID's 16 bytes, or another id after bytes that no text has. */
 function idOf(bytes: Buffer): string {
   if (bytes.length !== 16) return bytes.subarray(bytes.lastIndexOf(0xff) + 1).toString();
   let value = BigInt(`0x${bytes.toString('hex')}`);

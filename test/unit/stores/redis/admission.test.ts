@@ -1,15 +1,15 @@
-// What Redis makes of admissions: one call each, exact numbers, periods, and the window as a list.
+// Admissions in Redis: one call each, exact numbers, periods, and the window as a list.
 import type { Redis } from 'ioredis';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { PluginStore } from '../../../../src/ports/plugin.ts';
-import { readPeriodBooks } from '../../../../src/stores/redis/team-layout.ts';
+import { BOOKS } from '../../../../src/stores/redis/team-layout.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
 import { emptyRedis } from '../../../support/redis-of-file.ts';
 import { CREDIT, KEY, QUOTA, TEAM, asking, furnish, functionCalls, stillClock } from './fixture.ts';
 
 const keys = teamKeys(TEAM);
-/** Places whose ids are forgotten together (lua/layout.lua). */
+/** The number of slots whose ids are forgotten together (lua/layout.lua). */
 const LOOKED_AT_ONCE = 64;
 const redis = emptyRedis();
 let client: Redis;
@@ -33,7 +33,7 @@ describe('an admission in Redis', () => {
     expect(await store.ledger.resolve(TEAM, 'r1', 'commit')).toEqual({ kind: 'committed' });
     expect(await store.ledger.resolve(TEAM, 'r1', 'release')).toEqual({ kind: 'committed' });
     expect(await store.teams.usage(TEAM)).toMatchObject({ characters: 40, keys: [{ keyId: KEY, characters: 40, requests: 1 }] });
-    // What is left: the head, and how the id stands.
+    // What remains: the head, and the id's state.
     expect(await client.hlen(keys.ids)).toBe(2);
     expect(await client.exists(keys.late)).toBe(0);
   });
@@ -45,26 +45,7 @@ describe('an admission in Redis', () => {
     expect(await functionCalls(client)).toBe(1);
   });
 
-  test('of a key that was used and then revoked is refused', async () => {
-    await furnish(store);
-    for (const id of ['r1', 'r2']) expect(await store.ledger.admit(asking(id))).toMatchObject({ kind: 'admitted' });
-    answered(await store.teams.revokeKey(KEY));
-    expect(await store.ledger.admit(asking('r3'))).toEqual({ kind: 'key_revoked' });
-    expect(await store.ledger.resolve(TEAM, 'r1', 'commit')).toEqual({ kind: 'committed' });
-    expect(answered(await store.teams.listKeys(TEAM))?.[0]).toMatchObject({ status: 'revoked' });
-  });
-
-  test('keeps amounts exact up to the largest whole number', async () => {
-    const balanceMicro = Number.MAX_SAFE_INTEGER;
-    await furnish(store, { ...CREDIT, minorPerMillion: 1 }, balanceMicro);
-    await store.ledger.admit(asking('r1', { characters: 7 }));
-    await store.ledger.resolve(TEAM, 'r1', 'commit');
-    expect(await store.teams.standing(TEAM)).toMatchObject({ balanceMicro: balanceMicro - 7, heldMicro: 0 });
-    expect(await store.teams.updateTeam(TEAM, { addMicro: 8 })).toEqual({ kind: 'balance_out_of_bounds' });
-    expect(await store.teams.updateTeam(TEAM, { addMicro: 7 })).toMatchObject({ balanceMicro });
-  });
-
-  test('reads 0 for the last of a plan’s numbers where a record was written before it came', async () => {
+  test('reads 0 for the last of a plan’s numbers if the record was written before that number was added', async () => {
     await furnish(store, CREDIT, 7);
     const packed = (await client.hgetBuffer(keys.team, 'p'))!;
     await client.hset(keys.team, 'p', packed.subarray(0, -8));
@@ -73,17 +54,7 @@ describe('an admission in Redis', () => {
     expect(await store.teams.standing(TEAM)).toMatchObject({ heldMicro: 0, heldCharacters: 10 });
   });
 
-  test('checks a glossary and its pair in the same call', async () => {
-    await furnish(store);
-    await client.hset(keys.pairs, 'G1', 'EN|DE');
-    const glossary = { glossaryId: 'G1', sourceLang: 'EN', targetLang: 'DE' };
-    expect(await store.ledger.admit(asking('r1', { glossary }))).toMatchObject({ kind: 'admitted' });
-    expect(await store.ledger.admit(asking('r2', { glossary: { ...glossary, targetLang: 'FR' } }))).toEqual({ kind: 'glossary_mismatch' });
-    expect(await store.ledger.admit(asking('r3', { glossary: { ...glossary, glossaryId: 'G2' } }))).toEqual({ kind: 'glossary_missing' });
-    expect(await store.teams.standing(TEAM)).toMatchObject({ openReservations: 1 });
-  });
-
-  test('ends a lease that is longer than ids are remembered on its millisecond', async () => {
+  test('with a lease longer than ids are remembered expires on its millisecond', async () => {
     await furnish(store);
     await store.ledger.admit(asking('r1'));
     clock.move(1);
@@ -94,7 +65,7 @@ describe('an admission in Redis', () => {
     expect(await store.teams.standing(TEAM)).toMatchObject({ usedCharacters: 10, heldCharacters: 0, openReservations: 0 });
   });
 
-  test('releases any number of ended leases before it counts', async () => {
+  test('releases any number of expired leases before it counts', async () => {
     const many = 2500;
     await furnish(store, { ...QUOTA, requestsPerSecond: 10_000, characterLimit: many });
     await Promise.all(Array.from({ length: many }, async (_, i) => store.ledger.admit(asking(`r${i}`, { characters: 1, leaseMs: 1000 }))));
@@ -107,7 +78,7 @@ describe('an admission in Redis', () => {
 });
 
 describe('the window in Redis', () => {
-  test('frees a place at exactly 1,000 ms, and does not grow with the requests of the past', async () => {
+  test('frees a slot after exactly 1,000 ms, and does not grow with past requests', async () => {
     await furnish(store, { ...QUOTA, requestsPerSecond: 2, characterLimit: 1e6 });
     for (let i = 0; i < 60; i++) {
       expect(await store.ledger.admit(asking(`a${i}`))).toMatchObject({ kind: 'admitted' });
@@ -119,7 +90,7 @@ describe('the window in Redis', () => {
     expect(await client.llen(keys.places)).toBeLessThanOrEqual(2 * 15 + LOOKED_AT_ONCE);
   });
 
-  test('holds a lowered and a raised limit from the next request on', async () => {
+  test('applies a lowered and a raised limit from the next request on', async () => {
     await furnish(store, { ...QUOTA, requestsPerSecond: 40 });
     for (let i = 0; i < 30; i++) {
       await store.ledger.admit(asking(`r${i}`));
@@ -127,14 +98,14 @@ describe('the window in Redis', () => {
     }
     const plan = (requestsPerSecond: number) => ({ plan: { name: 'other', limits: { ...QUOTA, requestsPerSecond } } });
     answered(await store.teams.updateTeam(TEAM, plan(2)));
-    // The second newest place was taken 20 ms ago.
+    // The second newest slot was taken 20 ms ago.
     expect(await store.ledger.admit(asking('low'))).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 980 });
     answered(await store.teams.updateTeam(TEAM, plan(31)));
     expect(await store.ledger.admit(asking('high'))).toMatchObject({ kind: 'admitted' });
     expect(await store.ledger.admit(asking('full'))).toEqual({ kind: 'rate_limited', limit: 31, retryAfterMs: 700 });
   });
 
-  test('moves along with a clock that steps back', async () => {
+  test('moves with a clock that steps back', async () => {
     await furnish(store, { ...QUOTA, requestsPerSecond: 2 });
     await store.ledger.admit(asking('r1'));
     clock.move(300);
@@ -147,7 +118,7 @@ describe('the window in Redis', () => {
 });
 
 describe('a period in Redis', () => {
-  test('follows the one that ended at the cost of one more call, once', async () => {
+  test('begins after the last one ended, at the cost of one more call, once', async () => {
     await furnish(store, { ...QUOTA, period: 'PT10S', characterLimit: 10 });
     await store.ledger.admit(asking('r1'));
     expect(await store.ledger.admit(asking('r2'))).toMatchObject({ kind: 'quota_exceeded', periodEndMs: clock.nowMs() + 10_000 });
@@ -155,14 +126,14 @@ describe('a period in Redis', () => {
     await client.config('RESETSTAT');
     const both = await Promise.all([store.ledger.admit(asking('r3')), store.ledger.admit(asking('r4'))]);
     expect(both.map(({ kind }) => kind).toSorted()).toEqual(['admitted', 'quota_exceeded']);
-    // One for both, which asks, and one for each with the answer.
+    // One for both, which asks for the period, and one for each with the answer.
     expect(await functionCalls(client)).toBe(3);
-    expect(readPeriodBooks((await client.hgetBuffer(keys.team, 'b'))!).number).toBe(2);
+    expect(BOOKS.read((await client.hgetBuffer(keys.team, 'b'))!).number).toBe(2);
     await store.ledger.admit(asking('r5'));
     expect(await functionCalls(client)).toBe(4);
   });
 
-  test('takes the charge of a reservation made before it ended, and is not kept for ever', async () => {
+  test('gets the charge of a reservation made before it ended, and is deleted eventually', async () => {
     await furnish(store, { ...QUOTA, period: 'PT10S' });
     await store.ledger.admit(asking('r1'));
     clock.move(10_000);

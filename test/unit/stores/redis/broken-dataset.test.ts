@@ -1,4 +1,4 @@
-// Keys of the wrong type: operations fail on them before they write anything, so nothing is ever half written.
+// Keys of the wrong type: operations on them fail before they write anything, so nothing is ever half written.
 import type { Redis } from 'ioredis';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { isUnavailable } from '../../../../src/domain/store-unavailable.ts';
@@ -39,13 +39,13 @@ describe('a broken dataset', () => {
         'periods',
       ],
     },
-    { name: 'list of places', key: keys.places, operations: ['admit', 'plain', 'standing', 'periods'] },
+    { name: 'list of slots', key: keys.places, operations: ['admit', 'plain', 'standing', 'periods'] },
     { name: 'hash of ids', key: keys.ids, operations: ['admit', 'plain', 'release', 'commit', 'standing', 'periods'] },
-    // Read by what has an id looked at again later.
+    // Read by operations that have an id checked again later.
     { name: 'late', key: keys.late, operations: ['short', 'bar'] },
     { name: 'pairs', key: keys.pairs, operations: ['admit', 'createGlossary', 'changeGlossary', 'removeGlossary'] },
     { name: 'glossaries', key: keys.glossaries, operations: ['createGlossary', 'changeGlossary', 'removeGlossary', 'glossaries'] },
-    // Where the counts of a period go when it is left.
+    // Gets the counts of a period when it ends.
     { name: 'use', key: keys.team.replace(/team$/, 'use:1'), operations: ['update'] },
     { name: 'days', key: keys.days, operations: ['commit', 'days', 'periods'] },
     { name: 'closed periods', key: keys.periods, operations: ['periods'] },

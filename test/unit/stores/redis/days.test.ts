@@ -1,4 +1,4 @@
-// What keys were used for by day, in Redis: in which bytes, at which cost, and what records of older versions make of it.
+// Usage of keys by day in Redis: its bytes, its cost, and records of older versions.
 import type { Redis } from 'ioredis';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { DAY_MS, dayOf } from '../../../../src/domain/period.ts';
@@ -10,7 +10,7 @@ import { KEY, QUOTA, TEAM, asking, furnish, stillClock } from './fixture.ts';
 
 const keys = teamKeys(TEAM);
 const WHENEVER = { from: 0, to: 1_000_000 };
-/** A key's record as versions before the days wrote it. */
+/** The length of a key's record in versions before the days. */
 const OLD_KEY_BYTES = 33;
 const redis = emptyRedis();
 let client: Redis;
@@ -33,14 +33,14 @@ async function use(characters: number, keyId = KEY): Promise<void> {
   expect(await store.ledger.resolve(TEAM, requestId, 'commit')).toEqual({ kind: 'committed' });
 }
 
-/** By day from `today` on, characters and requests of the one key. */
+/** Day relative to `today`, characters and requests of the one key. */
 async function days(range = WHENEVER): Promise<readonly (readonly number[])[]> {
   const { days: found } = answered(await store.history!.days(TEAM, range))!;
   return found.map(({ day, characters, requests }) => [day - today, characters, requests]);
 }
 
 describe('days in Redis', () => {
-  test('are counted without another command: only the first commit of a day reads what was before', async () => {
+  test('are counted without an additional command: only the first commit of a day reads earlier days', async () => {
     await use(5);
     const commands = async (): Promise<number> => {
       const statistics = await client.info('commandstats');
@@ -63,7 +63,7 @@ describe('days in Redis', () => {
     ]);
   });
 
-  test('stand in the order of the calendar whatever the clock does, and lose nothing', async () => {
+  test('are in calendar order whatever the clock does, and lose nothing', async () => {
     for (const [step, characters] of [
       [0, 1],
       [3, 20],
@@ -101,11 +101,11 @@ describe('days in Redis', () => {
       [2, 2 ** 40 + 2, 1],
       [3, 1, 1],
     ]);
-    // 26 bytes of what the record counted then, and of each day one of its distance, six of its characters and one of its requests.
+    // 26 bytes for the record's counts, and for each day one for its distance, six for its characters and one for its requests.
     expect(await client.hstrlen(keys.days, KEY)).toBe(26 + 3 * 8);
   });
 
-  test('take what is committed in a later period than it was reserved in, on the day of the commit', async () => {
+  test('count a commit on its own day, also in a later period than that of the reservation', async () => {
     await furnish(store, { ...QUOTA, period: 'P1D', characterLimit: 1000 }, 0, `${TEAM}2`, `${KEY}2`);
     const asked = { teamId: `${TEAM}2`, keyId: `${KEY}2` };
     const commit = async (id: string) => expect(await store.ledger.resolve(`${TEAM}2`, id, 'commit')).toEqual({ kind: 'committed' });
@@ -123,7 +123,7 @@ describe('days in Redis', () => {
     ]);
   });
 
-  test('of a dataset of an older version begin with the first commit; one beside us takes nothing from them', async () => {
+  test('begin in an older dataset with the first commit; an older gateway beside ours removes none', async () => {
     await use(40);
     await client.del(keys.days);
     const shorten = async () =>
@@ -134,7 +134,7 @@ describe('days in Redis', () => {
     clock.move(DAY_MS);
     await use(2);
     expect(await days()).toEqual([[1, 2, 1]]);
-    // An older gateway writes the record, without its day.
+    // An older gateway writes the record without its day.
     await shorten();
     expect(await days()).toEqual([[1, 2, 1]]);
     clock.move(DAY_MS);
@@ -146,7 +146,7 @@ describe('days in Redis', () => {
     expect(answered(await store.teams.usage(TEAM))?.keys[0]).toMatchObject({ characters: 45, requests: 3 });
   });
 
-  test('are told of teams in pages, with the keys that have any, those without use included', async () => {
+  test('are returned in pages of teams, including teams without usage, with the keys that have any', async () => {
     await use(5);
     answered(await store.teams.createKey({ keyId: 'K2', teamId: TEAM, digest: 'K2', display: 'la_live_2222', label: '', mode: 'live' }));
     await furnish(store, QUOTA, 0, `${TEAM}2`, `${KEY}2`);
@@ -158,13 +158,13 @@ describe('days in Redis', () => {
     expect(await store.history!.days('unknown', WHENEVER)).toBe(undefined);
   });
 
-  test('before those that are kept are not told', async () => {
+  test('before the retention are not returned', async () => {
     await use(5);
     clock.move(3 * DAY_MS);
     await use(6);
     const shorter = await redis.open({ clock, historyDays: 2 });
-    const { days: told } = answered(await shorter.history!.days(TEAM, WHENEVER))!;
-    expect(told.map(({ day }) => day - today)).toEqual([3]);
+    const { days: returned } = answered(await shorter.history!.days(TEAM, WHENEVER))!;
+    expect(returned.map(({ day }) => day - today)).toEqual([3]);
     expect(await days()).toHaveLength(2);
   });
 });

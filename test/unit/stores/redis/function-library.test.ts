@@ -1,4 +1,4 @@
-// The library of functions on a server: loaded, lost and loaded again, beside other versions' and other tenants'.
+// The library of functions on a server: loaded, lost and loaded again, beside those of other versions and other tenants.
 import type { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { functionLibrary } from '../../../../src/stores/redis/functions.ts';
@@ -26,7 +26,7 @@ afterEach(async () => {
 
 const strange = (name: string) => `#!lua name=${name}\nredis.register_function('${name}_f', function() return 1 end)`;
 
-/** What the manual gives a user of its own. */
+/** The permissions that the manual recommends for a user of its own. */
 function allowedByTheManual(): string[] {
   const rules = /`ACL SETUSER lingate ([^`]+)`/.exec(manualSection('stores', 'Redis'))![1]!;
   return rules.replace('PASSWORD', 'pw').split(' ');
@@ -38,38 +38,53 @@ async function libraries(of = client): Promise<string[]> {
 }
 
 describe('the library of functions', () => {
-  test('is loaded when a store is opened, once, under a name that tells its text', async () => {
+  test('is loaded once, when a store is opened, under a name derived from its text', async () => {
     expect(await libraries()).toEqual([functionLibrary().name]);
     await redis.open();
     expect(await libraries()).toEqual([functionLibrary().name]);
     expect(functionLibrary().name).toMatch(/^lingate_[0-9a-f]{12}$/);
   });
 
-  test('that a server has lost is loaded again by the next call, which runs once', async () => {
+  test('is loaded again by the next call if the server has lost it, and the call runs once', async () => {
     expect(await store.ledger.admit(asking('r1'))).toMatchObject({ kind: 'admitted' });
     await client.call('FUNCTION', 'FLUSH');
     await client.config('RESETSTAT');
     const answers = await Promise.all([store.ledger.admit(asking('r2')), store.ledger.resolve(TEAM, 'r1', 'commit')]);
     expect(answers.map(({ kind }) => kind)).toEqual(['admitted', 'committed']);
-    // One call that found nothing, and one that worked.
+    // One call that did not find the function, and one that worked.
     expect(await functionCalls(client)).toBe(2);
     expect(await client.llen(teamKeys(TEAM).places)).toBe(2);
     expect(await libraries()).toEqual([functionLibrary().name]);
   });
 
-  test('calls nothing that it does not declare: Redis would say so only when it gets there', () => {
+  test('calls nothing that it does not declare, which Redis would report only at run time', () => {
     const text = functionLibrary().text.replaceAll(/--.*|'(?:[^'\\\n]|\\.)*'/g, '');
     const words = /^(?:and|elseif|function|if|in|not|or|return|until|while)$/;
-    const luas = /^(?:error|ipairs|next|pairs|pcall|select|tonumber|tostring|type|unpack)$/;
-    const called = new Set([...text.matchAll(/(?<![.:\w])([A-Za-z_]\w*) ?\(/g)].map(([, name]) => name!));
-    const unknown = [...called].filter(
-      (name) => !words.test(name) && !luas.test(name) && !new RegExp(`(?:local|function)\\b.*\\b${name}\\b`).test(text),
-    );
+    const luas = /^(?:error|ipairs|next|pairs|pcall|select|setmetatable|tonumber|tostring|type|unpack)$/;
+    const luaLibraries = /^(?:cjson|math|redis|string|struct|table)\./;
+    const called = new Set([...text.matchAll(/(?<![.:\w])([A-Za-z_]\w*(?:\.\w+)?) ?\(/g)].map(([, name]) => name!));
+    const declared = (name: string) => {
+      const [of, member] = name.split('.');
+      const where =
+        member === undefined
+          ? `(?:local|function|for)\\b.*\\b${of}\\b`
+          : `function ${of === 'made' ? '(?:functions|timed)' : of}\\.${member}\\(`;
+      return new RegExp(where).test(text);
+    };
+    const unknown = [...called].filter((name) => !words.test(name) && !luas.test(name) && !luaLibraries.test(name) && !declared(name));
     expect(called.size).toBeGreaterThan(100);
     expect(unknown).toEqual([]);
   });
 
-  test('does not touch what others have loaded', async () => {
+  test('has room for more: a function in Lua may have 200 local variables, and those of a block end with it', async () => {
+    const more = Array.from({ length: 20 }, (_, i) => `more_${i}`).join(', ');
+    const roomier = functionLibrary().text.replaceAll('local function make()', `$&\nlocal ${more}`);
+    expect(roomier).toContain(more);
+    await client.call('FUNCTION', 'FLUSH');
+    await client.call('FUNCTION', 'LOAD', roomier);
+  });
+
+  test('leaves libraries of others alone', async () => {
     await client.call('FUNCTION', 'FLUSH');
     await client.call('FUNCTION', 'LOAD', strange('tenant'));
     expect(await store.ledger.admit(asking('r1'))).toMatchObject({ kind: 'admitted' });
@@ -77,7 +92,7 @@ describe('the library of functions', () => {
     expect(await client.call('FCALL', 'tenant_f', '0')).toBe(1);
   });
 
-  test('stands beside those of other versions; where there are too many of them, they make room', async () => {
+  test('coexists with those of other versions; if there are too many, some are deleted', async () => {
     const others = (count: number) => Array.from({ length: count }, (_, i) => `lingate_${String(i).padStart(12, '0')}`);
     for (const [name] of others(8).map((one) => [one] as const)) await client.call('FUNCTION', 'LOAD', strange(name));
     await client.call('FUNCTION', 'DELETE', functionLibrary().name);
@@ -89,7 +104,7 @@ describe('the library of functions', () => {
     expect(await libraries()).toEqual([functionLibrary().name]);
   });
 
-  test('may be loaded by a user who is allowed that; another user is told what to allow', async () => {
+  test('can be loaded by a user with the permissions; for another user the error names what to allow', async () => {
     const server = await redisServer();
     const admin = plainClient(server.port);
     await admin.call('ACL', 'SETUSER', 'gate', ...allowedByTheManual());
@@ -101,7 +116,7 @@ describe('the library of functions', () => {
     expect(message).not.toContain('pw@');
   });
 
-  test('is on every master of a cluster, and again on one that has lost it', async () => {
+  test('is loaded on every master of a cluster, and again on one that has lost it', async () => {
     const cluster = await startRedisCluster({ masters: 3, replicasEach: 0 });
     try {
       const through = await redis.open({ url: cluster.url });

@@ -1,4 +1,4 @@
-// The functions themselves, called with less than they need, too late, and with time made known only by their replies.
+// The functions themselves: called with arguments missing, called too late, and the only source of the server's time.
 import type { Redis } from 'ioredis';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
@@ -22,11 +22,11 @@ interface Call {
   readonly what: string;
   readonly keys: readonly string[];
   readonly args: (deadlineMs: number) => readonly (string | Buffer)[];
-  /** Of the ledger's. */
+  /** Only for the ledger's function. */
   readonly operations?: number;
 }
 
-/** Bounds that only `create_team` takes: the other calls find their period running. */
+/** The period's bounds are used only by `create_team`: the other calls find a current period. */
 function single(name: FunctionName, functionKeys: readonly string[], args: readonly (string | Buffer)[]): Call {
   return {
     name,
@@ -36,8 +36,8 @@ function single(name: FunctionName, functionKeys: readonly string[], args: reado
   };
 }
 
-function ledger(what: string, operations: Parameters<typeof encodeCall>[0][number]['operations']): Call {
-  const args = (deadlineMs: number) => [encodeCall([{ offer: undefined, operations }], undefined, deadlineMs)];
+function ledger(what: string, operations: Parameters<typeof encodeCall>[0][number]): Call {
+  const args = (deadlineMs: number) => [encodeCall([operations], undefined, undefined, deadlineMs)];
   return { name: 'ledger', what, keys: [team], args, operations: operations.length };
 }
 
@@ -46,7 +46,7 @@ const COMMIT = { requestId: 'r1', verdict: 'commit' } as const;
 
 const AUDITED = ['0'.repeat(31), '{}', '1000'];
 
-/** Calls that write when they are complete. */
+/** Calls that write if they are complete. */
 const CALLS: readonly Call[] = [
   ledger('an admission', [ADMISSION]),
   ledger('a commit', [COMMIT]),
@@ -119,7 +119,7 @@ describe.each(CALLS)('the function $name with $what', (call) => {
     expect(await snapshot(client)).toEqual(before);
   });
 
-  test('within it does what it is for', async () => {
+  test('before its deadline does its work', async () => {
     const before = await snapshot(client);
     await run(call, call.args(NEVER_MS));
     expect(await snapshot(client)).not.toEqual(before);
@@ -127,7 +127,7 @@ describe.each(CALLS)('the function $name with $what', (call) => {
 });
 
 describe("the store's time", () => {
-  test('is learnt by one call that does nothing, and then known', async () => {
+  test('is learnt from one call that does nothing else, and then known', async () => {
     const fresh = await redis.open();
     await client.config('RESETSTAT');
     expect(await fresh.ledger.admit(asking('r2'))).toMatchObject({ kind: 'admitted' });
@@ -136,13 +136,13 @@ describe("the store's time", () => {
     expect(await functionCalls(client)).toBe(3);
   });
 
-  test('is never estimated later than it is, and follows a clock that is set', () => {
+  test('is never overestimated, and follows a clock that is set', () => {
     const time = new StoreTime();
-    expect(time.at('a', 0)).toBeUndefined();
-    // Sent at 100, received at 180: the server read 5000 somewhere in between.
+    expect(time.at('a', 0)).toBe(0);
+    // Sent at 100, received at 180: the server's clock read 5000 at some time in between.
     time.learn('a', 100, 180, 5000);
     expect(time.at('a', 180)).toBe(5000);
-    // A quicker reply narrows it; a slower one that fits teaches nothing.
+    // A quicker reply narrows the estimate; a slower one that is consistent changes nothing.
     time.learn('a', 200, 210, 5080);
     expect(time.at('a', 210)).toBe(5080);
     time.learn('a', 300, 400, 5200);
@@ -151,8 +151,8 @@ describe("the store's time", () => {
     expect(time.at('a', 510)).toBe(1000);
     time.learn('a', 600, 610, 9000);
     expect(time.at('a', 610)).toBe(9000);
-    expect(time.at('b', 610)).toBeUndefined();
+    expect(time.at('b', 610)).toBe(0);
     time.forget();
-    expect(time.at('a', 610)).toBeUndefined();
+    expect(time.at('a', 610)).toBe(0);
   });
 });

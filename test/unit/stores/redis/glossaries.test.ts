@@ -1,4 +1,4 @@
-// What Redis makes of glossaries: one call each to create and remove, entries read only when asked for, nothing half written.
+// Glossaries in Redis: created and removed with one call each, entries read only on request, nothing half written.
 import type { Redis } from 'ioredis';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
@@ -26,7 +26,7 @@ function glossary(glossaryId: string): NewGlossary {
   return singleGlossary({ glossaryId, teamId: TEAM, name: 'Terms', sourceLang: 'EN', targetLang: 'DE', entries: { term: 'Begriff' } });
 }
 
-test('to create and to remove is one script call each', async () => {
+test('creating and removing take one script call each', async () => {
   await client.config('RESETSTAT');
   answered(await store.glossaries.create(glossary('G1')));
   expect(await functionCalls(client)).toBe(1);
@@ -34,15 +34,15 @@ test('to create and to remove is one script call each', async () => {
   expect(await functionCalls(client)).toBe(2);
 });
 
-test('a creation that is delivered again is the same glossary, and takes no second place', async () => {
+test('a creation that is delivered twice gives one glossary and counts once', async () => {
   const creation = answered(await store.glossaries.create(glossary('G1')));
   expect(await store.glossaries.create(glossary('G1'))).toEqual(creation);
   expect(await store.glossaries.list(TEAM)).toHaveLength(1);
 });
 
-test('neither a list nor an admission reads entries', async () => {
+test('neither listing nor admission reads entries', async () => {
   answered(await store.glossaries.create(glossary('G1')));
-  await client.set(entriesKey(TEAM, 'G1'), 'what would break whoever reads it');
+  await client.set(entriesKey(TEAM, 'G1'), 'cannot be parsed');
   expect(await store.glossaries.list(TEAM)).toHaveLength(1);
   const reference = { glossaryId: 'G1', sourceLang: 'EN', targetLang: 'DE' };
   expect(await store.ledger.admit(asking('r1', { glossary: reference }))).toMatchObject({ kind: 'admitted' });
@@ -50,7 +50,7 @@ test('neither a list nor an admission reads entries', async () => {
   expect(() => found?.entries).toThrow('JSON');
 });
 
-test('a full server creates and changes none, and still removes', async () => {
+test('a full server creates and changes no glossary, and still removes them', async () => {
   answered(await store.glossaries.create(glossary('G1')));
   const before = await snapshot(client);
   await client.config('SET', 'maxmemory', '1');
@@ -66,7 +66,7 @@ test('a full server creates and changes none, and still removes', async () => {
   expect(await store.glossaries.list(TEAM)).toEqual([]);
 });
 
-test('a cluster keeps them beside their team', async () => {
+test('in a cluster they are in the slot of their team', async () => {
   const cluster = await redis.open({ url: (await clusterOfOne()).url });
   await furnish(cluster, LIMITS);
   expect(await cluster.glossaries.create(glossary('G1'))).toMatchObject({
@@ -78,7 +78,7 @@ test('a cluster keeps them beside their team', async () => {
   expect(await cluster.glossaries.remove(TEAM, 'G1')).toBe(true);
 });
 
-test('one that was written before glossaries could hold several dictionaries is read, used, changed and removed', async () => {
+test('one from before glossaries could have several dictionaries is read, used, changed and removed', async () => {
   const json = '{"name":"Old","sourceLang":"EN","targetLang":"DE","entryCount":1}';
   const { glossaries, pairs, team } = teamKeys(TEAM);
   await client.hset(glossaries, 'G1', `1 1700000000000 ${json}`);
@@ -99,7 +99,7 @@ test('one that was written before glossaries could hold several dictionaries is 
   expect(await client.keys('*:entries:*')).toEqual([]);
 });
 
-test('what POST /v1/glossaries makes lies as it always has', async () => {
+test('a glossary created by POST /v1/glossaries has the same layout as always', async () => {
   answered(await store.glossaries.create(glossary('G1')));
   const { glossaries, pairs } = teamKeys(TEAM);
   expect(await client.hget(pairs, 'G1')).toBe('EN|DE');
@@ -112,7 +112,7 @@ describe('a large dictionary', () => {
   const large = (glossaryId: string): NewGlossary =>
     singleGlossary({ glossaryId, teamId: TEAM, name: 'L', sourceLang: 'EN', targetLang: 'DE', entries });
 
-  test('goes and comes in pieces, on a connection that the ledger does not use; then it stays for good', async () => {
+  test('is written and read in pieces, on a connection that the ledger does not use, and then does not expire', async () => {
     await client.config('RESETSTAT');
     answered(await store.glossaries.create(large('G1')));
     expect(await client.pttl(entriesKey(TEAM, 'G1'))).toBe(-1);
@@ -131,7 +131,7 @@ describe('a large dictionary', () => {
     expect([connections.length, by('getrange')]).toEqual([2, 1]);
   });
 
-  test('that is refused, or whose maker died, is gone a minute later', async () => {
+  test('is gone a minute later if it was refused, or the process that wrote it died', async () => {
     expect(await store.glossaries.create(large('G1'), bytes - 1)).toMatchObject({ kind: 'bytes_reached' });
     const left = await client.pttl(entriesKey(TEAM, 'G1'));
     expect(left).toBeGreaterThan(0);
@@ -139,7 +139,7 @@ describe('a large dictionary', () => {
     expect(await store.glossaries.list(TEAM)).toEqual([]);
   });
 
-  test('whose pieces are not all there any more makes no glossary', async () => {
+  test('gives no glossary if some of its pieces are gone by then', async () => {
     const { team, glossaries, pairs } = teamKeys(TEAM);
     await client.set(entriesKey(TEAM, 'G1'), '{"a":"b"');
     const words = ['G1', 'EN|DE', '{}', '', '1', 'G1', '2', '', '9'];
@@ -163,7 +163,7 @@ describe('a large dictionary', () => {
   });
 });
 
-test('what was written before bytes were counted is counted when it is first needed, by whoever comes first', async () => {
+test('glossaries from before bytes were counted are counted by the first operation that needs their size', async () => {
   for (const id of ['G1', 'G2']) answered(await store.glossaries.create(glossary(id)));
   const { team } = teamKeys(TEAM);
   const forget = async () => {

@@ -1,4 +1,4 @@
-// Admissions wait for the look at a master that nobody has looked at yet, and are answered when it may not be asked.
+// Admissions wait until a new master has been checked, and are answered unavailable if it may not be used.
 import { expect, test } from 'vitest';
 import type { StoreUnavailable } from '../../../../src/domain/store-unavailable.ts';
 import type { Admission } from '../../../../src/ports/ledger.ts';
@@ -9,10 +9,9 @@ import { asking } from './fixture.ts';
 
 const TIMEOUT_MS = 5000;
 
-/** One admission at a master that is not settled; the look ends with `fault`. */
+/** One admission at a master that is not checked yet; `settle` is the check. */
 async function admit(settle: () => Promise<StoreUnavailable | undefined>, timeoutMs = TIMEOUT_MS) {
   let asked = 0;
-  const running: Promise<unknown>[] = [];
   const turns = new LedgerTurns({
     run: () => {
       asked++;
@@ -24,15 +23,14 @@ async function admit(settle: () => Promise<StoreUnavailable | undefined>, timeou
     clock: undefined,
     causeOf: () => 'asked',
     clustered: true,
-    masters: { isSettled: () => false, settle } as unknown as Masters,
-    track: (one) => void running.push(one),
+    masters: { settled: new Set(), settle } as unknown as Masters,
   });
   const { promise, resolve, reject } = Promise.withResolvers<Admission>();
   turns.admit({ ...asking('r1'), answered: resolve, failed: reject });
   return { promise, asked: () => asked };
 }
 
-test('nothing is sent before the look has ended', async () => {
+test('nothing is sent before the check has ended', async () => {
   const look = Promise.withResolvers<undefined>();
   const { promise, asked } = await admit(() => look.promise);
   await new Promise((resolve) => setTimeout(resolve, 20));
@@ -42,13 +40,13 @@ test('nothing is sent before the look has ended', async () => {
   expect(asked()).toBe(1);
 });
 
-test('a master that may not be asked is not, and the answer says why', async () => {
+test('nothing is sent to a master that may not be used, and the answer says why', async () => {
   const { promise, asked } = await admit(() => Promise.resolve({ kind: 'unavailable', cause: 'readonly' }));
   expect(await promise).toEqual({ kind: 'unavailable', cause: 'readonly' });
   expect(asked()).toBe(0);
 });
 
-test('a look that takes too long is a timeout, within the time of the admission', async () => {
+test('a check that takes too long is a timeout, within that of the admission', async () => {
   const { promise, asked } = await admit(() => new Promise(() => undefined), 50);
   expect(await promise).toEqual({ kind: 'unavailable', cause: 'timeout' });
   expect(asked()).toBe(0);

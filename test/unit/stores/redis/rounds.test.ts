@@ -1,23 +1,29 @@
-// How often an operation is sent: never again after a failure, not for ever when it did nothing.
+// How often an operation is sent: not again after a failure, and only a few times if it did nothing.
 import { expect, test } from 'vitest';
-import { Rounds } from '../../../../src/stores/redis/rounds.ts';
+import { nextRound } from '../../../../src/stores/redis/rounds.ts';
+import type { Rounds } from '../../../../src/stores/redis/rounds.ts';
 
-const patient = () => new Rounds(performance.now() + 60_000);
+const PATIENT: Rounds = { untilMs: performance.now() + 60_000, count: 0, late: false };
 
-test('what is late once is sent again with the time that its reply has brought; late twice is too late', () => {
-  const rounds = patient();
-  expect(rounds.first).toBe(true);
-  expect(rounds.another('late')).toBeUndefined();
-  expect(rounds.first).toBe(false);
-  expect(rounds.another('late')).toEqual({ kind: 'unavailable', cause: 'late' });
+/** The rounds after one that had no effect. */
+function after(rounds: Rounds, because: 'late' | 'period'): Rounds {
+  const next = nextRound(rounds, because);
+  if ('kind' in next) throw new Error(`ended: ${next.cause}`);
+  return next;
+}
+
+test('an operation that was late is sent once more, with the time from its reply; late twice is unavailable', () => {
+  const second = after(PATIENT, 'late');
+  expect(second).toEqual({ ...PATIENT, count: 1, late: true });
+  expect(nextRound(second, 'late')).toEqual({ kind: 'unavailable', cause: 'late' });
 });
 
-test('questions about periods are answered a few times, in between once late', () => {
-  const rounds = patient();
-  const answers = (['period', 'late', 'period', 'period', 'period', 'period'] as const).map((because) => rounds.another(because));
-  expect(answers).toEqual([undefined, undefined, undefined, undefined, undefined, { kind: 'unavailable', cause: 'unsettled' }]);
+test('questions about periods are answered a limited number of times, even with one late answer in between', () => {
+  const sixth = (['period', 'late', 'period', 'period', 'period'] as const).reduce(after, PATIENT);
+  expect(sixth).toEqual({ ...PATIENT, count: 5, late: true });
+  expect(nextRound(sixth, 'period')).toEqual({ kind: 'unavailable', cause: 'unsettled' });
 });
 
-test('nothing is sent for somebody who has stopped waiting', () => {
-  expect(new Rounds(performance.now()).another('period')).toEqual({ kind: 'unavailable', cause: 'late' });
+test('nothing is sent for a caller that has stopped waiting', () => {
+  expect(nextRound({ ...PATIENT, untilMs: performance.now() }, 'period')).toEqual({ kind: 'unavailable', cause: 'late' });
 });

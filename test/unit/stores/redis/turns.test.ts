@@ -1,4 +1,4 @@
-// What Redis makes of operations that are asked for in one turn of the event loop: one call, and each as if it were alone.
+// Operations of one tick in Redis: they share one call, and each is answered as if it were alone.
 import type { Redis } from 'ioredis';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
@@ -21,15 +21,15 @@ beforeEach(async () => {
   store = await redis.open();
   await furnish(store, { ...QUOTA, requestsPerSecond: 1000 });
   await furnish(store, { ...CREDIT, requestsPerSecond: 1000 }, 1e9, OTHER, OTHER_KEY);
-  // The first call learns the time.
+  // The first call learns the server's time.
   await store.ledger.admit(asking('warm', { characters: 1 }));
   await client.config('RESETSTAT');
 });
 
 const ofOther = (requestId: string) => asking(requestId, { teamId: OTHER, keyId: OTHER_KEY });
 
-describe('a turn of operations', () => {
-  test('of any teams is one call on a server, and each is answered for itself', async () => {
+describe('a batch of operations', () => {
+  test('of any teams is one call on a server, and each gets its own answer', async () => {
     const { ledger } = store;
     const answers = await Promise.all([
       ledger.admit(asking('r1')),
@@ -56,7 +56,7 @@ describe('a turn of operations', () => {
     expect(await store.teams.standing(OTHER)).toMatchObject({ openReservations: 0, heldMicro: 0 });
   });
 
-  test('commits of parts are each of their own operation, in whatever team and place of the call', async () => {
+  test('with partial commits charges each its own part, whatever its team and position', async () => {
     const { ledger } = store;
     for (const id of ['a', 'b', 'c']) await ledger.admit(asking(id));
     for (const id of ['d', 'e']) await ledger.admit(ofOther(id));
@@ -77,7 +77,7 @@ describe('a turn of operations', () => {
     expect(await store.teams.standing(OTHER)).toMatchObject({ usedCharacters: 14, heldMicro: 0, openReservations: 0 });
   });
 
-  test('admits exactly as many as the limit, and reserves exactly as much as there is', async () => {
+  test('admits exactly as many requests as the limit, and reserves exactly as much as is left', async () => {
     answered(await store.teams.updateTeam(TEAM, { plan: { name: 'p', limits: { ...QUOTA, requestsPerSecond: 50, characterLimit: 205 } } }));
     const answers = await Promise.all(Array.from({ length: 60 }, async (_, i) => store.ledger.admit(asking(`r${i}`))));
     const count = (kind: string) => answers.filter((answer) => answer.kind === kind).length;
@@ -85,7 +85,7 @@ describe('a turn of operations', () => {
     expect(await store.teams.standing(TEAM)).toMatchObject({ heldCharacters: 201, openReservations: 21 });
   });
 
-  test('may hold an id more than once: it counts once', async () => {
+  test('may have an id several times, which counts once', async () => {
     const { ledger } = store;
     const answers = await Promise.all([
       ledger.admit(asking('r1')),
@@ -101,13 +101,13 @@ describe('a turn of operations', () => {
     expect(await store.teams.standing(TEAM)).toMatchObject({ usedCharacters: 10, heldCharacters: 1, openReservations: 1 });
   });
 
-  test('that is one admission twice reserves once', async () => {
+  test('with the same admission twice reserves once', async () => {
     const [one, again] = await Promise.all([store.ledger.admit(asking('r1')), store.ledger.admit(asking('r1'))]);
     expect(again).toEqual(one);
     expect(await store.teams.standing(TEAM)).toMatchObject({ heldCharacters: 11, openReservations: 2 });
   });
 
-  test('that is too large for one call is sent as several, none of which holds the server for long', async () => {
+  test('that is too large is sent as several calls, none of which blocks the server for long', async () => {
     answered(await store.teams.updateTeam(TEAM, { plan: { name: 'p', limits: { ...QUOTA, requestsPerSecond: 10_000 } } }));
     await client.config('RESETSTAT');
     const answers = await Promise.all(
@@ -119,7 +119,7 @@ describe('a turn of operations', () => {
     expect(await store.teams.standing(OTHER)).toMatchObject({ openReservations: 150 });
   });
 
-  test('leaves a team whose data are broken to itself', async () => {
+  test('with a team whose data are broken fails only for that team', async () => {
     await client.del(teamKeys(OTHER).ids);
     await client.set(teamKeys(OTHER).ids, 'of the wrong type');
     const [one, other] = await Promise.all([store.ledger.admit(asking('r1')), store.ledger.admit(ofOther('r2'))]);
@@ -127,7 +127,7 @@ describe('a turn of operations', () => {
     expect(other).toEqual({ kind: 'unavailable', cause: 'refused' });
   });
 
-  test('on a full server admits nobody and settles everybody', async () => {
+  test('on a full server admits nothing and settles everything', async () => {
     await store.ledger.admit(ofOther('open'));
     await client.config('SET', 'maxmemory', '1');
     const before = await snapshot(client);
@@ -152,7 +152,7 @@ describe('a turn of operations', () => {
     expect(await store.teams.standing(OTHER)).toMatchObject({ openReservations: 0 });
   });
 
-  test('is one call per team in a cluster, where teams lie in slots of their own', async () => {
+  test('is one call per team in a cluster, where teams are in different slots', async () => {
     const cluster = await clusterOfOne();
     const through = await redis.open({ url: cluster.url });
     await furnish(through);
@@ -165,7 +165,7 @@ describe('a turn of operations', () => {
     expect(await functionCalls(cluster.client)).toBe(2);
   });
 
-  test('asked for when the store is closed is sent before it closes', async () => {
+  test('that was called before the store is closed is sent before it closes', async () => {
     const another = await redis.open();
     await another.ledger.admit(asking('r1'));
     const verdict = another.ledger.resolve(TEAM, 'r1', 'commit');
@@ -175,7 +175,7 @@ describe('a turn of operations', () => {
   });
 });
 
-test('a reply of a server that has lost the team meanwhile is not believed', async () => {
+test('ignores a reply of a server that has lost the team meanwhile', async () => {
   let node = 'old';
   let reply: (value: unknown) => void = () => undefined;
   const turns = new LedgerTurns({
@@ -186,7 +186,6 @@ test('a reply of a server that has lost the team meanwhile is not believed', asy
     clock: undefined,
     causeOf: () => 'closed',
     clustered: true,
-    track: () => undefined,
   });
   const answer = new Promise((resolve, reject) => {
     turns.resolve({ teamId: TEAM, requestId: 'r1', verdict: 'commit', answered: resolve, failed: reject });

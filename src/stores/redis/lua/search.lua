@@ -1,3 +1,9 @@
+-- The index for searches by a part of a name: each field of the hash has the lines `<position> <id> <lower-case name>` of this
+-- many teams, by position in the list of all teams. A single string.find over a field rules out all of its teams; checking each
+-- team would cost twenty times as much.
+
+local STRETCH = 250
+
 -- Adds a team to the end of the list of all teams, once, and its name to the search index; removes both when it is deleted. In
 -- a different cluster slot from the team, and written last. KEYS: teams, searched, due. ARGV: team, its name in lower case.
 
@@ -14,7 +20,7 @@ local function line_of(searched, team, position)
   return stretch, lines, mark, string.find('\n' .. lines, '\n' .. mark, 1, true)
 end
 
-local function index_team()
+function functions.index_team()
   local teams, searched, due, team = key_at(1), key_at(2), key_at(3), text_at(1)
   local position = tonumber(call('ZSCORE', teams, team) or nil)
   if not position then
@@ -36,7 +42,7 @@ local function index_team()
   return { 0, 'indexed' }
 end
 
-local function unindex_team()
+function functions.unindex_team()
   local teams, searched, due, team = key_at(1), key_at(2), key_at(3), text_at(1)
   call('ZREM', due, team)
   local position = tonumber(call('ZSCORE', teams, team) or nil)
@@ -57,7 +63,35 @@ local function unindex_team()
   return { 0, 'removed' }
 end
 
--- KEYS: a list of teams that are being deleted, or were. ARGV: team, score. Answers whether it was added.
-local function note_team()
-  return { 0, call('ZADD', key_at(1), 'NX', text_at(2), text_at(1)) == 1 and 'added' or 'known' }
+-- Finds the teams whose names or ids contain a text. KEYS: searched. ARGV: the first position, how many teams to check at
+-- least, the text in lower case, how many are wanted.
+
+function functions.find_teams()
+  local first, count, text, wanted = number_at(1), number_at(2), text_at(3), number_at(4)
+  local from, fields, of_id = floor(first / STRETCH), {}, string.upper(text)
+  local last = floor((first + count - 1) / STRETCH)
+  for stretch = from, last do
+    insert(fields, digits(stretch))
+  end
+  local found = {}
+  for i, lines in ipairs(call('HMGET', key_at(1), unpack(fields))) do
+    local hits = {}
+    if lines and (string.find(lines, text, 1, true) or string.find(lines, of_id, 1, true)) then
+      for position, id, name in string.gmatch(lines, '(%d+) (%S+) ([^\n]*)\n') do
+        if tonumber(position) >= first and (string.find(name, text, 1, true) or string.find(id, of_id, 1, true)) then
+          insert(hits, { position = tonumber(position), id = id })
+        end
+      end
+    end
+    -- Sorted, because the line of a team whose name was added late comes after its position.
+    table.sort(hits, function(a, b) return a.position < b.position end)
+    for _, hit in ipairs(hits) do
+      insert(found, hit.id)
+    end
+    if #found >= wanted then
+      last = from + i - 1
+      break
+    end
+  end
+  return { 0, 'found', (last + 1) * STRETCH, found }
 end
