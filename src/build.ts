@@ -11,7 +11,7 @@ const COMPILER = fileURLToPath(import.meta.resolve('typescript/package.json')).r
 /** Sources, the compiler's configuration, and READMEs. */
 const NOT_COPIED = new Set(['.ts', '.json', '.md']);
 /** Start the sources or the package; part of the package as they are. */
-const NOT_BUILT = new Set(['lingate.js', 'supported-node.js', 'with-node.sh']);
+const NOT_BUILT = new Set(['lingate.js', 'supported-node.js', 'checkout.js', 'with-node.sh']);
 
 rmSync(DIST, { recursive: true, force: true });
 execFileSync(process.execPath, [COMPILER, '-p', `${SOURCES}tsconfig.build.json`], { stdio: 'inherit' });

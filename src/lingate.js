@@ -9,7 +9,8 @@ const sources = new URL('main.ts', import.meta.url);
 const isCheckout = existsSync(sources);
 
 if (isSupported(process.versions.node)) {
-  void import(isCheckout ? sources.href : new URL('../dist/main.js', import.meta.url).href);
+  silenceExpectedWarnings();
+  void (isCheckout ? import('./checkout.js').then(() => import(sources.href)) : import(new URL('../dist/main.js', import.meta.url).href));
 } else {
   process.stderr.write(
     'lingate: needs Node ' +
@@ -22,4 +23,13 @@ if (isSupported(process.versions.node)) {
         : 'install one of these, or run "npm install node@24" here, and npx will use it.\n'),
   );
   process.exitCode = 1;
+}
+
+/** Hides the experimental warnings of `node:sqlite` and of type stripping, which our tests cover; shows all others. */
+function silenceExpectedWarnings() {
+  const emit = process.emitWarning.bind(process);
+  process.emitWarning = (warning, kind, ...more) => {
+    if (kind === 'ExperimentalWarning' && /^(?:SQLite|stripTypeScriptTypes) /.test(String(warning))) return;
+    emit(warning, kind, ...more);
+  };
 }

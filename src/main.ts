@@ -1,10 +1,8 @@
 // The process: runs the command line, and exits with its status. `lingate.js` has checked the version of Node.
+import { run } from './cli/run.ts';
 
-silenceExpectedWarnings();
 let abandoned = false;
 surviveFailedOutput();
-// Imported after the warning filter is set up, because loading it may warn.
-const { run } = await import('./cli/run.ts');
 const status = await run(process.argv.slice(2), {
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
@@ -30,16 +28,6 @@ const status = await run(process.argv.slice(2), {
 });
 // An earlier status, set for a bug, is not overwritten by 0.
 if (status !== 0) process.exitCode = status;
-
-/** Hides the experimental warnings of `node:sqlite` and of type stripping, which our tests cover; shows all others. */
-function silenceExpectedWarnings(): void {
-  const emit = process.emitWarning.bind(process) as (...args: unknown[]) => void;
-  process.emitWarning = (...args: unknown[]): void => {
-    const [warning, kind] = args;
-    if (kind === 'ExperimentalWarning' && /^(?:SQLite|stripTypeScriptTypes) /.test(String(warning))) return;
-    emit(...args);
-  };
-}
 
 /**
  * A reader that closes the pipe early (`| head -1`) is not a failure: the command runs to its end, or stops if it only writes. Neither
