@@ -1,4 +1,4 @@
-// The console under attack: without a session, with an old one, by forged forms and foreign pages, nothing is seen and nothing changes.
+// The console under attack: without a session, with an old one, by forged forms and foreign pages, nothing is shown and nothing changes.
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { CONSOLE_ROUTES } from '../../src/console/console-routes.ts';
@@ -9,7 +9,7 @@ import type { HttpResponse } from '../support/raw-http.ts';
 const TOKEN = randomBytes(24).toString('hex');
 const UNKNOWN = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
 
-onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, ops_names: ['ops.internal'] } }, (setting) => {
+onEveryGateway({ listeners: ['node'], stores: ['sqlite'], config: { admin: { token: TOKEN }, ops_names: ['ops.internal'] } }, (setting) => {
   const visitor = (): ConsoleVisitor => new ConsoleVisitor(setting.gateway.opsPort);
   const signedIn = async (): Promise<ConsoleVisitor> => {
     const operator = visitor();
@@ -33,7 +33,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, ops_nam
       expect((await operator.get('/console/sign-in')).header('location')).toBe('/console');
     });
 
-    test('over TLS makes a cookie that is sent over TLS alone', async () => {
+    test('over TLS sets a cookie that is sent over TLS only', async () => {
       const operator = visitor();
       const headers = { host: 'ops.internal', origin: 'https://ops.internal' };
       const answer = await operator.submit('/console/sign-in', '/console/sign-in', { token: TOKEN }, headers);
@@ -49,7 +49,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, ops_nam
       }
     });
 
-    test('never adopts a cookie that was there before, and ends the session of the one that was good', async () => {
+    test('never adopts an existing cookie, and ends its session if it was valid', async () => {
       const operator = visitor();
       for (const planted of [`lingate_console=${'x'.repeat(43)}`, (await signedIn()).cookie]) {
         operator.cookie = planted;
@@ -62,7 +62,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, ops_nam
       }
     });
 
-    test('a session ends by signing out, also for whoever has kept its cookie', async () => {
+    test('a session ends by signing out, even for those who have kept its cookie', async () => {
       const operator = await signedIn();
       const { cookie } = operator;
       leadsToSignIn(await operator.submit('/console/teams', '/console/sign-out'));
@@ -73,7 +73,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, ops_nam
   });
 
   describe('without a session', () => {
-    test('every page of the table leads to the sign-in, and every form is refused', async () => {
+    test('every page of the table redirects to the sign-in, and every form is refused', async () => {
       for (const cookie of [undefined, 'lingate_console=', `lingate_console=${'x'.repeat(43)}`]) {
         const nobody = visitor();
         nobody.cookie = cookie;
@@ -84,7 +84,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, ops_nam
       }
     });
 
-    test('only the sign-in and its style are to be had', async () => {
+    test('only the sign-in and its style sheet are accessible', async () => {
       expect(paths('POST', 'everybody')).toEqual(['/console/sign-in']);
       expect(paths('GET', 'everybody').filter((path) => !path.startsWith('/console/assets/'))).toEqual(['/console/sign-in']);
     });
@@ -103,14 +103,14 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, ops_nam
       expect((await operator.get('/console/teams')).status).toBe(200);
     });
 
-    test('is refused as a page to whoever looks, and names its code', async () => {
+    test('is refused with a page that names its code', async () => {
       const operator = await signedIn();
       const answer = await operator.post('/console/sign-out', {});
       expect([answer.status, answer.header('content-type')]).toEqual([419, 'text/html; charset=utf-8']);
       expect(answer.body).toContain('<code>csrf_invalid</code>');
     });
 
-    test('at the sign-in is refused too, whatever token it brings', async () => {
+    test('at the sign-in is refused too, whatever its token', async () => {
       for (const csrf_token of ['', 'x', `0.${'x'.repeat(43)}`, `${'9'.repeat(15)}.${'x'.repeat(43)}`]) {
         const answer = await visitor().post('/console/sign-in', { token: TOKEN, csrf_token }, { accept: '*/*' });
         expectProblem(answer, 'csrf_invalid');
@@ -121,8 +121,8 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, ops_nam
       ['another site', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
       ['another port of this machine', { origin: 'http://127.0.0.1:1', 'sec-fetch-site': 'same-site' }],
       ['a page without an origin', { origin: 'null' }],
-      ['another site, by one field alone', { 'sec-fetch-site': 'cross-site' }],
-      ['another site, by the other alone', { origin: 'https://evil.example' }],
+      ['another site, by one field only', { 'sec-fetch-site': 'cross-site' }],
+      ['another site, by the other only', { origin: 'https://evil.example' }],
     ])('from %s is refused, although it has the token', async (_what, headers) => {
       const operator = await signedIn();
       const answer = await operator.submit('/console/teams', '/console/sign-out', {}, { ...headers, accept: '*/*' });
@@ -147,7 +147,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, ops_nam
     });
   });
 
-  test('every answer forbids framing, foreign forms, scripts of others, keeping and telling other sites', async () => {
+  test('every answer forbids framing, foreign forms, foreign scripts, caching and referrers', async () => {
     const operator = await signedIn();
     for (const [path, status] of [
       ['/console/teams', 200],
@@ -187,7 +187,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, ops_nam
     '/console/__proto__',
     '/console/constructor',
     `/console/${'a'.repeat(8000)}`,
-  ])('%s is no page', async (path) => {
+  ])('%s is not found', async (path) => {
     const operator = await signedIn();
     const answer = await operator.get(path, { accept: '*/*' });
     expectProblem(answer, 'not_found');
@@ -200,7 +200,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, ops_nam
     expect(answer.header('allow')).toBe('GET, HEAD');
   });
 
-  test('under a name that is not the listener’s own nothing is to be had, also with the cookie', async () => {
+  test('under a name that is not the listener’s own nothing is accessible, even with the cookie', async () => {
     const operator = await signedIn();
     for (const host of ['evil.example', `evil.example:${setting.gateway.opsPort}`]) {
       expect((await operator.get('/console/teams', { host })).status).toBe(421);
@@ -209,7 +209,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, ops_nam
     expect((await operator.get('/console/teams', { host: 'ops.internal' })).status).toBe(200);
   });
 
-  test('what a query holds is not in the page, but escaped as the search', async () => {
+  test('what a query holds is not in the page, except escaped as the search', async () => {
     const operator = await signedIn();
     const script = '"><script>alert(1)</script>';
     const query = new URLSearchParams({ q: script, sort: script, cursor: script, notice: script, other: script }).toString();
@@ -219,21 +219,25 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, ops_nam
     expect(body).toContain('&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;');
   });
 
-  test('10,000 wrong tokens: from the eleventh within a minute on all wait, and the operator is let in', { timeout: 120_000 }, async () => {
-    const guesser = visitor();
-    const { body } = await guesser.get('/console/sign-in');
-    const fields = hiddenFields(body, '/console/sign-in');
-    const statuses: number[] = [];
-    const beganMs = performance.now();
-    for (let sent = 0; sent < 10_000; sent += 50) {
-      const tries = Array.from({ length: 50 }, (_, at) => guesser.post('/console/sign-in', { ...fields, token: `${TOKEN}${sent + at}` }));
-      statuses.push(...(await Promise.all(tries)).map(({ status }) => status));
-    }
-    expect(statuses.filter((status) => status !== 429 && status !== 401)).toEqual([]);
-    const minutes = 1 + Math.floor((performance.now() - beganMs) / 60_000);
-    expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(10 * (minutes + 1));
-    expect(guesser.cookie).toBeUndefined();
-    await signedIn();
-    expect(setting.gateway.logLines.join('')).not.toContain(TOKEN);
-  });
+  test(
+    '10,000 wrong tokens: from the eleventh within a minute on all must wait, and the operator is let in',
+    { timeout: 120_000 },
+    async () => {
+      const guesser = visitor();
+      const { body } = await guesser.get('/console/sign-in');
+      const fields = hiddenFields(body, '/console/sign-in');
+      const statuses: number[] = [];
+      const beganMs = performance.now();
+      for (let sent = 0; sent < 10_000; sent += 50) {
+        const tries = Array.from({ length: 50 }, (_, at) => guesser.post('/console/sign-in', { ...fields, token: `${TOKEN}${sent + at}` }));
+        statuses.push(...(await Promise.all(tries)).map(({ status }) => status));
+      }
+      expect(statuses.filter((status) => status !== 429 && status !== 401)).toEqual([]);
+      const minutes = 1 + Math.floor((performance.now() - beganMs) / 60_000);
+      expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(10 * (minutes + 1));
+      expect(guesser.cookie).toBeUndefined();
+      await signedIn();
+      expect(setting.gateway.logLines.join('')).not.toContain(TOKEN);
+    },
+  );
 });

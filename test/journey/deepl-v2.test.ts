@@ -1,4 +1,4 @@
-// DeepL's own client for Node, unchanged, in front of `lingate/plugins/deepl-v2`, on both listeners and stores: what works.
+// DeepL's own client for Node, unchanged, with `lingate/plugins/deepl-v2`, on both listeners and stores: what works.
 import { DeepLClient, GlossaryEntries } from 'deepl-node';
 import type { Formality, GlossaryInfo, TargetLanguageCode, TranslateTextOptions } from 'deepl-node';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
@@ -18,7 +18,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deep
   beforeEach(() => setting.engine.forget());
 
   const client = (key = team.key): DeepLClient => new DeepLClient(key, { serverUrl: `http://127.0.0.1:${setting.gateway.port}` });
-  /** The bodies that the engine was sent. */
+  /** The bodies that the engine received. */
   const sent = (): unknown[] => setting.engine.requests.map(({ body }) => JSON.parse(body) as unknown);
   const settled = async ({ teamId }: TestTeam): Promise<number | undefined> => {
     const standing = answered(await setting.gateway.store.teams.standing(teamId));
@@ -34,7 +34,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deep
     expect(list.map(({ detectedSourceLang }) => detectedSourceLang)).toEqual(['en', 'en']);
   });
 
-  test('formality, context and tags go to the engine; what is one engine’s own affair is checked and left out', async () => {
+  test('formality, context and tags reach the engine; options of one engine are checked and left out', async () => {
     const options: TranslateTextOptions = {
       formality: 'prefer_less',
       context: 'A letter.',
@@ -64,7 +64,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deep
     ]);
   });
 
-  test('formality on a target without it is left out where it is a preference', async () => {
+  test('a formality that is only preferred is left out for a target without it', async () => {
     await client().translateText('a', null, 'tr', { formality: 'prefer_more' });
     await client().translateText('a', null, 'DE' as TargetLanguageCode, { formality: 'LESS' as Formality });
     expect(sent()).toEqual([
@@ -73,7 +73,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deep
     ]);
   });
 
-  test('bare targets mean the variant of the configuration, and traditional Chinese is not simplified', async () => {
+  test('bare targets mean the configured variant, and traditional Chinese is not answered in simplified', async () => {
     const targets = ['EN', 'pt', 'ZH-HANS', 'pt-br'];
     for (const target of targets) {
       const body = { text: ['a'], target_lang: target };
@@ -89,7 +89,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deep
     expect([refused.status, refused.json()]).toMatchObject([400, { code: 'invalid_target_lang' }]);
   });
 
-  test('of several glossaries the first that has a term decides; each must be there and have the pair', async () => {
+  test('of several glossaries the first that has a term decides; each must exist and have the pair', async () => {
     const { key, teamId } = await setting.gateway.team({ ...QUOTA_PLAN, max_glossaries: 9 });
     const own = client(key);
     const made = async (entries: Record<string, string>, to: 'de' | 'fr' = 'de'): Promise<GlossaryInfo> =>
@@ -151,7 +151,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deep
     ]);
   });
 
-  test('what is chosen to be nothing is fine, and a context may be as long as the body', async () => {
+  test('empty options are fine, and a context may be as long as the body', async () => {
     const context = 'é'.repeat(10_000);
     const body = { text: ['a'], target_lang: 'DE', style_id: '', custom_instructions: [], translation_memory_id: null, context };
     expect((await ask(setting, { method: 'POST', path: '/v2/translate', key: team.key, body })).status).toBe(200);
@@ -159,7 +159,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deep
   });
 
   test.each(['GET /v2/documents', 'POST /v2/document/abc/result', 'DELETE /v3/nothing/at/all', 'PATCH /v2/x'])(
-    '%s is a 404 in the form of the API, without a key too',
+    '%s is a 404 in the API’s format, even without a key',
     async (route) => {
       const [method = '', path = ''] = route.split(' ');
       const response = await ask(setting, { method, path });
@@ -168,12 +168,12 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deep
     },
   );
 
-  test('advice names the way in which this API sends a key', async () => {
+  test('advice names this API’s way of sending a key', async () => {
     const response = await ask(setting, { method: 'POST', path: '/v2/translate', body: { text: ['a'], target_lang: 'DE' } });
     expect(response.json()).toMatchObject({ detail: expect.stringContaining('DeepL-Auth-Key') as string });
   });
 
-  test('JSON does what forms do, the key may stand in any of its fields, and unknown parameters are ignored', async () => {
+  test('JSON works like forms, the key may be in any of its fields, and unknown parameters are ignored', async () => {
     const post = (headers: Readonly<Record<string, string>>, body: unknown): ReturnType<typeof ask> =>
       ask(setting, { method: 'POST', path: '/v2/translate', headers, body });
     const json = { text: ['a', 'b'], target_lang: 'de', show_billed_characters: true, anything: [{}], formality: null };
@@ -190,7 +190,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deep
     expect(one.json()).toEqual({ translations: [{ detected_source_language: 'EN', text: '[DE] a' }] });
   });
 
-  test('languages are those of /v1, whether the type stands in the query or in a body', async () => {
+  test('languages are those of /v1, whether the type is in the query or in a body', async () => {
     const v1 = async (type: string): Promise<unknown> => (await ask(setting, { path: `/v1/languages?type=${type}`, key: team.key })).json();
     const v2 = async (query: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<unknown> =>
       (await ask(setting, { path: `/v2/languages${query}`, key: team.key, body, ...(headers === undefined ? {} : { headers }) })).json();
@@ -207,14 +207,14 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deep
     expect((await client().getSourceLanguages()).map(({ code }) => code)).toContain('en');
   });
 
-  test('the usage that the client reads is that of our books, with a quota and with credit', async () => {
+  test('the usage that the client reads matches our accounts, with a quota and with credit', async () => {
     const quota = await setting.gateway.team({ ...QUOTA_PLAN, characters: 30 });
     await client(quota.key).translateText(['grüße 😀', 'abc'], null, 'de');
     await expect.poll(() => settled(quota)).toBe(10);
     const usage = await client(quota.key).getUsage();
     expect([usage.character?.count, usage.character?.limit, usage.anyLimitReached()]).toEqual([10, 30, false]);
-    const books = (await ask(setting, { path: '/v1/usage', key: quota.key })).json() as Record<string, unknown>;
-    expect([books['character_count'], books['character_limit']]).toEqual([10, 30]);
+    const account = (await ask(setting, { path: '/v1/usage', key: quota.key })).json() as Record<string, unknown>;
+    expect([account['character_count'], account['character_limit']]).toEqual([10, 30]);
 
     // 2500 of the smallest coins for a million characters: 400 for each coin.
     const credit = await setting.gateway.team(CREDIT_PLAN, 3);

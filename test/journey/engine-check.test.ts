@@ -1,4 +1,4 @@
-// `lingate engine check` against engines that work and engines with everything that goes wrong: what it says, and that it is ours.
+// `lingate engine check` against working engines and every way to fail: what it prints, and that the words are ours.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,8 +26,8 @@ const OPTIONS: Readonly<Record<string, object>> = {
   mtranserver: { token: SECRET },
 };
 
-/** Matchers, as what they stand for. */
-const words = (said: RegExp | string): unknown => (typeof said === 'string' ? expect.stringContaining(said) : expect.stringMatching(said));
+/** Matchers for the parts that vary. */
+const words = (text: RegExp | string): unknown => (typeof text === 'string' ? expect.stringContaining(text) : expect.stringMatching(text));
 const NUMBER: unknown = expect.any(Number);
 
 let folder: string;
@@ -49,7 +49,7 @@ interface Engine {
   readonly plugins?: readonly object[];
 }
 
-/** The command line for a configuration; JSON is YAML. */
+/** The command line for a configuration; JSON is valid YAML. */
 function argumentsFor({ plugins = [], protocol = 'native', options = OPTIONS[protocol] ?? {}, ...engine }: Engine): string[] {
   const file = join(folder, 'lingate.yaml');
   writeFileSync(file, JSON.stringify({ engine: { protocol, options, timeout_ms: 5000, ...engine }, plugins, languages: LANGUAGES }));
@@ -64,7 +64,7 @@ async function check(engine: Engine, ...more: string[]): Promise<{ readonly ende
   return { ended, replicas };
 }
 
-/** What is said of the only replica, which cannot translate. */
+/** The report on the only replica, which cannot translate. */
 async function failureOf(engine: Engine, ...more: string[]): Promise<ReplicaReport> {
   const { ended, replicas } = await check(engine, ...more);
   expect([ended.status, ended.stderr, replicas.length]).toEqual([1, 'lingate engine check: 1 of 1 replica cannot translate\n', 1]);
@@ -79,7 +79,7 @@ async function scripted(protocol: string, behaviour: Behaviour = 'ok'): Promise<
   return engine;
 }
 
-/** What is said of an engine that answers with this status, and what should be. */
+/** The report on an engine that answers with this status, and the expected one. */
 async function toldOf(protocol: string, code: number, advice: RegExp): Promise<readonly [told: ReplicaReport, wanted: object]> {
   const { url } = await scripted(protocol, status(code));
   const wanted = { engine: 'default', url, ok: false, failure: 'status', status: code, echoes_id: true, advice: words(advice) };
@@ -87,11 +87,11 @@ async function toldOf(protocol: string, code: number, advice: RegExp): Promise<r
 }
 
 test.each([
-  ['a key that may not', 403, /^Check the key in engine\.options/],
-  ['a server that sends us elsewhere', 308, /^Put the address that it redirects to/],
+  ['a key without permission', 403, /^Check the key in engine\.options/],
+  ['a server that redirects', 308, /^Put the address that it redirects to/],
   ['an overloaded server', 429, /it says that it is overloaded\.$/],
   ['a server without its engine', 502, /^Check the proxy in front/],
-])('%s (%i) is told by its status', async (_name, code, advice) => {
+])('%s (%i) is reported by its status', async (_name, code, advice) => {
   const [told, wanted] = await toldOf('native', code, advice);
   expect(told).toEqual(wanted);
 });
@@ -109,12 +109,12 @@ describe.each([...builtInProtocols.keys()])('an engine that speaks %s', (protoco
   test.each([
     ['a wrong key', 401, /^Check the key in engine\.options/],
     ['a wrong path', 404, /^Check the path in engine\.urls/],
-  ])('%s (%i) is told by its status', async (_name, code, advice) => {
+  ])('%s (%i) is reported by its status', async (_name, code, advice) => {
     const [told, wanted] = await toldOf(protocol, code, advice);
     expect(told).toEqual(wanted);
   });
 
-  test('what is no engine is told: a page, an answer of another protocol', async () => {
+  test('a server that is not an engine is reported: a page, an answer of another protocol', async () => {
     const page = await scripted(protocol, 'not_json');
     expect(await failureOf({ protocol, urls: [page.url] })).toMatchObject({
       failure: 'not_json',
@@ -130,7 +130,7 @@ describe.each([...builtInProtocols.keys()])('an engine that speaks %s', (protoco
 });
 
 describe('several replicas', () => {
-  test('are all checked, in their order; one that cannot is status 1', async () => {
+  test('are all checked, in order; one that cannot translate is status 1', async () => {
     const [good, bad] = [await scripted('native'), await scripted('native', status(500))];
     const { ended, replicas } = await check({ urls: [good.url, bad.url, `${good.url}/`] });
     expect(replicas.map(({ url, ok }) => [url, ok])).toEqual([
@@ -140,7 +140,7 @@ describe('several replicas', () => {
     expect([ended.status, ended.stderr]).toEqual([1, 'lingate engine check: 1 of 2 replicas cannot translate\n']);
   });
 
-  test('say each for itself whether they repeat the request id', async () => {
+  test('each report whether they repeat the request id', async () => {
     const silent: Behaviour = (request, response) => {
       response.removeHeader('x-request-id');
       response.end(SUBJECTS['native']!.right(request));
@@ -158,7 +158,7 @@ describe('several replicas', () => {
     ]);
   });
 
-  test('are a line each for people, which cannot drive their terminal', async () => {
+  test('are a line each for people, without control characters for their terminal', async () => {
     const [good, bad] = [
       await scripted('native', answer(JSON.stringify({ translations: [{ text: 'x\u001b[2J\ny' }] }))),
       await scripted('native', status(401)),
@@ -187,7 +187,7 @@ describe('the connection', () => {
     return engine.port;
   };
 
-  test('nobody there', async () => {
+  test('nothing listens', async () => {
     const gone = await startScriptedEngine();
     const { url } = gone;
     await gone.close();
@@ -200,14 +200,14 @@ describe('the connection', () => {
     });
   });
 
-  test('no such name', async () => {
+  test('an unknown host name', async () => {
     expect(await failureOf({ urls: ['http://nobody.invalid'] })).toMatchObject({
       failure: 'connect',
       advice: words(/^Check the host name/),
     });
   });
 
-  test('a certificate that is not trusted', async () => {
+  test('an untrusted certificate', async () => {
     const url = `https://localhost:${await tlsPort()}`;
     expect(await failureOf({ urls: [url] })).toMatchObject({ failure: 'connect', advice: words('NODE_EXTRA_CA_CERTS') });
   });
@@ -221,7 +221,7 @@ describe('the connection', () => {
     });
   });
 
-  test('no TLS where it is asked for', async () => {
+  test('no TLS although it is expected', async () => {
     const { port } = await scripted('native');
     expect(await failureOf({ urls: [`https://localhost:${port}`] })).toMatchObject({
       failure: 'connect',
@@ -229,7 +229,7 @@ describe('the connection', () => {
     });
   });
 
-  test('an answer that does not come in time, and one that breaks off', async () => {
+  test('an answer that is too late, and one that breaks off', async () => {
     const hanging = await scripted('native', 'hang');
     expect(await failureOf({ urls: [hanging.url], timeout_ms: 200 })).toMatchObject({
       failure: 'timeout',
@@ -246,13 +246,13 @@ describe('pairs', () => {
     ['libretranslate', status(400, '{"error":"Irish (ga) is not available as a target language from English (en)"}')],
     ['deepl', status(400, `{"message":"Value for 'target_lang' not supported."}`)],
     ['apertium', status(400)],
-  ])('that %s does not have', async (protocol, behaviour) => {
+  ])('that %s lacks', async (protocol, behaviour) => {
     const { url } = await scripted(protocol, behaviour);
     const report = await failureOf({ protocol, urls: [url] }, '--to', 'ga');
     expect(report).toMatchObject({ failure: 'unsupported_pair', status: 400, advice: words('engine.pairs') });
   });
 
-  test('are codes of ours in either case; a base code is its first variant; another word is wrong usage', async () => {
+  test('are our codes in upper or lower case; a base code is its first variant; another word is wrong usage', async () => {
     const { url, requests } = await scripted('native');
     await check({ urls: [url] }, '--from', 'es', '--to', 'en');
     expect(JSON.parse(requests[0]!.body)).toMatchObject({ text: ['La casa es grande.'], source_lang: 'ES', target_lang: 'EN-GB' });
@@ -308,13 +308,13 @@ describe('a language model', () => {
     expect(await report('')).toMatchObject({ failure: 'status', status: 429 });
   });
 
-  /** As vLLM, Ollama, OpenAI and LM Studio say it. */
+  /** As vLLM, Ollama, OpenAI and LM Studio word it. */
   test.each([
     [404, { object: 'error', message: 'The model `the-model` does not exist.', type: 'NotFoundError', param: null, code: 404 }],
     [404, { error: { message: 'model "the-model" not found, try pulling it first', type: 'api_error', param: null, code: null } }],
     [404, { error: { message: 'You have no access to the-model', type: 'invalid_request_error', code: 'model_not_found' } }],
     [400, { error: { message: 'Invalid model identifier "the-model".', type: 'invalid_request_error', param: 'model' } }],
-  ])('that the server does not have (%i %o)', async (code, body) => {
+  ])('that the server lacks (%i %o)', async (code, body) => {
     const { url } = await scripted('openai', status(code, JSON.stringify(body)));
     expect(await failureOf({ protocol: 'openai', urls: [url] })).toMatchObject({
       failure: 'status',
@@ -323,7 +323,7 @@ describe('a language model', () => {
     });
   });
 
-  test('that is cut at its token limit', async () => {
+  test('that reaches its token limit', async () => {
     const { url } = await scripted('openai', (request, response) => void response.end(completion(openAiRight(request), 'length')));
     expect(await failureOf({ protocol: 'openai', urls: [url] })).toMatchObject({
       failure: 'cut_off',
@@ -339,7 +339,7 @@ describe('the real Apertium', () => {
   });
   afterAll(() => apertium.stop());
 
-  test('translates a pair that it has, says so of one that it has not, and of a path that is wrong', async () => {
+  test('translates a pair that it has, and reports a missing pair and a wrong path', async () => {
     const engine = { protocol: 'apertium', urls: [apertium.url] };
     expect((await check(engine, '--to', 'ES')).replicas).toMatchObject([{ ok: true, text: 'La casa es grande.' }]);
     expect((await check(engine, '--from', 'ES', '--to', 'EN')).replicas).toMatchObject([{ ok: true, text: 'The house is big.' }]);
@@ -361,7 +361,7 @@ test("a plugin's protocol is checked too", async () => {
   expect(await failureOf(engine('another'))).toMatchObject({ failure: 'status', advice: words(/./) });
 });
 
-test('a configuration that does not fit is one line, and nothing is asked', async () => {
+test('an invalid configuration is one line, and no engine is called', async () => {
   const { url, requests } = await scripted('openai');
   const ended = await inProcess(argumentsFor({ protocol: 'openai', urls: [url], options: {} }));
   expect([ended.status, ended.stdout]).toEqual([1, '']);

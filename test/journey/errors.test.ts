@@ -16,15 +16,13 @@ import { startRedis } from '../support/redis.ts';
 import type { RedisServer } from '../support/redis.ts';
 import { CANARY, startScriptedEngine, status } from '../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
-import { LISTENERS } from '../support/listeners.ts';
+import { combinations } from '../support/every-gateway.ts';
 
 const DOCS = 'https://docs.example/lingate';
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 const FAULT_PLUGIN = fileURLToPath(new URL('../support/plugins/fault.ts', import.meta.url));
 
-const combinations = LISTENERS.flatMap((listener) => (['sqlite', 'redis'] as const).map((store) => ({ listener, store })));
-
-describe.each(combinations)('$listener listener, $store store', ({ listener, store }) => {
+describe.each(combinations({}))('$listener listener, $store store', ({ listener, store }) => {
   let gateway: TestGateway;
   let engine: ScriptedEngine;
   let redis: RedisServer | undefined;
@@ -67,7 +65,7 @@ describe.each(combinations)('$listener listener, $store store', ({ listener, sto
     });
   }
 
-  /** Checks all that every problem has, and that there is nothing more than `fields` besides. */
+  /** Checks what every problem has, and that there are no members but `fields` besides. */
   function expectProblem(response: HttpResponse, code: ProblemCode, fields: Readonly<Record<string, unknown>> = {}): void {
     const document = JSON.parse(response.body) as Record<string, unknown>;
     expect(document).toEqual({
@@ -133,7 +131,7 @@ describe.each(combinations)('$listener listener, $store store', ({ listener, sto
     await nothingChargedTo(fresh);
   });
 
-  test('an unknown parameter is told before too many texts, however many they are', async () => {
+  test('an unknown parameter is reported before too many texts, however many there are', async () => {
     for (const count of [51, 60_000]) {
       const body = { text: Array.from({ length: count }, () => 'a'), target_lang: 'DE', formal: 'more' };
       const response = await translate({ body });
@@ -179,7 +177,7 @@ describe.each(combinations)('$listener listener, $store store', ({ listener, sto
     expect((await translate({ key: small.key, body: { text: ['12'], target_lang: 'DE' } })).status).toBe(200);
   });
 
-  test('402 credit_exhausted: what is there rounded down, what is needed rounded up', async () => {
+  test('402 credit_exhausted: what is left is rounded down, what is needed is rounded up', async () => {
     const poor = await gateway.team(CREDIT_PLAN, 1);
     // 401 characters at 2,500 minor units per million are 1.0025 minor units.
     const response = await translate({ key: poor.key, body: { text: ['x'.repeat(401)], target_lang: 'DE' } });
@@ -213,7 +211,7 @@ describe.each(combinations)('$listener listener, $store store', ({ listener, sto
     }
   });
 
-  test('500 internal_error for a bug in a step: nothing of it is told, nothing is charged', async () => {
+  test('500 internal_error for a bug in a step: no detail of it is revealed, nothing is charged', async () => {
     const fresh = await gateway.team();
     const response = await translate({ key: fresh.key, headers: { 'x-test-fault': 'throw' } });
     expectProblem(response, 'internal_error');
@@ -221,7 +219,7 @@ describe.each(combinations)('$listener listener, $store store', ({ listener, sto
     await nothingChargedTo(fresh);
   });
 
-  test('503 engine_unavailable after two attempts: nothing of the engine is told, nothing is charged', async () => {
+  test('503 engine_unavailable after two attempts: nothing of the engine is revealed, nothing is charged', async () => {
     const fresh = await gateway.team();
     const before = engine.requests.length;
     engine.behave(status(418), 'not_json');
@@ -240,7 +238,7 @@ describe.each(combinations)('$listener listener, $store store', ({ listener, sto
     await expect.poll(() => gateway.store.teams.standing(fresh.teamId)).toMatchObject({ usedCharacters: 5, heldCharacters: 0 });
   });
 
-  test('a caller who leaves while the engine works is charged nothing, and the engine call is called off', async () => {
+  test('a caller who leaves while the engine works is charged nothing, and the engine call is aborted', async () => {
     const fresh = await gateway.team();
     engine.behave('hang');
     const abort = new AbortController();

@@ -1,4 +1,4 @@
-// The same laws whichever API a caller speaks: limit, quota, credit, revocation and release, over every front, listener and store.
+// The same rules for every API: limit, quota, credit, revocation and release, over every front, listener and store.
 import { afterEach, describe, expect, test } from 'vitest';
 import { describeRoutes } from '../../src/app/route-rows.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -6,7 +6,7 @@ import { answered } from '../../src/domain/store-unavailable.ts';
 import { CANARY } from '../../src/testing/scripted-engine.ts';
 import { onEveryGateway } from '../support/every-gateway.ts';
 import { FACADES, FRONTS, LIBRETRANSLATE, V1 } from '../support/fronts.ts';
-import type { Front, FrontRequest, ToldCode } from '../support/fronts.ts';
+import type { Front, FrontRequest, RefusalCode } from '../support/fronts.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { KeyChange } from '../../src/ports/team-registry.ts';
 import type { TestTeam } from '../support/gateway.ts';
@@ -16,12 +16,12 @@ import type { HttpResponse } from '../support/raw-http.ts';
 const UNKNOWN_KEY = `la_live_${'x'.repeat(40)}`;
 /** Each costs five characters. */
 const HELLO = ['Hello'];
-/** A burst that takes longer is no burst: the second that it is about is one of the store's clock, not of this process's. */
+/** A slower burst does not count: the second that it tests is one of the store's clock, not of this process's. */
 const BURST_MS = 500;
-/** Bursts that may take longer, on a busy machine. */
+/** How many bursts may be too slow, on a busy machine. */
 const BURSTS_MAX = 50;
 
-// Nothing may end by a deadline here but by what is tested.
+// Nothing here may end by another deadline than the one that is tested.
 const config = { plugins: FACADES, engine: { timeout_ms: 20_000 } };
 
 onEveryGateway({ config }, (setting) => {
@@ -30,11 +30,11 @@ onEveryGateway({ config }, (setting) => {
   const send = (asked: FrontRequest): Promise<HttpResponse> => request({ port: setting.gateway.port, ...asked });
   const translate = (front: Front, { key }: Pick<TestTeam, 'key'>, text: readonly string[] = HELLO): Promise<HttpResponse> =>
     send(front.translation(key, text));
-  const expectTold = (front: Front, response: HttpResponse, code: ToldCode): void => {
+  const expectRefusal = (front: Front, response: HttpResponse, code: RefusalCode): void => {
     expect([front.name, response.status, response.body]).toEqual([front.name, front.statuses[code], expect.any(String)]);
     expect(response.body).not.toContain(CANARY);
   };
-  /** Settled, with nothing on its way. */
+  /** Settled, with nothing in flight. */
   const charged = async ({ teamId }: TestTeam): Promise<number | undefined> => {
     const standing = answered(await setting.gateway.store.teams.standing(teamId));
     return standing?.openReservations === 0 ? standing.usedCharacters : undefined;
@@ -43,7 +43,7 @@ onEveryGateway({ config }, (setting) => {
   const balanceMicro = async ({ teamId }: TestTeam): Promise<number> =>
     answered(await setting.gateway.store.teams.findTeam(teamId))!.balanceMicro;
 
-  /** Statuses of as many requests at once, `fronts` in turn, all well within a second. */
+  /** Statuses of this many concurrent requests, `fronts` in turn, all well within a second. */
   async function burst(
     fronts: readonly Front[],
     requests: number,
@@ -78,16 +78,16 @@ onEveryGateway({ config }, (setting) => {
       const refused = answers.filter(([, { status }]) => status !== 200);
       expect(refused).toHaveLength(3);
       for (const [, response] of refused) {
-        expectTold(front, response, 'rate_limited');
+        expectRefusal(front, response, 'rate_limited');
         expect(response.body).toMatch(front === LIBRETRANSLATE ? /Slowdown: 5 / : /At most 5 requests .* for the team/);
         expect([response.header('retry-after'), response.header('x-ratelimit-limit')]).toEqual(['1', '5']);
       }
     });
 
-    test('what is refused for its content takes a place in the rate and no characters', async () => {
+    test('a request refused for its content takes a slot of the rate but no characters', async () => {
       const team = await setting.gateway.team({ ...QUOTA_PLAN, max_characters_per_request: 3 });
-      expectTold(front, await send(front.translation(team.key, ['a'], 'zz')), 'invalid_target_lang');
-      expectTold(front, await translate(front, team), 'text_too_long');
+      expectRefusal(front, await send(front.translation(team.key, ['a'], 'zz')), 'invalid_target_lang');
+      expectRefusal(front, await translate(front, team), 'text_too_long');
       expect(setting.engine.requests).toHaveLength(0);
       expect(await charged(team)).toBe(0);
       const plan = { ...QUOTA_PLAN, requests_per_second: 1, max_characters_per_request: 3 };
@@ -101,13 +101,13 @@ onEveryGateway({ config }, (setting) => {
       const text = Array.from({ length: front.textsMax }, (_none, i) => `text ${i}`);
       const response = await translate(front, team, text);
       expect([response.status, front.texts(response.body)]).toEqual([200, text.map((one) => `[DE] ${one}`)]);
-      // No engine is sent more at once than a request to `/v1` may have.
+      // No engine gets more at once than a request to `/v1` may have.
       const sent = setting.engine.requests.map(({ body }) => (JSON.parse(body) as { text: string[] }).text);
       expect([sent.flat().toSorted(), sent.every((piece) => piece.length <= 50)]).toEqual([text.toSorted(), true]);
       await expect.poll(() => charged(team)).toBe(text.join('').length);
     });
 
-    test('too many texts are refused as that, however many they are, but in a form of more than 1,000 fields', async () => {
+    test('too many texts are reported as such, however many, except in a form of more than 1,000 fields', async () => {
       const team = await setting.gateway.team();
       for (const count of [front.textsMax + 1, 1001, 60_000]) {
         const text = Array.from({ length: count }, () => 'a');
@@ -119,7 +119,7 @@ onEveryGateway({ config }, (setting) => {
         for (const { contentType, body } of bodies) {
           const response = await send({ ...asked, headers: { ...headers, 'content-type': contentType }, body });
           const isForm = contentType.endsWith('urlencoded') && count > 1000;
-          expectTold(front, response, isForm ? 'validation_error' : 'too_many_texts');
+          expectRefusal(front, response, isForm ? 'validation_error' : 'too_many_texts');
           expect(response.body).toContain(isForm ? 'body: a form may have at most 1000 fields' : String(front.textsMax));
           if (!isForm) expect(response.body).not.toMatch(/body:|may hold at most 5000/);
         }
@@ -128,16 +128,16 @@ onEveryGateway({ config }, (setting) => {
       expect(await charged(team)).toBe(0);
     });
 
-    test('a quota is used up to its last character and not beyond, however many ask at once', async () => {
+    test('a quota is used up to its last character and not beyond, however many requests compete', async () => {
       const team = await setting.gateway.team({ ...QUOTA_PLAN, characters: 17 });
       const answers = await Promise.all(Array.from({ length: 6 }, () => translate(front, team)));
       const refused = answers.filter(({ status }) => status !== 200);
       expect(refused).toHaveLength(3);
-      for (const response of refused) expectTold(front, response, 'quota_exceeded');
+      for (const response of refused) expectRefusal(front, response, 'quota_exceeded');
       for (const { body } of refused) expect(body).toContain('left for the team');
       await expect.poll(() => charged(team)).toBe(15);
       expect((await translate(front, team, ['ab'])).status).toBe(200);
-      expectTold(front, await translate(front, team, ['a']), 'quota_exceeded');
+      expectRefusal(front, await translate(front, team, ['a']), 'quota_exceeded');
     });
 
     test('credit pays for as many as it covers, to the millionth', async () => {
@@ -146,7 +146,7 @@ onEveryGateway({ config }, (setting) => {
       const text = ['x'.repeat(150)];
       const answers = await Promise.all(Array.from({ length: 4 }, () => translate(front, team, text)));
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(2);
-      for (const response of answers.filter(({ status }) => status !== 200)) expectTold(front, response, 'credit_exhausted');
+      for (const response of answers.filter(({ status }) => status !== 200)) expectRefusal(front, response, 'credit_exhausted');
       await expect.poll(() => balanceMicro(team)).toBe(250_000);
     });
 
@@ -154,13 +154,13 @@ onEveryGateway({ config }, (setting) => {
       const team = await setting.gateway.team();
       expect((await translate(front, team)).status).toBe(200);
       answered(await setting.gateway.store.teams.revokeKey(team.keyId));
-      expectTold(front, await translate(front, team), 'key_revoked');
-      expectTold(front, await send(front.translation(team.key, ['a'], 'zz')), 'key_revoked');
-      expectTold(front, await translate(front, { key: UNKNOWN_KEY }), 'unauthorized');
+      expectRefusal(front, await translate(front, team), 'key_revoked');
+      expectRefusal(front, await send(front.translation(team.key, ['a'], 'zz')), 'key_revoked');
+      expectRefusal(front, await translate(front, { key: UNKNOWN_KEY }), 'unauthorized');
       await expect.poll(() => charged(team)).toBe(5);
     });
 
-    test('a key that is disabled, has expired or is bound to other addresses is refused, and works again when that is taken back', async () => {
+    test('a key that is disabled, expired or bound to other addresses is refused, and works again when that is undone', async () => {
       const team = await setting.gateway.team({ ...QUOTA_PLAN, characters: 25 });
       const unknown = await translate(front, { key: UNKNOWN_KEY });
       for (const [change, code, words] of [
@@ -170,27 +170,27 @@ onEveryGateway({ config }, (setting) => {
       ] as const) {
         await changeKey(team, change);
         const refused = [await translate(front, team), await send(front.translation(team.key, ['a'], 'zz'))];
-        for (const response of refused) expectTold(front, response, code);
+        for (const response of refused) expectRefusal(front, response, code);
         for (const { body } of refused) expect(body).toMatch(words);
         for (const response of refused)
           expect(response.header('www-authenticate')).toBe(code === 'unauthorized' ? unknown.header('www-authenticate') : undefined);
         await changeKey(team, { disabled: false, limits: { expiresAtMs: null, allowedAddresses: ['127.0.0.1'] } });
         expect((await translate(front, team)).status).toBe(200);
       }
-      // The cache has learnt that the address is wanted, and forgets nothing when it is not any more.
+      // The cache has learnt that the address is needed, and keeps that even when it no longer is.
       await changeKey(team, { limits: { allowedAddresses: null } });
       expect((await translate(front, team)).status).toBe(200);
       await expect.poll(() => charged(team)).toBe(20);
       expect(setting.engine.requests).toHaveLength(4);
     });
 
-    test("a key's own characters end before the team's, whoever used the rest", async () => {
+    test('a key’s own characters end before the team’s, whoever used the rest', async () => {
       const team = await setting.gateway.team({ ...QUOTA_PLAN, characters: 1000 });
       await changeKey(team, { limits: { characters: 12 } });
       const answers = await Promise.all(Array.from({ length: 5 }, () => translate(front, team)));
       const refused = answers.filter(({ status }) => status !== 200);
       expect(refused).toHaveLength(3);
-      for (const response of refused) expectTold(front, response, 'quota_exceeded');
+      for (const response of refused) expectRefusal(front, response, 'quota_exceeded');
       for (const { body } of refused) expect(body).toContain('left for this key');
       await expect.poll(() => charged(team)).toBe(10);
       if (front === V1) {
@@ -206,13 +206,13 @@ onEveryGateway({ config }, (setting) => {
       expect((await translate(front, team)).status).toBe(200);
     });
 
-    test("a key's own rate is told with its limit, and what it refuses takes no place of the team's", async () => {
+    test('a key’s own rate is reported with its limit, and what it refuses takes no slot of the team’s', async () => {
       const own = { limits: { requestsPerSecond: 2 } };
       const answers = await burst([front], 5, { ...QUOTA_PLAN, requests_per_second: 50 }, (team) => changeKey(team, own));
       const refused = answers.filter(([, { status }]) => status !== 200);
       expect(refused).toHaveLength(3);
       for (const [, response] of refused) {
-        expectTold(front, response, 'rate_limited');
+        expectRefusal(front, response, 'rate_limited');
         expect(response.body).toMatch(front === LIBRETRANSLATE ? /Slowdown: 2 / : /At most 2 requests .* for this key/);
         expect([response.header('retry-after'), response.header('x-ratelimit-limit')]).toEqual(['1', '2']);
       }
@@ -222,7 +222,7 @@ onEveryGateway({ config }, (setting) => {
       const team = await setting.gateway.team({ ...QUOTA_PLAN, characters: 5 });
       setting.engine.behave('not_json', 'reset');
       const failed = await translate(front, team);
-      expectTold(front, failed, 'engine_unavailable');
+      expectRefusal(front, failed, 'engine_unavailable');
       expect([failed.header('retry-after'), setting.engine.requests.length]).toEqual(['5', 2]);
       await expect.poll(() => charged(team)).toBe(0);
       setting.engine.behave('one_too_few');
@@ -230,7 +230,7 @@ onEveryGateway({ config }, (setting) => {
       await expect.poll(() => charged(team)).toBe(5);
     });
 
-    test('a caller who leaves calls the engine off, pays nothing, and leaves nothing reserved', async () => {
+    test('a caller who leaves aborts the engine call, pays nothing, and leaves nothing reserved', async () => {
       const team = await setting.gateway.team({ ...QUOTA_PLAN, characters: 5 });
       setting.engine.always('hang');
       const connection = await RawConnection.open({ port: setting.gateway.port });
@@ -245,13 +245,13 @@ onEveryGateway({ config }, (setting) => {
     });
   });
 
-  test('the rate is one over all fronts', async () => {
+  test('all fronts share one rate', async () => {
     const answers = await burst(FRONTS, 9, { ...QUOTA_PLAN, requests_per_second: 4 });
     expect(answers.filter(([, { status }]) => status === 200)).toHaveLength(4);
-    for (const [front, response] of answers) if (response.status !== 200) expectTold(front, response, 'rate_limited');
+    for (const [front, response] of answers) if (response.status !== 200) expectRefusal(front, response, 'rate_limited');
   });
 
-  test('the quota is one over all fronts', async () => {
+  test('all fronts share one quota', async () => {
     const team = await setting.gateway.team({ ...QUOTA_PLAN, characters: 24 });
     const answers = await Promise.all(FRONTS.flatMap((front) => [front, front, front]).map((front) => translate(front, team)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(4);

@@ -1,4 +1,4 @@
-// Google's own client for Node in front of us, unchanged: every call that we offer, its errors and retries; and the manual's lines.
+// Google's own client for Node, unchanged: every call that we support, its errors and retries; and the manual's examples.
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ import { codeBlocks, manualPage, manualSection } from '../support/manual.ts';
 import { outputOf } from '../support/start-program.ts';
 import type { Startable } from '../support/start-program.ts';
 
-// The other version of the API, which comes with it, takes long to load.
+// The package also includes the other version of the API, which takes long to load.
 const { Translate } = createRequire(import.meta.url)('@google-cloud/translate/build/src/v2/index.js') as typeof Google;
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -41,9 +41,9 @@ onEveryGateway({ config: CONFIG }, (setting) => {
     vi.unstubAllEnvs();
   });
 
-  /** With its own retries, sooner than it would. */
-  const HASTY = { retryOptions: { maxRetryDelay: 0.05 } };
-  const client = (key = team.key, more: object = {}): Google.Translate => new Translate({ key, ...HASTY, ...more });
+  /** With its own retries, but shorter delays. */
+  const SHORT_DELAYS = { retryOptions: { maxRetryDelay: 0.05 } };
+  const client = (key = team.key, more: object = {}): Google.Translate => new Translate({ key, ...SHORT_DELAYS, ...more });
   const charged = async ({ teamId }: TestTeam): Promise<number | undefined> => {
     const standing = answered(await setting.gateway.store.teams.standing(teamId));
     return standing?.openReservations === 0 ? standing.usedCharacters : undefined;
@@ -65,7 +65,7 @@ onEveryGateway({ config: CONFIG }, (setting) => {
       '',
       '[FR] you',
     ]);
-    // What looks like HTML it sends as that.
+    // It sends what looks like HTML as HTML.
     expect((await translate.translate('<p>a</p>', 'zh-CN'))[0]).toBe('[ZH] <p>a</p>');
     expect(sent()).toEqual([
       { text: ['Hello'], target_lang: 'DE' },
@@ -90,22 +90,22 @@ onEveryGateway({ config: CONFIG }, (setting) => {
     expect(named).toEqual(languages);
   });
 
-  test('with the key in a field it asks with a slash behind v2', async () => {
+  test('with the key in a field it requests v2 with a trailing slash', async () => {
     const { authClient } = new Translate({ projectId: 'any' });
-    const translate = new Translate({ authClient: authClient.fromAPIKey(team.key), ...HASTY });
+    const translate = new Translate({ authClient: authClient.fromAPIKey(team.key), ...SHORT_DELAYS });
     expect((await translate.translate(['Hello'], 'de'))[0]).toEqual(['[DE] Hello']);
     expect((await translate.detect('Hello'))[0]).toMatchObject({ language: 'en' });
     expect((await translate.getLanguages())[0]).toHaveLength(40);
   });
 
-  test('what is refused is an error of its own kind with our words, which it does not repeat', async () => {
+  test('a refusal becomes an error of its own type with our message, and is not retried', async () => {
     const gone = await setting.gateway.team();
     answered(await setting.gateway.store.teams.revokeKey(gone.keyId));
     for (const key of ['nonsense', `la_live_${'x'.repeat(40)}`, gone.key]) {
       for (const call of [() => client(key).translate('a', 'de'), () => client(key).detect('a'), () => client(key).getLanguages()]) {
         const error = await failing(call());
         expect(error).toMatchObject({ code: 400, errors: [{ reason: 'API_KEY_INVALID' }] });
-        // Once, and not the same words twice.
+        // Once, without repeating the message.
         expect((error as Error).message).toMatch(/^API key not valid\. [^\n]+$/);
       }
     }
@@ -124,7 +124,7 @@ onEveryGateway({ config: CONFIG }, (setting) => {
     for (const one of [poor, gone]) expect(await charged(one)).toBe(0);
   });
 
-  test('too many requests and an engine that is away are repeated by it until they are answered, and charged once', async () => {
+  test('it retries 429s and an unavailable engine until they are answered, and is charged once', async () => {
     const slow = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1 });
     const patient = client(slow.key, { retryOptions: { maxRetryDelay: 1.1 }, maxRetries: 8 });
     const texts = await Promise.all([1, 2].map(async () => (await patient.translate('Hello', 'de'))[0]));
@@ -155,7 +155,7 @@ onEveryGateway({ config: CONFIG, listeners: [LISTENERS[0]] }, (setting) => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  /** Its output, line by line. Only the address is another one. */
+  /** Its output, line by line. Only the address is replaced. */
   async function run(program: Startable, file: string, lines: string): Promise<string[]> {
     await writeFile(join(folder, file), lines.replaceAll(ADDRESS, `http://127.0.0.1:${setting.gateway.port}`));
     const env = { ...process.env, LINGATE_KEY: team.key, [ENDPOINT]: `http://127.0.0.1:${setting.gateway.port}/language/translate/v2` };
@@ -163,7 +163,7 @@ onEveryGateway({ config: CONFIG, listeners: [LISTENERS[0]] }, (setting) => {
   }
   const linesOf = (section: string, language: string): string[] => codeBlocks(manualSection(PAGE, section), language);
 
-  test("the manual's lines for a shell, for Node and for Python", async () => {
+  test('the manual’s examples for a shell, for Node and for Python', async () => {
     const [commands = ''] = codeBlocks(manualPage(PAGE), 'sh');
     const lines: string[] = [];
     for (const command of commands.trimEnd().split(/(?<!\\)\n/)) {

@@ -1,4 +1,4 @@
-// The manual's commands on operators, the audit, events, erasure, backups and checks, typed into a shell as they stand.
+// The manual's commands on operators, the audit log, events, erasure, backups and checks, run in a shell unchanged.
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -29,7 +29,7 @@ beforeEach(() => {
 });
 afterEach(() => folder.remove());
 
-/** As the manual has it, with ids, the port, folders and the program's name filled in. */
+/** As in the manual, with ids, the port, folders and the program's name filled in. */
 function typed(block: string, filled: Readonly<Record<string, string>> = {}, env: Readonly<Record<string, string>> = {}): Promise<string> {
   let text = block.replaceAll('/backups/', `${folder.path}/`).replaceAll(/^lingate /gm, '"$NODE" "$MAIN" ');
   for (const [shown, own] of Object.entries(filled)) text = text.replaceAll(shown, own);
@@ -50,11 +50,16 @@ async function command(...args: readonly string[]): Promise<Record<string, unkno
 }
 const makeTeam = async (): Promise<string> =>
   String((await command('team', 'create', '--name', 'Acme', '--plan', 'prepaid', '--credit-minor', '900'))['team_id']);
+const LIMITS = ['--characters', '100', '--requests-per-second', '5', '--allow', '10.0.0.0/8', '--expires-at', '2099-01-31T18:00:00Z'];
+const makeKey = async (teamId: string): Promise<string> =>
+  String((await command('key', 'create', '--team', teamId, '--mode', 'live', ...LIMITS))['key_id']);
+const keysOf = async (teamId: string, url = store): Promise<unknown> =>
+  parsed(await inProcess(['key', 'list', '--team', teamId, '--json', '--store', url]));
 const teamsIn = async (url: string): Promise<object[]> =>
   (parsed(await inProcess(['team', 'list', '--json', '--store', url])) as { teams: object[] }).teams;
 
 test('a team, its usage kept and not, and a glossary are deleted', async () => {
-  // What is kept of a team is what it has used.
+  // Only the team's usage is kept.
   const today = new Date().toISOString().slice(0, 10);
   const used = await useStore(store, today, [{ name: 'Used', days: { [today]: { backend: [4, 1] } } }]);
   const [whole, kept, owner] = [await makeTeam(), used[0]!.teamId, await makeTeam()];
@@ -76,7 +81,7 @@ test('a team, its usage kept and not, and a glossary are deleted', async () => {
   await beside.close();
 });
 
-test('credit is taken with a reason, and the audit shows it by each of its commands, in the members that are shown', async () => {
+test('credit is deducted with a reason, and each audit command shows it, with the documented members', async () => {
   const teamId = await makeTeam();
   await typed(oneOf('operators-and-audit', 'Deducting credit'), { TEAM: teamId });
   const token = (await typed(/`(openssl rand -hex 32)`/.exec(manualPage('operators-and-audit'))![1]!)).trim();
@@ -123,7 +128,7 @@ test('a key is limited, changed, disabled and enabled', async () => {
   expect(freed).not.toHaveProperty('allowed_addresses');
 });
 
-test('operators and events that are shown are a configuration, whose check says where events go', async () => {
+test('the documented operators and events are valid, and the check says where events go', async () => {
   const page = manualPage('events');
   const make = /: (echo "whsec_\$\(openssl rand -base64 32\)")$/m.exec(page)![1]!;
   const secret = (await typed(make)).trim();
@@ -139,32 +144,40 @@ test('operators and events that are shown are a configuration, whose check says 
   expect(await typed(`${check} --config ${file}`, {}, env)).toContain('https://billing.example.com/lingate');
 });
 
-test('a store is backed up, restored over a broken one, checked and migrated', async () => {
-  await makeTeam();
+test('a store is backed up, restored over a damaged one, checked and migrated', async () => {
+  const teamId = await makeTeam();
+  const keyId = await makeKey(teamId);
+  const kept = await keysOf(teamId);
   const backup = oneOf('keeping-data', 'Backup of a SQLite file');
   const copy = join(folder.path, /\/backups\/(\S+)/.exec(backup)![1]!);
-  await typed(backup);
+  expect(await typed(backup)).toMatch(/^Wrote \S+\.db, \d+ bytes\.\n$/);
   expect(statSync(copy).mode & 0o777).toBe(0o600);
   await command('team', 'create', '--name', 'Later', '--plan', 'pro');
+  await command('key', 'update', keyId, '--no-characters', '--disable');
+  expect(await keysOf(teamId)).not.toEqual(kept);
   const file = join(folder.path, 'data/lingate.db');
   writeFileSync(file, readFileSync(file).fill(0x55, 4096));
   const check = oneOf('keeping-data', 'Checking the books');
   await expect(typed(check)).rejects.toThrow('is damaged; restore it from a backup');
   expect(await typed(oneOf('keeping-data', 'Restore of a SQLite file'))).toContain('Acme');
   expect(await teamsIn(store)).toMatchObject([{ name: 'Acme' }]);
-  await typed(check);
-  await typed(oneOf('keeping-data', 'Upgrade'));
+  expect(await keysOf(teamId)).toEqual(kept);
+  expect(await typed(check)).toBe('Checked 1 teams, 1 keys and 0 glossaries: nothing is wrong.\n');
+  expect(await typed(oneOf('keeping-data', 'Upgrade'))).toBe('sqlite:data/lingate.db is of this version already.\n');
 });
 
 test('a store is moved into Redis and back, and both answer alike', async () => {
-  await makeTeam();
+  const teamId = await makeTeam();
+  await makeKey(teamId);
   const place = await storePlace('redis');
   const move = oneOf('keeping-data', 'Moving to another store');
   const [from, to] = [/sqlite:\S+/.exec(move)![0], /redis:\S+/.exec(move)![0]];
-  await typed(move, { [to]: place.url });
+  expect(await typed(move, { [to]: place.url })).toContain('Both hold the same');
   await expect(typed(move, { [to]: place.url })).rejects.toThrow('is not empty');
-  await typed(move, { [from]: place.url, [to]: `sqlite:${join(folder.path, 'back.db')}` });
-  const there = await teamsIn(place.url);
-  expect([there, await teamsIn(`sqlite:${join(folder.path, 'back.db')}`)]).toEqual([await teamsIn(store), there]);
+  const back = `sqlite:${join(folder.path, 'back.db')}`;
+  await typed(move, { [from]: place.url, [to]: back });
+  for (const url of [place.url, back]) {
+    expect([await teamsIn(url), await keysOf(teamId, url)]).toEqual([await teamsIn(store), await keysOf(teamId)]);
+  }
   await place.remove();
 });

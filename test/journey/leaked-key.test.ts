@@ -19,7 +19,7 @@ import { outputOf, runProgram } from '../support/start-program.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
 const NOBODYS = newKey('live');
-/** Runs a command at a terminal of its own, types the key when it is asked for, and prints all that the terminal shows. */
+/** Runs a command at its own terminal, types the key when asked, and prints everything that the terminal shows. */
 const AT_A_TERMINAL = `
 import os, pty, sys
 child, terminal = pty.fork()
@@ -57,7 +57,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
     ...more,
   });
 
-  test('the command line finds it by the whole key or its beginning, and revokes it, twice alike', async () => {
+  test('the command line finds it by the whole key or its beginning, and revokes it, with the same output twice', async () => {
     const team = await setting.gateway.team();
     const found = { keys: [report(team)] };
     expect(JSON.parse((await cli(['key', 'find', '--json'], `${team.key}\n`)).stdout)).toEqual(found);
@@ -75,7 +75,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
     expect(after.keys).toEqual([report(team, { status: 'revoked', last_used_at: expect.stringMatching(RFC3339) as string })]);
   });
 
-  test('a key that nobody has is exit status 1, by either command', async () => {
+  test('an unknown key is exit status 1, by either command', async () => {
     const line = 'no team in this store has this key; check that --store and --config are those of the gateway\n';
     expect(await cli(['key', 'find', '--json'], NOBODYS)).toEqual({
       status: 1,
@@ -96,7 +96,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
     const before = audits().length;
     for (const _ of [1, 2]) await told('revokeKey', call('POST', `/keys/${team.keyId}/revoke`));
     expect(audits().slice(before)).toMatchObject([1, 2].map(() => ({ action: 'revokeKey', key_id: team.keyId })));
-    // It only looks: a repetition is not answered from memory.
+    // It only reads: a repeated request is not answered from memory.
     const headers = { 'idempotency-key': 'a search' };
     const again = async () => told('findKeys', call('POST', '/keys/find', { body: { key: team.key }, headers }));
     expect(await again()).toEqual({ keys: [report(team, { status: 'revoked' })] });
@@ -125,13 +125,75 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
     expect((await call('GET', '/keys/find')).header('allow')).toBe('PATCH, POST');
   });
 
-  test('a process reads it from its pipe', async () => {
+  describe('the console', () => {
+    const signedIn = async (): Promise<ConsoleVisitor> => {
+      const operator = new ConsoleVisitor(setting.gateway.opsPort);
+      await operator.signIn(TOKEN);
+      return operator;
+    };
+
+    test('finds it by its first twelve characters, and links to its revocation', async () => {
+      const operator = await signedIn();
+      const team = await setting.gateway.team();
+      const { body } = await operator.get(`/console/teams?q=${displayOf(team.key)}`);
+      expect(body).toContain(`Keys that begin with <code>${displayOf(team.key)}</code>`);
+      const revoke = `/console/teams/${team.teamId}/keys/${team.keyId}/revoke`;
+      expect(body).toContain(`href="${revoke}"`);
+      expect((await operator.submit(revoke, revoke)).status).toBe(303);
+      expectProblem(await usage(team.key), 'key_revoked');
+      const after = (await operator.get(`/console/teams?q=${displayOf(team.key)}`)).body;
+      expect(after).not.toContain(`href="${revoke}"`);
+      expect(after).toContain('class="revoked"');
+      expect((await operator.get('/console/teams?q=la_live_ZZZZ')).body).toContain('No key begins with <code>la_live_ZZZZ</code>');
+    });
+
+    test('lists every key if several begin alike', async () => {
+      const operator = await signedIn();
+      const team = await setting.gateway.team();
+      const twin = {
+        keyId: ulid(),
+        teamId: team.teamId,
+        digest: digestOf(newKey('live')),
+        display: displayOf(team.key),
+        label: 'twin',
+        mode: 'live',
+      } as const;
+      answered(await setting.gateway.store.teams.createKey(twin));
+      const { body } = await operator.get(`/console/teams?q=${displayOf(team.key)}`);
+      for (const keyId of [team.keyId, twin.keyId]) expect(body).toContain(`/keys/${keyId}/revoke`);
+      expect(body).toContain('Several keys begin with these twelve characters');
+    });
+
+    test('keeps a whole key out of addresses: browsers do not send it, and one that arrives is neither searched for nor repeated', async () => {
+      const operator = await signedIn();
+      const team = await setting.gateway.team();
+      const pattern = /pattern="([^"]+)"/.exec((await operator.get('/console/teams')).body)![1]!;
+      // As a browser interprets it.
+      const takes = (text: string): boolean => new RegExp(`^(?:${pattern})$`, 'v').test(text);
+      expect([team.key, `x ${team.key} x`, team.key.slice(0, 13)].map(takes)).toEqual([false, false, false]);
+      expect(['', 'Acme', displayOf(team.key), team.teamId].map(takes)).toEqual([true, true, true, true]);
+      const answer = await operator.get(`/console/teams?sort=name&q=${team.key}`);
+      expect([answer.status, answer.body]).toEqual([303, '']);
+      expect(answer.header('location')).not.toContain('la_live');
+      const { body } = await operator.get(answer.header('location')!);
+      expect(body).toContain('That was more of a key than may stand in an address');
+      expect(body).not.toContain(team.key);
+      expect(setting.gateway.logLines.join('')).not.toContain(team.key);
+    });
+  });
+});
+
+// The programs around the command line need one store only: what it does in each is tested above.
+onEveryGateway({ listeners: ['node'], stores: ['sqlite'], config: { admin: { token: TOKEN } } }, (setting) => {
+  const usage = (key: string) => ask(setting, { path: '/v1/usage', key });
+
+  test('a process can pass it through a pipe', async () => {
     const team = await setting.gateway.team();
     const { status, stdout, stderr } = await lingate(['key', 'revoke', '--stdin', '--store', setting.url], { input: `${team.key}\n` });
     expect([status, stdout, stderr]).toEqual([0, `Key ${team.keyId} (${displayOf(team.key)}…) is revoked.\n`, '']);
   });
 
-  test('a terminal is asked for it, and shows nothing of what is typed', async () => {
+  test('a terminal prompts for it, and shows nothing of what is typed', async () => {
     const team = await setting.gateway.team();
     const env = { ...bareEnvironment(), KEY: team.key };
     const command = [process.execPath, MAIN, 'key', 'revoke', '--stdin', '--store', setting.url];
@@ -141,7 +203,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
     expectProblem(await usage(team.key), 'key_revoked');
   });
 
-  test('the manual’s commands do it as they stand: a file with the key, ids and ports are filled in', async () => {
+  test('the manual’s commands work unchanged: a file with the key, ids and ports are filled in', async () => {
     const blocks = codeBlocks(manualSection('teams-and-keys', 'A leaked key: found and revoked in one minute'), 'sh');
     expect(blocks).toHaveLength(3);
     for (const [index, block] of blocks.entries()) {
@@ -161,69 +223,12 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
         uses: ['curl'],
       });
       folder.remove();
-      // First whose it is, then that it is revoked.
+      // First its owner, then that it is revoked.
       expect(out.indexOf(team.teamId)).toBeGreaterThan(-1);
       expect(out.slice(out.indexOf(team.teamId))).toContain('revoked');
       expect(out).not.toContain(team.key);
       expectProblem(await usage(team.key), 'key_revoked');
     }
-  });
-
-  describe('the console', () => {
-    const signedIn = async (): Promise<ConsoleVisitor> => {
-      const operator = new ConsoleVisitor(setting.gateway.opsPort);
-      await operator.signIn(TOKEN);
-      return operator;
-    };
-
-    test('finds it by its first twelve characters, and leads to its revocation', async () => {
-      const operator = await signedIn();
-      const team = await setting.gateway.team();
-      const { body } = await operator.get(`/console/teams?q=${displayOf(team.key)}`);
-      expect(body).toContain(`Keys that begin with <code>${displayOf(team.key)}</code>`);
-      const revoke = `/console/teams/${team.teamId}/keys/${team.keyId}/revoke`;
-      expect(body).toContain(`href="${revoke}"`);
-      expect((await operator.submit(revoke, revoke)).status).toBe(303);
-      expectProblem(await usage(team.key), 'key_revoked');
-      const after = (await operator.get(`/console/teams?q=${displayOf(team.key)}`)).body;
-      expect(after).not.toContain(`href="${revoke}"`);
-      expect(after).toContain('class="revoked"');
-      expect((await operator.get('/console/teams?q=la_live_ZZZZ')).body).toContain('No key begins with <code>la_live_ZZZZ</code>');
-    });
-
-    test('names every key where several begin alike', async () => {
-      const operator = await signedIn();
-      const team = await setting.gateway.team();
-      const twin = {
-        keyId: ulid(),
-        teamId: team.teamId,
-        digest: digestOf(newKey('live')),
-        display: displayOf(team.key),
-        label: 'twin',
-        mode: 'live',
-      } as const;
-      answered(await setting.gateway.store.teams.createKey(twin));
-      const { body } = await operator.get(`/console/teams?q=${displayOf(team.key)}`);
-      for (const keyId of [team.keyId, twin.keyId]) expect(body).toContain(`/keys/${keyId}/revoke`);
-      expect(body).toContain('Several keys begin with these twelve characters');
-    });
-
-    test('keeps a whole key out of addresses: browsers do not send it, and one that comes is neither searched for nor repeated', async () => {
-      const operator = await signedIn();
-      const team = await setting.gateway.team();
-      const pattern = /pattern="([^"]+)"/.exec((await operator.get('/console/teams')).body)![1]!;
-      // As a browser reads it.
-      const takes = (text: string): boolean => new RegExp(`^(?:${pattern})$`, 'v').test(text);
-      expect([team.key, `x ${team.key} x`, team.key.slice(0, 13)].map(takes)).toEqual([false, false, false]);
-      expect(['', 'Acme', displayOf(team.key), team.teamId].map(takes)).toEqual([true, true, true, true]);
-      const answer = await operator.get(`/console/teams?sort=name&q=${team.key}`);
-      expect([answer.status, answer.body]).toEqual([303, '']);
-      expect(answer.header('location')).not.toContain('la_live');
-      const { body } = await operator.get(answer.header('location')!);
-      expect(body).toContain('That was more of a key than may stand in an address');
-      expect(body).not.toContain(team.key);
-      expect(setting.gateway.logLines.join('')).not.toContain(team.key);
-    });
   });
 });
 
@@ -257,7 +262,7 @@ describe('the command line', () => {
     [`${NOBODYS} ${NOBODYS}`, 'standard input does not contain a key'],
     [NOBODYS.slice(1), 'standard input does not contain a key'],
     [displayOf(NOBODYS), 'standard input does not contain a key'],
-  ])('refuses what is no key without repeating it (%#)', async (stdin, words) => {
+  ])('refuses an invalid key without repeating it (%#)', async (stdin, words) => {
     for (const command of [
       ['key', 'find'],
       ['key', 'revoke', '--stdin'],

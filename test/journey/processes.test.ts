@@ -1,8 +1,8 @@
-// Several gateway processes in front of one store: limits hold over all of them to the request and the character.
+// Several gateway processes share one store: limits hold across all of them, exact to the request and the character.
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../src/ports/store.ts';
-import { lingate, parsed } from '../support/lingate-command.ts';
+import { inProcess, parsed } from '../support/lingate-command.ts';
 import { QUOTA_PLAN, makeTeam } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
@@ -43,7 +43,7 @@ describe.each(['sqlite', 'redis'] as const)('two processes on %s', (kind) => {
     });
   }
 
-  /** Status counts of `count` requests that are sent at once, in turn to both processes. */
+  /** Status counts of `count` requests that are sent at once, alternating between both processes. */
   async function flood(count: number, team: TestTeam): Promise<Record<string, number>> {
     const counts: Record<string, number> = {};
     const responses = await Promise.all(Array.from({ length: count }, (_, index) => translate(index, team.key)));
@@ -54,9 +54,9 @@ describe.each(['sqlite', 'redis'] as const)('two processes on %s', (kind) => {
 
   const settled = (team: TestTeam) => expect.poll(() => store.teams.standing(team.teamId), { timeout: 5000 });
 
-  test.each([1, 7, 50])('with a limit of %i per second, 200 requests at once admit exactly as many in any second', async (limit) => {
+  test.each([1, 7, 50])('with a limit of %i per second, 200 concurrent requests admit exactly as many in any second', async (limit) => {
     const team = await makeTeam(store, { ...QUOTA_PLAN, requests_per_second: limit });
-    // The connections and the key cache are warm, so that the flood lies within one second of the store's clock.
+    // The connections and the key cache are warm, so that the burst fits into one second of the store's clock.
     const startedAt = Date.now();
     const counts = await flood(200, team);
     const seconds = Math.floor((Date.now() - startedAt) / 1000) + 1;
@@ -73,7 +73,7 @@ describe.each(['sqlite', 'redis'] as const)('two processes on %s', (kind) => {
     await settled(team).toMatchObject({ usedCharacters: 500, heldCharacters: 0, openReservations: 0 });
   });
 
-  test('50 failures release all that they held', async () => {
+  test('50 failures release everything they held', async () => {
     const team = await makeTeam(store, { ...QUOTA_PLAN, characters: 500 });
     engine.always('not_json');
     expect(await flood(50, team)).toEqual({ 503: 50 });
@@ -85,7 +85,7 @@ describe.each(['sqlite', 'redis'] as const)('two processes on %s', (kind) => {
   test('a key revoked by the command line is refused at its next request by every process, though it was cached', async () => {
     const team = await makeTeam(store);
     for (const index of [0, 1]) expect((await translate(index, team.key)).status).toBe(200);
-    expect(parsed(await lingate(['key', 'revoke', team.keyId, '--store', url, '--json']))).toEqual({
+    expect(parsed(await inProcess(['key', 'revoke', team.keyId, '--store', url, '--json']))).toEqual({
       key_id: team.keyId,
       status: 'revoked',
     });
@@ -99,11 +99,11 @@ describe.each(['sqlite', 'redis'] as const)('two processes on %s', (kind) => {
   test('a key created by the command line works at once', async () => {
     const team = await makeTeam(store);
     const args = ['key', 'create', '--team', team.teamId, '--mode', 'live', '--store', url, '--json'];
-    const { key } = parsed(await lingate(args)) as { key: string };
+    const { key } = parsed(await inProcess(args)) as { key: string };
     for (const index of [0, 1]) expect((await translate(index, key)).status).toBe(200);
   });
 
-  test('a process that is killed in the middle of requests charges nothing for them, and the lease frees what they held', async () => {
+  test('a process that is killed with requests in flight charges nothing for them, and the lease frees what they held', async () => {
     const team = await makeTeam(store, { ...QUOTA_PLAN, characters: 100 });
     const args = ['serve', '--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0', '--store', url, '--engine-url', engine.url];
     const config = `${place.folder}/short-lease.yaml`;

@@ -1,4 +1,4 @@
-// Row 24: secrets are sent through every path there is, errors and misbehaving engines included, and found nowhere they do not belong.
+// Row 24: secrets are sent in every possible way, errors and misbehaving engines included, and appear only where they belong.
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { problems } from '../../src/core/problem.ts';
@@ -16,20 +16,18 @@ import { leakyEngine } from '../evidence/security/leaky-engine.ts';
 import { opsPages, storedIn } from '../evidence/security/places.ts';
 import type { Place } from '../evidence/security/places.ts';
 import { SecretTraffic } from '../evidence/security/secret-traffic.ts';
-import { LISTENERS } from '../support/listeners.ts';
+import { combinations } from '../support/every-gateway.ts';
 
 const FAULT_PLUGIN = fileURLToPath(new URL('../support/plugins/fault.ts', import.meta.url));
 const ENGINE: Canary = { name: 'engine', value: CANARY };
-/** Of the exception that the fault plugin throws. */
+/** In the exception that the fault plugin throws. */
 const BUG: Canary = { name: "a bug's message", value: 'thrown on command' };
-
-const combinations = LISTENERS.flatMap((listener) => (['sqlite', 'redis'] as const).map((store) => ({ listener, store })));
 
 function hits(places: readonly Place[], canaries: readonly Canary[]): Hit[] {
   return places.flatMap(({ name, content }) => hitsIn(name, content, canaries));
 }
 
-test.each([...formsOf('a secret: "é<&').keys()])('a secret in the form "%s" is found, wherever it stands', (form) => {
+test.each([...formsOf('a secret: "é<&').keys()])('a secret in the form "%s" is found anywhere in a text', (form) => {
   const value = 'a secret: "é<&';
   for (const before of ['', 'x', 'xy', 'xyz']) {
     const base64 = /^(base64|base64url) at/.exec(form)?.[1] as 'base64' | 'base64url' | undefined;
@@ -39,8 +37,8 @@ test.each([...formsOf('a secret: "é<&').keys()])('a secret in the form "%s" is 
   expect(hitsIn('here', 'another secret', [{ name: 'secret', value }])).toEqual([]);
 });
 
-describe.each(combinations)('$listener listener, $store store', ({ listener, store }) => {
-  let house: LoadedGateway;
+describe.each(combinations({ once: true }))('$listener listener, $store store', ({ listener, store }) => {
+  let site: LoadedGateway;
   let traffic: SecretTraffic;
   let facades: FacadeTraffic;
 
@@ -51,15 +49,15 @@ describe.each(combinations)('$listener listener, $store store', ({ listener, sto
       plugins: [{ module: FAULT_PLUGIN, options: {} }, ...FACADES],
       store_options: { command_timeout_ms: 200 },
     };
-    house = await startLoadedGateway({ store, config });
-    house.engine.always(leakyEngine);
-    traffic = new SecretTraffic(house, listener);
-    facades = new FacadeTraffic(house, traffic);
+    site = await startLoadedGateway({ store, config });
+    site.engine.always(leakyEngine);
+    traffic = new SecretTraffic(site, listener);
+    facades = new FacadeTraffic(site, traffic);
   });
 
-  afterAll(() => house.stop());
+  afterAll(() => site.stop());
 
-  test('secrets go in by every path: every code there is has been answered', async () => {
+  test('secrets are sent in every way, and every error code is returned', async () => {
     await traffic.run();
     const codeOf = (body: string): string => (JSON.parse(body) as { code: string }).code;
     const codes = new Set(traffic.answers.map(({ response }) => (response.status < 400 ? 'ok' : codeOf(response.body))));
@@ -67,13 +65,13 @@ describe.each(combinations)('$listener listener, $store store', ({ listener, sto
     expect([...codes].toSorted()).toEqual([...ours, 'ok'].toSorted());
   });
 
-  test('and by every API that a plugin adds, keys in bodies and where none belong', async () => {
+  test('and to every API that a plugin adds, with keys in bodies and where they do not belong', async () => {
     await facades.run();
     const statuses = new Set(facades.answers.map(({ response }) => response.status));
     expect([...statuses].toSorted((a, b) => a - b)).toEqual([200, 201, 400, 401, 403, 404, 456, 500, 503]);
   });
 
-  test('no answer holds a key or a word of the engine, and no problem anything that its caller said', () => {
+  test('no answer contains a key or a word of the engine, and no problem anything that its caller said', () => {
     const all = [...traffic.answers, ...facades.answers].map(({ name, response }) => ({
       status: response.status,
       place: { name, content: JSON.stringify([response.rawHeaders, response.statusText]) + response.body },
@@ -81,7 +79,7 @@ describe.each(combinations)('$listener listener, $store store', ({ listener, sto
     const places = all.map(({ place }) => place);
     expect(hits(places, [...traffic.keys, { name: 'unknown key', value: traffic.secret.unknownKey }, ENGINE, BUG])).toEqual([]);
     const refused = all.filter(({ status }) => status >= 400).map(({ place }) => place);
-    // Names of members are told to the one who sent them, so that a mistyped option or a bad entry is found; never values.
+    // Names of members are repeated to their sender, so that a mistyped option or a bad entry can be found; values never are.
     const names = ['member', 'term'];
     expect(hits(refused, traffic.said).filter(({ canary, place }) => place !== 'validation_error' || !names.includes(canary))).toEqual([]);
   });
@@ -89,7 +87,7 @@ describe.each(combinations)('$listener listener, $store store', ({ listener, sto
   test('no other team sees any of it', async () => {
     const other = await traffic.team();
     const ask = async (path: string): Promise<Place> => {
-      const response = await request({ port: house.port, path, headers: { authorization: `Bearer ${other.key}` } });
+      const response = await request({ port: site.port, path, headers: { authorization: `Bearer ${other.key}` } });
       expect([path, response.status]).toEqual([path, 200]);
       return { name: path, content: JSON.stringify(response.rawHeaders) + response.body };
     };
@@ -97,16 +95,16 @@ describe.each(combinations)('$listener listener, $store store', ({ listener, sto
     expect(hits(places, [...traffic.said, ...traffic.keys, ENGINE])).toEqual([]);
   });
 
-  test('no ops page, metrics included, holds any of it', async () => {
-    const places = await opsPages(house.process.opsUrl);
+  test('no ops page, metrics included, contains any of it', async () => {
+    const places = await opsPages(site.process.opsUrl);
     expect(places.find(({ name }) => name === 'ops /metrics')!.content).toContain('lingate_requests_total');
     expect(hits(places, [...traffic.said, ...traffic.keys, ENGINE, BUG])).toEqual([]);
   });
 
-  test('the store holds glossary entries and the beginnings of keys, and nothing else of it', async () => {
-    const places = await storedIn(house.storeUrl);
+  test('the store contains glossary entries and the beginnings of keys, and nothing else of it', async () => {
+    const places = await storedIn(site.storeUrl);
     const { term, unknownKey } = traffic.secret;
-    // What may be there is found: so what is not found is not there.
+    // What may be there is found, so the search works.
     expect(hits(places, [{ name: 'term', value: term }])).not.toEqual([]);
     expect(hits(places, [{ name: 'display', value: 'la_live_' }])).not.toEqual([]);
     const entries = ['term', 'termTranslation'];
@@ -114,16 +112,16 @@ describe.each(combinations)('$listener listener, $store store', ({ listener, sto
     expect(hits(places, [...rest, ...traffic.keys, { name: 'unknown key', value: unknownKey.slice(12) }, ENGINE])).toEqual([]);
   });
 
-  test('no line that the process has printed, to its last one, holds any of it', async () => {
+  test('no line that the process has printed contains any of it', async () => {
     // Callers who left are logged when the engine's attempt has ended.
-    await expect.poll(() => house.metric('lingate_requests_in_flight')).toBe(0);
-    expect(await house.process.end('SIGTERM')).toBe(0);
-    const output = house.process.output();
+    await expect.poll(() => site.metric('lingate_requests_in_flight')).toBe(0);
+    expect(await site.process.end('SIGTERM')).toBe(0);
+    const output = site.process.output();
     for (const { response } of [...traffic.answers, ...facades.answers]) expect(output).toContain(response.header('x-request-id'));
     for (const word of ['client_closed', '"a bug"', 'engine attempt failed']) expect(output).toContain(word);
     const secrets = [...traffic.said, ...traffic.keys, ENGINE, BUG];
     expect(hits([{ name: 'the log', content: output }], secrets)).toEqual([]);
-    const stored = await storedIn(house.storeUrl);
+    const stored = await storedIn(site.storeUrl);
     expect(hits(stored, [...traffic.keys, ENGINE])).toEqual([]);
     report({
       row: 24,

@@ -1,4 +1,4 @@
-// serve and demo as processes: what they print, how they refuse to start, how they stop, what they keep.
+// serve and demo as processes: what they print, when they refuse to start, how they stop, what they keep.
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
@@ -37,7 +37,7 @@ describe('demo', () => {
     return find()!;
   }
 
-  test('prints both addresses and a curl line that translates; killed and started again, team, key and usage are still there', async () => {
+  test('prints both addresses and a curl line that translates; after a kill, team, key and usage are kept; problems link to its pages', async () => {
     const first = await startGatewayProcess({ args: ['demo', ...FREE], cwd: folder });
     const line = await curlOf(first);
     expect(first.output()).toContain(`API   ${first.url}`);
@@ -57,26 +57,22 @@ describe('demo', () => {
     expect((await curlOf(second)).split(' -d ')[0]).toContain(keptBefore.key);
     await outputOf('sh', ['-c', await curlOf(second)], { uses: ['curl'] });
     await expect.poll(() => usage(keptBefore.team_id)).toMatchObject({ character_count: 26 });
+
+    // A problem links to a page that the demo's own ops listener serves.
+    const { type } = (await (await fetch(`${second.url}/nowhere`)).json()) as { type: string };
+    expect(type).toBe(`${second.opsUrl}/docs/errors#not-found`);
+    expect(await (await fetch(type)).text()).toContain('id="not-found"');
     expect(await second.end('SIGINT')).toBe(0);
   });
 
-  test('a problem of the demo points at a page that its own ops listener serves', async () => {
-    const demo = await startGatewayProcess({ args: ['demo', ...FREE], cwd: folder });
-    const { type } = (await (await fetch(`${demo.url}/nowhere`)).json()) as { type: string };
-    expect(type).toBe(`${demo.opsUrl}/docs/errors#not-found`);
-    const page = await (await fetch(type)).text();
-    expect(page).toContain('id="not-found"');
-    expect(await demo.end('SIGTERM')).toBe(0);
-  });
-
-  // npm hands a signal to what it started; a shell in between would end and leave the gateway behind with its ports.
-  test('started by npm, it stops when npm is told to', async () => {
+  // npm passes a signal to its child; a shell in between would end and leave the gateway behind with its ports.
+  test('started by npm, it stops when npm is signalled', async () => {
     const args = ['run', '--silent', 'lingate', '--', 'serve', '--store', `sqlite:${folder}/npm.db`, ...FREE];
     const npm = await startProgram('npm', args, { ready: /"msg":"lingate is ready/ });
     let output = '';
     npm.child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
     npm.child.kill('SIGTERM');
-    // All that holds its pipes has ended with it.
+    // Every process that holds its pipes has ended.
     await npm.ended;
     expect(output).toContain('"msg":"lingate has stopped"');
   });
@@ -86,13 +82,13 @@ describe('demo', () => {
   }
 });
 
-describe('serve refuses to start in one clear line', () => {
-  // A process, where something of it is open that could keep it from its end, and for what it is given as it was typed.
+describe('serve refuses to start, with one clear line', () => {
+  // As a process, for errors after something was opened that could keep it running, and to see exactly what is printed.
   test.each<[string, readonly string[], number, RegExp]>([
     ['a bad flag', ['--lisen', 'x'], 2, /^lingate serve: unknown flag --lisen; did you mean --listen\?.*\n$/],
     ['an unreachable store', [...FREE, '--store', 'redis://127.0.0.1:1'], 1, /^lingate serve: .*redis:\/\/127\.0\.0\.1:1.*\n$/],
     ['a missing configuration', ['--config', 'none.yaml'], 1, /^none\.yaml: .*\n$/],
-  ])('%s, and ends', async (_name, args, status, stderr) => {
+  ])('%s, and exits', async (_name, args, status, stderr) => {
     expectRefused(await lingate(['serve', ...args], { cwd: folder }), status, stderr);
   });
 
@@ -116,7 +112,7 @@ describe('serve refuses to start in one clear line', () => {
     expect(ended.stdout).not.toContain('ready');
   }
 
-  test('a wrong configuration, every fault at once with path, value and reason', async () => {
+  test('a wrong configuration lists every error at once with path, value and reason', async () => {
     const file = join(folder, 'bad.yaml');
     await writeFile(file, 'listen: 5\nplans: { free: { billing: quota, requests_per_second: 0 } }\nlimit: {}\n');
     const { status, stderr } = await inProcess(['serve', '--config', file]);
@@ -141,7 +137,7 @@ describe('serve refuses to start in one clear line', () => {
 });
 
 describe('serve stops', () => {
-  test.each(LISTENERS)('on SIGTERM (%s listener) it lets a request in flight end, charges it, and exits with 0', async (listener) => {
+  test.each(LISTENERS)('on SIGTERM (%s listener) it finishes a request in flight, charges it, and exits with 0', async (listener) => {
     const engine = await startScriptedEngine();
     const store = `sqlite:${folder}/lingate.db`;
     await writeFile(join(folder, 'lingate.yaml'), `listener: ${listener}\n`);

@@ -1,4 +1,4 @@
-// The manual's table of ten mistakes: each is made, and the words that the table promises are found where it says, in time.
+// The manual's table of ten mistakes: each is made, and the promised words appear where and when the table says.
 import { connect } from 'node:net';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -57,7 +57,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Polls until all the row's words are there, for as long as the table says on a machine of its own. */
+/** Polls until all the row's words are there, for as long as the table says on an idle machine. */
 async function expectWords(mistake: string, output: () => string): Promise<void> {
   const { words, withinMs } = TABLE.get(mistake)!;
   expect(words.length).toBeGreaterThan(0);
@@ -139,19 +139,19 @@ test('wrong port of the engine', async () => {
   await expectWords('wrong port of the engine', () => gateway.logLines.join(''));
 });
 
-test.each(LISTENERS)('a proxy that speaks HTTP/1.0, which only uWebSockets.js does not: %s', async (listener) => {
+test.each(LISTENERS)('a proxy that speaks HTTP/1.0, which only uWebSockets.js rejects: %s', async (listener) => {
   const gateway = await gatewayOf([engine.url], { listener });
   const socket = connect(gateway.port, '127.0.0.1');
-  let said = '';
-  socket.on('data', (chunk: Buffer) => (said += chunk.toString('latin1')));
+  let received = '';
+  socket.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')));
   socket.on('error', () => undefined);
   onTestFinished(() => void socket.destroy());
   socket.write('GET /health HTTP/1.0\r\nHost: lingate\r\n\r\n');
-  if (listener === 'uws') await expectWords('a proxy that speaks HTTP/1.0', () => said);
-  else await expect.poll(() => said).toContain('HTTP/1.1 200 OK');
+  if (listener === 'uws') await expectWords('a proxy that speaks HTTP/1.0', () => received);
+  else await expect.poll(() => received).toContain('HTTP/1.1 200 OK');
 });
 
-// The disk itself is filled in the evidence of faults (test/evidence/faults/store-faults.test.ts), which may mount a small one.
+// A full disk is tested in test/evidence/faults/store-faults.test.ts, which may mount a small one.
 test('full disk', async () => {
   const lines: string[] = [];
   const log = {

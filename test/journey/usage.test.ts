@@ -11,7 +11,7 @@ import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import { status } from '../../src/testing/scripted-engine.ts';
 
-/** Two minor units per character beyond ten, forty of them at most. */
+/** Two minor units per character beyond ten, at most forty of them. */
 const OVERAGE_PLAN = {
   ...QUOTA_PLAN,
   requests_per_second: 77,
@@ -37,11 +37,11 @@ onEveryGateway({}, (setting) => {
   }
 
   async function settled({ teamId }: TestTeam, characters: number): Promise<void> {
-    const books = { usedCharacters: characters, openReservations: 0 };
-    await expect.poll(() => setting.gateway.store.teams.standing(teamId)).toMatchObject(books);
+    const balance = { usedCharacters: characters, openReservations: 0 };
+    await expect.poll(() => setting.gateway.store.teams.standing(teamId)).toMatchObject(balance);
   }
 
-  test('a team that has used nothing: all zeros, and a key last used by this very request', async () => {
+  test('an unused team: all zeros, and a key last used by this very request', async () => {
     const team = await setting.gateway.team(OVERAGE_PLAN);
     const body = await usage(team.key);
     const [start, end] = [String(body['period_start']), String(body['period_end'])];
@@ -73,7 +73,7 @@ onEveryGateway({}, (setting) => {
     expect(until.getUTCMonth()).toBe((from.getUTCMonth() + 1) % 12);
   });
 
-  test('quota with overage, key by key: revoked and unused keys are listed, what failed is not counted', async () => {
+  test('quota with overage, key by key: revoked and unused keys are listed, failures are not counted', async () => {
     const team = await setting.gateway.team(OVERAGE_PLAN);
     const ci = await anotherKey(team, 'ci “2”', 'test');
     const spare = await anotherKey(team, '', 'live');
@@ -101,7 +101,7 @@ onEveryGateway({}, (setting) => {
     expect(body).not.toHaveProperty('credit');
   });
 
-  test('a request under way is not in it until it is delivered', async () => {
+  test('a request in flight is not counted until it is delivered', async () => {
     const team = await setting.gateway.team(QUOTA_PLAN);
     let deliver = (): void => undefined;
     setting.engine.behave((request, response) => {
@@ -139,7 +139,7 @@ onEveryGateway({}, (setting) => {
     ]);
   });
 
-  test('it shows the plan of now, and only its own team', async () => {
+  test('it shows the current plan, and only its own team', async () => {
     const team = await setting.gateway.team(QUOTA_PLAN);
     const other = await setting.gateway.team(CREDIT_PLAN, 5);
     const { limits } = answered(await setting.gateway.store.teams.findTeam(team.teamId))!;

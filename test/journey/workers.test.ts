@@ -1,4 +1,4 @@
-// serve --workers N: several processes on one port that start, answer, die and stop as one.
+// serve --workers N: several processes on one port that start, answer, die and stop together.
 import { existsSync, readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -37,7 +37,7 @@ async function expectGone(pids: readonly number[]): Promise<void> {
   await expect.poll(() => pids.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
 }
 
-// One gateway for the three, which the last of them ends: its four processes take longer to start than all that is asked of them.
+// One gateway for the three, which the last of them stops: its four processes take longer to start than the tests themselves.
 describe.each(LISTENERS)('three workers with the %s listener', (listener) => {
   let place: Site;
   let gateway: GatewayProcess;
@@ -50,7 +50,7 @@ describe.each(LISTENERS)('three workers with the %s listener', (listener) => {
 
   afterAll(() => place.close());
 
-  test('share one free port, say once that they are ready, and hold a quota together to the character', async () => {
+  test('share one free port, report once that they are ready, and share a quota exactly', async () => {
     expect(workersOf(gateway)).toHaveLength(3);
     expect(listeningOn(gateway.port)).toBe(3);
     expect(gateway.output().match(/is ready on/g)).toHaveLength(1);
@@ -58,7 +58,7 @@ describe.each(LISTENERS)('three workers with the %s listener', (listener) => {
     const answers = await Promise.all(Array.from({ length: 90 }, () => translate(gateway.port, team.key)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(50);
     expect(answers.filter(({ status }) => status === 402)).toHaveLength(40);
-    // Every worker had its part, and the operator sees the sum.
+    // Every worker served some, and the operator sees the sum.
     expect(await counterOf(gateway, 'lingate_requests_total{route="POST /v1/translate"')).toBe(90);
     await expect.poll(() => place.store.teams.standing(team.teamId)).toMatchObject({ usedCharacters: 500, heldCharacters: 0 });
   });
@@ -75,7 +75,7 @@ describe.each(LISTENERS)('three workers with the %s listener', (listener) => {
     expect(listeningOn(gateway.port)).toBe(3);
   });
 
-  test('on SIGTERM all finish what is in flight, charge it, and end with 0', async () => {
+  test('on SIGTERM all finish what is in flight, charge it, and exit with 0', async () => {
     const pids = workersOf(gateway);
     const held: ServerResponse[] = [];
     place.engine.always((_request, response) => void held.push(response));
@@ -84,7 +84,7 @@ describe.each(LISTENERS)('three workers with the %s listener', (listener) => {
     const ended = gateway.end('SIGTERM');
     await expect.poll(() => opsPage(gateway, '/readyz')).toMatch(/^503/);
     await expect.poll(() => listeningOn(gateway.port)).toBe(0);
-    // First all ports are closed, then each worker says with its answers that it goes.
+    // First all ports are closed, then each worker announces with its answers that it closes.
     await expect.poll(() => logged(gateway, 'a worker is stopping')).toHaveLength(3);
     for (const response of held) response.end('{"translations":[{"text":"late"}]}');
     for (const answer of await Promise.all(answers)) {
@@ -132,7 +132,7 @@ describe('a worker that dies', () => {
 });
 
 describe('the end of the primary', () => {
-  test('that is killed: the workers finish what is in flight, and leave the port', async () => {
+  test('when it is killed: the workers finish what is in flight, and leave the port', async () => {
     const gateway = await site.serve('--workers', '2');
     const pids = workersOf(gateway);
     const held: ServerResponse[] = [];
@@ -158,7 +158,7 @@ describe('the end of the primary', () => {
     await site.engine.until(() => site.engine.requests.length > 0);
     gateway.process.kill('SIGTERM');
     await expect.poll(() => logged(gateway, 'stopping')).toHaveLength(1);
-    // The first half second's signals are taken for one: a shell and npm may both pass one Ctrl-C on.
+    // Signals within the first half second count as one: a shell and npm may both pass on one Ctrl-C.
     const insist = setInterval(() => gateway.process.kill('SIGTERM'), 100);
     expect(await gateway.end('SIGTERM')).toBe(1);
     clearInterval(insist);
@@ -171,13 +171,8 @@ describe('the end of the primary', () => {
 describe('workers that cannot start', () => {
   test.each<[string, readonly string[], RegExp]>([
     ['an unreachable store', ['--store', 'redis://127.0.0.1:1'], /^lingate serve: [^\n]*redis:\/\/127\.0\.0\.1:1[^\n]*\n$/],
-    [
-      'an unknown protocol',
-      ['--engine-protocol', 'soap'],
-      /^--engine-protocol: there is no "soap"; the protocols are native, apertium, libretranslate, openai, deepl, mtranserver\n$/,
-    ],
     ['a foreign address', ['--listen', '192.0.2.1:8080'], /^lingate serve: cannot listen on 192\.0\.2\.1:8080: this machine[^\n]*\n$/],
-  ])('%s is one clear line, and the end', async (_name, flags, line) => {
+  ])('%s is one clear line, and the process exits', async (_name, flags, line) => {
     const args = site.args('--workers', '3', ...flags);
     const store = args.indexOf('--store');
     if (flags.includes('--store')) args.splice(store, 2);
@@ -194,7 +189,7 @@ describe('workers that cannot start', () => {
   });
 });
 
-test('the ops listener of several workers has every page of one process', async () => {
+test('the ops listener of several workers has the same pages as that of one process', async () => {
   await site.configure({ engine: { urls: [site.engine.url] }, team_metrics: { every_seconds: 1 } });
   const [one, two] = await Promise.all([site.serve(), site.serve('--workers', '2')]);
   for (const path of ['/livez', '/readyz', '/docs', '/docs/errors', '/openapi.json', '/nowhere']) {
@@ -204,9 +199,9 @@ test('the ops listener of several workers has every page of one process', async 
   const names = (text: string): string[] => [...text.matchAll(/^# TYPE (\S+ \S+)$/gm)].map((match) => match[1]!).toSorted();
   const [expected, found] = [names(await opsPage(one, '/metrics')), names(await opsPage(two, '/metrics'))];
   expect(found.filter((name) => !expected.includes(name))).toEqual(['lingate_workers_replaced_total counter']);
-  // The start of several processes is no one moment.
+  // The processes do not start at the same moment.
   expect(expected.filter((name) => !found.includes(name))).toEqual(['lingate_process_start_time_seconds gauge']);
-  // However many they are, one of them looks at the teams.
+  // However many there are, one of them checks the teams.
   await expect.poll(() => Promise.all([one, two].map((gateway) => counterOf(gateway, 'lingate_teams{condition="all"}')))).toEqual([1, 1]);
   expect(await Promise.all([one.end('SIGTERM'), two.end('SIGTERM')])).toEqual([0, 0]);
 });

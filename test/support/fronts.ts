@@ -1,8 +1,8 @@
-// The APIs through which callers translate: how each is asked, and by which statuses it tells what is everybody's law.
+// The translation APIs that callers can use: how to call each, and the status it returns for each refusal that all of them share.
 import type { ProblemCode } from '../../src/core/problem.ts';
 
-/** What a translation can be refused with, whichever the front. */
-export type ToldCode = Extract<
+/** Why a translation can be refused, on any front. */
+export type RefusalCode = Extract<
   ProblemCode,
   | 'validation_error'
   | 'invalid_target_lang'
@@ -26,25 +26,25 @@ export interface FrontRequest {
 
 export interface Front {
   readonly name: string;
-  /** A translation from English; into German unless it is said otherwise. */
+  /** A translation from English; into German by default. */
   translation(key: string, text: readonly string[], target?: string): FrontRequest;
   /** The texts of a successful answer. */
   texts(body: string): readonly string[];
-  readonly statuses: Readonly<Record<ToldCode, number>>;
-  /** Of a request. */
+  readonly statuses: Readonly<Record<RefusalCode, number>>;
+  /** Reads the request id of an answer. */
   readonly textsMax: number;
-  /** The same texts in the other kind of body that it takes, if it takes two; with a key in a field. */
+  /** The same texts in the other body type that the front accepts, if there is one; with a key in a field. */
   otherBody?(text: readonly string[]): Pick<FrontRequest, 'body'> & { readonly contentType: string };
 }
 
-/** Those that the facades need, by the configuration's names. */
+/** The engine options that the facades need, named as in the configuration. */
 export const FACADES = [
-  // Its own deadline is not what is looked at here.
+  // Long, because the front's own deadline is not tested here.
   { module: 'lingate/plugins/deepl-v2', options: { attempt_timeout_ms: 60_000 } },
   { module: 'lingate/plugins/libretranslate' },
-  // The other paths are LibreTranslate's.
+  // All other paths belong to LibreTranslate.
   { module: 'lingate/plugins/azure-v3', options: { root: false } },
-  // Where its clients send it.
+  // Where this front's clients send the key.
   { module: 'lingate/plugins/google-v2', options: { key_in_query: true } },
 ];
 

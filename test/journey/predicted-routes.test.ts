@@ -1,5 +1,5 @@
-// What `lingate engine route` says is what requests get, over random engines, rules and requests, on every front: which engines are
-// asked, in which order, and who is refused; and the lists of languages are what it says can be had.
+// `lingate engine route` predicts what requests get, over random engines, rules and requests, on every front: which engines are
+// called, in which order, and who is refused; and the lists of languages contain what it says is available.
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { reportRoute } from '../../src/app/explain-route.ts';
@@ -26,7 +26,7 @@ const REQUESTS = 40;
 const ULID_LENGTH = 26;
 const NAMES = ['e1', 'e2', 'e3', 'e4'] as const;
 type Name = (typeof NAMES)[number];
-/** Each can something else: all of it, no glossaries, no formality either, and no XML. */
+/** Each supports something else: everything, no glossaries, no formality either, and no XML. */
 const PROTOCOLS = {
   native: {},
   deepl: { api_key: 'k' },
@@ -82,7 +82,7 @@ const scene = fc.record({
 let place: StorePlace;
 const engines = {} as Record<Name, ScriptedEngine>;
 const rights = {} as Record<Name, RightAnswer>;
-/** Names of the engines that were asked, in order, by request. */
+/** Names of the engines that were called, in order, by request. */
 const asked = new Map<string, Name[]>();
 
 beforeAll(async () => {
@@ -92,7 +92,7 @@ beforeAll(async () => {
     const behaviour: Behaviour = (call, response) => {
       const id = String(call.headers['x-request-id']).slice(0, ULID_LENGTH);
       const before = asked.get(id) ?? [];
-      // Some ask first what language a text is in: a call of the same attempt.
+      // Some first detect a text's language: a call of the same attempt.
       if (call.path === '/detect') return act('ok', call, response, response.socket!, rights[name]);
       asked.set(id, [...before, name]);
       act(before.length === 0 && call.body.includes('fails first') ? status(500) : 'ok', call, response, response.socket!, rights[name]);
@@ -105,7 +105,7 @@ afterAll(async () => {
   await place.remove();
 });
 
-/** What the front has of the options; the rest falls to what it sends. */
+/** The front's own options; the rest depends on what it sends. */
 function sent({ front, from, to, formality, format, hasGlossary, firstFails }: Asking, key: string, glossaryId: string) {
   const text = firstFails ? 'fails first' : 'Hello';
   const bearer = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
@@ -164,7 +164,7 @@ async function told(config: Config, plan: string, options: object, hasGlossary: 
   return report.engines.filter(({ attempt }) => attempt !== undefined).map(({ engine: name }) => name);
 }
 
-/** Targets that are listed, with whether formality can be had. */
+/** Listed targets, with whether formality is available. */
 async function listed(gateway: TestGateway, { key }: TestTeam): Promise<object> {
   const answer = await request({ port: gateway.port, path: '/v1/languages?type=target', headers: { authorization: `Bearer ${key}` } });
   const languages = answer.json() as { language: string; supports_formality: boolean }[];
@@ -172,7 +172,7 @@ async function listed(gateway: TestGateway, { key }: TestTeam): Promise<object> 
   return Object.fromEntries(ours.map(({ language, supports_formality }) => [language, supports_formality]));
 }
 
-/** The same by what is said of each pair. No engine and no rule names French: it stands for all other sources. */
+/** The same as predicted for each pair. No engine and no rule names French: it stands for all other sources. */
 async function listedByTold(config: Config, plan: string): Promise<object> {
   const list: Record<string, boolean> = {};
   for (const targetLang of TARGETS) {
@@ -184,7 +184,7 @@ async function listedByTold(config: Config, plan: string): Promise<object> {
   return list;
 }
 
-test('a request goes where it is said to go', { timeout: 120_000 }, async () => {
+test('a request is routed as the command says', { timeout: 120_000 }, async () => {
   const seen = { refused: 0, first: 0, next: 0, again: 0 };
   await fc.assert(
     fc.asyncProperty(scene, async ({ engines: drawn, routing: all, requests }) => {
@@ -196,7 +196,7 @@ test('a request goes where it is said to go', { timeout: 120_000 }, async () => 
           return [name, { protocol, pairs, options: PROTOCOLS[protocol], urls: [engines[name].url], timeout_ms: 20_000 }];
         }),
       );
-      // Rules that could never fit are refused.
+      // Rules that could never match are refused.
       const { languages } = loaded('{}');
       const useless = all === undefined ? new Map() : uselessRules(all, languages);
       const routing = all?.filter((_rule, index) => !useless.has(index));
