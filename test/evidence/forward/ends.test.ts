@@ -1,4 +1,4 @@
-// How forwarded answers may end before their time: the upstream dies at any byte, is silent, or the caller leaves. Nothing is charged, nothing stays open.
+// Forwarded answers that end early: the upstream dies at any byte, is silent, or the caller leaves. Nothing is charged, nothing stays open.
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ afterAll(() => upstream.close());
 const PATHS = { methods: ['GET', 'POST'], target: upstream.url, charge_characters: 10, body_bytes: 33_554_432, timeout_ms: 200 };
 const DEATHS = [0, 1, 2, 100, 1000, 1023, 1024, 2048, 3998, 3999];
 const ABORTS = 100;
-/** More than the system holds for a caller who does not read. */
+/** More than the system buffers for a caller who does not read. */
 const DOWNLOAD_BYTES = 33_554_432;
 
 onEveryGateway(
@@ -52,7 +52,7 @@ onEveryGateway(
           );
           expect(ended).toBe(true);
           if (bytes.byteLength === 0) continue;
-          // Whatever came is the beginning of an answer, and no client could take it for the whole.
+          // What arrived is the beginning of an answer, and no client could take it for all of it.
           expect(bytes.toString('latin1')).toMatch(/^HTTP\/1\.1 200 /);
           expect(complete(bytes)).toBe(false);
           if (verb === 'dies-chunked') continue;
@@ -65,21 +65,28 @@ onEveryGateway(
     );
 
     test('callers who leave in the middle of downloads and uploads leave nothing behind', { timeout: 120_000 }, async () => {
-      // node:http tells a body that ends too early from a connection that is gone: the one is a refusal that nobody reads.
+      // node:http distinguishes a truncated body from a closed connection: the former is a refusal that nobody reads.
       const ended = (): number => logged('client_closed') + logged('validation_error');
       const before = ended();
       const downloads = Array.from({ length: ABORTS }, () =>
         open(`GET /v1/patient/bytes/${DOWNLOAD_BYTES} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer KEY\r\n\r\n`),
       );
+      await Promise.all(downloads.map((socket) => firstBytes(socket)));
+      // After the downloads, and never silent: on a busy machine these take longer than a listener waits for the rest of a body.
+      const send = (socket: Socket, i: number, bytes: number): void => {
+        const data = 'x'.repeat(bytes);
+        socket.write(i % 2 === 0 ? data : `${bytes.toString(16)}\r\n${data}\r\n`);
+      };
       const uploads = Array.from({ length: ABORTS }, (_, i) => {
         const framing = i % 2 === 0 ? 'Content-Length: 1000000' : 'Transfer-Encoding: chunked';
         const socket = open(`POST /v1/patient/sink HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer KEY\r\n${framing}\r\n\r\n`);
-        socket.write(i % 2 === 0 ? new Uint8Array(1000) : `3e8\r\n${'x'.repeat(1000)}\r\n`);
+        send(socket, i, 1000);
         return socket;
       });
-      // Each download has begun; each upload has reached the upstream.
-      await Promise.all(downloads.map((socket) => firstBytes(socket)));
+      const sending = setInterval(() => uploads.forEach((socket, i) => send(socket, i, 1)), 1000);
+      // Each upload has reached the upstream.
       await expect.poll(() => upstream.connections, { timeout: 30_000 }).toBeGreaterThanOrEqual(2 * ABORTS);
+      clearInterval(sending);
       for (const [i, socket] of [...downloads, ...uploads].entries()) {
         if (i % 3 === 0) socket.destroy();
         else socket.resetAndDestroy();
@@ -89,7 +96,7 @@ onEveryGateway(
       await expect.poll(() => upstream.connections, { timeout: 30_000 }).toBeLessThanOrEqual(2);
     });
 
-    test('a whole answer behind all that is charged once, and no bug came to light', async () => {
+    test('a whole answer after all that is charged once, and no bug was logged', async () => {
       const socket = open('GET /v1/documents/bytes/100000 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer KEY\r\nConnection: close\r\n\r\n');
       const { bytes } = await everything(socket);
       expect(bodyOf(bytes).equals(downloadPiece(0, 100_000))).toBe(true);
@@ -109,7 +116,7 @@ function firstBytes(socket: Socket): Promise<void> {
   });
 }
 
-/** All that comes until the connection ends. */
+/** Everything until the connection ends. */
 function everything(socket: Socket): Promise<{ readonly bytes: Buffer; readonly ended: boolean }> {
   const pieces: Buffer[] = [];
   return new Promise((resolve) => {
