@@ -12,7 +12,7 @@ const SIMULATED_LONG = simulated(1100);
 const UNREAD: TestRun = { file: 'test/journey/unread-bodies.test.ts' };
 const MONEY: TestRun = { file: 'test/unit/domain/money.test.ts' };
 
-/** One edit, which is what most bugs are. */
+/** One edit, which is enough for most bugs. */
 function bug(name: string, file: string, find: string, replace: string, ...caughtBy: TestRun[]): Mutation {
   return { name, edits: [{ file: `src/${file}`, find, replace }], caughtBy };
 }
@@ -35,7 +35,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     'undefined',
     SIMULATED,
   ),
-  bug('what was spared is said to be charged', 'steps/translate.ts', 'chargedCharacters(x), by', 'order.characters, by', SIMULATED),
+  bug('what was spared is said to be charged', 'steps/translate.ts', '.characters}}`', '.characters + 1}}`', SIMULATED),
   bug('what is spared counts once', 'domain/charge.ts', 'stats.characters - count', 'count', {
     file: 'test/unit/steps/admit.test.ts',
   }),
@@ -56,13 +56,14 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     'core/pipeline.ts',
     `x.bodyDue || !this.#drive(x, entryAt)) return;
       x.entered = true;
-      if (!this.#enter(x)) return;`,
-    `(x.bodyDue && !this.#enter(x)) || x.bodyDue || !this.#drive(x, entryAt)) return;
-      x.entered = true;`,
+      for (const step of entering) {`,
+    `(x.bodyDue && entering.some((step) => step.enter!(x) !== undefined)) || x.bodyDue || !this.#drive(x, entryAt)) return;
+      x.entered = true;
+      for (const step of [] as typeof entering) {`,
     UNREAD,
-    { file: 'test/unit/core/pipeline.test.ts', names: 'steps that find out who calls' },
+    { file: 'test/unit/core/pipeline.test.ts', names: 'steps that identify the caller' },
   ),
-  bug('a body that is not announced is never long', 'server/call.ts', 'this.#body.isLong && ', 'false && ', UNREAD),
+  bug('a body that is not announced is never long', 'server/call.ts', 'body.length > LONG_BODY_BYTES && ', 'false && ', UNREAD),
   bug('an announced body is never long', 'core/gateway.ts', 'announcedBytes > LONG_BODY_BYTES', 'announcedBytes > Infinity', UNREAD),
   bug(
     'whoever sends last loses a slow body, not who has most of them',
@@ -71,8 +72,8 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     'return unfinished.slice(max + share * 0);',
     { file: 'test/unit/core/unfinished-bodies.test.ts' },
   ),
-  bug('brackets in a text count as nesting', 'domain/json-cost.ts', `${WITHIN}\n        at = endOfString(bytes, at + 1);`, WITHIN, {
-    file: 'test/unit/domain/json-cost.test.ts',
+  bug('brackets in a text count as nesting', 'domain/json-body.ts', `${WITHIN}\n        at = endOfString(bytes, at + 1);`, WITHIN, {
+    file: 'test/unit/domain/json-body.test.ts',
   }),
   bug('no deadline', 'core/gateway.ts', 'if (!x.answered && !x.ownDeadline) this.#giveUp(x);', '', SIMULATED),
   bug(

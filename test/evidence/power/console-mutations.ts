@@ -1,4 +1,4 @@
-// Planted bugs in the console: who is let in, whose forms are taken, what is shown, and how often a form acts.
+// Planted bugs in the console: access, forms, displayed content, and repeated forms.
 import type { Mutation, TestRun } from './mutation.ts';
 
 const SIGN_IN: TestRun = { file: 'test/unit/console/sessions.test.ts' };

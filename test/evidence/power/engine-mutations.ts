@@ -1,4 +1,4 @@
-// Planted bugs on the way to engines and upstreams: whose answer it is, whose turn it is, and how long a body may take.
+// Planted bugs in calls to engines and upstreams: mixed-up answers, unfair turns, and bodies without a deadline.
 import type { Mutation, TestRun } from './mutation.ts';
 
 const UNASKED: TestRun = { file: 'test/unit/engines/http1/unasked.test.ts' };
@@ -12,8 +12,8 @@ function bug(name: string, file: string, find: string, replace: string, ...caugh
 }
 
 export const ENGINE_MUTATIONS: readonly Mutation[] = [
-  bug('any id is ours', 'engines/http1/response-framing.ts', "if (!same) this.id = 'foreign';", "if (!same) this.id = 'none';", UNASKED),
-  bug('the state of distrust ends no connection', 'engines/http1/pool.ts', 'this.#idle.endAll();', '', UNASKED),
+  bug('any id is ours', 'engines/http1/response-head.ts', "if (!same) this.id = 'foreign';", "if (!same) this.id = 'none';", UNASKED),
+  bug('the state of distrust ends no connection', 'engines/http1/pool.ts', 'this.idle.endAll();', '', UNASKED),
   bug(
     'calls on used connections go on',
     'engines/http1/pool.ts',
@@ -45,5 +45,5 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
     KEPT,
   ),
   bug('escapes are decoded once', 'core/plain-path.ts', 'if (next === decoded) return true;', 'return true;', PATHS),
-  bug('a streamed body has no deadline', 'server/incoming-body.ts', 'else this.#flow.silent();\n  }', '\n  }', STREAMING),
+  bug('a streamed body has no deadline', 'server/incoming-body.ts', 'else this.#connection.bodySilent();\n  }', '\n  }', STREAMING),
 ];

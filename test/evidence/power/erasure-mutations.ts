@@ -1,4 +1,4 @@
-// Planted bugs in deletions of teams: what still admits or charges, what is never ended, what is left elsewhere, and who is told.
+// Planted bugs in deletions of teams: what still admits or charges, what is never ended, and what is left elsewhere.
 import type { Mutation } from './mutation.ts';
 
 const CONTRACT = 'test/unit/stores/contract.test.ts';
@@ -18,7 +18,7 @@ export const ERASURE_MUTATIONS: readonly Mutation[] = [
     caughtBy: [SQLITE],
   },
   {
-    name: 'Redis: a deletion that keeps the usage keeps the books, and commits go on in them',
+    name: 'Redis: a deletion that keeps the usage keeps the account, and commits continue in it',
     edits: [
       {
         file: 'src/stores/redis/lua/erase.lua',

@@ -1,4 +1,4 @@
-// Planted bugs in events: what is kept, under which id, when it is sent again, and what it is signed with.
+// Planted bugs in events: what is stored, with which id, when it is sent again, and its signature.
 import type { Mutation } from './mutation.ts';
 
 const KEPT = { file: 'test/unit/stores/events.test.ts' };
@@ -26,10 +26,8 @@ export const EVENT_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'Redis: the event of a changed key is in no list',
-    edits: [
-      { file: 'src/stores/redis/functions.ts', find: "lua: 'update_key', onFull: true, keepsEvents: true", replace: "lua: 'update_key'" },
-    ],
-    caughtBy: [{ ...KEPT, names: 'Redis.*a key that is changed is told' }],
+    edits: [{ file: 'src/stores/redis/functions.ts', find: 'update_key: { onFull: true, keepsEvents: true }', replace: 'update_key: {}' }],
+    caughtBy: [{ ...KEPT, names: 'Redis.*a changed key is recorded' }],
   },
   {
     name: 'SQLite: a period without a charged character is told',

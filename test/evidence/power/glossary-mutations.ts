@@ -1,4 +1,4 @@
-// Planted bugs in glossaries: changes that lose others' changes, dictionaries that are mistaken for each other, entries misread.
+// Planted bugs in glossaries: changes that lose others' changes, confused dictionaries, misread entries.
 import type { Mutation, TestRun } from './mutation.ts';
 
 const CHANGE: TestRun = { file: 'test/unit/plugins/deepl-v2/glossary-change.test.ts' };
@@ -109,7 +109,7 @@ export const GLOSSARY_MUTATIONS: readonly Mutation[] = [
     '{ ...added }',
     CHANGE,
   ),
-  bug('a doubled quote stays doubled', 'plugins/deepl-v2/csv.ts', "inside.replaceAll('\"\"', '\"')", 'inside', ENTRIES),
+  bug('a doubled quote stays doubled', 'plugins/deepl-v2/glossary-entries.ts', "inside.replaceAll('\"\"', '\"')", 'inside', ENTRIES),
   bug(
     'languages of rows are not looked at',
     'plugins/deepl-v2/glossary-entries.ts',

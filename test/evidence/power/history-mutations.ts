@@ -1,4 +1,4 @@
-// Planted bugs in what stores keep of usage: days, and what periods came to.
+// Planted bugs in the stores' usage history: days, and sums of periods.
 import { simulated } from './chain-mutations.ts';
 import type { Mutation, TestRun } from './mutation.ts';
 import { contract, inRedis, inSqlite } from './store-mutations.ts';
@@ -37,11 +37,11 @@ export const HISTORY_MUTATIONS: readonly Mutation[] = [
     edits: [{ file: 'src/domain/period-rule.ts', find: '(now.getUTCDay() + 6) % 7', replace: 'now.getUTCDay()' }],
     caughtBy: [CALENDAR('SQLite'), { file: 'test/unit/domain/period-rule.test.ts' }],
   },
-  inSqlite('days of teams that nobody asks for stay where they are', 'history-chores.ts', 'days.finish(team, nowMs);', '', {
+  inSqlite('days of teams that nobody asks for stay where they are', 'history-chores.ts', 'periods.finishDay(team, nowMs);', '', {
     file: 'test/unit/stores/sqlite/history-chores.test.ts',
     names: 'one round',
   }),
-  inSqlite('a day is forgotten when the next one begins', 'periods.ts', 'this.#sql.keep.run(before, team.no);', '', DAYS, SIMULATED),
+  inSqlite('a day is forgotten when the next one begins', 'periods.ts', 'this.#sql.keepDay.run(before, team.no);', '', DAYS, SIMULATED),
   inSqlite(
     'a day that the clock comes back to begins again',
     'periods.ts',
@@ -101,10 +101,10 @@ export const HISTORY_MUTATIONS: readonly Mutation[] = [
     'counts.open',
     PERIODS_IN_REDIS,
   ),
-  inRedis('records without a day have counts that are in no day', 'lua/tend.lua', 'days.close(of, key)', '', janitor('finished day away')),
+  inRedis('records without a day have counts that are in no day', 'lua/tend.lua', 'days.close(of, key)', '', janitor('finished day')),
   inRedis(
     'a team that is called for while the janitor looks at it is put off',
-    'lua/due-teams.lua',
+    'lua/lists.lua',
     '== team.was then',
     'then',
     janitor('called for meanwhile'),

@@ -1,4 +1,4 @@
-// Planted bugs in the listeners, in client addresses and in the watch over workers.
+// Planted bugs in the listeners, in client addresses and in the supervision of workers.
 import type { Mutation, TestRun } from './mutation.ts';
 
 const CONNECTION: TestRun = { file: 'test/unit/server/node-connection.test.ts' };
@@ -6,7 +6,7 @@ const ADDRESS: TestRun = { file: 'test/unit/domain/client-address.test.ts' };
 const HEARTBEATS: TestRun = { file: 'test/unit/workers/heartbeats.test.ts' };
 const RENEWAL: TestRun = { file: 'test/unit/server/tls-renewal.test.ts' };
 
-/** One edit, which is what most bugs are. */
+/** One edit, which is enough for most bugs. */
 function bug(name: string, file: string, find: string, replace: string, ...caughtBy: TestRun[]): Mutation {
   return { name, edits: [{ file: `src/${file}`, find, replace }], caughtBy };
 }
@@ -30,7 +30,7 @@ export const LISTENER_MUTATIONS: readonly Mutation[] = [
     'an answer that ends its connection waits for the rest of the body',
     'server/call.ts',
     'setImmediate(() => this.#release());',
-    'if (this.#body.pending) setTimeout(() => this.#release(), 5_000);\n    else setImmediate(() => this.#release());',
+    'if (this.#arriving !== undefined) setTimeout(() => this.#release(), 5_000);\n    else setImmediate(() => this.#release());',
     { file: 'test/journey/unread-bodies.test.ts', names: 'whatever the head says' },
   ),
   bug('a write that the system refused is a delivery', 'server/node-call.ts', 'this.#req.socket.errored === null;', 'true;', CONNECTION),

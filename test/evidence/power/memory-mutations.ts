@@ -1,4 +1,4 @@
-// Planted bugs in the memory and in the stages that texts go through: keys that meet, what is too old or another's, order, charges.
+// Planted bugs in the memory and in the text stages: colliding keys, entries that are too old or another's, order, charges.
 import type { Mutation, TestRun } from './mutation.ts';
 
 const KEYS: TestRun = { file: 'test/unit/plugins/memory/process-memory.test.ts', names: 'keys' };
@@ -51,8 +51,8 @@ export const MEMORY_MUTATIONS: readonly Mutation[] = [
     'options.glossary === undefined',
     TEXTS,
   ),
-  inMemory('a text can look like a longer one', 'key-bytes.ts', 'this.words[0] = end - this.#textAt;', 'this.words[0] = 0;', KEYS),
-  inMemory('a text can look like a digest', 'key-bytes.ts', 'this.#buffer[at] = DIGEST_MARK;', 'this.#buffer[at] = 35;', KEYS),
+  inMemory('a text can look like a longer one', 'text-key.ts', 'this.words[0] = end - this.#textAt;', 'this.words[0] = 0;', KEYS),
+  inMemory('a text can look like a digest', 'text-key.ts', 'this.#buffer[at] = DIGEST_MARK;', 'this.#buffer[at] = 35;', KEYS),
   inMemory('seconds are not heeded', 'process-memory.ts', '>= this.#ageMaxMs) {', '=== Infinity) {', ROOM, TEXTS),
   inMemory('what came old from Redis is new', 'text-memory.ts', 'const madeAtMs = now() - ageMs;', 'const madeAtMs = now();', REDIS),
   inMemory(
@@ -85,7 +85,7 @@ export const MEMORY_MUTATIONS: readonly Mutation[] = [
   ),
   inMemory('an entry that moves is not found', 'process-memory.ts', 'this.#index.move(place, this.#index.placeOf(this.#turn, end));', '', {
     ...ROOM,
-    names: 'is asked for stays',
+    names: 'is looked up is kept',
   }),
   inMemory(
     'with one entry of a bucket the others go',

@@ -1,4 +1,4 @@
-// The table of planted bugs: each has to be noticed by every test run that it names.
+// The table of planted bugs: each must be caught by every test run that it names.
 import { CHAIN_MUTATIONS } from './chain-mutations.ts';
 import { CONSOLE_MUTATIONS } from './console-mutations.ts';
 import { ENGINE_MUTATIONS } from './engine-mutations.ts';

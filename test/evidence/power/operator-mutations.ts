@@ -1,4 +1,4 @@
-// Planted bugs in what operators count on: that only pairs which the engine has are offered, that a leaked key is found, that a mistake is told.
+// Planted bugs in what operators rely on: only offered pairs are accepted, leaked keys are found, mistakes are reported.
 import type { Mutation, TestRun } from './mutation.ts';
 
 const LEAKED = (names: string): TestRun => ({ file: 'test/journey/leaked-key.test.ts', names });
@@ -63,6 +63,9 @@ export const OPERATOR_MUTATIONS: readonly Mutation[] = [
     'return [];',
     { file: 'test/unit/admin/plan-comparison.test.ts' },
   ),
+  bug('a checkout runs a source as it was before a change', 'checkout.js', '&& isMadeOf(source, kept)', "&& kept !== ''", {
+    file: 'test/unit/checkout.test.ts',
+  }),
   bug(
     'a command with the wrong store makes an empty one',
     'stores/sqlite/open-database.ts',

@@ -1,4 +1,4 @@
-// Planted bugs in what a gateway does when its store fails: the probe, the wait at the start, and what holds after a failover.
+// Planted bugs in a gateway whose store fails: the probe, the wait at the start, and revocations after a failover.
 import type { Edit, Mutation } from './mutation.ts';
 
 function planted(name: string, edit: Edit, test: string): Mutation {
@@ -33,7 +33,11 @@ export const OUTAGE_MUTATIONS: readonly Mutation[] = [
   ),
   planted(
     'a master is asked before it was looked at',
-    { file: 'src/stores/redis/ledger-turns.ts', find: 'masters === undefined || masters.isSettled(node)', replace: 'true' },
+    {
+      file: 'src/stores/redis/ledger-turns.ts',
+      find: '!isChecked && masters !== undefined && !masters.settled.has(node)',
+      replace: 'false',
+    },
     'stores/redis/ledger-turns',
   ),
   planted(
@@ -47,7 +51,7 @@ export const OUTAGE_MUTATIONS: readonly Mutation[] = [
   ),
   planted(
     'a wrong password is waited for',
-    { file: 'src/app/store-wait.ts', find: 'if (!(error instanceof StoreAwayError)) throw error;', replace: '' },
-    'app/store-wait',
+    { file: 'src/app/configured-store.ts', find: 'if (!(error instanceof StoreAwayError)) throw error;', replace: '' },
+    'app/configured-store',
   ),
 ];

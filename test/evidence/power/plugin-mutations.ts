@@ -1,4 +1,4 @@
-// Planted bugs in endpoints and in what plugins may do: their routes, forms, deadlines, and what is said of them.
+// Planted bugs in endpoints and in plugins: their routes, forms, deadlines, and documentation.
 import type { Mutation, TestRun } from './mutation.ts';
 
 const ROUTES: TestRun = { file: 'test/unit/app/plugin-routes.test.ts' };
@@ -31,7 +31,7 @@ export const PLUGIN_MUTATIONS: readonly Mutation[] = [
   bug(
     'the log says another status than the caller was told',
     'steps/access-log.ts',
-    'problemForm?.status(outcome.problem) ?? ',
+    'x.route.problemForm?.status(problem) ?? ',
     '',
     journey('log and metrics'),
   ),
@@ -52,8 +52,8 @@ export const PLUGIN_MUTATIONS: readonly Mutation[] = [
   bug(
     'a custom system that was asked for is ignored',
     'plugins/azure-v3/azure-parameters.ts',
-    "category.sound !== undefined && category.sound.toLowerCase() !== 'general'",
-    'category.sound?.length === 0',
+    "value.toLowerCase() !== 'general'",
+    "value === ''",
     { file: 'test/unit/plugins/azure-v3/azure-parameters.test.ts' },
   ),
   bug(

@@ -1,7 +1,7 @@
-// Planted bugs in how replicas are chosen, set aside and brought back.
+// Planted bugs in how replicas are chosen, taken out of use and brought back.
 import type { Mutation, TestRun } from './mutation.ts';
 
-const STANDING: TestRun = { file: 'test/unit/engines/replica-standing.test.ts' };
+const STANDING: TestRun = { file: 'test/unit/engines/replica.test.ts' };
 const ROTATION: TestRun = { file: 'test/unit/engines/rotation.test.ts' };
 
 function bug(name: string, file: string, find: string, replace: string, ...caughtBy: TestRun[]): Mutation {
@@ -23,14 +23,7 @@ export const REPLICA_MUTATIONS: readonly Mutation[] = [
     '',
     ROTATION,
   ),
-  bug('every request tries a replica whose time is over', 'replica-standing.ts', 'this.#trial === NO_TRIAL && ', '', STANDING, ROTATION),
-  bug(
-    'an answer from before brings a replica back',
-    'replica-standing.ts',
-    'if (ticket < this.#since) return undefined;',
-    '',
-    STANDING,
-    ROTATION,
-  ),
-  bug('the time is not doubled', 'replica-standing.ts', '2 ** Math.min(this.times - 1, 5)', '1', STANDING, ROTATION),
+  bug('every request tries a replica whose time is over', 'replica.ts', 'this.#trial === NO_TRIAL && ', '', STANDING, ROTATION),
+  bug('an answer from before brings a replica back', 'replica.ts', 'if (ticket < this.#since) return undefined;', '', STANDING, ROTATION),
+  bug('the time is not doubled', 'replica.ts', '2 ** Math.min(this.times - 1, 5)', '1', STANDING, ROTATION),
 ];

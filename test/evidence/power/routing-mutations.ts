@@ -1,4 +1,4 @@
-// Planted bugs in the routing between several engines: rules, capabilities, attempts, limits, reloads, and who learns of them.
+// Planted bugs in the routing between several engines: rules, capabilities, attempts, limits, reloads, and reports.
 import type { Mutation, TestRun } from './mutation.ts';
 
 const RULES: TestRun = { file: 'test/unit/domain/engine-routing.test.ts' };
@@ -48,7 +48,7 @@ export const ROUTING_MUTATIONS: readonly Mutation[] = [
     '(byPlan.get(plan) ?? any)',
     OFFER,
   ),
-  bug('the plan is not asked for', 'steps/translate.ts', 'const offer = offerFor(x, offered);', 'const offer = offered.any;', JOURNEY),
+  bug('the plan is not asked for', 'steps/translate.ts', 'const offer = offerFor(x, offers);', 'const offer = offers.any;', JOURNEY),
   bug(
     "an engine's pairs do not count",
     'domain/engine-offer.ts',
@@ -141,23 +141,23 @@ export const ROUTING_MUTATIONS: readonly Mutation[] = [
   bug(
     'a quota is judged before the plan',
     'steps/admit.ts',
-    'judgedAgain(x, asking, admission) ?? refusalOf(x, admission, charge)',
-    'refusalOf(x, admission, charge)',
+    'if (again !== undefined) return again;',
+    "if (again !== undefined && admission.kind === 'admitted') return again;",
     ADMIT,
     JOURNEY,
   ),
   bug(
     'a request is judged again by what any plan can',
     'steps/read.ts',
-    'judged(x, value, offerFor(x, offers()))',
-    'judged(x, value, offers().any)',
+    'judged(x, value, offerFor(x, offers.current))',
+    'judged(x, value, offers.current.any)',
     READ,
   ),
   bug(
     'the name of the engine stands in the answer',
     'steps/translate.ts',
-    'by.offers().any.languages));',
-    "by.offers().any.languages), 200, [['X-Engine', x.need(requestStatsSlot).engine ?? '']]);",
+    '.characters}}`);',
+    ".characters}}`, 200, [['X-Engine', x.need(requestStatsSlot).engine ?? '']]);",
     FALLBACK,
   ),
   bug(
