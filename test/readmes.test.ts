@@ -1,4 +1,4 @@
-// The READMEs and the manual's pages name what is there: files and folders, headings, npm scripts, commands, and what stands in the files of "Where do I change X".
+// The READMEs and the manual's pages name only what exists: files, folders, headings, npm scripts, commands, and the code names of "Where do I change X".
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ import { TASKS } from './task.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const READMES = ['README.md', 'src/README.md', 'config/README.md', 'test/README.md', 'bench/README.md'];
-/** For who comes to the repository. */
+/** For visitors of the repository. */
 const REPOSITORY = ['.github/CONTRIBUTING.md', '.github/SECURITY.md'];
 const LINES_MAX = 150;
 const PAGE_LINES_MAX = 249;
@@ -21,24 +21,24 @@ const { scripts, exports, dependencies, optionalDependencies, devDependencies } 
 >;
 const packages = [dependencies, optionalDependencies, devDependencies].flatMap((listed) => Object.keys(listed));
 const entries = Object.keys(exports).map((name) => `lingate/${name.slice(2)}`.replace('*', 'NAME'));
-/** What running or building makes. */
+/** What running or building creates. */
 const made = readFileSync(join(root, '.gitignore'), 'utf8')
   .split('\n')
   .map((line) => line.replaceAll('/', ''));
 
-/** A file with one of our endings, or something with a folder in front; not an address, a field or a path of the API. */
+/** A file name with one of our extensions, or a path with a folder; not an address, a field or a path of the API. */
 const PATH = /^(?:\.?[\w-]+\/)*(?:[\w-]+\/|[\w-]+(?:\.[\w-]+)*\.(?:ts|js|json|yaml|md|lua|css|html))$|^\.?[\w-]+(?:\/[\w-]+)+$/;
 
 const COMMAND_NAMES: ReadonlySet<string> = new Set(COMMANDS.map(({ name }) => name));
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-/** What stands in backticks, word by word. */
+/** The words in backticks. */
 function quoted(text: string): string[] {
   return [...text.matchAll(/`([^`]+)`/g)].flatMap((match) => match[1]!.split(/[\s"']+/));
 }
 
-/** Short names are below a folder that the same line named before. */
+/** Short names are relative to a folder that the same line named before. */
 function placesOf(line: string, folder: string): { readonly name: string; readonly places: readonly string[] }[] {
   const bases = ['.', folder, dirname(folder)];
   return quoted(line)
@@ -51,7 +51,7 @@ function placesOf(line: string, folder: string): { readonly name: string; readon
     });
 }
 
-/** What a link to each heading ends with, as GitHub makes it. */
+/** The anchors of the headings, as GitHub makes them. */
 function anchorsOf(text: string): string[] {
   const headings = [...text.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm)].map((match) => match[1]!);
   return headings.map((heading) =>
@@ -62,7 +62,7 @@ function anchorsOf(text: string): string[] {
   );
 }
 
-/** What links lead to that is not there: a file, or a heading in it. */
+/** Links to files or headings that do not exist. */
 function deadLinks(path: string): string[] {
   const links = [...read(path).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)];
   const dead = links.filter(([, file, anchor]) => {
@@ -82,7 +82,7 @@ describe.each([...READMES, ...MANUAL_PAGES, ...REPOSITORY])('%s', (readme) => {
   const text = read(readme);
   const lines = text.replaceAll(/^```[\s\S]*?^```$/gm, '').split('\n');
 
-  test('every file and folder that it names is there', () => {
+  test('every file and folder that it names exists', () => {
     const named = lines.flatMap((line) => placesOf(line, dirname(readme)));
     if (READMES.includes(readme)) expect(named.length).toBeGreaterThan(0);
     const gone = named.filter(({ name, places }) => places.length === 0 && !isElsewhere(name));
@@ -90,7 +90,7 @@ describe.each([...READMES, ...MANUAL_PAGES, ...REPOSITORY])('%s', (readme) => {
     expect(deadLinks(readme)).toEqual([]);
   });
 
-  test('every npm script and every task that it names is there', () => {
+  test('every npm script and every task that it names exists', () => {
     const named = [...text.matchAll(/npm (?:run (?:-s |--silent )?([\w:-]+)|(test|start)\b)/g)].map((match) => match[1] ?? match[2]!);
     if (READMES.includes(readme)) expect(named.length).toBeGreaterThan(0);
     expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
@@ -98,7 +98,7 @@ describe.each([...READMES, ...MANUAL_PAGES, ...REPOSITORY])('%s', (readme) => {
     expect(tasks.filter((name) => !Object.hasOwn(TASKS, name))).toEqual([]);
   });
 
-  test('every command of ours that it shows is one', () => {
+  test('every lingate command that it shows exists', () => {
     const shown = [...text.matchAll(/(?:^|`|-- |\| )lingate ([a-z]+)(?: ([a-z]+))?/gm)];
     const wrong = shown.filter(([, word, next]) => !COMMAND_NAMES.has(word!) && !COMMAND_NAMES.has(`${word} ${next}`));
     expect(wrong.map(([line]) => line)).toEqual([]);
@@ -106,7 +106,7 @@ describe.each([...READMES, ...MANUAL_PAGES, ...REPOSITORY])('%s', (readme) => {
 });
 
 describe('the operator’s manual', () => {
-  test('has pages that are read in one go, and a map that leads to each', () => {
+  test('has short pages, and a map with links to each', () => {
     const map = read('config/README.md');
     expect(MANUAL_PAGES.length).toBeGreaterThan(10);
     for (const page of [...MANUAL_PAGES, 'config/README.md']) {
@@ -126,11 +126,11 @@ describe('the operator’s manual', () => {
   });
 });
 
-test('the README at the top is read in ten minutes', () => {
+test('the top README is short', () => {
   expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(LINES_MAX);
 });
 
-test('what "Where do I change X" names in code stands in a file of its row', () => {
+test('each code name in "Where do I change X" occurs in a file of its row', () => {
   const table = /^## Where do I change X\n([\s\S]*?)^## /m.exec(read('src/README.md'))![1]!;
   const rows = table.split('\n').filter((line) => line.includes('`'));
   expect(rows.length).toBeGreaterThan(10);
