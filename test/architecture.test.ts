@@ -228,6 +228,17 @@ describe('the architecture', () => {
   });
 });
 
+// The imported `expect` knows the test that began last. When that one ends, a poll in another one fails.
+test('tests that run concurrently poll with the `expect` of their own context', () => {
+  const tests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.test.ts'));
+  const polling = tests.flatMap((file) => {
+    const text = readFileSync(join(root, 'test', file), 'utf8');
+    return /\b(?:test|describe)\.concurrent\b/.test(text) && text.includes('expect.poll(') ? [{ file, text }] : [];
+  });
+  expect(polling.length).toBeGreaterThan(3);
+  expect(polling.filter(({ text }) => /import \{[^}]*\bexpect\b[^}]*\} from 'vitest'/.test(text)).map(({ file }) => file)).toEqual([]);
+});
+
 function reaches(edges: readonly Import[], from: string, goal: string): boolean {
   const seen = new Set<string>();
   const open = edges.filter((edge) => edge.from === from).map((edge) => edge.to);

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { test } from 'vitest';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { request } from '../../support/raw-http.ts';
@@ -16,7 +16,7 @@ const ANSWERS_AFTER_MS = 12_000;
 /** With its head in one read; in a few; more than a socket buffers. */
 const BODIES = [65, 300_000, 4_000_000];
 
-test.concurrent.each(LISTENERS)('on the %s listener', async (listener) => {
+test.concurrent.for(LISTENERS)('on the %s listener', async (listener, { expect }) => {
   const upstream = createServer((req, res) => {
     req.resume();
     req.on('end', () => setTimeout(() => res.end('late'), ANSWERS_AFTER_MS));
