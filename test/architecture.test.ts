@@ -239,6 +239,19 @@ test('tests that run concurrently poll with the `expect` of their own context', 
   expect(polling.filter(({ text }) => /import \{[^}]*\bexpect\b[^}]*\} from 'vitest'/.test(text)).map(({ file }) => file)).toEqual([]);
 });
 
+// Without a limit of their own they give up after a second, which a busy machine may need for anything.
+test('what waits by `vi` says for how long; `expect.poll` has the limit of the configuration', () => {
+  const sources = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  const waits = sources.flatMap((file) =>
+    [...readFileSync(join(root, 'test', file), 'utf8').matchAll(/\bvi\.wait(?:For|Until)\(([^;]*);/g)].map(([, said]) => ({
+      file,
+      said: said!,
+    })),
+  );
+  expect(waits.length).toBeGreaterThan(3);
+  expect(waits.filter(({ said }) => !/\d{2}_000\b|timeout:/.test(said))).toEqual([]);
+});
+
 function reaches(edges: readonly Import[], from: string, goal: string): boolean {
   const seen = new Set<string>();
   const open = edges.filter((edge) => edge.from === from).map((edge) => edge.to);

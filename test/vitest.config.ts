@@ -45,10 +45,11 @@ export const COMMON = {
   ],
   // The warning about node:sqlite, which the product's own entry suppresses.
   execArgv: ['--disable-warning=ExperimentalWarning'],
-  testTimeout: 20_000,
-  hookTimeout: 60_000,
-  // Tests wait for conditions and never sleep; a busy machine may be slow.
-  expect: { poll: { timeout: 10_000, interval: 20 } },
+  // Tests wait for conditions and never sleep. A busy machine may be ten times as slow as an idle one, and these limits only
+  // end what hangs.
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+  expect: { poll: { timeout: 30_000, interval: 20 } },
   reporters: ['default'],
 };
 

@@ -28,7 +28,7 @@ export default defineConfig({
     env: { ...startsFor('test:evidence'), LINGATE_PROPERTY_RUNS: '150' },
     // `npm test` has fewer random histories of the stores.
     include: [...EVIDENCE.map((folder) => `test/evidence/${folder}/**/*.test.ts`), 'test/unit/stores/equality.test.ts'],
-    testTimeout: 60_000,
+    testTimeout: 180_000,
     exclude: [...TIMED, ...LONG],
   },
 });

@@ -282,13 +282,11 @@ test('what the store did but could not confirm is done once when it is repeated 
     await proxy.set({ kind: 'cut_reply', draw: () => true });
     expectProblem(await call('POST', path, options), 'service_unavailable');
     await proxy.set({ kind: 'none' });
-    const made = await vi.waitUntil(
-      async () => {
-        const answer = await call('POST', path, options);
-        return answer.status === 201 ? answer : undefined;
-      },
-      { timeout: 20_000, interval: 100 },
-    );
+    const created = async () => {
+      const answer = await call('POST', path, options);
+      return answer.status === 201 ? answer : undefined;
+    };
+    const made = await vi.waitUntil(created, { timeout: 20_000, interval: 100 });
     return JSON.parse(made.body) as Record<string, unknown>;
   };
   const team = await repeated('/teams', { name: 'Once', plan: 'pro' }, 'order-1');

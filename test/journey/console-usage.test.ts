@@ -27,7 +27,9 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
   const translated = async ({ teamId, key }: TestTeam, text: string): Promise<void> => {
     const body = { text: [text], target_lang: 'DE' };
     expect((await ask(setting, { method: 'POST', path: '/v1/translate', key, body })).status).toBe(200);
-    await vi.waitFor(async () => expect(await setting.gateway.store.teams.standing(teamId)).toMatchObject({ openReservations: 0 }));
+    const settled = async (): Promise<void> =>
+      expect(await setting.gateway.store.teams.standing(teamId)).toMatchObject({ openReservations: 0 });
+    await vi.waitFor(settled, { timeout: 20_000 });
   };
   const teams: TestTeam[] = [];
 

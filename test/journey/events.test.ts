@@ -134,8 +134,8 @@ test('a command with another configuration stores events too, while a gateway se
   await configure();
   gateway = await site.serve();
   // It updates its rules when it first reads the outbox.
-  await expect.poll(async () => (await site.store.outbox!.lease('another', 1)) === false, { timeout: 20_000 }).toBe(true);
+  await expect.poll(async () => (await site.store.outbox!.lease('another', 1)) === false).toBe(true);
   await site.configure({ engine: { urls: [site.engine.url] }, plans: { small: PLAN } });
   const { team_id: teamId } = await command<{ team_id: string }>('team', 'create', '--name', 'Reader', '--plan', 'small');
-  await expect.poll(() => told(teamId).map(({ type }) => type), { timeout: 20_000 }).toEqual(['lingate.team.created']);
+  await expect.poll(() => told(teamId).map(({ type }) => type)).toEqual(['lingate.team.created']);
 });

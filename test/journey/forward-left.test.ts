@@ -22,7 +22,7 @@ onEveryGateway({ once: true, config: { forward: [ROUTE] } }, (setting) => {
     socket.write(`POST /v1/documents/silent HTTP/1.1\r\n${head}\r\n${'d'.repeat(bytes)}`);
     await expect.poll(() => upstream.seen.slice(before).some(({ body }) => body?.bytes === bytes)).toBe(true);
     socket.destroy();
-    await expect.poll(logged, { timeout: 3000 }).toBe(leftBefore + 1);
+    await expect.poll(logged).toBe(leftBefore + 1);
     await expect
       .poll(() => setting.gateway.store.teams.standing(team.teamId))
       .toMatchObject({ usedCharacters: 0, heldCharacters: 0, openReservations: 0 });

@@ -160,10 +160,10 @@ describe.each(['1', '2'])('an engine that reports its pairs, behind %s worker(s)
     other.always((asked, response) => response.end(asked.path === '/languages' ? told : '{"translatedText":"Hola"}'));
     await site.configure(config({ urls: [other.url] }) as Record<string, unknown>);
     await hangup();
-    await expect.poll(() => targetsOf(port), { timeout: 20_000 }).toEqual(['EN-GB EN-US ES']);
+    await expect.poll(() => targetsOf(port)).toEqual(['EN-GB EN-US ES']);
     // The requests may all have reached one worker.
     const changes = (): number => logged(gateway, 'the pairs that the engine offers have changed').length;
-    await expect.poll(changes, { timeout: 20_000 }).toBe(Number(workers));
+    await expect.poll(changes).toBe(Number(workers));
     expect((await translate(port, site.team.key, { target: 'JA' })).json()).toMatchObject({ code: 'validation_error' });
     const asked = (): number => other.requests.filter(({ path }) => path === '/languages').length;
     expect(asked()).toBe(Number(workers));

@@ -52,7 +52,7 @@ describe.each(['sqlite', 'redis'] as const)('two processes on %s', (kind) => {
     return counts;
   }
 
-  const settled = (team: TestTeam) => expect.poll(() => store.teams.standing(team.teamId), { timeout: 5000 });
+  const settled = (team: TestTeam) => expect.poll(() => store.teams.standing(team.teamId));
 
   test.each([1, 7, 50])('with a limit of %i per second, 200 concurrent requests admit exactly as many in any second', async (limit) => {
     const team = await makeTeam(store, { ...QUOTA_PLAN, requests_per_second: limit });

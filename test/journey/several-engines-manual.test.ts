@@ -67,9 +67,7 @@ test('Apertium translates its pairs, the model the rest, and all when Apertium i
   const model = await engineOf('openai');
   const gateway = await serve('Apertium first, a language model behind it', { apertium: apertium.url, model: model.url });
   const team = await gateway.team();
-  await expect
-    .poll(() => gateway.logLines.some((line) => line.includes('the pairs that the engine offers have changed')), { timeout: 20_000 })
-    .toBe(true);
+  await expect.poll(() => gateway.logLines.some((line) => line.includes('the pairs that the engine offers have changed'))).toBe(true);
   expect(await translated(gateway, team, 'ES')).toBe('La casa es grande.');
   expect(model.requests).toHaveLength(0);
   expect(await translated(gateway, team, 'DE')).toContain('The house is big.');

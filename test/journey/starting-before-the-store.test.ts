@@ -10,7 +10,6 @@ import type { Folder } from '../support/lingate-command.ts';
 import { startRedis } from '../support/redis.ts';
 
 const LANGUAGES = fileURLToPath(new URL('../../config/languages.yaml', import.meta.url));
-const LIMIT = { timeout: 30_000 };
 
 let folder: Folder;
 
@@ -53,16 +52,16 @@ describe.concurrent('serve, before its store is there', () => {
   test.for([
     ['one process', [], {}],
     ['two workers and the admin API', ['--workers', '2'], ADMIN],
-  ] as const)('%s: is alive, is not ready, and starts serving when the store is there', LIMIT, async ([, more, config], { expect }) => {
+  ] as const)('%s: is alive, is not ready, and starts serving when the store is there', async ([, more, config], { expect }) => {
     const { store, ops, url, args } = await waiting(60, config);
     const gateway = start([...args, ...more]);
     try {
-      await expect.poll(() => status(`${ops}/livez`), LIMIT).toBe(200);
+      await expect.poll(() => status(`${ops}/livez`)).toBe(200);
       expect(await status(`${ops}/readyz`)).toBe(503);
       expect(await status(`${url}/health`)).toBe('closed');
       const redis = await startRedis(['--port', String(store)]);
       try {
-        await expect.poll(() => status(`${ops}/readyz`), LIMIT).toBe(200);
+        await expect.poll(() => status(`${ops}/readyz`)).toBe(200);
         expect(await status(`${url}/health`)).toBe(200);
         gateway.child.kill('SIGTERM');
         expect(await gateway.ended).toMatchObject({ status: 0 });
@@ -74,11 +73,11 @@ describe.concurrent('serve, before its store is there', () => {
     }
   });
 
-  test('SIGTERM ends the wait at once, with workers too', LIMIT, async ({ expect }) => {
+  test('SIGTERM ends the wait at once, with workers too', async ({ expect }) => {
     const { ops, args } = await waiting(600);
     const gateway = start([...args, '--workers', '2']);
     try {
-      await expect.poll(() => status(`${ops}/livez`), LIMIT).toBe(200);
+      await expect.poll(() => status(`${ops}/livez`)).toBe(200);
       await delay(300);
       const askedAtMs = performance.now();
       gateway.child.kill('SIGTERM');
@@ -89,7 +88,7 @@ describe.concurrent('serve, before its store is there', () => {
     }
   });
 
-  test('when the store never comes: one line, and status 1', LIMIT, async ({ expect }) => {
+  test('when the store never comes: one line, and status 1', async ({ expect }) => {
     const { store, args } = await waiting(1);
     const { status: ended, stderr } = await lingate(args);
     expect([ended, stderr.trim().split('\n')]).toEqual([1, [expect.stringContaining(`redis://127.0.0.1:${store} cannot be used`)]]);

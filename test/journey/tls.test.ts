@@ -93,7 +93,7 @@ describe.each(LISTENERS)('with the %s listener', (listener) => {
       const kept = await RawConnection.open({ port: gateway.port, tls: true });
       const hangUp = async (message: string): Promise<void> => {
         gateway.process.kill('SIGHUP');
-        await expect.poll(() => logged(gateway, message).length, { timeout: 20_000 }).toBe(Number(workers));
+        await expect.poll(() => logged(gateway, message).length).toBe(Number(workers));
       };
       await makeCertificate(place.folder, 'second.test', 'IP:127.0.0.1');
       await hangUp('TLS: new connections get the renewed certificate');

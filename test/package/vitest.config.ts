@@ -9,7 +9,7 @@ export default defineConfig({
     ...COMMON,
     globalSetup: ['test/package/pack-once.ts'],
     include: ['test/package/**/*.test.ts'],
-    testTimeout: 60_000,
+    testTimeout: 180_000,
     hookTimeout: 300_000,
   },
 });

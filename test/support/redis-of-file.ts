@@ -55,7 +55,7 @@ export function redisOfFile(): RedisOfFile {
 /** Assigns all slots to a server that was started in cluster mode. */
 export async function ownAllSlots(client: Redis): Promise<void> {
   await client.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
-  await vi.waitUntil(async () => String(await client.call('CLUSTER', 'INFO')).includes('cluster_state:ok'), 10_000);
+  await vi.waitUntil(async () => String(await client.call('CLUSTER', 'INFO')).includes('cluster_state:ok'), 30_000);
 }
 
 export interface EmptyRedis {

@@ -14,7 +14,7 @@ export type Readiness = RegExp | (() => Promise<boolean>);
 
 const SAID_MAX = 64 * 1024;
 const SHOWN_MAX = 1000;
-const READY_MS_MAX = 20_000;
+const READY_MS_MAX = 40_000;
 const ASK_EVERY_MS = 20;
 
 /** A program that was started. */

@@ -89,7 +89,7 @@ class Scene {
   /** Waits until the metrics show it. */
   async until(said: RegExp | ((metrics: string) => boolean)): Promise<void> {
     const holds = typeof said === 'function' ? said : (metrics: string) => said.test(metrics);
-    await expect.poll(async () => holds(await this.metrics()), { timeout: 20_000 }).toBe(true);
+    await expect.poll(async () => holds(await this.metrics())).toBe(true);
   }
 
   async translate({ key }: TestTeam, characters = 4): Promise<number> {

@@ -66,7 +66,7 @@ async function swap(gateway: GatewayProcess, next: Swapped): Promise<void> {
   await configure(next);
   const before = logged(gateway, 'configuration reloaded').length;
   gateway.process.kill('SIGHUP');
-  await expect.poll(() => logged(gateway, 'configuration reloaded').length, { interval: 5, timeout: 20_000 }).toBeGreaterThan(before);
+  await expect.poll(() => logged(gateway, 'configuration reloaded').length, { interval: 5 }).toBeGreaterThan(before);
 }
 
 async function teamOf(plan: string): Promise<TestTeam> {
@@ -118,9 +118,7 @@ test.each(['1', '2'])('with %s worker(s)', { timeout: 120_000 }, async (workers)
   const calls = callsByRequest();
   expect(ids.filter((id) => calls.get(id) !== 1)).toEqual([]);
   for (const [teamId, characters] of charged) {
-    await expect
-      .poll(() => site.store.teams.standing(teamId), { timeout: 20_000 })
-      .toMatchObject({ usedCharacters: characters, openReservations: 0 });
+    await expect.poll(() => site.store.teams.standing(teamId)).toMatchObject({ usedCharacters: characters, openReservations: 0 });
   }
   const [first, second, large] = engines;
   const overAll = (): Promise<unknown> => Promise.all(teams.flatMap((team) => FRONTS.map((front) => ask(front, team, 'de'))));

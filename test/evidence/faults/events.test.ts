@@ -41,7 +41,7 @@ test.each(['sqlite', 'redis'] as const)('%s', async (kind) => {
   };
   // Its sender has the lease, because the other started later.
   const sender = await serve();
-  await expect.poll(() => sender.output().includes('lingate is ready'), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => sender.output().includes('lingate is ready')).toBe(true);
   const store = await openStore(place.url, {
     log: SILENT,
     clock: { nowMs: () => Date.now() },
@@ -49,7 +49,7 @@ test.each(['sqlite', 'redis'] as const)('%s', async (kind) => {
     events: eventRules(PERCENTS, []),
   });
   closing.push(() => store.close());
-  await expect.poll(async () => store.outbox!.lease('nobody', 1), { timeout: 20_000 }).toBe(false);
+  await expect.poll(async () => store.outbox!.lease('nobody', 1)).toBe(false);
   const other = await serve();
   const team = await makeTeam(store, { ...QUOTA_PLAN, characters: 1000 });
   let delivered = 0;
@@ -61,7 +61,7 @@ test.each(['sqlite', 'redis'] as const)('%s', async (kind) => {
   };
   const percents = (): unknown[] => [...new Set(receiver.received.map(({ data }) => data['percent']))].filter((one) => one !== undefined);
   await charge(250, sender, other);
-  await expect.poll(() => percents().length, { timeout: 20_000 }).toBeGreaterThanOrEqual(1);
+  await expect.poll(() => percents().length).toBeGreaterThanOrEqual(1);
   // Down, then failing, then hanging.
   const { port, received } = receiver;
   const before = [...received];
@@ -69,7 +69,7 @@ test.each(['sqlite', 'redis'] as const)('%s', async (kind) => {
   await charge(450, sender, other);
   receiver = await startScriptedReceiver(port);
   receiver.answer((_event, response) => void response.writeHead(500).end());
-  await expect.poll(() => receiver.received.length, { timeout: 30_000 }).toBeGreaterThan(0);
+  await expect.poll(() => receiver.received.length).toBeGreaterThan(0);
   // An event that this receiver has refused is in flight or postponed when its sender dies.
   await sender.end('SIGKILL');
   receiver.answer((event, response) => (event.type.startsWith('lingate.key') ? undefined : void response.writeHead(204).end()));

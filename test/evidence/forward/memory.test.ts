@@ -53,7 +53,7 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
     }
     expect(peakBytes(gateway) - before).toBeLessThan(EXTRA_BYTES_MAX);
     for (const reader of readers) reader.leave();
-    await expect.poll(() => descriptors(gateway), { timeout: 10_000 }).toBeLessThanOrEqual(openBefore + 5);
+    await expect.poll(() => descriptors(gateway)).toBeLessThanOrEqual(openBefore + 5);
     await close();
   });
 });

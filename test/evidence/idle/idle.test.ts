@@ -73,7 +73,7 @@ beforeAll(async () => {
       heeded.set(nameOf(site), pauses);
     }),
   ]);
-}, 60_000);
+});
 
 afterAll(async () => {
   await Promise.all(fronts.map((front) => front.stop()));

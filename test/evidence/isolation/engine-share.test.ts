@@ -23,7 +23,7 @@ const SHARE = 32;
 /** A request behind a slow call usually waits longer than this; a busy machine alone causes less. */
 const NOTICED_MS = SLOW_MS / 2;
 
-test.each(LISTENERS)('on %s', { timeout: 60_000 }, async (listener) => {
+test.each(LISTENERS)('on %s', async (listener) => {
   let [slow, slowMost] = [0, 0];
   const engine = createServer((req, res) => {
     let body = '';

@@ -47,7 +47,7 @@ describe.each(LISTENERS)('on %s', (listener) => {
 
   test.concurrent.each(
     ROUTES.flatMap((route) => ['Content-Length: 100000', 'Transfer-Encoding: chunked'].map((field) => [route, field] as const)),
-  )('%s with %s ends', { timeout: 60_000 }, async (route, field) => {
+  )('%s with %s ends', async (route, field) => {
     const socket = connect({ port: gateway.port, host: '127.0.0.1', allowHalfOpen: true });
     const fields = `Host: a\r\nAuthorization: Bearer ${team.key}\r\nContent-Type: application/json\r\n${field}\r\n\r\n`;
     socket.write(`${route} HTTP/1.1\r\n${fields}`);

@@ -42,7 +42,7 @@ const CASES: readonly Case[] = [0.03, 0.3, 1].flatMap((share, i) =>
 describe.each(CASES)(
   'an engine that misbehaves at $share of its calls, ids echoed: $echoes, keep_alive: $keepAlive, on $listener',
   (drawn) => {
-    test('gives nobody what was meant for another', { timeout: 60_000 }, async () => {
+    test('gives nobody what was meant for another', async () => {
       const { listener, echoes, keepAlive, share } = drawn;
       const seed = 1 + CASES.indexOf(drawn);
       const engine = await startUnrulyEngine({ echoes, misdeeds: echoes ? MISDEEDS : TO_ITSELF, share, seed });
@@ -111,9 +111,7 @@ async function run(gateway: TestGateway, teams: readonly TestTeam[]): Promise<{ 
     if (!right && before) tally.wrongAfterwards++;
   });
   for (const [i, { teamId }] of teams.entries()) {
-    await expect
-      .poll(async () => answered(await gateway.store.teams.standing(teamId))?.usedCharacters, { timeout: 10_000 })
-      .toBe(delivered[i]);
+    await expect.poll(async () => answered(await gateway.store.teams.standing(teamId))?.usedCharacters).toBe(delivered[i]);
   }
   return { translated: tallies[0]!, forwarded: tallies[1]! };
 }

@@ -5,5 +5,5 @@ import { suiteLimit } from '../../support/suite-limit.ts';
 
 export default defineConfig({
   plugins: [suiteLimit(14)],
-  test: { ...COMMON, env: startsFor('test:load'), maxWorkers: 1, include: ['test/evidence/load/**/*.test.ts'], testTimeout: 60_000 },
+  test: { ...COMMON, env: startsFor('test:load'), maxWorkers: 1, include: ['test/evidence/load/**/*.test.ts'], testTimeout: 180_000 },
 });

@@ -6,5 +6,5 @@ import { LONG } from '../vitest.config.ts';
 
 export default defineConfig({
   plugins: [suiteLimit(14)],
-  test: { ...COMMON, env: startsFor('test:long'), include: LONG, testTimeout: 60_000 },
+  test: { ...COMMON, env: startsFor('test:long'), include: LONG, testTimeout: 180_000 },
 });

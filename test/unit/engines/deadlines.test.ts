@@ -1,6 +1,6 @@
 // One timer for many deadlines: each passes once, in order, not early, and not at all if it was removed.
 import { performance } from 'node:perf_hooks';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { Deadlines } from '../../../src/engines/deadlines.ts';
 import type { Deadlined } from '../../../src/engines/deadlines.ts';
 
@@ -34,7 +34,7 @@ test('deadlines pass in order, once each and not early; removed ones do not, at 
     deadlines.remove(samples[i]!);
   }
   const expected = [...samples.keys()].filter((i) => !removed.has(i));
-  await vi.waitFor(() => expect(order).toEqual(expected), 2000);
+  await expect.poll(() => order).toEqual(expected);
   for (const { passedAtMs, dueMs } of samples) {
     expect(passedAtMs.length).toBeLessThanOrEqual(1);
     if (passedAtMs[0] !== undefined) expect(passedAtMs[0]).toBeGreaterThanOrEqual(dueMs);
@@ -45,7 +45,7 @@ test('one that is added while others pass gets its own time', async () => {
   const deadlines = new Deadlines(AFTER_MS);
   const late = new Sample();
   for (let i = 0; i < 5; i++) deadlines.add(new Sample(i === 2 ? () => deadlines.add(late) : undefined));
-  await vi.waitFor(() => expect(late.passedAtMs).toHaveLength(1), 2000);
+  await expect.poll(() => late.passedAtMs).toHaveLength(1);
   expect(late.passedAtMs[0]).toBeGreaterThanOrEqual(late.dueMs);
 });
 
@@ -62,7 +62,7 @@ test('promises that one settles run before the next passes', async () => {
   deadlines.add(second);
   const third = new Sample();
   deadlines.add(third);
-  await vi.waitFor(() => expect(third.passedAtMs).toHaveLength(1), 2000);
+  await expect.poll(() => third.passedAtMs).toHaveLength(1);
   expect(second.passedAtMs).toEqual([]);
 });
 
@@ -72,6 +72,6 @@ test('none passes after closing', async () => {
   deadlines.add(sample);
   deadlines.close();
   const startedAtMs = performance.now();
-  await vi.waitUntil(() => performance.now() - startedAtMs > 2 * AFTER_MS, 2000);
+  await expect.poll(() => performance.now() - startedAtMs).toBeGreaterThan(2 * AFTER_MS);
   expect(sample.passedAtMs).toEqual([]);
 });

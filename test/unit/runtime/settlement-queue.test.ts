@@ -1,5 +1,5 @@
 // The settlement queue on its own: what it repeats, when it gives up, and whom it notifies once nothing is open.
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Resolution, SettlementResult } from '../../../src/ports/ledger.ts';
 import { SettlementQueue } from '../../../src/runtime/settlement-queue.ts';
 import type { SettlementQueueOptions } from '../../../src/runtime/settlement-queue.ts';
@@ -67,9 +67,9 @@ test('a repeated commit whose id is no longer known is not a loss; one at its fi
 test('a closed queue stops trying and leaves open reservations to their leases', async () => {
   const { queue, asked, results } = opened([]);
   queue.release(reservation);
-  await vi.waitFor(() => expect(asked).toHaveLength(1));
+  await expect.poll(() => asked).toHaveLength(1);
   queue.close();
   queue.release({ ...reservation, requestId: 'r2' });
-  await vi.waitFor(() => expect(results).toContain('abandoned'));
+  await expect.poll(() => results).toContain('abandoned');
   expect(asked).toEqual(['release r1', 'release r2']);
 });

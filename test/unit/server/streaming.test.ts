@@ -85,7 +85,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
       const socket = connect(server.port, '127.0.0.1');
       socket.write(requestBytes({ path: `/flow?${24 * MIB},${framing}` }));
       // Until the system's buffers are full.
-      await expect.poll(() => unchangedFor(() => madeBytes), { timeout: 8000 }).toBe(true);
+      await expect.poll(() => unchangedFor(() => madeBytes)).toBe(true);
       expect(madeBytes - madeBefore).toBeLessThan(20 * MIB);
       const answer = await collect(socket);
       expect(answer.complete).toBe(true);
@@ -176,7 +176,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     };
     socket.on('drain', write);
     write();
-    await expect.poll(() => unchangedFor(() => written), { timeout: 8000 }).toBe(true);
+    await expect.poll(() => unchangedFor(() => written)).toBe(true);
     expect(written).toBeLessThan(20 * MIB);
     socket.destroy();
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { DatabaseSyncOptions } from 'node:sqlite';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ulidSource } from '../../../src/domain/ulid.ts';
 import type { StoreFinding } from '../../../src/ports/store-contents.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
@@ -400,7 +400,7 @@ async function whileServing(store: ReturnType<typeof promisedStore>, look: () =>
   const workers = Array.from({ length: 4 }, worker);
   const checked: Checked[] = [];
   for (let i = 1; i <= 3; i++) {
-    await vi.waitUntil(() => made > i * 5, 20_000);
+    await expect.poll(() => made).toBeGreaterThan(i * 5);
     checked.push(await look());
   }
   ending.abort();

@@ -48,7 +48,7 @@ async function gateway(lookUpMs = 20_000): Promise<MemoryScene & { version: stri
   });
   open.push(shared);
   const scene = Object.assign(memoryScene({ shared }), { shared });
-  await expect.poll(() => found(scene), { timeout: 10_000 }).toEqual([undefined]);
+  await expect.poll(() => found(scene)).toEqual([undefined]);
   return scene;
 }
 
@@ -153,7 +153,7 @@ describe('soon a miss', () => {
     await soon(() => Promise.all(Array.from({ length: 50 }, (_none, i) => scene.ask({ text: [`c${i}`] }))));
     expect(away).toEqual(['timeout', 'timeout']);
     await proxy.set({ kind: 'none' });
-    await expect.poll(() => found(scene), { timeout: 10_000 }).toEqual([undefined]);
+    await expect.poll(() => found(scene)).toEqual([undefined]);
   });
 
   test('is an unreachable Redis, without trying it, and it is used when it is back', async () => {
@@ -162,7 +162,7 @@ describe('soon a miss', () => {
     await expect.poll(async () => scene.shared.get('T', ['x'])).toBeUndefined();
     expect((await soon(() => scene.ask({ text: ['a'] }))).sent).toEqual(['a']);
     await proxy.set({ kind: 'none' });
-    await expect.poll(() => found(scene), { timeout: 10_000 }).toEqual([undefined]);
+    await expect.poll(() => found(scene)).toEqual([undefined]);
   });
 
   test('is a full Redis, and what it has is still found', async () => {

@@ -1,6 +1,6 @@
 // When Redis fails: nothing runs twice, nothing runs late, and no caller waits.
 import type { Redis } from 'ioredis';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { PluginStore } from '../../../../src/ports/plugin.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
 import { freePort } from '../../../support/free-port.ts';
@@ -37,14 +37,14 @@ describe('a lost reply', () => {
         await direct.config('RESETSTAT');
         cutter.cutNextReply();
         expect(await through.ledger.admit(asking('r1'))).toEqual({ kind: 'unavailable', cause: 'closed' });
-        await vi.waitUntil(async () => (await through.ping()) === undefined, 5000);
+        await expect.poll(() => through.ping()).toBeUndefined();
         expect(await functionCalls(direct)).toBe(1);
         expect(await direct.llen(teamKeys(TEAM).places)).toBe(2);
         expect(await through.ledger.admit(asking('r1'))).toMatchObject({ kind: 'admitted', reservation: { requestId: 'r1' } });
         expect(await through.teams.standing(TEAM)).toMatchObject({ heldCharacters: 20, openReservations: 2 });
         cutter.cutNextReply();
         expect(await through.ledger.resolve(TEAM, 'r1', 'commit')).toMatchObject({ kind: 'unavailable' });
-        await vi.waitUntil(async () => (await through.ping()) === undefined, 5000);
+        await expect.poll(() => through.ping()).toBeUndefined();
         expect(await through.ledger.resolve(TEAM, 'r1', 'commit')).toEqual({ kind: 'committed' });
         expect(await through.teams.standing(TEAM)).toMatchObject({ usedCharacters: 10, heldCharacters: 10 });
       } finally {
@@ -67,14 +67,14 @@ describe('a frozen server', () => {
     const answers = await Promise.all([brisk.ledger.admit(asking('r1')), brisk.ledger.resolve(TEAM, 'before', 'commit')]);
     const tookMs = performance.now() - startedAtMs;
     // Longer than the scripts' deadline on the server's clock, which continues.
-    await vi.waitUntil(() => performance.now() - startedAtMs > 300);
+    await expect.poll(() => performance.now() - startedAtMs).toBeGreaterThan(300);
     redis.server.process.kill('SIGCONT');
     expect(answers).toEqual([
       { kind: 'unavailable', cause: 'timeout' },
       { kind: 'unavailable', cause: 'timeout' },
     ]);
     expect(tookMs).toBeLessThan(450);
-    await vi.waitUntil(async () => (await functionCalls(client)) === 1);
+    await expect.poll(() => functionCalls(client)).toBe(1);
     expect(await snapshot(client)).toEqual(before);
     await brisk.close();
   });
@@ -86,7 +86,7 @@ describe('a server that is down', () => {
     const away = await redis.open({ url: other.url });
     await furnish(away);
     await other.stop();
-    await vi.waitUntil(async () => (await away.ledger.admit(asking('r1'))).kind === 'unavailable');
+    await expect.poll(async () => (await away.ledger.admit(asking('r1'))).kind).toBe('unavailable');
     const startedAtMs = performance.now();
     expect(await away.ledger.admit(asking('r1'))).toEqual({ kind: 'unavailable', cause: 'closed' });
     expect(await away.ledger.resolve(TEAM, 'r1', 'commit')).toEqual({ kind: 'unavailable', cause: 'closed' });
@@ -97,9 +97,9 @@ describe('a server that is down', () => {
     }
     expect(performance.now() - startedAtMs).toBeLessThan(100);
     // The probe's answer is for the log, so it says why no connection can be made.
-    await vi.waitUntil(async () => (await away.ping())?.cause === 'ECONNREFUSED', 5000);
+    await expect.poll(async () => (await away.ping())?.cause).toBe('ECONNREFUSED');
     await redisServer(['--port', String(other.port)]);
-    await vi.waitUntil(async () => (await away.ping()) === undefined, 5000);
+    await expect.poll(() => away.ping()).toBeUndefined();
     await furnish(away);
     expect(await away.ledger.admit(asking('r1'))).toMatchObject({ kind: 'admitted' });
     await away.close();

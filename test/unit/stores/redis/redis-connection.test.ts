@@ -20,7 +20,7 @@ async function connectionBySentinel() {
     await sentinel.close();
   });
   await connection.connect();
-  await vi.waitUntil(() => sentinel.subscribers.size === 1, 5000);
+  await expect.poll(() => sentinel.subscribers.size).toBe(1);
   return { connection, sentinel, cut: () => direct.call('CLIENT', 'KILL', 'TYPE', 'normal') };
 }
 
@@ -30,11 +30,11 @@ test('a new master that is announced during connecting does not end the connecti
   connection.on('end', ended);
   sentinel.hold();
   await cut();
-  await vi.waitUntil(() => sentinel.held() === 1, 5000);
+  await expect.poll(() => sentinel.held()).toBe(1);
   sentinel.announce();
-  await vi.waitUntil(() => sentinel.subscribers.size === 0, 5000);
+  await expect.poll(() => sentinel.subscribers.size).toBe(0);
   sentinel.release();
-  await vi.waitUntil(() => connection.status === 'ready', 5000);
+  await expect.poll(() => connection.status).toBe('ready');
   expect(await connection.ping()).toBe('PONG');
   // If this fails, the library has fixed the bug, and our workaround can be removed.
   expect(ended).toHaveBeenCalledOnce();
@@ -44,12 +44,12 @@ test('a closed connection stays closed', async () => {
   const { connection, sentinel, cut } = await connectionBySentinel();
   sentinel.hold();
   await cut();
-  await vi.waitUntil(() => sentinel.held() === 1, 5000);
+  await expect.poll(() => sentinel.held()).toBe(1);
   const connecting = vi.fn<() => void>();
   connection.on('connecting', connecting);
   connection.disconnect();
   sentinel.release();
-  await vi.waitUntil(() => connection.status === 'end', 5000);
+  await expect.poll(() => connection.status).toBe('end');
   // Longer than the pause before a reconnection.
   await new Promise((resolve) => setTimeout(resolve, 200));
   expect([connection.status, connecting.mock.calls.length]).toEqual(['end', 0]);

@@ -144,7 +144,7 @@ describe('in a cluster', () => {
 
   beforeAll(async () => {
     cluster = await startRedisCluster({ masters: 3, replicasEach: 0 });
-  }, 60_000);
+  });
 
   afterAll(() => cluster.stop());
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
 import { parseRedisUrl } from '../../../../src/stores/redis/redis-url.ts';
 import { promisedStore } from '../../../support/promised-store.ts';
@@ -111,7 +111,7 @@ describe('every kind of URL', () => {
     expect(await store.teams.listTeams()).toHaveLength(21);
     client.disconnect();
     await server.stop();
-    await vi.waitUntil(async () => (await store.ledger.admit(asking('r9'))).kind === 'unavailable', 5000);
+    await expect.poll(async () => (await store.ledger.admit(asking('r9'))).kind).toBe('unavailable');
     await store.close();
   });
 

@@ -1,6 +1,6 @@
 // Dictionaries in the file: written as pieces in several transactions, never visible in part, and deleted when no glossary has them.
 import { writtenEntries } from '../../../../src/domain/entries-text.ts';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { PluginStore } from '../../../../src/ports/plugin.ts';
 import { MovableClock } from '../../../../src/testing/movable-clock.ts';
@@ -33,9 +33,9 @@ test('a large one is written in several transactions and read back unchanged; af
   expect(rows()).toEqual({ pieces: 7, unheld: 0 });
   expect(await entriesIn(store.glossaries, teamId, record.dictionaries[0]!.dictionaryId)).toEqual(LARGE);
   answered(await store.glossaries.change(changeOf(teamId, record, [dictionary(DE, { a: 'b' })])));
-  await vi.waitUntil(() => JSON.stringify(rows()) === '{"pieces":1,"unheld":0}', { timeout: 10_000 });
+  await expect.poll(rows).toEqual({ pieces: 1, unheld: 0 });
   answered(await store.glossaries.remove(teamId, record.glossaryId));
-  await vi.waitUntil(() => JSON.stringify(rows()) === '{"pieces":0,"unheld":0}', { timeout: 10_000 });
+  await expect.poll(rows).toEqual({ pieces: 0, unheld: 0 });
 });
 
 test('one that is sure to be refused is not written first', async () => {
@@ -60,7 +60,7 @@ test('one that another made too many, or whose process died, is deleted by the n
   clock.step(60_001);
   const { glossaryId } = await created(store, teamId, dictionary(DE));
   answered(await store.glossaries.remove(teamId, glossaryId));
-  await vi.waitUntil(() => JSON.stringify(rows()) === '{"pieces":7,"unheld":0}', { timeout: 10_000 });
+  await expect.poll(rows).toEqual({ pieces: 7, unheld: 0 });
 });
 
 test('a store that is closed during a read answers unavailable', async () => {
