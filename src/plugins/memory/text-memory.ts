@@ -39,6 +39,8 @@ class Search implements KnownTexts {
   readonly work: TextWork;
   readonly teamId: string;
   readonly atMs: number;
+  /** When the request started. Whatever was forgotten since then also applies to it, even if stages before this one took long. */
+  readonly startedAtMs: number;
   /** The options' part of keys for the first engine. */
   readonly part: string;
   readonly #by: TextMemory;
@@ -49,6 +51,7 @@ class Search implements KnownTexts {
     this.teamId = teamId;
     this.part = part;
     this.atMs = atMs;
+    this.startedAtMs = work.x.startedAtMs;
     this.spared = spared;
     this.translations = [];
     for (let i = 0; i < work.text.length; i++) this.translations.push(undefined);
@@ -162,22 +165,24 @@ export class TextMemory {
 
   /** `translations` are those of the texts that were still open. */
   learn(search: Search, translations: readonly Translation[], engine: string): void {
-    const { work, teamId, atMs } = search;
-    if (!this.#counts(teamId, atMs)) return;
-    const { shared, process, wallNow } = this.#options;
+    const { work, teamId, startedAtMs } = search;
+    if (!this.#counts(teamId, startedAtMs)) return;
+    const { shared, process, now, wallNow } = this.#options;
     const key = this.#key;
     const team = teamPart(teamId);
     const part = this.#partOf(search, engine);
     if (!key.begin(team, part)) return;
     const beginning = shared === undefined ? undefined : keyBeginning(team, part);
+    // Not the time of writing: a gateway that has forgotten the team already must not use what was in progress at that moment.
+    const madeAtMs = wallNow() - (now() - startedAtMs);
     let next = 0;
     for (let i = 0; i < work.text.length; i++) {
       if (search.translations[i] !== undefined) continue;
       const text = work.text[i]!;
       const translation = translations[next++]!;
-      if (key.add(text)) process.set(key, translation, atMs);
+      if (key.add(text)) process.set(key, translation, startedAtMs);
       const shareKey: TextKey | undefined = beginning === undefined ? undefined : keyOfText(beginning, text);
-      if (shareKey !== undefined) shared!.set(teamId, shareKey, { translation, madeAtMs: wallNow() });
+      if (shareKey !== undefined) shared!.set(teamId, shareKey, { translation, madeAtMs });
     }
   }
 

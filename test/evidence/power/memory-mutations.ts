@@ -11,6 +11,8 @@ const LIMIT: TestRun = { file: 'test/unit/plugins/memory/look-up-limit.test.ts' 
 const OPTIONS: TestRun = { file: 'test/unit/domain/translation-options.test.ts' };
 const STAGES: TestRun = { file: 'test/unit/domain/text-stages.test.ts' };
 const JOURNEY: TestRun = { file: 'test/journey/memory.test.ts', names: 'uws listener, sqlite' };
+const ERASURE: TestRun = { file: 'test/journey/memory-erasure.test.ts', names: 'over sqlite' };
+const TWO_GATEWAYS: TestRun = { file: 'test/journey/memory-two-gateways.test.ts', names: 'over sqlite' };
 
 function bug(name: string, file: string, find: string, replace: string, ...caughtBy: TestRun[]): Mutation {
   return { name, edits: [{ file: `src/${file}`, find, replace }], caughtBy };
@@ -65,9 +67,42 @@ export const MEMORY_MUTATIONS: readonly Mutation[] = [
   inMemory(
     'what was under way when its team was forgotten is learnt',
     'text-memory.ts',
-    'if (!this.#counts(teamId, atMs)) return;',
+    'if (!this.#counts(teamId, startedAtMs)) return;',
     '',
     TEXTS,
+    ERASURE,
+    TWO_GATEWAYS,
+  ),
+  inMemory(
+    'what began before its team was forgotten is learnt, if a stage before took long',
+    'text-memory.ts',
+    'this.startedAtMs = work.x.startedAtMs;',
+    'this.startedAtMs = atMs;',
+    TEXTS,
+    ERASURE,
+  ),
+  inMemory(
+    'what began before another gateway forgot is new there',
+    'text-memory.ts',
+    'const madeAtMs = wallNow() - (now() - startedAtMs);',
+    'const madeAtMs = wallNow();',
+    REDIS,
+  ),
+  bug(
+    'memory: a forgotten team stays in the process',
+    'plugins/memory.ts',
+    'await memory.forget(teamId, nextTurn);',
+    'if (teamId === undefined) await memory.forget(teamId, nextTurn);',
+    ERASURE,
+    TWO_GATEWAYS,
+  ),
+  bug(
+    'memory: a forgotten team stays in Redis',
+    'plugins/memory.ts',
+    'return shared?.forget(teamId);',
+    'return teamId === undefined ? shared?.forget(teamId) : undefined;',
+    ERASURE,
+    TWO_GATEWAYS,
   ),
   inMemory(
     'of several texts another’s translation is learnt',

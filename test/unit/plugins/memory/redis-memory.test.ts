@@ -1,6 +1,7 @@
 // A Redis shared by gateways: what is found there, and that a slow, silent, full, unreachable or damaged one soon gives a miss.
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Exchange } from '../../../../src/core/exchange.ts';
 import { RedisMemory } from '../../../../src/plugins/memory/redis-memory.ts';
 import { startFaultProxy } from '../../../support/fault-proxy.ts';
 import type { FaultProxy } from '../../../support/fault-proxy.ts';
@@ -11,6 +12,8 @@ import type { MemoryScene } from './scene.ts';
 
 /** For what ends within 20 ms on an idle machine: on a busy one the process itself may be late. */
 const SOON_MS = 1000;
+
+const WORK = { options: OPTIONS, engines: ['default'], expected: 'default', detectionOnly: false };
 
 let redis: RedisServer;
 let client: Redis;
@@ -119,6 +122,22 @@ describe('a Redis that works', () => {
     expect(await one.shared.forget(undefined)).toBe(30);
     expect(await keysIn()).toEqual(['another program']);
   });
+});
+
+test('what was in progress elsewhere when a gateway forgot is not used there, although it is written afterwards', async () => {
+  const [told, untold] = [await gateway(), await gateway()];
+  untold.nowMs = told.nowMs;
+  const lookUp = ({ memory, nowMs }: MemoryScene, text: readonly string[]) =>
+    memory.answer({ x: { startedAtMs: nowMs } as Exchange, teamId: 'T', text, ...WORK });
+  const inProgress = await lookUp(untold, ['before']);
+  told.nowMs += 10;
+  await told.memory.forget('T', () => Promise.resolve());
+  told.nowMs += 10;
+  untold.nowMs = told.nowMs;
+  inProgress!.learn!([translated('before', OPTIONS, 'default')], 'default');
+  await untold.ask({ text: ['since then'] });
+  await written(2);
+  expect((await lookUp(told, ['before', 'since then']))!.translations).toEqual([undefined, translated('since then', OPTIONS, 'default')]);
 });
 
 describe('soon a miss', () => {

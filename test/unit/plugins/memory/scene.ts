@@ -56,7 +56,8 @@ export function memoryScene({
     version: '',
     nowMs: 1_000_000,
     async ask({ teamId = 'T', text, options = OPTIONS, engines = ['default'], expected = engines[0]!, answering = expected }) {
-      const work: TextWork = { x: {} as Exchange, teamId, text, options, engines, expected, detectionOnly: false };
+      const x = { startedAtMs: scene.nowMs } as Exchange;
+      const work: TextWork = { x, teamId, text, options, engines, expected, detectionOnly: false };
       const passed = await passStages(work, [{ kind: 'answer', plugin: 'memory', run: (one) => memory.answer(one) }]);
       if (!(passed instanceof PassedTexts)) throw new Error('a memory refuses nothing');
       const sent = passed.work.text;

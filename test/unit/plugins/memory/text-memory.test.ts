@@ -1,6 +1,7 @@
 // The memory with random requests: its answers are the engine's, never another team's, never expired, and in the order of the texts.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Exchange } from '../../../../src/core/exchange.ts';
 import { TRANSLATION_OPTIONS } from '../../../../src/domain/translation-options.ts';
 import type { TranslationOptions } from '../../../../src/domain/translation-options.ts';
 import { AGE_MAX_MS, memoryScene, OPTIONS, translated } from './scene.ts';
@@ -138,20 +139,20 @@ describe('forgetting', () => {
     expect((await scene.ask({ teamId: 'A', text: ['x'] })).sent).toEqual([]);
   });
 
-  test.each([['A'], [undefined]])('also applies to what a request in flight learns afterwards (%s)', async (teamId) => {
-    const scene = memoryScene();
-    const known = await scene.memory.answer({
-      x: {} as never,
-      teamId: 'A',
-      text: ['x'],
-      options: OPTIONS,
-      engines: ['default'],
-      expected: 'default',
-      detectionOnly: false,
+  describe.each([['A'], [undefined]])('also applies to what a request in flight learns afterwards (%s)', (teamId) => {
+    test.each(['after', 'before'])('if it is looked up %s that', async (order) => {
+      const scene = memoryScene();
+      const x = { startedAtMs: scene.nowMs } as Exchange;
+      const work = { teamId: 'A', text: ['x'], options: OPTIONS, engines: ['default'], expected: 'default', detectionOnly: false };
+      const lookUp = () => scene.memory.answer({ x, ...work });
+      const early = order === 'before' ? await lookUp() : undefined;
+      scene.nowMs++;
+      await scene.memory.forget(teamId, pause);
+      scene.nowMs++;
+      const known = early ?? (await lookUp());
+      known!.learn!([translated('x', OPTIONS, 'default')], 'default');
+      expect(scene.own.texts).toBe(0);
     });
-    await scene.memory.forget(teamId, pause);
-    known!.learn!([translated('x', OPTIONS, 'default')], 'default');
-    expect(scene.own.texts).toBe(0);
   });
 
   test('everything removes all texts', async () => {

@@ -1,0 +1,58 @@
+// A Redis that gateways share as the memory of translations: what it has of which team, and the gateways' own figures beside it.
+import { Redis } from 'ioredis';
+import { expect } from 'vitest';
+import { V1 } from './fronts.ts';
+import type { TestGateway, TestTeam } from './gateway.ts';
+import { request } from './raw-http.ts';
+import { startRedis } from './redis.ts';
+import { everything } from './store-search.ts';
+
+/** Gateways learn of deletions every five seconds; a busy machine needs longer. */
+export const LEARNT_MS = 30_000;
+
+export interface SharedMemory {
+  readonly url: string;
+  /** Ids of the teams that have entries, each once. */
+  teams(): Promise<readonly string[]>;
+  /** Names and values of all entries. */
+  content(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export async function startSharedMemory(): Promise<SharedMemory> {
+  const redis = await startRedis();
+  const client = new Redis(redis.url);
+  return {
+    url: redis.url,
+    teams: async () => [...new Set((await client.keys('lingate:memory:*')).map((name) => name.split(':')[2]!))].toSorted(),
+    content: async () => (await everything(redis.url)).map(({ text }) => text).join('\n'),
+    async stop() {
+      client.disconnect();
+      await redis.stop();
+    },
+  };
+}
+
+/** The translations of a successful request. */
+export async function translated({ port }: TestGateway, { key }: TestTeam, ...text: readonly string[]): Promise<readonly string[]> {
+  const { status, body } = await request({ port, ...V1.translation(key, text) });
+  if (status !== 200) throw new Error(`status ${status}: ${body}`);
+  return V1.texts(body);
+}
+
+/** Gateways connect with their first request, which does not wait for it: translates new texts until one is shared. */
+export async function connected(memory: SharedMemory, gateway: TestGateway, team: TestTeam): Promise<void> {
+  let tries = 0;
+  const shared = async (): Promise<boolean> => {
+    await translated(gateway, team, `connects ${gateway.port} ${tries}`);
+    return (await memory.content()).includes(`connects ${gateway.port} ${tries++}`);
+  };
+  await expect.poll(shared, { timeout: LEARNT_MS }).toBe(true);
+}
+
+/** What the process itself remembers. */
+export async function ownFigures({ opsPort }: TestGateway): Promise<{ readonly entries: number; readonly bytes: number }> {
+  const { body } = await request({ port: opsPort, path: '/metrics', headers: { host: '127.0.0.1' } });
+  const figure = (name: string): number => Number(new RegExp(`^lingate_memory_${name} (\\S+)$`, 'm').exec(body)![1]);
+  return { entries: figure('entries'), bytes: figure('bytes') };
+}
