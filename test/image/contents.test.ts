@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { BINARY, changeable, nativeBinaries, packageFaults, settingsOfTheBuilder } from './contents.ts';
+import { BINARY, changeable, nativeBinaries, packageFaults, settingsOfTheBuilder, unkept } from './contents.ts';
 
 const LOCK = JSON.stringify({
   packages: {
@@ -56,6 +56,15 @@ test('a second native binary', () => {
 test('a file that anybody may write', () => {
   chmodSync(join(root, 'app/node_modules/plain/package.json'), 0o666);
   expect(changeable(root)).toContain('app/node_modules/plain/package.json');
+});
+
+test('a source whose JavaScript is not kept, or not for its user', () => {
+  for (const path of ['main.ts', 'cli/run.ts', 'cli/help.ts', 'lingate.js']) put(`app/src/${path}`);
+  for (const name of ['main.ts', 'cli+run.ts']) put(`app/node_modules/.cache/lingate/v24.0.0/${name}`);
+  expect(unkept(root, 'v24.0.0')).toEqual(['cli/help.ts']);
+  chmodSync(join(root, 'app/node_modules/.cache/lingate/v24.0.0/main.ts'), 0o600);
+  expect(unkept(root, 'v24.0.0').toSorted()).toEqual(['cli/help.ts', 'main.ts']);
+  expect(unkept(root, 'v24.0.1')).toHaveLength(3);
 });
 
 test.each(['usr/local/etc/npmrc', 'usr/local/etc/ca.pem', 'app/.npmrc', 'etc/ssl/certs/ca-certificates.crt'])(
