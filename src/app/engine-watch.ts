@@ -19,7 +19,13 @@ export function replicaWatch({ engine, protocol, metrics, log, failures }: Engin
   return {
     attempted: metrics.engine(engine).replica(replica),
     failed(work, detail) {
-      failures.failed(replica, detail.failure, work.requestId, { engine, replica, protocol, pair: pairOf(work), ...wordsOf(detail) });
+      failures.failed(engine, replica, detail.failure, work.requestId, {
+        engine,
+        replica,
+        protocol,
+        pair: pairOf(work),
+        ...wordsOf(detail),
+      });
     },
     setAside(detail, forMs) {
       log.warn('engine replica set aside', { engine, replica, ...wordsOf(detail), seconds: Math.round(forMs / 100) / 10 });

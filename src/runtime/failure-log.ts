@@ -14,7 +14,7 @@ interface Span {
 /** An engine that is down fails every request; one line per request would bury everything else. */
 export class FailureLog {
   readonly #log: Log;
-  /** By replica and failure; removed after ten seconds without one. */
+  /** By engine, replica and failure; removed after ten seconds without one. */
   readonly #spans = new Map<string, Span>();
 
   constructor(log: Log) {
@@ -22,8 +22,8 @@ export class FailureLog {
   }
 
   /** `fields` describe the failure; `requestId` is logged only with the first, single failure. */
-  failed(replica: string, failure: string, requestId: string, fields: LogFields): void {
-    const kind = `${failure} ${replica}`;
+  failed(engine: string, replica: string, failure: string, requestId: string, fields: LogFields): void {
+    const kind = `${failure} ${engine} ${replica}`;
     const span = this.#spans.get(kind);
     if (span !== undefined) {
       span.unlogged++;

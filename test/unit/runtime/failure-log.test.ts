@@ -1,4 +1,4 @@
-// Failed attempts in the log: the first at once, then a count every ten seconds, separately for each replica and failure.
+// Failed attempts in the log: the first at once, then a count every ten seconds, separately for each engine, replica and failure.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Log, LogFields } from '../../../src/ports/log.ts';
 import { FailureLog } from '../../../src/runtime/failure-log.ts';
@@ -20,7 +20,7 @@ beforeEach(() => {
 afterEach(() => vi.useRealTimers());
 
 function fail(failure = 'status', replica = 'http://a', id = 'one', status = 500): void {
-  failures.failed(replica, failure, id, { replica, failure, status });
+  failures.failed('default', replica, failure, id, { replica, failure, status });
 }
 
 const logged = () => lines.splice(0).map(({ message, fields }) => [message, fields?.['replica'], fields?.['failure'], fields?.['count']]);
@@ -68,6 +68,21 @@ test('each replica and each failure has lines of its own', () => {
   ]);
   vi.advanceTimersByTime(10_000);
   expect(logged()).toEqual([['engine attempts failed', 'http://a', 'status', 1]]);
+});
+
+test('engines with the same URL have lines of their own', () => {
+  const failAt = (engine: string): void => failures.failed(engine, 'http://a', 'status', 'one', { engine, status: 500 });
+  const engines = () => lines.splice(0).map(({ message, fields }) => [message, fields?.['engine'], fields?.['count']]);
+  for (const engine of ['fast', 'good', 'fast', 'fast', 'good']) failAt(engine);
+  expect(engines()).toEqual([
+    ['engine attempt failed', 'fast', undefined],
+    ['engine attempt failed', 'good', undefined],
+  ]);
+  vi.advanceTimersByTime(10_000);
+  expect(engines()).toEqual([
+    ['engine attempts failed', 'fast', 2],
+    ['engine attempts failed', 'good', 1],
+  ]);
 });
 
 test('the rest is logged at the end, and no timer is left', () => {
