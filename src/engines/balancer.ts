@@ -18,7 +18,7 @@ import type {
   ReplicaPairs,
 } from '../ports/engine.ts';
 import { askPairs } from './ask-replica.ts';
-import { NEVER_LEAVES, RunningAttempt } from './attempt.ts';
+import { RunningAttempt } from './attempt.ts';
 import type { AttemptTerms } from './attempt.ts';
 import { Deadlines } from './deadlines.ts';
 import { replicaAddress, shownUrl } from './http1/url.ts';
@@ -106,6 +106,8 @@ class Balancer implements AttemptwiseEngine {
   readonly #only: ReplicaStanding | undefined;
   /** Pools of removed replicas that are still closing; `close` waits for them. */
   readonly #leaving = new Set<Pool>();
+  /** Trials without a caller that are under way. */
+  readonly #trials = new Set<OwnTrial>();
 
   constructor(options: BalancerOptions) {
     this.#options = options;
@@ -167,8 +169,10 @@ class Balancer implements AttemptwiseEngine {
     const replica = this.#rotation.overdue();
     if (replica === undefined) return;
     const options = { ...NOTHING_CHOSEN, sourceLang, targetLang };
-    const trial = { requestId: this.#newId(), text: [checkSentence(sourceLang)], options, traceparent: undefined };
-    this.#attempt(replica, 'fresh', trial, NEVER_LEAVES, () => undefined);
+    const work = { requestId: this.#newId(), text: [checkSentence(sourceLang)], options, traceparent: undefined };
+    const trial = new OwnTrial();
+    this.#trials.add(trial);
+    this.#attempt(replica, 'fresh', work, trial, () => this.#trials.delete(trial));
   }
 
   setUrls(urls: readonly string[]): void {
@@ -225,6 +229,8 @@ class Balancer implements AttemptwiseEngine {
   }
 
   async close(): Promise<void> {
+    // Otherwise the end of their connections would be logged as failures of the engine.
+    for (const trial of this.#trials) trial.cancel();
     const wires = [...this.#leaving, ...this.#rotation.members.map((replica) => replica.wire)];
     await Promise.all(wires.map((wire) => wire.destroy()));
     for (const { deadlines } of [this.#terms, ...this.#byTimeout.values()]) deadlines.close();
@@ -281,5 +287,20 @@ class Balancer implements AttemptwiseEngine {
     this.#leaving.add(wire);
     await wire.close().catch(() => undefined);
     this.#leaving.delete(wire);
+  }
+}
+
+/** The caller's part in a trial that has none. */
+class OwnTrial implements Cancellation {
+  cancelled = false;
+  #listener: (() => void) | undefined = undefined;
+
+  onCancel(listener: (() => void) | undefined): void {
+    this.#listener = listener;
+  }
+
+  cancel(): void {
+    this.cancelled = true;
+    this.#listener?.();
   }
 }

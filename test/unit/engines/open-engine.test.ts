@@ -128,6 +128,41 @@ describe('an engine that is used only after another has failed', () => {
     expect(down.requests).toHaveLength(8);
   });
 
+  test('closes during a trial of its own without a failure of the engine', async () => {
+    let nowMs = 0;
+    const failed: string[] = [];
+    const outcomes: string[] = [];
+    const [down, good, bad] = [await opened.scripted(), await opened.scripted(), await opened.scripted()];
+    const wire = { protocol: nativeProtocol, timeoutMs: 20_000, responseBytesMax: 1 << 20, connectionsMax: 8, queueMax: 8 };
+    const { engine, byName } = openEngines([
+      { ...wire, name: 'a', can: CAN, urls: [down.url] },
+      {
+        ...wire,
+        name: 'b',
+        can: CAN,
+        urls: [bad.url, good.url],
+        nowMs: () => nowMs,
+        watch: () => ({
+          attempted: (outcome) => void outcomes.push(outcome),
+          failed: (_work, { failure }) => void failed.push(failure),
+          setAside: () => undefined,
+          back: () => undefined,
+        }),
+      },
+    ]);
+    down.always(status(500));
+    bad.always(status(503));
+    const ask = () => asked(engine, { ...work(), engines: ['a', 'b'] });
+    expect((await ask()).kind).toBe('unavailable');
+    bad.always('hang');
+    nowMs = 2000;
+    expect((await ask()).kind).toBe('usable');
+    await bad.until(() => bad.requests.length === 2);
+    await engine.close();
+    expect([failed, outcomes]).toEqual([['status'], ['status', 'usable', 'cancelled']]);
+    expect(byName.get('b')!.health()[0]).toMatchObject({ failed: 1, lastFailure: { failure: 'status' } });
+  });
+
   test('spends a last attempt on a replica that is set aside if no other is good', async () => {
     const [down, lone] = [await opened.scripted(), await opened.scripted()];
     const wire = { protocol: nativeProtocol, timeoutMs: 20_000, responseBytesMax: 1 << 20, connectionsMax: 8, queueMax: 8 };
