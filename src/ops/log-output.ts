@@ -9,6 +9,8 @@ const FAILED_MS = 1000;
 /** When the process exits, a destination that takes nothing for so long gets no more, and one that is slow no more after the longer time. */
 const LAST_PAUSE_MS = 1000;
 const LAST_LINES_MS = 5000;
+/** When the process exits, a write in the background gets this time: far more than its thread needs to pass it to the system. */
+const UNDER_WAY_MS = 50;
 const NEWLINE = 10;
 
 /** The functions of `node:fs`, except in tests. */
@@ -63,8 +65,13 @@ export class LogOutput {
     if (this.#piece === undefined && this.#pause === undefined) this.#writeNext();
   }
 
-  /** Called when the process exits: writes what is waiting. Node itself finishes a write that is under way in the background. */
+  /**
+   * Called when the process exits: writes what is waiting. A write that is under way in the background gets a moment, so that these
+   * lines come after it; Node finishes it in any case. They may still come before it: no callback runs any more that would report
+   * its end, so waiting for it could mean waiting for a hanging disk. A process that ends by itself ends after its writes.
+   */
   flushSync(): void {
+    if (this.#piece !== undefined && this.#pause === undefined) sleep(UNDER_WAY_MS);
     const endAtMs = Date.now() + LAST_LINES_MS;
     let giveUpAtMs = Date.now() + LAST_PAUSE_MS;
     let piece: Buffer | undefined;
@@ -85,7 +92,7 @@ export class LogOutput {
           this.#waitingBytes += piece!.length;
           return;
         }
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_MS);
+        sleep(BUSY_MS);
       }
     }
   }
@@ -155,6 +162,11 @@ export class LogOutput {
 /** In the form of the log's other lines. */
 function lostLine(lines: number): Buffer {
   return Buffer.from(`${JSON.stringify({ level: 'warn', time: new Date().toISOString(), lines, msg: 'log lines were lost' })}\n`);
+}
+
+/** Blocks this thread. */
+function sleep(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 function isBusy({ code }: NodeJS.ErrnoException): boolean {

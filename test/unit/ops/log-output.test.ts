@@ -191,6 +191,30 @@ test('the last lines do not wait for a write in the background', () => {
   expect(descriptor.taken).toBe('b\n');
 });
 
+test('when the process exits, the last lines give a write in the background a moment, and wait for nothing else', () => {
+  vi.useRealTimers();
+  const descriptor = new Descriptor();
+  descriptor.output.write('a\n');
+  descriptor.output.write('b\n');
+  const tookMs = (): number => {
+    const beganAtMs = performance.now();
+    descriptor.output.flushSync();
+    return performance.now() - beganAtMs;
+  };
+  // The timer of Atomics.wait may be early by a fraction of a millisecond.
+  expect(tookMs()).toBeGreaterThan(49);
+  expect(descriptor.taken).toBe('b\n');
+  descriptor.succeed();
+  const waits = vi.spyOn(Atomics, 'wait');
+  tookMs();
+  descriptor.output.write('c\n');
+  descriptor.fail('EAGAIN');
+  tookMs();
+  expect(descriptor.taken).toBe('b\na\nc\n');
+  expect(waits).not.toHaveBeenCalled();
+  waits.mockRestore();
+});
+
 test.each([['EPIPE'], ['ENOSPC']])('when the process exits, %s ends the last lines at once', (code) => {
   const descriptor = new Descriptor();
   descriptor.output.write('a\n');
