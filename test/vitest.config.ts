@@ -34,9 +34,15 @@ export const startsFor = (command: Command): Record<string, string> => ({
   [COMPILE_CACHE_VARIABLE]: COMPILE_CACHE,
 });
 
+/**
+ * Of suites that judge no times: a file waits for timers, programs and servers for part of its time, so two leave two cores
+ * idle now and then.
+ */
+export const WORKERS = 3;
+
 /** Common to all test configurations. */
 export const COMMON = {
-  // Two cores: more files at once would only make servers wait for each other.
+  // Two cores: more files at once would distort what is measured.
   maxWorkers: 2,
   // As with the plugin loader's hooks in a real process: `lingate` is the code under test.
   alias: [
@@ -57,8 +63,9 @@ export default defineConfig({
   plugins: [suiteLimit(15)],
   test: {
     ...COMMON,
+    maxWorkers: WORKERS,
     env: startsFor('test'),
-    // Files share two workers: loading imports again for each file would take a sixth of the total time.
+    // Files share the workers: loading imports again for each file would take a sixth of the total time.
     isolate: false,
     include: ['test/**/*.test.ts'],
     exclude: ['test/package/**', ...EVIDENCE.map((folder) => `test/evidence/${folder}/**`)],

@@ -69,7 +69,7 @@ async function tryOn(
     });
     if (machine === undefined) return;
     const made = machine;
-    for (const node of nodes) await tryNode(made, node, suites, without, step);
+    for (const [index, node] of nodes.entries()) await tryNode(made, node, index === 0, suites, without, step);
   } finally {
     machine?.remove();
   }
@@ -78,6 +78,7 @@ async function tryOn(
 async function tryNode(
   machine: BareMachine,
   node: NodeName,
+  first: boolean,
   suites: readonly string[],
   without: readonly string[],
   step: Step,
@@ -89,9 +90,14 @@ async function tryNode(
   if (without.length === 0 && suites.length === 0) {
     await step(`${on}npm ci && npm start: the demo translates`, () => demoAnswers(machine));
     await step(`${on}npm scripts run on it where they may`, () => saysItsNode(machine, node));
-    await step(`${on}npm ci && npm test`, () => suitePasses(machine, 'test'));
+    // That `npm ci` replaces an installation is shown on the first Node; each takes some forty seconds of CPU.
+    const test = first ? 'npm ci && npm test' : 'npm test';
+    await step(on + test, () => suitePasses(machine, test));
   }
-  for (const suite of suites) await step(`${on}npm ci && npm run ${suite}`, () => suitePasses(machine, suite));
+  for (const suite of suites) {
+    const command = `npm ci && npm run ${suite}`;
+    await step(on + command, () => suitePasses(machine, command));
+  }
 }
 
 async function tryWithout(machine: BareMachine, names: readonly string[], step: Step): Promise<void> {

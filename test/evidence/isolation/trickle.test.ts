@@ -3,12 +3,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';
 import { startUpstream } from '../../support/upstream.ts';
 import { LISTENERS } from '../../support/listeners.ts';
+
+// All only wait for a listener's timers, so all at once: by default five would, in five rounds of ten seconds.
+vi.setConfig({ maxConcurrency: 50 });
 
 const upstream = await startUpstream();
 afterAll(() => upstream.close());
@@ -21,7 +24,7 @@ const EVERY_MS = 400;
 
 const ROUTES = ['POST /v1/documents/sink', 'POST /v1/translate', 'POST /v1/glossaries', 'GET /v1/languages', 'GET /health', 'GET /none'];
 
-describe.each(LISTENERS)('on %s', (listener) => {
+describe.concurrent.each(LISTENERS)('on %s', (listener) => {
   let gateway: TestGateway;
   let team: TestTeam;
   let folder: string;
