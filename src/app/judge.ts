@@ -8,6 +8,7 @@ import type { Fault } from '../config/config-error.ts';
 import type { EngineSettings } from '../config/engine-options.ts';
 import { forwardSettings } from '../config/forward-settings.ts';
 import type { Environment } from '../config/environment.ts';
+import { reasonOf } from '../config/yaml-file.ts';
 import { isShipped } from '../config/plugin-import.ts';
 import { loadPlugins, NO_PLUGINS } from '../config/plugins.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
@@ -85,17 +86,18 @@ function unreadable({ tls, plugins }: Config): Fault[] {
     { path: 'tls.key_file', file: tls?.keyFile },
     ...plugins.map(({ module }, index) => ({ path: `plugins.${index}.module`, file: isAbsolute(module) ? module : undefined })),
   ];
-  return named
-    .filter(({ file }) => file !== undefined && !isReadable(file))
-    .map(({ path, file }) => ({ path, reason: `${file!} cannot be read` }));
+  return named.flatMap(({ path, file }) => {
+    const why = file === undefined ? undefined : whyUnreadable(file);
+    return why === undefined ? [] : [{ path, reason: `${file!} cannot be read: ${why}` }];
+  });
 }
 
-function isReadable(file: string): boolean {
+function whyUnreadable(file: string): string | undefined {
   try {
     accessSync(file, constants.R_OK);
-    return true;
-  } catch {
-    return false;
+    return undefined;
+  } catch (error) {
+    return reasonOf(error);
   }
 }
 

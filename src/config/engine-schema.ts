@@ -4,7 +4,7 @@ import { ONLY_ENGINE } from '../domain/engine-routing.ts';
 import { Type } from '../domain/schema-type.ts';
 import { closed, list, matching, section, whole } from './schema-parts.ts';
 
-export const HTTP_URL = 'an absolute http or https URL without credentials, query and fragment';
+export const HTTP_URL = 'an absolute http or https URL without credentials, query and fragment, for example http://10.0.0.5:2737';
 export const isHttpUrl = (value: string): boolean =>
   /^https?:\/\/[^\s"'<>\\^`{|}?#@]+$/i.test(value) && URL.canParse(value) && /^[!-~]+$/.test(value);
 

@@ -76,7 +76,7 @@ function atMost(_value: unknown, limit: number): string {
 function mismatch(value: unknown, shape: SchemaNode): string {
   // A member that was left empty: YAML reads it as null.
   if (value === null) return 'is empty; give it a value or leave it out';
-  return `${shown(value)} is not ${expectation(shape)}${suggestion(value, shape)}`;
+  return `${shown(value)} is not ${expectation(shape)}${suggestion(value, shape) || rightForm(value, shape)}`;
 }
 
 /** What would have been right. */
@@ -90,6 +90,14 @@ function expectation(shape: SchemaNode): string {
 function suggestion(value: unknown, shape: SchemaNode): string {
   const meant = typeof value === 'string' && shape.enum !== undefined ? nearest(value, shape.enum.map(String)) : undefined;
   return meant === undefined ? '' : `; did you mean ${meant}?`;
+}
+
+/** For a single value in place of a list or a mapping. */
+function rightForm(value: unknown, shape: SchemaNode): string {
+  if (shape.is !== undefined || typeof value === 'object') return '';
+  if (shape.type === 'array') return `; write [${shown(value)}]`;
+  const members = Object.keys(shape.properties ?? {});
+  return shape.type === 'object' && members.length > 0 ? `; its members are ${members.join(', ')}` : '';
 }
 
 function unknownKey(name: string, shape: SchemaNode): string {

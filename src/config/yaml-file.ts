@@ -33,7 +33,8 @@ function readText(path: string, label: string): string {
   return bytes.toString('utf8');
 }
 
-function reasonOf(error: unknown): string {
+/** Why a file cannot be read. */
+export function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   switch (code) {
     case 'ENOENT':

@@ -162,7 +162,7 @@ test('a store is backed up, restored over a damaged one, checked and migrated', 
   expect(await typed(oneOf('keeping-data', 'Restore of a SQLite file'))).toContain('Acme');
   expect(await teamsIn(store)).toMatchObject([{ name: 'Acme' }]);
   expect(await keysOf(teamId)).toEqual(kept);
-  expect(await typed(check)).toBe('Checked 1 teams, 1 keys and 0 glossaries: nothing is wrong.\n');
+  expect(await typed(check)).toBe('Checked 1 team, 1 key and 0 glossaries: nothing is wrong.\n');
   expect(await typed(oneOf('keeping-data', 'Upgrade'))).toBe('sqlite:data/lingate.db is of this version already.\n');
 });
 

@@ -53,7 +53,7 @@ export const storeCheck: Command = {
     context.print({ store: shown, ok: found === 0, ...counts, faults: found, findings: findings.map(reportOf) }, () =>
       [
         ...findings.map(lineOf),
-        `Checked ${teams} teams, ${keys} keys and ${glossaries} glossaries: ${found === 0 ? 'nothing is wrong' : faultsText(found)}.`,
+        `Checked ${counted(teams, 'team')}, ${counted(keys, 'key')} and ${glossaries} ${glossaries === 1 ? 'glossary' : 'glossaries'}: ${found === 0 ? 'nothing is wrong' : faultsText(found)}.`,
       ].join('\n'),
     );
     if (found > 0)
@@ -62,7 +62,11 @@ export const storeCheck: Command = {
 };
 
 function faultsText(count: number): string {
-  return count === 1 ? '1 fault' : `${count} faults`;
+  return counted(count, 'fault');
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 function reportOf({ what, teamId, keyId, detail }: StoreFinding): Record<string, string | null> {

@@ -185,9 +185,9 @@ describe('config check', () => {
     expect(status).toBe(1);
     expect(stderr).toBe(
       [
-        `${file}: tls.cert_file: ${folder.path}/c.pem cannot be read\n`,
-        `${file}: tls.key_file: ${folder.path}/k.pem cannot be read\n`,
-        `${file}: plugins.0.module: ${folder.path}/p.ts cannot be read\n`,
+        `${file}: tls.cert_file: ${folder.path}/c.pem cannot be read: there is no such file\n`,
+        `${file}: tls.key_file: ${folder.path}/k.pem cannot be read: there is no such file\n`,
+        `${file}: plugins.0.module: ${folder.path}/p.ts cannot be read: there is no such file\n`,
       ].join(''),
     );
   });

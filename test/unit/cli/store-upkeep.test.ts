@@ -61,7 +61,7 @@ describe('store check', () => {
   test('prints what it checked if nothing is wrong', async () => {
     const { team_id: team } = parsed(await run('team', 'create', '--name', 'A', '--plan', 'free', '--json')) as { team_id: string };
     await run('key', 'create', '--team', team, '--mode', 'live');
-    expect((await run('store', 'check')).stdout).toBe('Checked 1 teams, 1 keys and 0 glossaries: nothing is wrong.\n');
+    expect((await run('store', 'check')).stdout).toBe('Checked 1 team, 1 key and 0 glossaries: nothing is wrong.\n');
     const counts = { teams: 1, keys: 1, glossaries: 0 };
     expect(parsed(await run('store', 'check', '--json'))).toEqual({
       store: `sqlite:${path}`,
@@ -82,7 +82,7 @@ describe('store check', () => {
     expect(stdout.split('\n')).toEqual([
       `used: team ${team}: it has used 9 characters in its period, its keys 0`,
       `key: team ${team}, key ${key}: its display does not match its mode`,
-      'Checked 1 teams, 1 keys and 0 glossaries: 2 faults.',
+      'Checked 1 team, 1 key and 0 glossaries: 2 faults.',
       '',
     ]);
     expect([status, stderr]).toEqual([1, expect.stringMatching(/^lingate store check: sqlite:\S+ has 2 faults; keep a copy [^\n]+\n$/)]);

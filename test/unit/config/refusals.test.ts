@@ -7,7 +7,7 @@ const CREDIT =
   'billing: credit, requests_per_second: 5, max_characters_per_request: 100, max_glossaries: 1, credit_minor_per_million: 2500, currency: EUR';
 const HOST_PORT = 'HOST:PORT, for example 127.0.0.1:8080 or [::1]:8080 (port 0 picks a free one)';
 const WEBHOOK_URL = 'an absolute http or https URL without credentials and fragment';
-const HTTP_URL = 'an absolute http or https URL without credentials, query and fragment';
+const HTTP_URL = 'an absolute http or https URL without credentials, query and fragment, for example http://10.0.0.5:2737';
 const STORES =
   'sqlite:PATH, redis://HOST:PORT, rediss://HOST:PORT, redis+cluster://HOST:PORT,HOST:PORT or redis+sentinel://HOST:PORT,HOST:PORT/NAME';
 
@@ -75,7 +75,15 @@ const WRONG: readonly [yaml: string, line: string][] = [
   ['- listen', 'this is not a mapping of names to values'],
   ['limits:', 'limits: is empty; give it a value or leave it out'],
   ['store:', 'store: is empty; give it a value or leave it out'],
-  ['engine: native', 'engine: "native" is not a mapping of names to values'],
+  [
+    'engine: native',
+    'engine: "native" is not a mapping of names to values; its members are protocol, options, timeout_ms, connections_max, ' +
+      'queue_max, response_bytes_max, keep_alive, check_ids, pairs, batch, urls',
+  ],
+  [
+    'plugins: [lingate/plugins/memory]',
+    'plugins.0: "lingate/plugins/memory" is not a mapping of names to values; its members are module, options',
+  ],
   ['listener: nginx', 'listener: "nginx" is not one of auto, uws, node'],
   ['listener: nodee', 'listener: "nodee" is not one of auto, uws, node; did you mean node?'],
   // Addresses.
@@ -111,7 +119,7 @@ const WRONG: readonly [yaml: string, line: string][] = [
   ['events: { url: "http://h/", secret: x, thresholds: [80.5] }', 'events.thresholds.0: 80.5 is not a whole number from 1 to 1000'],
   ['events: { url: "http://h/", secret: x, thresholds: [1001] }', 'events.thresholds.0: 1001 is too large; it must be at most 1000'],
   ['events: { url: "http://h/", secret: x, thresholds: [80, 80] }', 'events.thresholds: has an entry twice; leave one out'],
-  ['events: { url: "http://h/", secret: x, thresholds: 80 }', 'events.thresholds: 80 is not a list'],
+  ['events: { url: "http://h/", secret: x, thresholds: 80 }', 'events.thresholds: 80 is not a list; write [80]'],
   ['events: { url: "http://h/", secret: x, credit_minor: [-1] }', 'events.credit_minor.0: -1 is too small; it must be at least 0'],
   ['events: { url: "http://h/", secret: x, creditminor: [1] }', 'events.creditminor: is not known; did you mean credit_minor?'],
   // Keys.
@@ -141,7 +149,7 @@ const WRONG: readonly [yaml: string, line: string][] = [
   ],
   ['engine: { pairs: [EN-XX] }', 'engine.pairs.0: "EN-XX": XX is neither a target code of the list of languages nor the base of one'],
   ['engine: { batch: }', 'engine.batch: is empty; give it a value or leave it out'],
-  ['engine: { batch: true }', 'engine.batch: true is not a mapping of names to values'],
+  ['engine: { batch: true }', 'engine.batch: true is not a mapping of names to values; its members are texts_max, characters_max, wait_ms'],
   ['engine: { batch: { texts_max: 1 } }', 'engine.batch.texts_max: 1 is too small; it must be at least 2'],
   ['engine: { batch: { texts_max: 51 } }', 'engine.batch.texts_max: 51 is too large; it must be at most 50'],
   ['engine: { batch: { characters_max: 0 } }', 'engine.batch.characters_max: 0 is too small; it must be at least 1'],
