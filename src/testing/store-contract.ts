@@ -16,6 +16,7 @@ import { glossaryBytesContract } from './store/glossary-bytes-contract.ts';
 import { gatewaysContract } from './store/gateways-contract.ts';
 import { glossaryContract } from './store/glossary-contract.ts';
 import { keyLimitsContract } from './store/key-limits-contract.ts';
+import { keyUseLimitsContract } from './store/key-use-limits-contract.ts';
 import { keysContract } from './store/keys-contract.ts';
 import { partContract } from './store/part-contract.ts';
 import { periodContract } from './store/period-contract.ts';
@@ -63,6 +64,7 @@ const PARTS: readonly Part[] = [
   { title: 'plan changes', part: planChangeContract },
   { title: 'keys', part: keysContract },
   { title: 'keys with limits', part: keyLimitsContract, needs: ({ teams }) => teams.updateKey !== undefined },
+  { title: 'keys with limits: rate and characters', part: keyUseLimitsContract, needs: ({ teams }) => teams.updateKey !== undefined },
   { title: 'teams', part: teamsContract },
   { title: 'usage by day', part: usageDaysContract, needs: ({ history }) => history !== undefined },
   { title: 'usage by period', part: periodUseContract, needs: ({ history }) => history !== undefined },
