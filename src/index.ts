@@ -30,6 +30,8 @@ export type { Body, Cancellation, Exchange, RequestHead, Slot } from './core/exc
 export { LONG_BODY_BYTES } from './core/exchange.ts';
 export type { BodyStep, CallerStep, HeadStep, Step } from './core/step.ts';
 export type { StepPlacement } from './core/step-placement.ts';
+export type * from './ports/gateway-services.ts';
+export type * from './ports/plugin-route.ts';
 export type * from './ports/plugin.ts';
 export type { PluginLedger as Ledger, PluginStore as Store } from './ports/plugin.ts';
 export { keyOwnerSlot, requestStatsSlot, translateRequestSlot } from './domain/slots.ts';

@@ -4,7 +4,7 @@ import { NO_PLUGINS, withPlugins } from '../config/plugins.ts';
 import { openApiDocument } from '../docs/openapi-document.ts';
 import type { OpenApiOptions } from '../docs/openapi-document.ts';
 import { pluginDocuments } from '../docs/plugin-document.ts';
-import type { PluginApis } from '../ports/plugin.ts';
+import type { PluginApis } from '../ports/plugin-route.ts';
 
 export interface Address {
   readonly host: string;

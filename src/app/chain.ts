@@ -30,7 +30,7 @@ import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 import type { Settlements } from '../ports/ledger.ts';
 import type { Log } from '../ports/log.ts';
-import type { GatewayServices } from '../ports/plugin.ts';
+import type { GatewayServices } from '../ports/gateway-services.ts';
 import type { LiveWindow } from '../runtime/live-window.ts';
 import type { Store } from '../ports/store.ts';
 import type { Upstream } from '../ports/upstream.ts';

@@ -13,7 +13,7 @@ import { startOpsListener } from '../ops/ops-listener.ts';
 import type { OpsContent, OpsListener, OpsPages } from '../ops/ops-listener.ts';
 import { opsPages, WAITING_PAGES } from '../ops/ops-pages.ts';
 import type { Log } from '../ports/log.ts';
-import type { PluginApis } from '../ports/plugin.ts';
+import type { PluginApis } from '../ports/plugin-route.ts';
 
 export interface AppOptions {
   /** Where log lines go instead of standard output. */

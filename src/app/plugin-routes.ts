@@ -4,7 +4,8 @@ import type { LoadedPlugins } from '../config/plugins.ts';
 import { pathsOverlap, routeName } from '../core/route.ts';
 import type { RouteRow } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
-import type { GatewayServices, LoadedRoute } from '../ports/plugin.ts';
+import type { GatewayServices } from '../ports/gateway-services.ts';
+import type { LoadedRoute } from '../ports/plugin-route.ts';
 
 const METHOD = /^[A-Z]+$/;
 /** Whole segments, one of which may be a parameter; at the end perhaps a slash, or a wildcard. */

@@ -8,7 +8,7 @@ import { routeName } from '../core/route.ts';
 import type { RouteRow } from '../core/route.ts';
 import { placeSteps } from '../core/step-placement.ts';
 import { documentPaths } from '../docs/operation.ts';
-import type { LoadedRoute, PluginApis } from '../ports/plugin.ts';
+import type { LoadedRoute, PluginApis } from '../ports/plugin-route.ts';
 import { documentRow, forwardRow, ROUTES } from '../routes.ts';
 import { pluginRows } from './plugin-routes.ts';
 

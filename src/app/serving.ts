@@ -24,7 +24,7 @@ import type { AuditLog } from '../ports/audit-log.ts';
 import type { GlossaryCache, GlossaryStore } from '../ports/glossary-store.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 import type { Outbox } from '../ports/outbox.ts';
-import type { PluginApis } from '../ports/plugin.ts';
+import type { PluginApis } from '../ports/plugin-route.ts';
 import type { Store } from '../ports/store.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 import type { UsageHistory } from '../ports/usage-history.ts';

@@ -2,7 +2,8 @@
 import { problems, refuseAs } from '../core/problem.ts';
 import type { ProblemKind } from '../core/problem.ts';
 import type { HeaderList, Refusal } from '../core/outcome.ts';
-import type { LoadedProblem, PluginProblem, PluginRoute } from '../ports/plugin.ts';
+import type { PluginProblem } from '../ports/plugin.ts';
+import type { LoadedProblem, PluginRoute } from '../ports/plugin-route.ts';
 
 const CODE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/;
 const RETRY_AFTER_5: HeaderList = [['Retry-After', '5']];

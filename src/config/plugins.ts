@@ -7,17 +7,9 @@ import { otherSchemeOf } from '../domain/store-url.ts';
 import type { TextStage } from '../domain/text-stages.ts';
 import type { EngineProtocol } from '../ports/engine.ts';
 import type { Log } from '../ports/log.ts';
-import type {
-  GatewayServices,
-  LoadedProblem,
-  NamedFigures,
-  OpenPluginStore,
-  PluginApis,
-  PluginDefinition,
-  PluginHost,
-  PluginMetric,
-  PluginParts,
-} from '../ports/plugin.ts';
+import type { GatewayServices } from '../ports/gateway-services.ts';
+import type { NamedFigures, OpenPluginStore, PluginDefinition, PluginHost, PluginMetric, PluginParts } from '../ports/plugin.ts';
+import type { LoadedProblem, PluginApis } from '../ports/plugin-route.ts';
 import { ConfigError, labelOf } from './config-error.ts';
 import { faultsOf } from './faults.ts';
 import { nearest } from './nearest.ts';

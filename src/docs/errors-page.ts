@@ -1,7 +1,7 @@
 // /docs/errors: one anchor per code, to which problem `type` URIs point.
 import { anchorOf, problems } from '../core/problem.ts';
 import type { ProblemCode, ProblemKind } from '../core/problem.ts';
-import type { LoadedProblem } from '../ports/plugin.ts';
+import type { LoadedProblem } from '../ports/plugin-route.ts';
 import { answerSample, entrySection } from './code-sample.ts';
 import { html, prose } from './html.ts';
 import type { Html } from './html.ts';

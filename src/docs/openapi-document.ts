@@ -1,6 +1,6 @@
 // The OpenAPI 3.1 document, generated from the schemas that validate requests and the registry of problems, so that it cannot drift.
 import type { TSchema } from 'typebox';
-import type { LoadedRoute, PluginApis } from '../ports/plugin.ts';
+import type { LoadedRoute, PluginApis } from '../ports/plugin-route.ts';
 import { bodySchemas, headers, operationObject, reachable, securityOf, securitySchemesOf, shown } from './openapi-schemas.ts';
 import { ProblemResponses, problemSchemas } from './openapi-problems.ts';
 import { GLOSSARY_ID, firstExample, idParameter, splitName, tags } from './operation.ts';

@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox';
 import { problems } from '../core/problem.ts';
 import type { Problem, ProblemCode, ProblemKind } from '../core/problem.ts';
 import { routeName } from '../core/route.ts';
-import type { ApiDocument, DocExamples, DocHeaders, LoadedRoute, RouteDoc } from '../ports/plugin.ts';
+import type { ApiDocument, DocExamples, DocHeaders, LoadedRoute, RouteDoc } from '../ports/plugin-route.ts';
 import type { OpenApiNode, OpenApiOptions } from './openapi-document.ts';
 import { headers, headersOfEveryAnswer, operationObject, reachable, refTo, securityOf, securitySchemesOf } from './openapi-schemas.ts';
 import { codesOf } from './operation.ts';

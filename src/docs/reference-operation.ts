@@ -1,7 +1,7 @@
 // One route on the reference page, ours or a plugin's: purpose, input, answers, a request to paste, and what it can fail with.
 import type { TSchema } from 'typebox';
 import { anchorOf } from '../core/problem.ts';
-import type { ApiDocument, LoadedRoute, PluginApis } from '../ports/plugin.ts';
+import type { ApiDocument, LoadedRoute, PluginApis } from '../ports/plugin-route.ts';
 import { html, prose } from './html.ts';
 import type { Html } from './html.ts';
 import { documentPath, GLOSSARY_ID, idParameter, problemsOf, splitName } from './operation.ts';

@@ -1,25 +1,18 @@
 // A plugin: a value that adds steps, routes, text changes, engine protocols and stores; named in the configuration, never
 // discovered.
 import type { Static, TSchema } from 'typebox';
-import type { Exchange, Slot } from '../core/exchange.ts';
+import type { Slot } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
 import type { StepPlacement } from '../core/step-placement.ts';
-import type { ProblemForm, ProblemKind } from '../core/problem.ts';
 import type { Step } from '../core/step.ts';
-import type { Credential, CredentialReader } from '../domain/api-key.ts';
-import type { Languages } from '../domain/languages.ts';
-import type { TranslateRequest } from '../domain/translate-request.ts';
 import type { TextAnswer, TextChange } from '../domain/text-stages.ts';
 import type { Clock } from './clock.ts';
-import type { EngineCapabilities, EngineProtocol, Translation } from './engine.ts';
-import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import type { EngineGlossary, TranslationOptions } from '../domain/translation-options.ts';
-import type { OfferedCapabilities } from '../domain/engine-offer.ts';
-import type { GlossaryStore } from './glossary-store.ts';
+import type { EngineProtocol } from './engine.ts';
+import type { GatewayServices } from './gateway-services.ts';
 import type { Admission, AdmissionRequest, CallerCheck, CheckedCaller, Resolution, Verdict } from './ledger.ts';
 import type { Log } from './log.ts';
+import type { ApiDocument, PluginRoute } from './plugin-route.ts';
 import type { Store, StoreCreation } from './store.ts';
-import type { TeamRegistry } from './team-registry.ts';
 
 /** A problem code that a plugin adds. Callers match on codes, so one must never change its meaning. */
 export interface PluginProblem {
@@ -143,191 +136,4 @@ export interface PluginLedger {
   resolve(teamId: string, requestId: string, verdict: Verdict, characters?: number): Resolution | Promise<Resolution>;
   check?(check: CallerCheck): CheckedCaller | Promise<CheckedCaller>;
   readonly chargesParts?: boolean;
-}
-
-/** A route of a plugin. Its path must not be answered by a built-in route or another plugin. */
-export interface PluginRoute {
-  readonly method: string;
-  /**
-   * Literal segments, at most one of them a parameter written `{name}`. A trailing `/*` matches everything below that no other
-   * route answers.
-   */
-  readonly path: string;
-  /** Whether the steps read the body. If not, the whole chain starts as soon as the head has arrived. */
-  readonly takesBody: boolean;
-  /**
-   * Names of steps in order: built-in ones (`access-log`, which comes first, `shed`, `identify`, `authenticate`, `team-shed`,
-   * `admit`), and those that `routeSteps` creates.
-   */
-  readonly steps: readonly string[];
-  /** The format of its problems; by default problem documents. */
-  readonly problemForm?: ProblemForm;
-  /** Its entry in the API reference. */
-  readonly doc?: RouteDoc;
-  /** Omits the route from the reference: for routes that only refuse. */
-  readonly undocumented?: true;
-  /** The option, such as `root: false`, that makes this plugin give up the path to another plugin that also claims it. */
-  readonly whenTaken?: string;
-}
-
-/** The plugin's own OpenAPI document, apart from its routes. */
-export interface ApiDocument {
-  readonly title: string;
-  /** Version of the API that the routes implement. */
-  readonly version: string;
-  /** One sentence. */
-  readonly summary: string;
-  readonly description: string;
-  /** Section headings for routes with a description of each; a route's `tag` names one. */
-  readonly tags?: Readonly<Record<string, string>>;
-  /** Schema of error bodies; by default problem documents. */
-  readonly failure?: TSchema;
-  /** Headers that the plugin sets on every answer. */
-  readonly headers?: DocHeaders;
-  /** An additional header in which a key may be sent. */
-  readonly keyField?: string;
-}
-
-/** Response headers by name. */
-export type DocHeaders = Readonly<Record<string, { readonly description: string; readonly example: string }>>;
-
-/** The plugins' routes, documents and problem codes, for the API reference. */
-export interface PluginApis {
-  readonly routes: readonly LoadedRoute[];
-  /** By plugin name, for plugins with their own document. */
-  readonly documents: ReadonlyMap<string, ApiDocument>;
-  /** The plugins' own problem codes. */
-  readonly problems: ReadonlyMap<string, LoadedProblem>;
-}
-
-/** A plugin's problem code as loaded by the gateway. */
-export interface LoadedProblem {
-  /** Name of the plugin. */
-  readonly plugin: string;
-  readonly kind: ProblemKind;
-  readonly advice: string | undefined;
-}
-
-/** A route as loaded by the gateway. */
-export interface LoadedRoute extends PluginRoute {
-  /** Name of the plugin. */
-  readonly plugin: string;
-}
-
-export interface RouteDoc {
-  /** A short phrase, used as a title. */
-  readonly summary: string;
-  readonly description: string;
-  /** Whether a key is needed. */
-  readonly authenticated: boolean;
-  /** One of the document's tags; by default one tag for all of the plugin's routes. */
-  readonly tag?: string;
-  /** The path parameter, if there is one. */
-  readonly parameter?: { readonly description: string; readonly example: string };
-  readonly query?: readonly {
-    readonly name: string;
-    readonly description: string;
-    readonly schema: TSchema;
-    readonly required?: boolean;
-    readonly example?: unknown;
-  }[];
-  /** Defaults to `['application/json']`. */
-  readonly body?: DocExamples & {
-    readonly description: string;
-    readonly schema: TSchema;
-    readonly contentTypes?: readonly string[];
-    /** Whether the body may be omitted. */
-    readonly optional?: boolean;
-  };
-  readonly answer: DocExamples & {
-    readonly status: number;
-    readonly description: string;
-    /** Absent for an answer without a body. */
-    readonly schema?: TSchema;
-    readonly contentType?: string;
-    /** Headers beyond those of every answer; only in a plugin's own document. */
-    readonly headers?: DocHeaders;
-  };
-  /** Statuses of its failures, as the route reports them, and when they occur. */
-  readonly failures?: Readonly<Record<number, string>>;
-  /**
-   * Problem codes that the route can return, in addition to those of every route and of every authenticated route. Used in a
-   * plugin's own document, which lists them, including the plugin's own codes, under the statuses that `problemForm` assigns,
-   * each with an example.
-   */
-  readonly problems?: readonly string[];
-}
-
-export interface DocExamples {
-  /** The example that pages show. */
-  readonly example?: unknown;
-  /** More examples, keyed by a short name; only in a plugin's own document. */
-  readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
-}
-
-/** What the gateway offers to the steps of plugin routes. */
-export interface GatewayServices {
-  /** Finds the key in a request's headers as `identify` does; a step that uses it lists `credentials.headers` as its own. */
-  readonly credentials: CredentialReader;
-  /** What at least one engine can do: refuse anything that none can. `refusalFor` decides for a specific request. */
-  readonly engineCan: EngineCapabilities;
-  /** `engine.timeout_ms`, the maximum duration of an attempt; the longest if there are several engines. */
-  readonly engineTimeoutMs: number;
-  /** Whether `spareCharacters` has an effect, because the store can charge part of a reservation. */
-  readonly canSpareCharacters: boolean;
-  /** Maximum body size in bytes. */
-  readonly bodyBytesMax: number;
-  /** The teams' glossaries, within their limits; dictionaries that were read are cached for a while. */
-  readonly glossaries: GlossaryStore;
-  /** Several dictionaries of a team merged into one: the first that has a term wins. `undefined` if one is gone. */
-  mergedGlossary(teamId: string, dictionaryIds: readonly string[]): Promise<EngineGlossary | undefined | StoreUnavailable>;
-  readonly teams: Pick<TeamRegistry, 'findTeam' | 'usage'>;
-  /**
-   * Call it for each request, because the list can be reloaded. With a request: what its team's plan can reach. Without one, or
-   * before the admission: what any plan can.
-   */
-  languages(x?: Exchange): Languages;
-  /** What at least one of the engines for this request can do for an offered pair. */
-  engineCanFor(x: Exchange, sourceLang: string | undefined, targetLang: string): OfferedCapabilities;
-  /**
-   * Why no eligible engine supports everything that the request asks for; `undefined` if one does. Call it before setting the
-   * charge. Pass `hasGlossary` if the options do not contain the glossary yet.
-   */
-  refusalFor(x: Exchange, options: TranslationOptions, hasGlossary?: boolean): Refusal | undefined;
-  /**
-   * Call it when setting the charge: judges the request again after the admission, once the plan is known, if what is offered
-   * depends on the plan. `judge` stores its result or refuses the request, before quota and credit are checked.
-   */
-  judgeAgain(x: Exchange, judge: () => Refusal | undefined): void;
-  /** For a key found where `identify` does not look: stores what `authenticate` needs, or returns why the key is refused. */
-  identify(x: Exchange, credential: Credential): Refusal | undefined;
-  /** Translates an admitted request: two attempts, counted and logged like those of `POST /v1/translate`. */
-  translate(x: Exchange, order: TranslationOrder): Promise<Translated | Refusal>;
-  /** Detects the language of up to 50 texts from their beginnings; only if `engineCan.detection`. Free of charge for the caller. */
-  detect(x: Exchange, texts: readonly string[]): Promise<Detected | Refusal>;
-  /** Generates a ULID. */
-  newId(): string;
-  /** A monotonic clock in milliseconds. */
-  now(): number;
-}
-
-/**
- * `glossaryId` names the glossary in the charge: the dictionary that the admission found in it is used, and cached. A step that
- * supplies the entries itself omits it and puts them into `options.glossary`.
- */
-export interface TranslationOrder extends Pick<TranslateRequest, 'text' | 'options' | 'glossaryId'> {
-  /** For each of the two attempts, if less than `engine.timeout_ms`. */
-  readonly attemptMs?: number;
-}
-
-export interface Translated {
-  readonly kind: 'translated';
-  /** One per text, in order; a detected language is one of the source codes. */
-  readonly translations: readonly Translation[];
-}
-
-export interface Detected {
-  readonly kind: 'detected';
-  /** A source code per text; `undefined` if the engine cannot tell or detects a language that we do not list. */
-  readonly languages: readonly (string | undefined)[];
 }

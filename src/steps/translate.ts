@@ -25,7 +25,7 @@ import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
 import type { EngineGlossary, TranslationOptions } from '../domain/translation-options.ts';
 import type { AskedWork, AttemptFailure, Engine, EngineResult, EngineWork, Translation } from '../ports/engine.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';
-import type { GatewayServices, TranslationOrder } from '../ports/plugin.ts';
+import type { GatewayServices, TranslationOrder } from '../ports/gateway-services.ts';
 
 export interface TranslateOptions {
   readonly engine: Engine;

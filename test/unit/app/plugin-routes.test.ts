@@ -9,7 +9,7 @@ import { NO_PLUGINS } from '../../../src/config/plugins.ts';
 import type { LoadedPlugins } from '../../../src/config/plugins.ts';
 import { pathsOverlap } from '../../../src/core/route.ts';
 import type { Step } from '../../../src/core/step.ts';
-import type { LoadedRoute } from '../../../src/ports/plugin.ts';
+import type { LoadedRoute } from '../../../src/ports/plugin-route.ts';
 import { ROUTES } from '../../../src/routes.ts';
 import { openMetrics } from '../../../src/ops/metrics/metrics.ts';
 

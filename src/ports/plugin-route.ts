@@ -1,0 +1,123 @@
+// A route of a plugin, its entry in the API reference, and all plugins' routes as the gateway loaded them.
+import type { TSchema } from 'typebox';
+import type { ProblemForm, ProblemKind } from '../core/problem.ts';
+
+/** A route of a plugin. Its path must not be answered by a built-in route or another plugin. */
+export interface PluginRoute {
+  readonly method: string;
+  /**
+   * Literal segments, at most one of them a parameter written `{name}`. A trailing `/*` matches everything below that no other
+   * route answers.
+   */
+  readonly path: string;
+  /** Whether the steps read the body. If not, the whole chain starts as soon as the head has arrived. */
+  readonly takesBody: boolean;
+  /**
+   * Names of steps in order: built-in ones (`access-log`, which comes first, `shed`, `identify`, `authenticate`, `team-shed`,
+   * `admit`), and those that `routeSteps` creates.
+   */
+  readonly steps: readonly string[];
+  /** The format of its problems; by default problem documents. */
+  readonly problemForm?: ProblemForm;
+  /** Its entry in the API reference. */
+  readonly doc?: RouteDoc;
+  /** Omits the route from the reference: for routes that only refuse. */
+  readonly undocumented?: true;
+  /** The option, such as `root: false`, that makes this plugin give up the path to another plugin that also claims it. */
+  readonly whenTaken?: string;
+}
+
+/** The plugin's own OpenAPI document, apart from its routes. */
+export interface ApiDocument {
+  readonly title: string;
+  /** Version of the API that the routes implement. */
+  readonly version: string;
+  /** One sentence. */
+  readonly summary: string;
+  readonly description: string;
+  /** Section headings for routes with a description of each; a route's `tag` names one. */
+  readonly tags?: Readonly<Record<string, string>>;
+  /** Schema of error bodies; by default problem documents. */
+  readonly failure?: TSchema;
+  /** Headers that the plugin sets on every answer. */
+  readonly headers?: DocHeaders;
+  /** An additional header in which a key may be sent. */
+  readonly keyField?: string;
+}
+
+/** Response headers by name. */
+export type DocHeaders = Readonly<Record<string, { readonly description: string; readonly example: string }>>;
+
+/** The plugins' routes, documents and problem codes, for the API reference. */
+export interface PluginApis {
+  readonly routes: readonly LoadedRoute[];
+  /** By plugin name, for plugins with their own document. */
+  readonly documents: ReadonlyMap<string, ApiDocument>;
+  /** The plugins' own problem codes. */
+  readonly problems: ReadonlyMap<string, LoadedProblem>;
+}
+
+/** A plugin's problem code as loaded by the gateway. */
+export interface LoadedProblem {
+  /** Name of the plugin. */
+  readonly plugin: string;
+  readonly kind: ProblemKind;
+  readonly advice: string | undefined;
+}
+
+/** A route as loaded by the gateway. */
+export interface LoadedRoute extends PluginRoute {
+  /** Name of the plugin. */
+  readonly plugin: string;
+}
+
+export interface RouteDoc {
+  /** A short phrase, used as a title. */
+  readonly summary: string;
+  readonly description: string;
+  /** Whether a key is needed. */
+  readonly authenticated: boolean;
+  /** One of the document's tags; by default one tag for all of the plugin's routes. */
+  readonly tag?: string;
+  /** The path parameter, if there is one. */
+  readonly parameter?: { readonly description: string; readonly example: string };
+  readonly query?: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly schema: TSchema;
+    readonly required?: boolean;
+    readonly example?: unknown;
+  }[];
+  /** Defaults to `['application/json']`. */
+  readonly body?: DocExamples & {
+    readonly description: string;
+    readonly schema: TSchema;
+    readonly contentTypes?: readonly string[];
+    /** Whether the body may be omitted. */
+    readonly optional?: boolean;
+  };
+  readonly answer: DocExamples & {
+    readonly status: number;
+    readonly description: string;
+    /** Absent for an answer without a body. */
+    readonly schema?: TSchema;
+    readonly contentType?: string;
+    /** Headers beyond those of every answer; only in a plugin's own document. */
+    readonly headers?: DocHeaders;
+  };
+  /** Statuses of its failures, as the route reports them, and when they occur. */
+  readonly failures?: Readonly<Record<number, string>>;
+  /**
+   * Problem codes that the route can return, in addition to those of every route and of every authenticated route. Used in a
+   * plugin's own document, which lists them, including the plugin's own codes, under the statuses that `problemForm` assigns,
+   * each with an example.
+   */
+  readonly problems?: readonly string[];
+}
+
+export interface DocExamples {
+  /** The example that pages show. */
+  readonly example?: unknown;
+  /** More examples, keyed by a short name; only in a plugin's own document. */
+  readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
+}
