@@ -9,7 +9,7 @@ import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 
-const OPTIONS = { attempt_timeout_ms: 100 };
+const OPTIONS = { attempt_timeout_ms: 500 };
 const UUID = '0199c6d4-7a3b-7f00-8000-000000000000';
 const LIMITS = { body_bytes: 20_000 };
 

@@ -18,7 +18,7 @@ const BODY = JSON.stringify({ text: ['0123456789'], target_lang: 'DE' });
 test.each(LISTENERS)(
   'with a drain delay (%s listener) everything is served while probes already fail, then the port closes',
   async (listener) => {
-    await site.configure({ listener, engine: { urls: [site.engine.url] }, limits: { drain_delay_seconds: 2 } });
+    await site.configure({ listener, engine: { urls: [site.engine.url] }, limits: { drain_delay_seconds: 4 } });
     const gateway = await site.serve();
     const kept = await RawConnection.open({ port: gateway.port });
     const headers = { Authorization: `Bearer ${site.team.key}`, 'Content-Type': 'application/json' };

@@ -40,6 +40,12 @@ export const CREDIT_PLAN: CreditPlan = {
 
 const LANGUAGES = fileURLToPath(new URL('../../config/languages.yaml', import.meta.url));
 
+/**
+ * On a busy machine the test's process may stand still for longer than the default deadline of the store. Tests of deadlines
+ * set their own.
+ */
+const PATIENT = { engine: { timeout_ms: 5000 }, store: { command_timeout_ms: 5000 } };
+
 export interface GatewayOptions {
   /** By default the one that `auto` chooses. */
   readonly listener?: ListenerName;
@@ -71,7 +77,7 @@ export interface TestGateway {
 export async function startGateway(options: GatewayOptions): Promise<TestGateway> {
   const folder = await mkdtemp(join(tmpdir(), 'lingate-test-'));
   const file = join(folder, 'lingate.yaml');
-  const { engine = {}, limits = {}, ...rest } = options.config ?? {};
+  const { engine = {}, limits = {}, store_options = {}, ...rest } = options.config ?? {};
   const config = {
     listen: '127.0.0.1:0',
     ops: '127.0.0.1:0',
@@ -79,7 +85,8 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     store: options.store,
     languages: LANGUAGES,
     // A test with several engines specifies them itself.
-    ...('engines' in rest ? {} : { engine: { urls: options.engineUrls, timeout_ms: 500, ...(engine as object) } }),
+    ...('engines' in rest ? {} : { engine: { urls: options.engineUrls, ...PATIENT.engine, ...(engine as object) } }),
+    store_options: { ...PATIENT.store, ...(store_options as object) },
     // Callers share this process and its event loop, so its delay must not shed requests. Nor does closing wait for the
     // quiet second that callers with kept connections otherwise get.
     limits: { shed_loop_delay_ms: 0, drain_seconds: 0, ...(limits as object) },

@@ -9,6 +9,9 @@ import { startRedis } from './redis.ts';
 import type { RedisServer } from './redis.ts';
 import { SILENT } from './silent-log.ts';
 
+/** A busy machine may stand still for longer than the default deadline; tests of deadlines set their own. */
+const PATIENCE_MS = 5000;
+
 export interface RedisOfFile {
   /** A server with these arguments for redis-server, which come last, or with this configuration file. */
   readonly redisServer: (args?: readonly string[], file?: string) => Promise<RedisServer>;
@@ -94,7 +97,7 @@ export function emptyRedis(): EmptyRedis {
       return client;
     },
     async open(options = {}) {
-      const store = promisedStore(await openRedisStore({ url: server.url, log: SILENT, ...options }));
+      const store = promisedStore(await openRedisStore({ url: server.url, log: SILENT, commandTimeoutMs: PATIENCE_MS, ...options }));
       stores.push(store);
       return store;
     },

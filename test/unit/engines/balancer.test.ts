@@ -65,7 +65,7 @@ describe('replicas', () => {
   test('three requests wait for one that hangs, and then none until a request tries it', async () => {
     let nowMs = 0;
     const [hanging, good] = [await opened.scripted(), await opened.scripted()];
-    const engine = opened.engine([hanging.url, good.url], { nowMs: () => nowMs, timeoutMs: 60 });
+    const engine = opened.engine([hanging.url, good.url], { nowMs: () => nowMs, timeoutMs: 500 });
     hanging.always('hang');
     for (let i = 0; i < 20; i++) await asked(engine, work(), new Caller());
     expect(hanging.requests).toHaveLength(3);
@@ -78,12 +78,12 @@ describe('replicas', () => {
 
   test('timeouts with shorter deadlines count for less, because the engine may just be slow', async () => {
     const [slower, good] = [await opened.scripted(), await opened.scripted()];
-    const engine = opened.engine([slower.url, good.url], { timeoutMs: 600 });
+    const engine = opened.engine([slower.url, good.url], { timeoutMs: 1500 });
     slower.always('hang');
-    for (let i = 0; i < 40; i++) await asked(engine, { ...work(), attemptMs: 60 }, new Caller());
+    for (let i = 0; i < 40; i++) await asked(engine, { ...work(), attemptMs: 150 }, new Caller());
     // Thirty tenths make three.
     expect([slower.requests.length, engine.health()[0]!.asideMs === undefined]).toEqual([20, true]);
-    for (let i = 0; i < 30; i++) await asked(engine, { ...work(), attemptMs: 60 }, new Caller());
+    for (let i = 0; i < 30; i++) await asked(engine, { ...work(), attemptMs: 150 }, new Caller());
     expect([slower.requests.length, engine.health()[0]!.asideMs === undefined]).toEqual([30, false]);
   });
 

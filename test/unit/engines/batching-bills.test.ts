@@ -37,7 +37,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'lingate-batches-'));
   engine = await startScriptedEngine();
   other = await startScriptedEngine();
-  const terms = { timeout_ms: 200, batch: { texts_max: 12, wait_ms: 2 } };
+  const terms = { timeout_ms: 500, batch: { texts_max: 12, wait_ms: 2 } };
   const config = {
     plans: Object.fromEntries(Object.keys(LISTS).map((plan) => [plan, PLAN])),
     engines: { first: { urls: [engine.url], ...terms }, second: { urls: [other.url], ...terms } },

@@ -34,7 +34,7 @@ describe('a call that fails', () => {
 
   test.each(faults)('by %s was the first attempt of each, and each makes the second alone, on a new connection', async (fault, word) => {
     scripted.behave(fault);
-    const engine = site.engine({}, { timeoutMs: 300 });
+    const engine = site.engine({}, { timeoutMs: fault === 'hang' ? 1000 : 20_000 });
     const results = await together(engine, [textsOf('a', 'b'), textsOf('c')]);
     expect(answersOf(results)).toEqual([translated('a', 'b'), translated('c')]);
     expect(results.map(({ failures }) => failures)).toEqual([[word], [word]]);

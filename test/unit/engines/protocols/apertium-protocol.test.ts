@@ -84,7 +84,7 @@ describe('unusable answers', () => {
 
   beforeAll(async () => {
     scripted = await startScriptedEngine();
-    engine = engineOf([scripted.url], { protocol: apertiumProtocol, timeoutMs: 500 });
+    engine = engineOf([scripted.url], { protocol: apertiumProtocol, timeoutMs: 1000 });
   });
 
   afterAll(async () => {
@@ -178,9 +178,9 @@ describe('cutting', () => {
   });
 
   test('takes linear time', () => {
-    const startedAtMs = performance.now();
+    const startedAt = process.cpuUsage();
     for (const text of ['a'.repeat(1 << 20), ' '.repeat(1 << 20), 'a '.repeat(1 << 19), `a${' '.repeat(1 << 20)}b`]) cutText(text);
-    expect(performance.now() - startedAtMs).toBeLessThan(2000);
+    expect(process.cpuUsage(startedAt).user).toBeLessThan(2_000_000);
   });
 });
 
