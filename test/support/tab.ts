@@ -9,7 +9,7 @@ export interface Look {
   readonly scripts?: boolean;
 }
 
-const WAIT_MS_MAX = 15_000;
+const WAIT_MS_MAX = 30_000;
 
 export class Tab {
   /** For everything that this class lacks: typing, keys, selectors, cookies. */

@@ -11,7 +11,7 @@ import { lengthAnswer, make, RawEngine, rested, wireTo } from '../raw-engine.ts'
 import type { Pool } from '../../../../src/engines/http1/pool.ts';
 import { makeCertificate } from '../../../support/certificate.ts';
 
-const WAIT_MS_MAX = 5000;
+const WAIT_MS_MAX = 30_000;
 const usual = getCACertificates('default');
 const folder = mkdtempSync(join(tmpdir(), 'lingate-engine-tls-'));
 const open: { close(): Promise<void> }[] = [];
