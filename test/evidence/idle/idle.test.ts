@@ -138,9 +138,10 @@ function connectionsTo(port: number): Set<number> {
 async function heeds(port: number, afterMs: number): Promise<Heeded> {
   // It respects the hint only with a timeout of its own.
   const agent = new Agent({ keepAlive: true, timeout: 60_000 });
+  // The answer must not depend on the store, whose probe may be overdue on a busy machine.
   const ask = (): Promise<Omit<Heeded, 'pauseMs'>> =>
     new Promise((resolve) => {
-      const asked = get({ agent, host: '127.0.0.1', port, path: '/health' }, (response) => {
+      const asked = get({ agent, host: '127.0.0.1', port, path: '/nowhere' }, (response) => {
         response.resume();
         response.on('end', () => resolve({ outcome: response.statusCode!, reused: asked.reusedSocket }));
       });
@@ -182,7 +183,7 @@ describe.each(DEFAULTS)('the $listener listener, by default', (site) => {
 describe.each(DEFAULTS)('a caller who respects the hint of the $listener listener', (site) => {
   test('gets an answer to every request, whatever the pause was', () => {
     const pauses = heeded.get(nameOf(site))!;
-    expect(pauses.filter(({ outcome }) => outcome !== 200)).toEqual([]);
+    expect(pauses.filter(({ outcome }) => outcome !== 404)).toEqual([]);
     // Kept while it is safe, and no longer.
     expect(pauses.filter(({ pauseMs, reused }) => pauseMs < LETS_GO_MS - 500 - stalledMs && !reused)).toEqual([]);
     expect(pauses.filter(({ pauseMs, reused }) => pauseMs > LETS_GO_MS + 500 + stalledMs && reused)).toEqual([]);
