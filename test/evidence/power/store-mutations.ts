@@ -74,7 +74,7 @@ const LUA: readonly Mutation[] = (
     [
       'an open id is admitted again',
       'admit.lua',
-      'if byte(record) == IS_OPEN then',
+      'if #record > DONE_BYTES then',
       'if false then',
       { file: 'test/unit/stores/redis/turns.test.ts' },
     ],

@@ -1,4 +1,4 @@
--- Opens a team's account and writes it.
+-- Opens a team's account and writes it. The few values of a usual command are passed one by one: unpack() would be another call.
 
 local begin, open_account, open_alone, write_account
 
@@ -75,17 +75,17 @@ do
       end
       if op_what[i] >= ADMISSION then
         key, admits = op_key[i], true
-      elseif record and byte(record) == IS_OPEN then
+      elseif record and #record > DONE_BYTES then
         key = sub(record, OPEN_KEY)
       end
       if key and keys[key] == nil then
         count = count + 1
-        local state, field = key_states[count], field_of[key] or name_field(key)
+        local state = key_states[count]
         if not state then
-          state = { id = '', field = '', active = 0, last_use = 0, number = 0, characters = 0, requests = 0, day = 0, changed = false }
+          state = { id = '', active = 0, last_use = 0, number = 0, characters = 0, requests = 0, day = 0, changed = false }
           key_states[count] = state
         end
-        state.id, state.field, keys[key], wanted[count] = key, field, state, field
+        state.id, keys[key], wanted[count] = key, state, field_of[key] or name_field(key)
       end
     end
     last_key = count
@@ -143,7 +143,7 @@ do
     end
     written, taken, longest_lease, shortest_lease = 2, 0, 0, LONGEST
     rare, books_changed, head_changed = nil, false, false
-    local got = call('HMGET', ids_key, 'h', unpack(op_id, first, last))
+    local got = first == last and call('HMGET', ids_key, 'h', op_id[first]) or call('HMGET', ids_key, 'h', unpack(op_id, first, last))
     local admits = read_operations(first, last, got)
     -- Settlements alone do not need the plan.
     local count, needs_plan = last_key, admits or first > last or KEEPS_EVENTS
@@ -151,7 +151,14 @@ do
       count = count + 1
       wanted[count] = 'p'
     end
-    local stored = call('HMGET', team_key, unpack(wanted, 1, count))
+    local stored
+    if count == 2 then
+      stored = call('HMGET', team_key, wanted[1], wanted[2])
+    elseif count == 3 then
+      stored = call('HMGET', team_key, wanted[1], wanted[2], wanted[3])
+    else
+      stored = call('HMGET', team_key, unpack(wanted, 1, count))
+    end
     local books = stored[1]
     plan = nil
     if needs_plan then
@@ -213,8 +220,8 @@ do
   -- bytes.
   local WIDE_FROM = 32
   local WIDE = '-----------------------------------------------------------------'
-  -- Position in the head after the held characters and micro.
-  local BEHIND_HELD = 15
+  -- The head with other held characters and micro: those, then its bytes from this position.
+  local HELD_AND_REST, BEHIND_HELD = HEAD_HELD .. 'c0', 15
 
   -- The first write of an account that has taken slots: the list was not read and may have the wrong type, so nothing may be
   -- changed before.
@@ -228,7 +235,9 @@ do
     end
     length, head_changed = before + taken, true
     local listed = 0
-    if count > PIECE then
+    if count == 1 then
+      listed = call('RPUSH', slots_key, pushed[1])
+    elseif count > PIECE then
       listed = call_in_pieces('RPUSH', slots_key, pushed, count)
     elseif count > 0 then
       listed = call('RPUSH', slots_key, unpack(pushed, 1, count))
@@ -309,9 +318,11 @@ do
     if head_changed or not head then
       fields[2] = pack(HEAD, held, held_micro, number, newest, late, expires, current, previous, length, passed, oldest, shortest)
     else
-      fields[2] = pack(HEAD_HELD, held, held_micro) .. sub(head, BEHIND_HELD)
+      fields[2] = pack(HELD_AND_REST, held, held_micro, sub(head, BEHIND_HELD))
     end
-    if written <= PIECE then
+    if written == 4 then
+      call('HSET', ids_key, 'h', fields[2], fields[3], fields[4])
+    elseif written <= PIECE then
       call('HSET', ids_key, unpack(fields, 1, written))
     else
       call_in_pieces('HSET', ids_key, fields, written)
@@ -397,7 +408,7 @@ do
       local key = key_states[i]
       if key.changed then
         count = count + 2
-        team_fields[count - 1], team_fields[count] = key.field, pack(KEY, key.active, key.last_use, key.number, key.characters, key.requests, key.day)
+        team_fields[count - 1], team_fields[count] = wanted[i], pack(KEY, key.active, key.last_use, key.number, key.characters, key.requests, key.day)
       end
       keys[key.id] = nil
     end
@@ -408,7 +419,11 @@ do
       count = count + 2
       team_fields[count - 1], team_fields[count] = 'b', pack(BOOKS, number, starts, ends, used, balance)
     end
-    if count > PIECE then
+    if count == 2 then
+      call('HSET', team_key, team_fields[1], team_fields[2])
+    elseif count == 4 then
+      call('HSET', team_key, team_fields[1], team_fields[2], team_fields[3], team_fields[4])
+    elseif count > PIECE then
       call_in_pieces('HSET', team_key, team_fields, count)
     elseif count > 0 then
       call('HSET', team_key, unpack(team_fields, 1, count))

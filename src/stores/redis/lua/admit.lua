@@ -115,7 +115,7 @@ do
 
   -- The answer for an id that was seen before; nil if it counts as new.
   local function seen_before(i, record)
-    if byte(record) == IS_OPEN then
+    if #record > DONE_BYTES then
       local _, characters, _, _, lease = parse(OPEN, record)
       return plan_name(i) .. 'O' .. pack('>dd', characters, lease)
     end

@@ -20,6 +20,8 @@ local PLAIN = ADMISSION + RESERVES + HAS_CHARACTERS
 local op_what, op_id, op_key, op_characters, op_lease = {}, {}, {}, {}, {}
 local op_glossary, op_pair = {}, {}
 local answers = {}
+-- Where each team's operations begin in the arrays; after the last team, where another one's would begin.
+local firsts = {}
 -- Of this call; the arrays are reused by the next one. `op_address` is nil if no operation has an address.
 local op_count, op_address
 
@@ -47,11 +49,11 @@ do
     return at
   end
 
-  -- Decodes the whole call first, so that a truncated call has no effect. A team's operations are those from its entry in
-  -- `firsts` up to the next team's; `offers` has the period bounds that were sent for some teams.
+  -- Decodes the whole call first, so that a truncated call has no effect. Also returns the period bounds that were sent for some
+  -- teams.
   function read_call(data)
     local clock, deadline, at = parse('>dd', data)
-    local firsts, offers, i, has_parts = {}, {}, 0, false
+    local offers, i, has_parts = NONE, 0, false
     op_address = nil
     for k = 1, #KEYS do
       local offered, high, low = byte(data, at, at + 2)
@@ -62,6 +64,7 @@ do
           offer.starts, offer.ends, offer.anchor, offer.length, at = parse('>dddBc0', data, at + 1)
           high, low = byte(data, at, at + 1)
           at = at - 1
+          offers = offers == NONE and {} or offers
           offers[k] = offer
         end
       end
@@ -94,7 +97,7 @@ do
       error('a key is missing: the call has more operations than its keys account for')
     end
     firsts[#KEYS + 1], op_count = i + 1, i
-    return clock, deadline, firsts, offers
+    return clock, deadline, offers
   end
 end
 

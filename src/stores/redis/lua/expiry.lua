@@ -32,7 +32,7 @@ do
       return
     end
     local until_ms
-    if byte(record) == IS_OPEN then
+    if #record > DONE_BYTES then
       local _, characters, micro, reserved_in, lease = parse(OPEN, record)
       if lease > now then
         look_later(id, lease)
@@ -124,7 +124,7 @@ do
     for i, slot in ipairs(list) do
       local time, record = parse(SLOT, slot), records[wanted[i]]
       newest, oldest = max(newest, time), min(oldest, time)
-      if record and byte(record) == IS_OPEN then
+      if record and #record > DONE_BYTES then
         shortest = max(0, min(shortest, select(5, parse(OPEN, record)) - time))
       end
     end

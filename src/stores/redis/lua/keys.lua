@@ -79,7 +79,7 @@ local function held_by(x)
     for i = 1, #ids, 2 do
       local record = ids[i + 1]
       -- Fields with one-letter names are not request ids.
-      if #ids[i] > 1 and byte(record) == IS_OPEN and sub(record, OPEN_KEY) == x.id then
+      if #ids[i] > 1 and #record > DONE_BYTES and sub(record, OPEN_KEY) == x.id then
         local _, characters, _, reserved_in = parse(OPEN, record)
         sum = sum + (reserved_in == number and characters or 0)
       end

@@ -23,8 +23,10 @@ local DAY_MS = 86400000
 -- An open reservation: characters, micro, the number of its period, the end of its lease; then its key.
 local OPEN = '>Bdddd'
 local OPEN_KEY = 34
--- A resolved id: its state, and until when it is remembered.
-local DONE = '>BI6'
+-- What it holds: its characters, micro and period.
+local OPEN_HELD, OPEN_HELD_AT = '>ddd', 2
+-- A resolved id: its state, and until when it is remembered. The record of an open one is longer.
+local DONE, DONE_BYTES = '>BI6', 7
 local IS_OPEN, IS_COMMITTED, IS_RELEASED, IS_EXPIRED = 0, 1, 2, 3
 -- A slot: its time; then its request id.
 local SLOT = '>I6'

@@ -27,7 +27,7 @@ local function answer_unopened(first, last, undone)
   end
 end
 
-local function run_teams(from, firsts, offers)
+local function run_teams(from, offers)
   for k = from, #KEYS do
     running = k
     local first, last = firsts[k], firsts[k + 1] - 1
@@ -60,7 +60,7 @@ local function failed(reason)
 end
 
 function functions.ledger()
-  local clock, deadline, firsts, offers = read_call(ARGV[1] or error('argument 1 is missing'))
+  local clock, deadline, offers = read_call(ARGV[1] or error('argument 1 is missing'))
   begin(clock < 0 and server_ms() or clock)
   if now > deadline then
     return pack('>d', now) .. string.rep(LATE, op_count)
@@ -69,7 +69,7 @@ function functions.ledger()
   events.kept = false
   repeat
     -- If a team fails, nothing of it has changed, and other teams are not affected.
-    local done, reason = pcall(run_teams, from, firsts, offers)
+    local done, reason = pcall(run_teams, from, offers)
     if not done then
       for i = firsts[running], firsts[running + 1] - 1 do
         answers[i] = failed(reason)
@@ -93,7 +93,7 @@ function timed.standing(at_ms)
   local open, fields = 0, call('HGETALL', ids_key)
   for i = 1, #fields, 2 do
     -- Fields with one-letter names are not request ids.
-    if #fields[i] > 1 and byte(fields[i + 1]) == IS_OPEN then
+    if #fields[i] > 1 and #fields[i + 1] > DONE_BYTES then
       open = open + 1
     end
   end

@@ -53,8 +53,8 @@ do
   end
 
   function resolve(i, what, id, record)
-    if record and byte(record) == IS_OPEN then
-      local _, characters, micro, reserved_in = parse(OPEN, record)
+    if record and #record > DONE_BYTES then
+      local characters, micro, reserved_in = parse(OPEN_HELD, record, OPEN_HELD_AT)
       local key = sub(record, OPEN_KEY)
       close_reservation(characters, micro, reserved_in)
       if rare and rare.guards and reserved_in == number then
