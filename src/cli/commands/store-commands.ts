@@ -98,13 +98,14 @@ export const storeCopy: Command = {
     const [from, to] = [context.required('from'), context.required('to')];
     const { io } = context;
     const { copyStoreTo } = await import('../../app/store-upkeep.ts');
-    let toldAtMs = performance.now();
-    const startedAtMs = toldAtMs;
+    const startedAtMs = performance.now();
+    let toldAtMs = startedAtMs;
+    let told = false;
     const tell = (doing: string, teams: number): void => {
       toldAtMs = performance.now();
+      told = true;
       io.err(io.watched ? `\r${doing}: ${teams} teams` : `lingate store copy: ${doing}: ${teams} teams\n`);
     };
-    tell('copying', 0);
     const tally = await copyStoreTo({
       from,
       to,
@@ -113,6 +114,7 @@ export const storeCopy: Command = {
         if (performance.now() - toldAtMs >= TELL_EVERY_MS || (io.watched && teams % TELL_EVERY_TEAMS === 0)) tell(doing, teams);
       },
     }).catch((error: unknown) => {
+      if (io.watched && told) io.err('\n');
       throw error instanceof NoStoreError
         ? new CommandFailure(`there is nothing to copy at ${error.place}; name the right store by --from`)
         : error;

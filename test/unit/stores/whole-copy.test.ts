@@ -360,11 +360,13 @@ describe('nothing is left out of the copy', () => {
   });
 });
 
-test('the command prints its progress and what it has copied', async () => {
+test('the command prints its progress and what it has copied, or one line about what is wrong', async () => {
   const [from, to] = [sqliteUrl(), servers[1]!.url];
   await filled(from);
   const { status, stdout, stderr } = await inProcess(['store', 'copy', '--from', from, '--to', to, '--json']);
-  expect([status, stderr]).toEqual([0, 'lingate store copy: copying: 0 teams\nlingate store copy: compared: 3 teams\n']);
+  expect([status, stderr]).toEqual([0, 'lingate store copy: compared: 3 teams\n']);
   expect(JSON.parse(stdout)).toMatchObject({ from, to, teams: 3, keys: 8, glossaries: 2, open_reservations: 4, balance_minor: 5 });
   expect((await inProcess(['store', 'copy', '--from', from])).status).toBe(2);
+  const failed = await inProcess(['store', 'copy', '--from', 'sqlite:/nowhere/x.db', '--to', to]);
+  expect([failed.status, failed.stderr]).toEqual([1, expect.stringMatching(/^lingate store copy: there is nothing to copy at [^\n]+\n$/)]);
 });
