@@ -23,7 +23,7 @@ import type { MemoryGate } from './memory-gate.ts';
 import { openWitness } from './witness.ts';
 
 const LANGUAGES = fileURLToPath(new URL('../../../config/languages.yaml', import.meta.url));
-const LEASE_SECONDS = 2;
+const LEASE_SECONDS = 3;
 
 describe.each([
   { kind: 'sqlite', charge: 'none' },
@@ -69,7 +69,7 @@ describe.each([
       languages: LANGUAGES,
       store: url,
       store_options: { command_timeout_ms: 5000 },
-      engine: { urls: [engine.url], timeout_ms: 400 },
+      engine: { urls: [engine.url], timeout_ms: 1000 },
       limits: { reservation_seconds: LEASE_SECONDS },
       plugins: [{ module: 'lingate/plugins/memory', options: { store: gate.url, charge } }],
     };
@@ -112,7 +112,7 @@ describe.each([
   test('charge nothing that is not settled, and remembered texts are charged as before', { timeout: 4 * PATIENCE_MS }, async () => {
     await untilConnected();
     await ask(gateway.port, team, 'known');
-    let before = await settled();
+    const before = await settled();
 
     // The memory has answered; the rest is at the engine.
     engine.always('hang');
@@ -123,32 +123,51 @@ describe.each([
     await expectCharged(before);
 
     // The engine has answered the rest, and the caller has all of it.
-    before = await untilConnected();
-    engine.always((asking, response) => {
-      release = hold();
-      act('ok', asking, response, response.socket!);
+    const part = await remembering('rest B', (rest) => {
+      engine.always((asking, response) => {
+        release = hold();
+        act('ok', asking, response, response.socket!);
+      });
+      return ask(gateway.port, team, 'known', rest);
     });
-    const part = await ask(gateway.port, team, 'known', 'rest B');
-    expect(part).toEqual({ texts: ['known', 'rest B'].map(translated), billed: 6 + ofHits('known') });
+    expect(part.answer).toEqual({ texts: ['known', part.rest].map(translated), billed: 6 + ofHits('known') });
     expect(release).toBeDefined();
     await kill();
-    await expectCharged(before);
+    await expectCharged(part.before);
 
     // The memory has answered all of it, and the caller has that.
-    before = await untilConnected();
-    gate.onLookUp = () => (release = hold());
-    expect(await ask(gateway.port, team, 'known')).toEqual({ texts: [translated('known')], billed: ofHits('known') });
+    const all = await remembering('', () => {
+      gate.onLookUp = () => (release = hold());
+      return ask(gateway.port, team, 'known');
+    });
+    expect(all.answer).toEqual({ texts: [translated('known')], billed: ofHits('known') });
     expect([release === undefined, sent()]).toEqual([false, []]);
     await kill();
-    await expectCharged(before);
+    await expectCharged(all.before);
 
-    before = await untilConnected();
-    const again = await ask(gateway.port, team, 'known', 'rest A');
-    expect(again).toEqual({ texts: ['known', 'rest A'].map(translated), billed: 6 + ofHits('known') });
-    await expectCharged(before + again.billed);
+    const again = await remembering('rest A', (rest) => ask(gateway.port, team, 'known', rest));
+    expect(again.answer).toEqual({ texts: ['known', again.rest].map(translated), billed: 6 + ofHits('known') });
+    await expectCharged(again.before + again.answer.billed);
     const { status, stdout, stderr } = await inProcess(['store', 'check', '--store', place.url]);
     expect({ status, stdout, stderr }).toMatchObject({ status: 0 });
   });
+
+  /**
+   * Calls `attempt` until the memory has answered it in time. A gateway waits 15 ms for it, which a busy machine may exceed; then all
+   * texts went to the engine, and what that cost is not what is judged here.
+   */
+  async function remembering<T>(text: string, attempt: (rest: string) => Promise<T>): Promise<{ answer: T; rest: string; before: number }> {
+    for (let n = 0; ; n++) {
+      // An attempt that is repeated may have left its text in the memory.
+      const rest = n === 0 ? text : `${text.slice(0, 4)} ${n}`;
+      const before = await untilConnected();
+      const answer = await attempt(rest);
+      if (!sent().includes('known')) return { answer, rest, before };
+      await release?.();
+      release = undefined;
+      engine.always('ok');
+    }
+  }
 
   /** A new gateway has no connection to Redis at first. Returns the charge once it has one. */
   async function untilConnected(): Promise<number> {
