@@ -150,7 +150,11 @@ describe('serve stops', () => {
     const { key } = parsed(created) as { key: string };
     engine.behave((_request, response) => {
       gateway.process.kill('SIGTERM');
-      setTimeout(() => response.end('{"translations":[{"text":"late"}]}'), 300);
+      const stopping = setInterval(() => {
+        if (!gateway.output().includes('"msg":"stopping"')) return;
+        clearInterval(stopping);
+        response.end('{"translations":[{"text":"late"}]}');
+      }, 300);
     });
     const response = await fetch(`${gateway.url}/v1/translate`, {
       method: 'POST',
