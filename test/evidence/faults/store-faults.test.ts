@@ -77,7 +77,10 @@ class Place {
   }
 
   async gateway(store: string): Promise<TestGateway> {
-    return this.closes(await startGateway({ listener: 'node', store, engineUrls: [this.engineUrl] }), (gateway) => gateway.stop());
+    // The product's default, because how soon a fault shows depends on it.
+    const config = { store_options: { command_timeout_ms: 500 } };
+    const gateway = await startGateway({ listener: 'node', store, engineUrls: [this.engineUrl], config });
+    return this.closes(gateway, (one) => one.stop());
   }
 
   async scene(store: string): Promise<Scene> {

@@ -37,6 +37,8 @@ describe.concurrent.each(LISTENERS)('on %s', (listener) => {
       engineUrls: [upstream.url],
       config: {
         forward: [{ path: '/v1/documents/*', methods: ['POST'], target: upstream.url, charge_characters: 10, timeout_ms: 30_000 }],
+        // Both attempts must fit into the request's time.
+        engine: { timeout_ms: 500 },
         limits: { request_seconds: REQUEST_SECONDS },
       },
     });
