@@ -148,7 +148,7 @@ class Simulation {
     const { attempt, tookMs } = this.#outcomeOf(replica);
     const began = ++this.#began;
     this.#after(tookMs, () => {
-      if (trial) replica.trials--;
+      if (trial && began > replica.backAfter) replica.trials--;
       this.#note(replica, attempt, began, trial);
       const terms = { nowMs: this.#nowMs, wallMs: this.#nowMs, deadlineShare: 1, lone: false };
       const change = attempt.kind === 'usable' ? standing.usable(ticket) : standing.failed(ticket, attempt, terms);
@@ -194,8 +194,10 @@ class Simulation {
   #note(replica: SimulatedReplica, attempt: Attempt, began: number, trial: boolean): void {
     const { badAtMs } = replica;
     if (attempt.kind === 'unusable') {
+      // What began before it was back proves nothing, not even a trial that another request's usable answer has overtaken.
+      if (began <= replica.backAfter) return;
       // A failed trial shows again that it is bad, so attempts that began before no longer count.
-      if (badAtMs === undefined ? began <= replica.backAfter : !trial) return;
+      if (badAtMs !== undefined && !trial) return;
       const atOnce = attempt.failure === 'connect' || attempt.status === 429;
       if (++replica.inRow !== 3 && !atOnce && badAtMs === undefined) return;
       replica.badAtMs = this.#nowMs;
@@ -203,7 +205,10 @@ class Simulation {
     } else if (badAtMs === undefined || began > replica.badAfter) {
       replica.inRow = 0;
       replica.badAtMs = undefined;
-      if (badAtMs !== undefined) replica.backAfter = this.#began;
+      if (badAtMs === undefined) return;
+      replica.backAfter = this.#began;
+      // A trial that is still running was overtaken by this answer, and is one no longer.
+      replica.trials = 0;
     }
   }
 
