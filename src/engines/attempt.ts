@@ -29,6 +29,21 @@ export interface AttemptTerms {
 /** For work without a caller. */
 export const NEVER_LEAVES: Cancellation = { cancelled: false, onCancel: () => undefined };
 
+/** The caller's part in a trial without a caller, which ends when the engine is closed. */
+export class OwnTrial implements Cancellation {
+  cancelled = false;
+  #listener: (() => void) | undefined = undefined;
+
+  onCancel(listener: (() => void) | undefined): void {
+    this.#listener = listener;
+  }
+
+  cancel(): void {
+    this.cancelled = true;
+    this.#listener?.();
+  }
+}
+
 const NO_CALLS: readonly PoolRequest[] = [];
 const LETTER = /\p{L}/u;
 /** Anything but white space, control, format and unassigned characters and others without ink; the last one is the Braille blank. */

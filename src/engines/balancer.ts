@@ -18,7 +18,7 @@ import type {
   ReplicaPairs,
 } from '../ports/engine.ts';
 import { askPairs } from './ask-replica.ts';
-import { RunningAttempt } from './attempt.ts';
+import { OwnTrial, RunningAttempt } from './attempt.ts';
 import type { AttemptTerms } from './attempt.ts';
 import { Deadlines } from './deadlines.ts';
 import { replicaAddress, shownUrl } from './http1/url.ts';
@@ -287,20 +287,5 @@ class Balancer implements AttemptwiseEngine {
     this.#leaving.add(wire);
     await wire.close().catch(() => undefined);
     this.#leaving.delete(wire);
-  }
-}
-
-/** The caller's part in a trial that has none. */
-class OwnTrial implements Cancellation {
-  cancelled = false;
-  #listener: (() => void) | undefined = undefined;
-
-  onCancel(listener: (() => void) | undefined): void {
-    this.#listener = listener;
-  }
-
-  cancel(): void {
-    this.cancelled = true;
-    this.#listener?.();
   }
 }
