@@ -49,6 +49,7 @@ export const COMMON = {
     { find: /^lingate$/, replacement: SOURCES + 'index.ts' },
     { find: /^lingate\/(.+)$/, replacement: SOURCES + '$1.ts' },
   ],
+  setupFiles: [fileURLToPath(new URL('./support/seeded-properties.ts', import.meta.url))],
   // The warning about node:sqlite, which the product's own entry suppresses.
   execArgv: ['--disable-warning=ExperimentalWarning'],
   // Tests wait for conditions and never sleep. A busy machine may be ten times as slow as an idle one, and these limits only

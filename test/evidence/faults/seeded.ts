@@ -1,5 +1,5 @@
 // Reproducible randomness: faults and loads are drawn from a seed, which a failed run prints.
-import { randomInt } from 'node:crypto';
+import { SEED } from '../../support/seed.ts';
 
 export interface Seeded {
   readonly seed: number;
@@ -11,8 +11,7 @@ export interface Seeded {
   oneOf<T>(choices: readonly T[]): T;
 }
 
-/** `LINGATE_FAULTS_SEED` repeats a run. */
-export function seeded(seed = Number(process.env['LINGATE_FAULTS_SEED'] ?? randomInt(2 ** 31))): Seeded {
+export function seeded(seed = SEED): Seeded {
   let state = seed >>> 0;
   const fraction = (): number => {
     // A Weyl sequence, mixed by two multiplications.

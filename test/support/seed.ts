@@ -1,0 +1,12 @@
+// The seed of all that tests draw at random. Without a seed from outside it is always the same: two runs of one commit then
+// judge the same cases, and a run that fails can be repeated. New cases come from `npm run task -- test:long`.
+import process from 'node:process';
+
+/** Repeats a run, or makes another one. */
+export const SEED_VARIABLE = 'LINGATE_SEED';
+
+const { [SEED_VARIABLE]: given = '1' } = process.env;
+
+/** From 0 to 2^31 - 1. */
+export const SEED = Number(given);
+if (!/^\d{1,10}$/.test(given) || SEED >= 2 ** 31) throw new Error(`${SEED_VARIABLE}=${given}: write an integer from 0 to 2147483647`);
