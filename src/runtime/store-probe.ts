@@ -9,6 +9,10 @@ const HELD_MS = 1000;
 /** How long a rejected admission counts as a fault, even if the probe's own smaller write succeeds. */
 const REFUSED_MS = 1000;
 const OVERDUE: StoreFault = { kind: 'unavailable', cause: 'timeout' };
+/** The drivers' own deadlines: these causes say nothing about the store if this process stood still before them. */
+const DEADLINES: ReadonlySet<string> = new Set(['timeout', 'busy']);
+/** A pause of this process counts for at most this much; a probe is overdue after five steps, however long the turns of the event loop are. */
+const STEP_MS = 100;
 
 export interface StoreProbeOptions {
   readonly store: Pick<Store, 'ping'>;
@@ -25,7 +29,8 @@ export class StoreProbe {
   #fault: StoreFault | undefined = undefined;
   #refusedAtMs = -Infinity;
   #asking = false;
-  #askedAtMs = 0;
+  /** Since the probe in flight began. */
+  readonly #running: RunningTime;
   #tookMs: number | undefined;
   readonly #stateLog: StateLog;
 
@@ -33,6 +38,7 @@ export class StoreProbe {
   constructor(options: StoreProbeOptions) {
     this.#options = options;
     this.#stateLog = new StateLog(options);
+    this.#running = new RunningTime(options.now);
     this.#timer = setInterval(() => this.#tick(), EVERY_MS);
     this.#timer.unref();
   }
@@ -54,11 +60,11 @@ export class StoreProbe {
 
   get fault(): StoreFault | undefined {
     // An overdue probe counts as failed.
-    const isOverdue = this.#asking && this.#options.now() - this.#askedAtMs >= EVERY_MS;
+    const isOverdue = this.#asking && this.#running.steppedMs >= EVERY_MS;
     return isOverdue && (this.#fault === undefined || this.#fault.partly === true) ? OVERDUE : this.#fault;
   }
 
-  /** How long the last successful probe took; `undefined` before the first. */
+  /** How long the last successful probe took, without pauses of this process; `undefined` before the first. */
   get tookMs(): number | undefined {
     return this.#tookMs;
   }
@@ -74,15 +80,19 @@ export class StoreProbe {
 
   close(): void {
     clearInterval(this.#timer);
+    this.#running.stop();
   }
 
   #tick(): void {
-    const waitedMs = this.#asking ? this.#options.now() - this.#askedAtMs : 0;
     // A probe that is only slightly overdue usually still answers, with the cause.
-    if (!this.#asking || waitedMs > EVERY_MS * 1.5) this.#stateLog.note(this.fault);
+    if (!this.#asking || this.#running.steppedMs > EVERY_MS * 1.5) this.#stateLog.note(this.fault);
     if (this.#asking) return;
     this.#asking = true;
-    this.#askedAtMs = this.#options.now();
+    this.#running.start();
+    this.#ask();
+  }
+
+  #ask(): void {
     this.#options.store.ping().then(
       (fault) => this.#conclude(fault),
       () => this.#conclude({ kind: 'unavailable', cause: 'internal' }),
@@ -90,11 +100,60 @@ export class StoreProbe {
   }
 
   #conclude(fault: StoreFault | undefined): void {
-    const nowMs = this.#options.now();
+    const { steppedMs, ranMs, stoodMs } = this.#running;
+    // After a pause the driver's timer fires before the reply, which may have arrived meanwhile, is read.
+    if (fault !== undefined && DEADLINES.has(fault.cause) && stoodMs >= STEP_MS && steppedMs < EVERY_MS) return this.#ask();
     this.#asking = false;
-    if (fault !== undefined || nowMs - this.#refusedAtMs >= REFUSED_MS) this.#fault = fault;
-    if (fault === undefined) this.#tookMs = nowMs - this.#askedAtMs;
+    this.#running.stop();
+    if (fault !== undefined || this.#options.now() - this.#refusedAtMs >= REFUSED_MS) this.#fault = fault;
+    if (fault === undefined) this.#tookMs = ranMs;
     this.#stateLog.note(this.fault);
+  }
+}
+
+/**
+ * Time in which this process ran, counted in steps: while it stands still (SIGSTOP, a suspended machine, a long turn of the event
+ * loop), no step ends. Each step that ends counts, so a deadline passes even if every turn is long.
+ */
+class RunningTime {
+  readonly #now: () => number;
+  #timer: NodeJS.Timeout | undefined;
+  #beganMs = 0;
+  #stepBeganMs = 0;
+  #steppedMs = 0;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  start(): void {
+    this.#beganMs = this.#stepBeganMs = this.#now();
+    this.#steppedMs = 0;
+    // The immediate comes after the sockets have been read, in which a reply may have waited for the end of a pause.
+    this.#timer = setInterval(() => setImmediate(() => this.#endStep()), STEP_MS);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Only complete steps. */
+  get steppedMs(): number {
+    return this.#steppedMs;
+  }
+
+  get ranMs(): number {
+    return this.#steppedMs + Math.min(this.#now() - this.#stepBeganMs, STEP_MS);
+  }
+
+  get stoodMs(): number {
+    return this.#now() - this.#beganMs - this.ranMs;
+  }
+
+  #endStep(): void {
+    this.#steppedMs += STEP_MS;
+    this.#stepBeganMs = this.#now();
   }
 }
 

@@ -22,6 +22,24 @@ export const OUTAGE_MUTATIONS: readonly Mutation[] = [
     'runtime/store-probe',
   ),
   planted(
+    'a probe in flight while the process stands still is overdue',
+    {
+      file: 'src/runtime/store-probe.ts',
+      find: 'this.#asking && this.#running.steppedMs >= EVERY_MS',
+      replace: 'this.#asking && this.#running.ranMs + this.#running.stoodMs >= EVERY_MS',
+    },
+    'runtime/store-probe',
+  ),
+  planted(
+    'a deadline of the driver that passed while the process stood still is a fault of the store',
+    {
+      file: 'src/runtime/store-probe.ts',
+      find: 'DEADLINES.has(fault.cause) && stoodMs >= STEP_MS && steppedMs < EVERY_MS',
+      replace: 'false',
+    },
+    'runtime/store-probe',
+  ),
+  planted(
     'a file that was moved away is written on',
     { file: 'src/stores/sqlite/sqlite-store.ts', find: 'group.setAway(fault);', replace: '' },
     'stores/sqlite/database-file',
