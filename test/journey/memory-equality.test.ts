@@ -131,8 +131,8 @@ test('whatever is asked in whatever order, the memory changes neither an answer 
     const [without, within] = await settled();
     expect(within).toBe(without);
   });
-  // What fails is printed with the seed and the path to it, and the same is tried at every run.
-  await fc.assert(sequence, { seed: 24, numRuns: RUNS, endOnFailure: true });
+  // What fails is printed with the seed and the path to it.
+  await fc.assert(sequence, { numRuns: RUNS, endOnFailure: true });
   const [without, within] = sides.map(({ engine }) => engine.requests.flatMap(({ body }) => (JSON.parse(body) as { text: string[] }).text));
   expect(within!.length / without!.length).toBeLessThan(0.75);
 });

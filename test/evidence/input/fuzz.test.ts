@@ -5,10 +5,9 @@ import { sized } from '../scorecard/size.ts';
 import { fuzz } from './fuzz.ts';
 import type { FuzzReport } from './fuzz.ts';
 import { LISTENERS } from '../../support/listeners.ts';
+import { SEED } from '../../support/seed.ts';
 
 const SECONDS = sized(4, 40, 1800);
-/** Fixed: what fails here fails again. */
-const SEED = 20_261_121;
 
 const reports = new Map<string, FuzzReport>();
 

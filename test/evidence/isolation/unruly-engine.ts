@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
+import { seeded } from '../faults/seeded.ts';
 
 export const MISDEEDS = [
   /** The same answer again, after a while. */
@@ -37,8 +38,8 @@ export interface UnrulyEngine {
 }
 
 export async function startUnrulyEngine({ echoes, misdeeds, share, seed }: UnrulyOptions): Promise<UnrulyEngine> {
-  let state = seed;
-  const dice = (sides: number): number => (state = (state * 48_271) % 2_147_483_647) % sides;
+  const random = seeded(seed);
+  const dice = (sides: number): number => random.between(0, sides - 1);
   const sockets = new Set<Socket>();
   const done = new Map<Misdeed, number>();
   let swapped: { readonly socket: Socket; readonly answer: string } | undefined;

@@ -9,7 +9,7 @@ import { suiteLimit } from '../../support/suite-limit.ts';
 import { COMMON, startsFor } from '../../vitest.config.ts';
 import { LONG } from '../vitest.config.ts';
 
-const DRAWS = /^import .* from '(?:fast-check|.*\/seeded\.ts)';$/m;
+const DRAWS = /^import .* from '(?:fast-check|.*\/seed(?:ed)?\.ts)';$/m;
 
 const drawn = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .map((name) => join('test', name))

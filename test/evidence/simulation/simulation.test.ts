@@ -1,13 +1,14 @@
 // Simulated runs of the whole chain, with everything going wrong: no guarantee breaks, and every run is reproducible.
 import process from 'node:process';
 import { describe, expect, test } from 'vitest';
+import { SEED } from '../../support/seed.ts';
 import { report } from '../scorecard/report.ts';
 import { runSeed } from './run.ts';
 import type { RunResult } from './run.ts';
 
 /** Exactly this many, instead of as many as the time allows. */
 const SEEDS = wholeNumber('LINGATE_SIMULATION_SEEDS');
-const FROM = wholeNumber('LINGATE_SIMULATION_FROM') ?? 1;
+const FROM = wholeNumber('LINGATE_SIMULATION_FROM') ?? SEED;
 const BUDGET_MS = 15_000;
 /** On a machine that is busy with other things. */
 const SEEDS_MIN = 300;
