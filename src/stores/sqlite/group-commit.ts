@@ -1,13 +1,14 @@
-// Group commit: runs operations that arrive at about the same moment in one transaction, so that they share one fsync.
+// Group commit: runs operations that arrive at about the same moment in one transaction, so that they share one fsync. A bug fails
+// only its own operation, a database fault fails all of them.
 import type { DatabaseSync } from 'node:sqlite';
 import { SETTLE_LINGER_MS } from '../../domain/reservation.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Callbacks } from '../../ports/ledger.ts';
 import type { Log } from '../../ports/log.ts';
-import { GroupTransaction } from './group-transaction.ts';
-import type { QueuedOperation, WriteBehind } from './group-transaction.ts';
-import { unavailable } from './store-fault.ts';
+import { prepared } from './statements.ts';
+import type { Statements } from './statements.ts';
+import { databaseFaultOf, unavailable } from './store-fault.ts';
 import type { Cause } from './store-fault.ts';
 
 /** At about 10 microseconds per operation, this is the longest that a group may block the event loop. */
@@ -20,6 +21,28 @@ const RETRY_MS_SPREAD = 2;
 const DEFECT_LOG_EVERY_MS = 5000;
 /** Faults that affect every write: the store probe logs when they begin and end. */
 const TOLD_BY_PROBE: ReadonlySet<Cause> = new Set(['busy', 'full', 'read_only', 'vanished', 'replaced', 'closed']);
+
+/** Methods instead of function types, so that operations of all kinds share a queue. */
+interface QueuedOperation {
+  /** Called within the transaction, perhaps again after a rollback. */
+  work(asked: unknown, nowMs: number): unknown;
+  readonly asked: Callbacks<unknown>;
+  /** The operation is not started after this time, on the monotonic clock. */
+  readonly deadlineMs: number;
+  answer: unknown;
+  /** What the work threw: it fails only this operation. */
+  failure: { readonly error: unknown } | undefined;
+}
+
+/** Rows that operations keep in memory between reading them and the COMMIT. */
+export interface WriteBehind {
+  /** A transaction has begun. */
+  begin(): void;
+  /** Writes the changed rows; if it throws, the transaction fails. */
+  flush(): void;
+  /** The transaction, or a part of it, was rolled back. */
+  forget(): void;
+}
 
 export interface GroupCommitOptions {
   readonly database: DatabaseSync;
@@ -185,5 +208,84 @@ export class GroupCommit {
     if (nowMs - this.#defectLoggedAtMs < DEFECT_LOG_EVERY_MS) return;
     this.#defectLoggedAtMs = nowMs;
     this.#log.error('the SQLite store failed to run an operation', { cause });
+  }
+}
+
+// IMMEDIATE, because a transaction that reads before it writes would fail midway if another process committed in between.
+const SQL = { begin: 'BEGIN IMMEDIATE', commit: 'COMMIT' };
+
+const NOTHING_BEHIND: WriteBehind = { begin: () => undefined, flush: () => undefined, forget: () => undefined };
+
+/** The transaction of one group. */
+class GroupTransaction {
+  readonly #database: DatabaseSync;
+  readonly #clock: Clock;
+  readonly #behind: WriteBehind;
+  readonly #log: Log;
+  readonly #sql: Statements<typeof SQL>;
+
+  constructor(database: DatabaseSync, clock: Clock, log: Log, behind = NOTHING_BEHIND) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#behind = behind;
+    this.#log = log;
+    this.#sql = prepared(database, SQL);
+  }
+
+  /** `busy` means that nothing was begun, and that a retry may find the lock free. */
+  begin(): Cause | undefined {
+    try {
+      this.#sql.begin.run();
+      this.#behind.begin();
+      return undefined;
+    } catch (error) {
+      this.#rollback();
+      return databaseFaultOf(error) ?? 'internal';
+    }
+  }
+
+  /**
+   * Runs the group in a transaction that has begun, and ends it. Savepoints cost about a microsecond per operation, so only a
+   * group in which one threw pays for them, in a second run.
+   */
+  run(group: readonly QueuedOperation[], isGuarded = false): Cause | undefined {
+    try {
+      for (const entry of group) {
+        if (isGuarded) this.#runGuarded(entry);
+        else entry.answer = entry.work(entry.asked, this.#clock.nowMs());
+      }
+      this.#behind.flush();
+      this.#sql.commit.run();
+      return undefined;
+    } catch (error) {
+      this.#rollback();
+      const fault = databaseFaultOf(error);
+      if (fault !== undefined || isGuarded) return fault ?? 'internal';
+    }
+    return this.begin() ?? this.run(group, true);
+  }
+
+  #runGuarded(entry: QueuedOperation): void {
+    this.#database.exec('SAVEPOINT operation');
+    try {
+      entry.answer = entry.work(entry.asked, this.#clock.nowMs());
+      this.#behind.flush();
+    } catch (error) {
+      if (databaseFaultOf(error) !== undefined) throw error;
+      entry.failure = { error };
+      this.#behind.forget();
+      this.#database.exec('ROLLBACK TO operation');
+    }
+    this.#database.exec('RELEASE operation');
+  }
+
+  #rollback(): void {
+    this.#behind.forget();
+    try {
+      // A full disk or a read error may already have ended the transaction.
+      if (this.#database.isOpen && this.#database.isTransaction) this.#database.exec('ROLLBACK');
+    } catch (error) {
+      this.#log.error('a transaction could not be rolled back', { cause: databaseFaultOf(error) ?? 'internal' });
+    }
   }
 }

@@ -344,7 +344,7 @@ const SQLITE: readonly Mutation[] = [
     contract('SQLite', 'concurrency'),
     { file: 'test/unit/stores/sqlite/processes.test.ts' },
   ),
-  inSqlite('what was rolled back is kept in memory', 'group-transaction.ts', 'this.#behind.forget();\n    try {', 'try {', {
+  inSqlite('what was rolled back is kept in memory', 'group-commit.ts', 'this.#behind.forget();\n    try {', 'try {', {
     file: 'test/unit/stores/sqlite/group-commit.test.ts',
   }),
   inSqlite(
