@@ -1,54 +1,209 @@
-// The ledger in SQLite: queues its operations for a group commit; a settlement commits or releases a reservation once, and
-// repetitions get the state of the id.
+// The ledger in SQLite: queues its operations for a group commit. An admission checks in the order given by the port, by the same
+// plan rules as stores/redis/lua/admit.lua, and writes last; a settlement commits or releases a reservation once, and repetitions
+// get the state of the id.
+import { dictionaryFor } from '../../domain/dictionary-choice.ts';
+import { costMicro, minorRoundedDown, minorRoundedUp } from '../../domain/money.ts';
+import type { TeamLimits } from '../../domain/plan.ts';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
-import type { AskedAdmission, AskedCheck, AskedResolution, Ledger, Resolution, Verdict } from '../../ports/ledger.ts';
+import type { DictionaryRecord } from '../../ports/glossary-store.ts';
+import type {
+  Admission,
+  AdmissionRequest,
+  AskedAdmission,
+  AskedCheck,
+  AskedResolution,
+  CallerCheck,
+  CallerRefusal,
+  CheckedCaller,
+  GlossaryReference,
+  Ledger,
+  Placed,
+  Resolution,
+  Verdict,
+} from '../../ports/ledger.ts';
 import type { KeyBooks, TeamBooks } from './books.ts';
+import type { KeyGuard } from './key-guard.ts';
 import { ADDED } from './periods.ts';
 import type { Held } from './request-ids.ts';
-import { COMMITTED, EXPIRED, RELEASED } from './sqlite-schema.ts';
-import { prepared } from './statements.ts';
+import { COMMITTED, EXPIRED, OPEN, RELEASED } from './sqlite-schema.ts';
+import { named, objects, prepared } from './statements.ts';
 import type { Statements } from './statements.ts';
 import type { StoreParts } from './store-parts.ts';
 
 const SQL = {
+  // A glossary without dictionaries yields one row of nulls.
+  dictionaries: objects<
+    DictionaryRecord | { readonly dictionaryId: null }
+  >(`SELECT ${named('d', 'sourceLang', 'targetLang', 'dictionaryId')}
+    FROM glossaries g LEFT JOIN dictionaries d ON d.glossary = g.no WHERE g.glossary_id = ? AND g.team = ? ORDER BY d.place`),
   // The row of a period long past may have been deleted.
   addUsage: `INSERT INTO usage (team, period_no, key, characters, requests)
     SELECT team, no, ?, ?, ? FROM periods WHERE team = ? AND no = ? ON CONFLICT (team, period_no, key) ${ADDED}`,
 };
 
-type Parts = Pick<StoreParts, 'database' | 'group' | 'admissions' | 'books' | 'periods' | 'ids' | 'events'>;
+type Parts = Pick<StoreParts, 'database' | 'group' | 'books' | 'periods' | 'ids' | 'events'>;
 
 export class SqliteLedger implements Ledger {
   readonly chargesParts = true;
-  readonly #parts: Parts;
+  readonly #group: Parts['group'];
+  readonly #books: Parts['books'];
+  readonly #periods: Parts['periods'];
+  readonly #ids: Parts['ids'];
+  readonly #events: Parts['events'];
   readonly #sql: Statements<typeof SQL>;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    this.#sql = prepared(parts.database, SQL);
+  constructor({ database, group, books, periods, ids, events }: Parts) {
+    this.#group = group;
+    this.#books = books;
+    this.#periods = periods;
+    this.#ids = ids;
+    this.#events = events;
+    this.#sql = prepared(database, SQL);
   }
 
   admit(asked: AskedAdmission): void {
-    this.#parts.group.add(this.#parts.admissions.admit, asked, true);
+    this.#group.add(this.#admit, asked, true);
   }
 
   check(asked: AskedCheck): void {
-    this.#parts.group.add(this.#parts.admissions.check, asked, true);
+    this.#group.add(this.#check, asked, true);
   }
 
   /** No caller waits for a settlement: it shares the transaction of an admission or of other settlements. */
   resolve(asked: AskedResolution): void {
-    this.#parts.group.add(this.#settle, asked, false);
+    this.#group.add(this.#settle, asked, false);
   }
 
-  /** Called within a transaction; `nowMs` is the operation's only reading of the clock. */
+  /** Called within a transaction, like `#check` and `#settle`; `nowMs` is the operation's only reading of the clock. */
+  readonly #admit = (request: AdmissionRequest, nowMs: number): Admission => {
+    const team = this.#books.team(request.teamId, request.keyId);
+    if (team === undefined) return { kind: 'key_unknown' };
+    this.#periods.update(team, nowMs);
+    const key = this.#books.key(team, request.keyId);
+    if (key !== undefined && !key.isRevoked && key.guard === undefined && team.window.hasRoom(team.limits.requestsPerSecond, nowMs)) {
+      // Only a known id can still prevent the admission: inserting its row detects that before anything else is written.
+      const answer = this.#judge(request, team, key, nowMs);
+      const placed = this.#place(request, team, key, answer, nowMs, false);
+      if (placed !== undefined) return placed;
+    }
+    return this.#admitInOrder(request, team, key, nowMs);
+  };
+
+  #admitInOrder(request: AdmissionRequest, team: TeamBooks, key: KeyBooks | undefined, nowMs: number): Admission {
+    const { requestId, teamId } = request;
+    const known = this.#ids.find(team.no, requestId, nowMs);
+    if (known !== undefined) {
+      if (known.state !== OPEN) return { kind: 'repeated' };
+      const reservation = { requestId, teamId, characters: known.characters, leaseUntilMs: known.untilMs };
+      return { kind: 'admitted', reservation, ...(request.reportPlan === true ? { plan: this.#books.planOf(team) } : {}) };
+    }
+    if (key === undefined) return { kind: 'key_unknown' };
+    const refusal = this.#callerRefusal(team, key, request.address, nowMs, true);
+    if (refusal !== undefined) return refusal;
+    const answer = this.#judge(request, team, key, nowMs);
+    return this.#place(request, team, key, answer, nowMs, true)!;
+  }
+
+  readonly #check = ({ teamId, keyId, address }: CallerCheck, nowMs: number): CheckedCaller => {
+    const team = this.#books.team(teamId, keyId);
+    const key = team && this.#books.key(team, keyId);
+    if (team === undefined || key === undefined) return { kind: 'key_unknown' };
+    return this.#callerRefusal(team, key, address, nowMs, false) ?? { kind: 'admitted', reservation: undefined };
+  };
+
+  /** Checks key and rate, for a request that takes a slot or only asks. */
+  #callerRefusal(
+    team: TeamBooks,
+    key: KeyBooks,
+    address: string | undefined,
+    nowMs: number,
+    takesPlace: boolean,
+  ): CallerRefusal | undefined {
+    if (key.isRevoked) return { kind: 'key_revoked' };
+    const { guard } = key;
+    const barred = guard?.refusal(address, nowMs);
+    if (barred !== undefined) return barred;
+    this.#stamp(key, nowMs);
+    // Saved even on a refusal: slots that were freed or moved must stay so, whatever the clock does next.
+    this.#books.touch(team);
+    const limit = team.limits.requestsPerSecond;
+    // If the key has a window too, it is not certain yet that a slot will be taken.
+    const retryAfterMs = takesPlace && guard === undefined ? team.window.waitMs(limit, nowMs) : team.window.waitMsKept(limit, nowMs);
+    if (retryAfterMs > 0) return { kind: 'rate_limited', limit, retryAfterMs };
+    if (guard === undefined) return undefined;
+    this.#books.touchGuard(key);
+    return guard.rateRefusal(nowMs);
+  }
+
+  /** The result for a request that has a slot. Changes nothing. */
+  #judge(request: AdmissionRequest, { no, limits, counts }: TeamBooks, key: KeyBooks, nowMs: number): Placed {
+    const { requestId, teamId, characters, reserve, leaseMs, glossary } = request;
+    const maxCharacters = limits.maxCharactersPerRequest;
+    if (characters !== undefined && characters > maxCharacters) return { kind: 'text_too_long', maxCharacters };
+    if (!reserve || characters === undefined) return { kind: 'admitted', reservation: undefined };
+    const dictionary = glossary === undefined ? undefined : this.#dictionary(no, glossary);
+    if (typeof dictionary === 'object') return dictionary;
+    const refusal = (key.guard && keyRefusal(key, key.guard, counts, characters)) ?? booksRefusal(limits, counts, characters);
+    if (refusal !== undefined) return refusal;
+    const reservation = { requestId, teamId, characters, leaseUntilMs: nowMs + leaseMs };
+    return dictionary === undefined ? { kind: 'admitted', reservation } : { kind: 'admitted', reservation, dictionaryId: dictionary };
+  }
+
+  /**
+   * Writes the row of the id, takes the slot in the window, and adds the reservation to what is held. Without `over`, only if
+   * there is no row yet; otherwise nothing is written, and there is no answer.
+   */
+  #place(request: AdmissionRequest, team: TeamBooks, key: KeyBooks, answer: Placed, nowMs: number, over: boolean): Placed | undefined {
+    const reservation = answer.kind === 'admitted' ? answer.reservation : undefined;
+    const { limits, counts } = team;
+    const held = reservation && {
+      key: key.no,
+      characters: reservation.characters,
+      priceMicro: limits.billing === 'credit' ? costMicro(reservation.characters, limits.minorPerMillion) : 0,
+      periodNo: counts.periodNo,
+    };
+    if (!this.#ids.add(team, request.requestId, held, reservation?.leaseUntilMs ?? nowMs + REMEMBER_MS, nowMs, over)) return undefined;
+    this.#stamp(key, nowMs);
+    team.window.take(nowMs);
+    const { guard } = key;
+    if (guard !== undefined) {
+      guard.takeSlot(nowMs);
+      this.#books.touchGuard(key);
+    }
+    this.#books.touch(team);
+    if (reservation !== undefined && held !== undefined) {
+      counts.heldCharacters += held.characters;
+      counts.heldMicro += held.priceMicro;
+      if (guard !== undefined) this.#books.hold(key, held.characters, held.periodNo);
+      team.leaseDueMs = Math.min(team.leaseDueMs, reservation.leaseUntilMs);
+    }
+    const placed = request.reportPlan === true ? { ...answer, plan: this.#books.planOf(team) } : answer;
+    if (request.reportRate !== true) return placed;
+    const limit = limits.requestsPerSecond;
+    const rate = { limit, remaining: limit - team.window.total };
+    return { ...placed, rate: guard === undefined ? rate : guard.nearer(rate) };
+  }
+
+  #stamp(key: KeyBooks, nowMs: number): void {
+    if (key.counts.lastUsedAtMs >= nowMs) return;
+    key.counts.lastUsedAtMs = nowMs;
+    this.#books.touchKey(key);
+  }
+
+  /** The id of the dictionary to use, or the refusal. */
+  #dictionary(team: number, glossary: GlossaryReference): string | Placed {
+    const found = this.#sql.dictionaries.all(glossary.glossaryId, team);
+    if (found.length === 0) return { kind: 'glossary_missing' };
+    const held = found.filter((row) => row.dictionaryId !== null);
+    return dictionaryFor(held, glossary)?.dictionaryId ?? { kind: 'glossary_mismatch' };
+  }
+
   readonly #settle = ({ teamId, requestId, verdict, characters }: AskedResolution, nowMs: number): Resolution => {
-    const { books, periods, ids } = this.#parts;
-    const team = books.team(teamId);
+    const team = this.#books.team(teamId);
     if (team === undefined) return { kind: 'absent' };
-    periods.update(team, nowMs);
+    this.#periods.update(team, nowMs);
     const isCommit = verdict === 'commit';
-    const held = ids.resolve(team, requestId, isCommit ? COMMITTED : RELEASED, nowMs);
+    const held = this.#ids.resolve(team, requestId, isCommit ? COMMITTED : RELEASED, nowMs);
     if (held === undefined) return this.#settleClosed(team, requestId, verdict, nowMs);
     const { counts } = team;
     counts.heldMicro -= held.priceMicro;
@@ -56,15 +211,14 @@ export class SqliteLedger implements Ledger {
     const isCurrent = held.periodNo === counts.periodNo;
     if (isCurrent) counts.heldCharacters -= held.characters;
     // The key of a reservation always exists.
-    const key = books.key(team, held.key)!;
-    if (key.guard !== undefined) books.hold(key, -held.characters, held.periodNo);
+    const key = this.#books.key(team, held.key)!;
+    if (key.guard !== undefined) this.#books.hold(key, -held.characters, held.periodNo);
     if (isCommit) this.#charge(key, characters === undefined ? held : partOf(held, characters), isCurrent, nowMs);
-    books.touch(team);
+    this.#books.touch(team);
     return { kind: isCommit ? 'committed' : 'released' };
   };
 
   #charge(key: KeyBooks, { characters, priceMicro, periodNo }: Held, isCurrent: boolean, nowMs: number): void {
-    const { books, periods, events } = this.#parts;
     const { team, counts } = key;
     team.counts.balanceMicro -= priceMicro;
     if (isCurrent) team.counts.usedCharacters += characters;
@@ -78,19 +232,42 @@ export class SqliteLedger implements Ledger {
       counts.characters += characters;
       counts.requests++;
     }
-    periods.countDay(key, characters, nowMs);
-    books.touchKey(key);
-    events?.charged(team, priceMicro, nowMs);
+    this.#periods.countDay(key, characters, nowMs);
+    this.#books.touchKey(key);
+    this.#events?.charged(team, priceMicro, nowMs);
   }
 
   #settleClosed(team: TeamBooks, requestId: string, verdict: Verdict, nowMs: number): Resolution {
-    const { ids } = this.#parts;
-    const known = ids.find(team.no, requestId, nowMs);
+    const known = this.#ids.find(team.no, requestId, nowMs);
     if (known !== undefined) return { kind: wordOf(known.state) };
     if (verdict === 'commit') return { kind: 'absent' };
-    ids.add(team, requestId, undefined, nowMs + REMEMBER_MS, nowMs, true);
+    this.#ids.add(team, requestId, undefined, nowMs + REMEMBER_MS, nowMs, true);
     return { kind: 'released' };
   }
+}
+
+/** Checked after the glossary and before the team's quota: the key's own characters in the team's period. */
+function keyRefusal({ counts }: KeyBooks, guard: KeyGuard, team: TeamBooks['counts'], characters: number): Placed | undefined {
+  const characterLimit = guard.limits.characters;
+  if (characterLimit === undefined) return undefined;
+  const used = counts.periodNo === team.periodNo ? counts.characters : 0;
+  if (used + guard.held(team) + characters <= characterLimit) return undefined;
+  return { kind: 'quota_exceeded', characterLimit, overageCapMinor: 0, periodEndMs: team.periodEndMs, of: 'key' };
+}
+
+/** Checked after the glossary: whether used, held and requested characters fit the quota, or the price fits the credit. */
+function booksRefusal(limits: TeamLimits, counts: TeamBooks['counts'], characters: number): Placed | undefined {
+  if (limits.billing === 'quota') {
+    const total = counts.usedCharacters + counts.heldCharacters + characters;
+    const { characterLimit, overageCharacters, overageCapMinor } = limits;
+    if (total <= characterLimit + overageCharacters) return undefined;
+    return { kind: 'quota_exceeded', characterLimit, overageCapMinor, periodEndMs: counts.periodEndMs };
+  }
+  const freeMicro = counts.balanceMicro - counts.heldMicro;
+  const priceMicro = costMicro(characters, limits.minorPerMillion);
+  if (freeMicro >= priceMicro) return undefined;
+  const { currency } = limits;
+  return { kind: 'credit_exhausted', balanceMinor: minorRoundedDown(freeMicro), requiredMinor: minorRoundedUp(priceMicro), currency };
 }
 
 /** A part of a reservation, with its share of the price, which is a whole number per character. */

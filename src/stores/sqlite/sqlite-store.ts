@@ -7,7 +7,6 @@ import type { Clock } from '../../ports/clock.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store, StoreCreation } from '../../ports/store.ts';
-import { Admissions } from './admissions.ts';
 import { Books } from './books.ts';
 import { DatabaseFile } from './database-file.ts';
 import { DictionaryPieces } from './dictionary-pieces.ts';
@@ -76,7 +75,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   return {
     // Synchronous.
     keys: { find: (digest) => looked(path, () => keys.owner(digest)) },
-    ledger: new SqliteLedger({ ...parts, admissions: new Admissions(database, books, periods, ids) }),
+    ledger: new SqliteLedger(parts),
     teams: new SqliteTeamRegistry({ ...parts, erasure }),
     audit,
     glossaries: new SqliteGlossaryStore(parts),

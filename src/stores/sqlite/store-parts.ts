@@ -2,7 +2,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
-import type { Admissions } from './admissions.ts';
 import type { Books } from './books.ts';
 import type { DictionaryPieces } from './dictionary-pieces.ts';
 import type { GroupCommit } from './group-commit.ts';
@@ -27,7 +26,6 @@ export interface StoreParts {
   readonly books: Books;
   readonly periods: Periods;
   readonly ids: RequestIds;
-  readonly admissions: Admissions;
   readonly keys: KeyRows;
   readonly teams: TeamRows;
   readonly usage: PeriodUsage;

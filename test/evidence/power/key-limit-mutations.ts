@@ -69,29 +69,29 @@ const SQLITE: readonly Bug[] = [
   ],
   [
     'an address refused leaves a last use',
-    'admissions.ts',
+    'sqlite-ledger.ts',
     'if (barred !== undefined) return barred;',
     'if (barred !== undefined) this.#stamp(key, nowMs);\n    if (barred !== undefined) return barred;',
   ],
   [
     "a request that the key's rate refuses takes a place of the team's",
-    'admissions.ts',
+    'sqlite-ledger.ts',
     'return guard.rateRefusal(nowMs);',
     'const refused = guard.rateRefusal(nowMs);\n    if (refused !== undefined) team.window.take(nowMs);\n    return refused;',
   ],
   ["the key's rate is off by one", 'key-guard.ts', 'this.window.waitMsKept(limit, nowMs)', 'this.window.waitMsKept(limit + 1, nowMs)'],
-  ["what is open of the key's does not count", 'admissions.ts', 'used + guard.held(team) + characters', 'used + characters'],
+  ["what is open of the key's does not count", 'sqlite-ledger.ts', 'used + guard.held(team) + characters', 'used + characters'],
   [
     "the key's characters of an earlier period count",
-    'admissions.ts',
+    'sqlite-ledger.ts',
     'counts.periodNo === team.periodNo ? counts.characters : 0',
     'counts.characters',
   ],
   [
     "a settlement leaves what the key's reservation held",
     'sqlite-ledger.ts',
-    'if (key.guard !== undefined) books.hold',
-    'if (key.guard === undefined) books.hold',
+    'if (key.guard !== undefined) this.#books.hold',
+    'if (key.guard === undefined) this.#books.hold',
   ],
   [
     "a lease that ends leaves what the key's reservation held",
@@ -107,11 +107,16 @@ const SQLITE: readonly Bug[] = [
 const IN_RUNS: readonly Bug[] = [
   [
     "a request that the key's rate refuses is remembered, and takes a place of the team's",
-    'stores/sqlite/admissions.ts',
+    'stores/sqlite/sqlite-ledger.ts',
     'return guard.rateRefusal(nowMs);',
     'const refused = guard.rateRefusal(nowMs);\n    if (refused !== undefined && takesPlace) team.window.take(nowMs);\n    return refused;',
   ],
-  ["what is open of the key's does not count", 'stores/sqlite/admissions.ts', 'used + guard.held(team) + characters', 'used + characters'],
+  [
+    "what is open of the key's does not count",
+    'stores/sqlite/sqlite-ledger.ts',
+    'used + guard.held(team) + characters',
+    'used + characters',
+  ],
   [
     'who is asked for the address is refused instead',
     'steps/admit.ts',
