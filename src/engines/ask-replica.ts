@@ -1,12 +1,30 @@
-// Questions to one replica outside any rotation: which pairs it translates, and whether it translates at all.
+// Questions to one replica without a caller: which pairs it translates, and whether it translates at all.
 import { performance } from 'node:perf_hooks';
+import type { Cancellation } from '../core/exchange.ts';
 import type { PairTest } from '../domain/languages.ts';
 import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWire, EngineWork } from '../ports/engine.ts';
-import { NEVER_LEAVES, RunningAttempt } from './attempt.ts';
-import { Deadlines } from './deadlines.ts';
+import { Deadlines, RunningAttempt } from './attempt.ts';
 import { Pool } from './http1/pool.ts';
 import type { PoolLimits, PoolRequest } from './http1/pool.ts';
 import { replicaAddress } from './http1/url.ts';
+
+/** For work without a caller. */
+const NEVER_LEAVES: Cancellation = { cancelled: false, onCancel: () => undefined };
+
+/** The caller's part in a trial without a caller, which ends when the engine is closed. */
+export class OwnTrial implements Cancellation {
+  cancelled = false;
+  #listener: (() => void) | undefined = undefined;
+
+  onCancel(listener: (() => void) | undefined): void {
+    this.#listener = listener;
+  }
+
+  cancel(): void {
+    this.cancelled = true;
+    this.#listener?.();
+  }
+}
 
 /** Limit for fetching the list, however long a translation may take. */
 const ASK_MS_MAX = 10_000;

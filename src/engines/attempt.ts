@@ -1,4 +1,6 @@
-// One attempt: runs an adapter against one replica, with a single deadline and the caller's cancellation.
+// One attempt: runs an adapter against one replica, with a single deadline and the caller's cancellation. Attempts with equal
+// deadlines share a timer.
+import { performance } from 'node:perf_hooks';
 import type { Cancellation } from '../core/exchange.ts';
 import { LATER } from '../core/outcome.ts';
 import type {
@@ -15,7 +17,6 @@ import type {
   Translation,
   UnusableAttempt,
 } from '../ports/engine.ts';
-import type { Deadlined, Deadlines } from './deadlines.ts';
 import type { ConnectionUse, Pool, PoolRequest } from './http1/pool.ts';
 
 export interface AttemptTerms {
@@ -24,24 +25,6 @@ export interface AttemptTerms {
   readonly options: unknown;
   readonly deadlines: Deadlines;
   readonly onTokens?: ((tokens: EngineTokens) => void) | undefined;
-}
-
-/** For work without a caller. */
-export const NEVER_LEAVES: Cancellation = { cancelled: false, onCancel: () => undefined };
-
-/** The caller's part in a trial without a caller, which ends when the engine is closed. */
-export class OwnTrial implements Cancellation {
-  cancelled = false;
-  #listener: (() => void) | undefined = undefined;
-
-  onCancel(listener: (() => void) | undefined): void {
-    this.#listener = listener;
-  }
-
-  cancel(): void {
-    this.cancelled = true;
-    this.#listener?.();
-  }
 }
 
 const NO_CALLS: readonly PoolRequest[] = [];
@@ -240,5 +223,73 @@ export class RunningAttempt implements EngineWire, Deadlined {
     if (this.#calls.some((call) => call.stage === 'sent')) return 'timeout';
     if (this.#calls.some((call) => call.stage === 'connecting')) return 'connect';
     return this.#calls.some((call) => call.stage === 'waiting') ? 'busy' : 'timeout';
+  }
+}
+
+/** An entry with a deadline, linked into the queue itself. */
+export interface Deadlined {
+  dueMs: number;
+  /** Neighbours in deadline order. */
+  earlier: Deadlined | undefined;
+  later: Deadlined | undefined;
+  /** Called once when the deadline passes, unless `remove` was called before. */
+  deadlinePassed(): void;
+}
+
+/** Deadlines of equal duration. One timer for all: most attempts end long before theirs, and a timer for each would cost more. */
+export class Deadlines {
+  readonly #afterMs: number;
+  readonly #onTimer = (): void => this.#expire();
+  #first: Deadlined | undefined = undefined;
+  #last: Deadlined | undefined = undefined;
+  #timer: NodeJS.Timeout | undefined = undefined;
+  #turn: NodeJS.Immediate | undefined = undefined;
+
+  constructor(afterMs: number) {
+    this.#afterMs = afterMs;
+  }
+
+  add(one: Deadlined): void {
+    one.dueMs = performance.now() + this.#afterMs;
+    one.earlier = this.#last;
+    if (this.#last === undefined) this.#first = one;
+    else this.#last.later = one;
+    this.#last = one;
+    this.#timer ??= setTimeout(this.#onTimer, this.#afterMs).unref();
+  }
+
+  /** Leaves the timer running: when it fires, only entries that are due count, and with an empty queue it is not restarted. */
+  remove(one: Deadlined): void {
+    const { earlier, later } = one;
+    if (earlier === undefined && this.#first !== one) return;
+    if (earlier === undefined) this.#first = later;
+    else earlier.later = later;
+    if (later === undefined) this.#last = earlier;
+    else later.earlier = earlier;
+    one.earlier = one.later = undefined;
+  }
+
+  /** No remaining deadline will fire. */
+  close(): void {
+    clearTimeout(this.#timer);
+    clearImmediate(this.#turn);
+    this.#timer = undefined;
+  }
+
+  #expire(): void {
+    // Either the timer or the immediate called this; the other must not fire as well.
+    this.close();
+    const one = this.#first;
+    if (one === undefined) return;
+    const leftMs = one.dueMs - performance.now();
+    if (leftMs > 0) {
+      this.#timer = setTimeout(this.#onTimer, Math.ceil(leftMs)).unref();
+      return;
+    }
+    this.remove(one);
+    one.deadlinePassed();
+    // One per turn of the event loop: ending this one may start the next waiting call too late, which must be known before that
+    // one's own deadline.
+    if (this.#first !== undefined) this.#turn = setImmediate(this.#onTimer);
   }
 }

@@ -17,10 +17,9 @@ import type {
   ReplicaHealth,
   ReplicaPairs,
 } from '../ports/engine.ts';
-import { askPairs } from './ask-replica.ts';
-import { OwnTrial, RunningAttempt } from './attempt.ts';
+import { askPairs, OwnTrial } from './ask-replica.ts';
+import { Deadlines, RunningAttempt } from './attempt.ts';
 import type { AttemptTerms } from './attempt.ts';
-import { Deadlines } from './deadlines.ts';
 import { replicaAddress, shownUrl } from './http1/url.ts';
 import { Pool } from './http1/pool.ts';
 import type { ConnectionUse, PoolLimits } from './http1/pool.ts';

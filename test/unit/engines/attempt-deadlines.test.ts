@@ -1,8 +1,8 @@
 // One timer for many deadlines: each passes once, in order, not early, and not at all if it was removed.
 import { performance } from 'node:perf_hooks';
 import { expect, test } from 'vitest';
-import { Deadlines } from '../../../src/engines/deadlines.ts';
-import type { Deadlined } from '../../../src/engines/deadlines.ts';
+import { Deadlines } from '../../../src/engines/attempt.ts';
+import type { Deadlined } from '../../../src/engines/attempt.ts';
 
 const AFTER_MS = 20;
 
