@@ -1,6 +1,6 @@
 // A streamed request body: held back until a step takes it, then passed on at the step's pace, within its time limit.
 import type { ByteReceiver, ByteSource } from '../core/byte-stream.ts';
-import { BodyCollector } from './body-collector.ts';
+import { BodyCollector } from './request-message.ts';
 
 /** What a streamed body needs from its connection. */
 export interface BodyConnection {

@@ -1,7 +1,7 @@
 // One request of the node:http listener.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Call } from './call.ts';
-import type { HeaderFields } from './framing.ts';
+import type { HeaderFields } from './request-message.ts';
 import type { ListenerState } from './listener.ts';
 import { NodeStream } from './node-stream.ts';
 import type { StreamWriter, WriterEvents } from './streamed-answer.ts';

@@ -5,7 +5,7 @@ import type { Exchange, Handed, Sink } from '../core/exchange.ts';
 import type { Refusal, Reply } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { NO_HEAD } from './call.ts';
-import type { HeaderFields } from './framing.ts';
+import type { HeaderFields } from './request-message.ts';
 import { HEAD_BYTES_MAX } from './listener.ts';
 import type { ListenerState } from './listener.ts';
 import { NodeCall } from './node-call.ts';

@@ -6,7 +6,7 @@ import type { Server as HttpsServer } from 'node:https';
 import { Server as NetServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { HeaderFields } from './framing.ts';
+import { HeaderFields } from './request-message.ts';
 import { HANDSHAKE_MS, HEAD_BYTES_MAX, IDLE_SECONDS, listenError, listenerOf, openListenerState } from './listener.ts';
 import type { Listener, ListenerOptions } from './listener.ts';
 import { NodeConnection } from './node-connection.ts';

@@ -1,7 +1,7 @@
 // A call on uWebSockets.js: reads its request and writes its answer.
 import { performance } from 'node:perf_hooks';
 import { Call } from './call.ts';
-import type { HeaderFields } from './framing.ts';
+import type { HeaderFields } from './request-message.ts';
 import type { ListenerState } from './listener.ts';
 import { statusLine } from './response-message.ts';
 import type { ResponseMessage, StreamHead } from './response-message.ts';

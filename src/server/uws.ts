@@ -1,5 +1,5 @@
 // Starts the listener on uWebSockets.js: its port, TLS and timers.
-import { HeaderFields } from './framing.ts';
+import { HeaderFields } from './request-message.ts';
 import { IDLE_SECONDS, ListenError, listenError, listenerOf, openListenerState } from './listener.ts';
 import type { Listener, ListenerOptions, TlsFiles, TlsRenewal } from './listener.ts';
 import { freePortOf } from './port-check.ts';

@@ -1,7 +1,7 @@
 // The framing guard against an oracle written from RFC 9110 and 9112: they agree on every head, and on the announced length.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { HeaderFields } from '../../../src/server/framing.ts';
+import { HeaderFields } from '../../../src/server/request-message.ts';
 import { nearMisses } from './near-misses.ts';
 
 type Field = readonly [name: string, value: string];

@@ -19,7 +19,7 @@ import { readEngineUrl } from '../../../src/engines/http1/url.ts';
 import { nativeProtocol } from '../../../src/engines/protocols/native-protocol.ts';
 import { judgeTranslation as judgeAzure } from '../../../src/plugins/azure-v3/azure-parameters.ts';
 import { judgeDeepLX, judgeTranslation } from '../../../src/plugins/libretranslate/translation-parameters.ts';
-import { HeaderFields } from '../../../src/server/framing.ts';
+import { HeaderFields } from '../../../src/server/request-message.ts';
 import { parseRedisUrl } from '../../../src/stores/redis/redis-url.ts';
 
 const SIZE = 65_536;

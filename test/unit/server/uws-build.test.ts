@@ -46,7 +46,7 @@ function place(): {
   const folder = folderOf();
   mkdirSync(join(folder, 'src/server'), { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-  for (const name of ['uws-build.ts', 'uws-pins.ts', 'listener.ts', 'body-collector.ts']) {
+  for (const name of ['uws-build.ts', 'uws-pins.ts', 'listener.ts']) {
     copyFileSync(join(root, 'src/server', name), join(folder, 'src/server', name));
   }
   return {

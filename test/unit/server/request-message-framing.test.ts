@@ -1,6 +1,6 @@
 // Broken framing is refused with a problem document and a closed connection, and nothing smuggled after it is ever handled.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { HeaderFields } from '../../../src/server/framing.ts';
+import { HeaderFields } from '../../../src/server/request-message.ts';
 import { RawConnection, request } from '../../support/raw-http.ts';
 import { UWS_COLUMN } from '../../support/listeners.ts';
 import { LISTENERS, startTestServer } from './test-gateway.ts';

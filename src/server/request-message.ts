@@ -1,6 +1,8 @@
-// Receives a request's fields one by one: keeps those that some step reads, and decides from those that delimit the message
-// whether it is safe to handle.
+// A request as it arrives: keeps the fields that some step reads, decides from those that delimit the message whether it is safe
+// to handle, and collects the body up to a limit.
 import { REMOTE_ADDRESS } from '../core/exchange.ts';
+import type { Body } from '../core/exchange.ts';
+import type { SpareRoom } from './listener.ts';
 
 /** A host name or IPv6 literal with an optional port; no user part, path or white space. */
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[\w\-.~%!$&'()*+;=]+)(?::\d{0,5})?$/;
@@ -13,6 +15,12 @@ const BAD_HOST = 'Host: send exactly one, holding a host name and at most a port
 const BAD_LENGTH = 'Content-Length: send it at most once, in digits only.';
 const BAD_CODING = 'Transfer-Encoding: only chunked is understood, once, and never beside Content-Length.';
 const NO_LENGTH = 'Content-Length: a POST needs it (0 for an empty body), or Transfer-Encoding: chunked.';
+
+/**
+ * How many times the limit is read and dropped before the connection is cut: most callers read a refusal only after sending
+ * everything.
+ */
+export const DROP_FACTOR = 8;
 
 /** What the fields say about the body and the connection. */
 export interface MessageFraming {
@@ -138,5 +146,69 @@ export class HeaderFields implements MessageFraming {
     if (method === 'POST') return NO_LENGTH;
     if (method === 'PUT' || method === 'PATCH') this.closes = true;
     return undefined;
+  }
+}
+
+/** Collects a body up to a limit, and counts the bytes dropped beyond it. */
+export class BodyCollector {
+  readonly #bytesMax: number;
+  readonly #announcedBytes: number;
+  readonly #spare: SpareRoom | undefined;
+  #bytes: Uint8Array | undefined = undefined;
+  /** Bytes received so far, kept or not. To be read only. */
+  length = 0;
+  #discarding: boolean;
+
+  /** `announcedBytes` is 0 if unknown. A body announced as too long is not kept at all. */
+  constructor(bytesMax: number, announcedBytes: number, spare?: SpareRoom) {
+    this.#bytesMax = bytesMax;
+    this.#spare = spare;
+    this.#announcedBytes = announcedBytes;
+    this.#discarding = announcedBytes > bytesMax;
+  }
+
+  /** The body is not needed: from now on its bytes are only counted. */
+  discard(): void {
+    this.#discarding = true;
+    const bytes = this.#bytes;
+    this.#bytes = undefined;
+    if (bytes !== undefined) this.#spare?.give(bytes);
+  }
+
+  /** `borrowed` memory belongs to the library and is only valid during the call. */
+  add(chunk: Uint8Array, borrowed: boolean): void {
+    const start = this.length;
+    this.length += chunk.byteLength;
+    if (this.length > this.#bytesMax) this.discard();
+    if (this.#discarding || chunk.byteLength === 0) return;
+    if (this.#bytes === undefined && chunk.byteLength >= this.#announcedBytes) {
+      // A single chunk, as nearly always. `Buffer.from` takes short ones from Node's pool; allocating for each body would cost
+      // more than the copy.
+      this.#bytes = borrowed ? Buffer.from(chunk) : chunk;
+      return;
+    }
+    this.#room(start).set(chunk, start);
+  }
+
+  /** The complete body, or why there is none. Call it once, after the last chunk. */
+  take(): Body {
+    if (this.length > this.#bytesMax) return 'too_large';
+    if (this.#bytes === undefined) return 'none';
+    return this.#bytes.byteLength === this.length ? this.#bytes : this.#bytes.subarray(0, this.length);
+  }
+
+  /**
+   * Grows by doubling: few allocations however small the chunks, and at most twice what has arrived, whatever was announced.
+   * Not zero-filled, which for a large body would cost as much as the copy.
+   */
+  #room(kept: number): Uint8Array {
+    const bytes = this.#bytes;
+    if (bytes !== undefined && bytes.byteLength >= this.length) return bytes;
+    const enough = this.#announcedBytes >= this.length ? this.#announcedBytes : this.#bytesMax;
+    const wanted = Math.max(this.length, Math.min(enough, this.length * 2));
+    const grown = this.#spare === undefined ? Buffer.allocUnsafeSlow(wanted) : this.#spare.take(wanted);
+    if (bytes !== undefined) grown.set(bytes.subarray(0, kept));
+    this.#bytes = grown;
+    return grown;
   }
 }

@@ -1,7 +1,8 @@
 // Bodies near their limit, and bodies that do not end.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BodyCollector, SpareRoom } from '../../../src/server/body-collector.ts';
+import { SpareRoom } from '../../../src/server/listener.ts';
+import { BodyCollector } from '../../../src/server/request-message.ts';
 import { RawConnection, chunked, requestBytes } from '../../support/raw-http.ts';
 import { BODY_BYTES_MAX, LISTENERS, startTestServer } from './test-gateway.ts';
 import type { TestServer } from './test-gateway.ts';
