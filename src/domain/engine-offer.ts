@@ -183,11 +183,7 @@ export function offersOfSeveral(
   engines: readonly OfferedEngine[],
   rules: readonly RoutingRule[] | undefined,
 ): EngineOffers {
-  const read = readRules(
-    rules,
-    engines.map(({ name }) => name),
-    table,
-  );
+  const read = readRules(rules, engines, table);
   const named = new Map(engines.map((engine) => [engine.name, engine]));
   const made = new Map<string, EngineRoute>();
   const route = (able: readonly OfferedEngine[]): EngineRoute | undefined => {

@@ -1,6 +1,6 @@
 // The rules of `routing`: which engines a request goes to, by plan and language pair. The first matching rule decides.
 import type { LanguageTable } from './languages.ts';
-import { readPair } from './pair-list.ts';
+import { targetsBySource } from './pair-list.ts';
 
 /** The name of the single engine configured by `engine:`. */
 export const ONLY_ENGINE = 'default';
@@ -26,10 +26,10 @@ export interface ReadRule {
 /** The parsed rules, or a single catch-all rule if there are none. Pairs that are not in the table are skipped. */
 export function readRules(
   rules: readonly RoutingRule[] | undefined,
-  engines: readonly string[],
+  engines: readonly { readonly name: string }[],
   table: LanguageTable,
 ): readonly ReadRule[] {
-  return (rules ?? [{ engines }]).map((rule) => ({
+  return (rules ?? [{ engines: engines.map(({ name }) => name) }]).map((rule): ReadRule => ({
     plans: rule.plans && new Set(rule.plans),
     engines: rule.engines,
     fitsPair: rule.pairs === undefined ? () => true : pairTest(rule.pairs, table),
@@ -37,15 +37,7 @@ export function readRules(
 }
 
 function pairTest(pairs: readonly string[], table: LanguageTable): ReadRule['fitsPair'] {
-  /** Keyed by source; `undefined` for any. */
-  const targets = new Map<string | undefined, Set<string>>();
-  for (const entry of pairs) {
-    const pair = readPair(entry, table, true);
-    if (typeof pair === 'string') continue;
-    const known = targets.get(pair.source) ?? new Set();
-    targets.set(pair.source, known);
-    for (const target of pair.targets) known.add(target);
-  }
+  const targets = targetsBySource(pairs, table, true);
   const ofAny = targets.get(undefined);
   return (sourceLang, targetLang) =>
     ofAny?.has(targetLang) === true || (sourceLang !== undefined && targets.get(sourceLang)?.has(targetLang) === true);

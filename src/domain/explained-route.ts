@@ -23,11 +23,7 @@ export function explainRoute(
   request: { readonly plan: string | undefined; readonly options: TranslationOptions; readonly hasGlossary: boolean },
 ): { readonly rule: number | undefined; readonly engines: readonly ExplainedEngine[] } {
   const { plan, options, hasGlossary } = request;
-  const read = readRules(
-    rules,
-    engines.map(({ name }) => name),
-    table,
-  );
+  const read = readRules(rules, engines, table);
   const rule = ruleFor(read, plan, options.sourceLang, options.targetLang);
   const named = read[rule]?.engines ?? [];
   const wants = wantsOf(options, hasGlossary);

@@ -1,11 +1,6 @@
 // Language pairs as an operator writes them: `EN-ES`, or `ES-EN` with a base code for all variants of a target.
 import type { LanguageTable, PairTest } from './languages.ts';
 
-interface PairEntry {
-  readonly source: string;
-  readonly targets: readonly string[];
-}
-
 /** `source` is `undefined` for any. */
 interface PairPattern {
   readonly source: string | undefined;
@@ -16,27 +11,35 @@ const ANY = '*';
 
 /** A test for the pairs of a list. Entries that are not pairs of the table are skipped. */
 export function pairsOfList(entries: readonly string[], table: LanguageTable): PairTest {
-  const targets = new Map<string, Set<string>>();
+  const targets = targetsBySource(entries, table);
+  return (sourceLang, targetLang) => targets.get(sourceLang)?.has(targetLang) === true;
+}
+
+/** The targets of each source in a list; under `undefined` those of any source. `any` as in `readPair`. */
+export function targetsBySource(
+  entries: readonly string[],
+  table: LanguageTable,
+  any = false,
+): ReadonlyMap<string | undefined, Set<string>> {
+  const targets = new Map<string | undefined, Set<string>>();
   for (const entry of entries) {
-    const pair = readPair(entry, table);
+    const pair = readPair(entry, table, any);
     if (typeof pair === 'string') continue;
     const known = targets.get(pair.source) ?? new Set();
     targets.set(pair.source, known);
     for (const target of pair.targets) known.add(target);
   }
-  return (sourceLang, targetLang) => targets.get(sourceLang)?.has(targetLang) === true;
+  return targets;
 }
 
 /** What is wrong with an entry, as a message for operators. With `any`, `*` is allowed. */
 export function faultOfPair(entry: string, table: LanguageTable, any = false): string | undefined {
-  const pair = any ? readPair(entry, table, true) : readPair(entry, table);
+  const pair = readPair(entry, table, any);
   return typeof pair === 'string' ? pair : undefined;
 }
 
 /** Tries each dash, because either code may contain one. With `any`, `*` stands for any source or target. */
-export function readPair(entry: string, table: LanguageTable, any: true): PairPattern | string;
-export function readPair(entry: string, table: LanguageTable, any?: false): PairEntry | string;
-export function readPair(entry: string, { sources, targets }: LanguageTable, any = false): PairPattern | string {
+function readPair(entry: string, { sources, targets }: LanguageTable, any: boolean): PairPattern | string {
   const upper = entry.toUpperCase();
   let sourceFound: string | undefined;
   for (let dash = upper.indexOf('-'); dash !== -1; dash = upper.indexOf('-', dash + 1)) {

@@ -40,7 +40,7 @@ describe('the first rule that matches', () => {
   });
 
   test('without rules is all engines in their order', () => {
-    const [rule, ...more] = readRules(undefined, ['b', 'a'], TABLE);
+    const [rule, ...more] = readRules(undefined, [{ name: 'b' }, { name: 'a' }], TABLE);
     expect([rule!.engines, rule!.plans, rule!.fitsPair(undefined, 'DE'), more]).toEqual([['b', 'a'], undefined, true, []]);
   });
 });
