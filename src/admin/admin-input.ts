@@ -9,6 +9,7 @@ import type { JsonMembers } from '../domain/json-body.ts';
 import { LIMIT_NAMES } from '../domain/given-key-limits.ts';
 import { jsonFault } from '../domain/json-body.ts';
 import { judgeReason, judgeRecordName } from '../domain/record-name.ts';
+import type { JudgedText } from '../domain/record-name.ts';
 import { Type } from '../domain/schema-type.ts';
 import { AUDIT_ID } from '../domain/audit-entry.ts';
 import type { AuditPage } from '../ports/audit-log.ts';
@@ -105,15 +106,16 @@ function withoutLimits(body: TObject): TObject {
 }
 
 export function nameOf(body: JsonMembers, field: string): string | Refusal {
-  const judged = judgeRecordName(body[field] as string);
-  return 'fault' in judged ? refuse('validation_error', `${field}: ${judged.fault}.`) : judged.name;
+  return textOf(judgeRecordName(body[field] as string), field);
 }
 
 /** `undefined` where none was given. */
 export function reasonOf({ reason }: JsonMembers): string | undefined | Refusal {
-  if (reason === undefined) return undefined;
-  const judged = judgeReason(reason as string);
-  return 'fault' in judged ? refuse('validation_error', `reason: ${judged.fault}.`) : judged.reason;
+  return reason === undefined ? undefined : textOf(judgeReason(reason as string), 'reason');
+}
+
+function textOf(judged: JudgedText, field: string): string | Refusal {
+  return 'fault' in judged ? refuse('validation_error', `${field}: ${judged.fault}.`) : judged.text;
 }
 
 /** The size of a page. */

@@ -3,6 +3,7 @@ import { matchesKeyPattern } from '../domain/api-key.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import { MINOR_MAX } from '../domain/money.ts';
 import { judgeReason, judgeRecordName } from '../domain/record-name.ts';
+import type { JudgedText } from '../domain/record-name.ts';
 import { CommandFailure, UsageError } from './command.ts';
 import type { CommandContext, Flag } from './command.ts';
 
@@ -13,10 +14,16 @@ export function given<T>(context: CommandContext, flag: string, read: (flag: str
 }
 
 /** A name or label: short and printable. */
-export function readName(flag: string, value: string): string {
-  const judged = judgeRecordName(value);
-  if ('fault' in judged) throw new UsageError(`--${flag} ${judged.fault}`);
-  return judged.name;
+export const readName = textBy(judgeRecordName);
+
+export const readReason = textBy(judgeReason);
+
+function textBy(judge: (value: string) => JudgedText): (flag: string, value: string) => string {
+  return (flag, value) => {
+    const judged = judge(value);
+    if ('fault' in judged) throw new UsageError(`--${flag} ${judged.fault}`);
+    return judged.text;
+  };
 }
 
 /** An amount in minor units of a currency. */
@@ -39,12 +46,6 @@ export function readMinorChange(flag: string, value: string): number {
 function readMinorOf(value: string): number | undefined {
   const amount = /^\d{1,15}$/.test(value) ? Number(value) : undefined;
   return amount !== undefined && amount <= MINOR_MAX ? amount : undefined;
-}
-
-export function readReason(flag: string, value: string): string {
-  const judged = judgeReason(value);
-  if ('fault' in judged) throw new UsageError(`--${flag} ${judged.fault}`);
-  return judged.reason;
 }
 
 /** An id in its canonical form. `where` says how to find a valid one. */

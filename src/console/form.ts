@@ -8,6 +8,7 @@ import type { KeyMode } from '../domain/api-key.ts';
 import { FORM_BODY_HEADERS, readFormBody } from '../domain/form-body.ts';
 import { MINOR_MAX } from '../domain/money.ts';
 import { judgeReason, judgeRecordName, REASON_CHARACTERS_MAX, RECORD_NAME_CHARACTERS_MAX } from '../domain/record-name.ts';
+import type { JudgedText } from '../domain/record-name.ts';
 import type { OpsRequest } from '../ops/ops-request.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
 import { minorDigits } from './shown.ts';
@@ -53,11 +54,8 @@ export interface FieldTexts {
   readonly faults: FieldFaults;
 }
 
-interface FieldOptions {
+interface TextOptions {
   readonly hint?: string;
-}
-
-interface TextOptions extends FieldOptions {
   readonly type?: 'text' | 'password';
   readonly required?: boolean;
   /** HTML attributes: `autocomplete`, `maxlength`, `inputmode`, …; all names and values are ours. */
@@ -72,7 +70,12 @@ export function textField(texts: FieldTexts, name: string, label: string, option
 }
 
 /** A field with several lines. */
-export function areaField(texts: FieldTexts, name: string, label: string, { rows, hint }: FieldOptions & { readonly rows: number }): Html {
+export function areaField(
+  texts: FieldTexts,
+  name: string,
+  label: string,
+  { rows, hint }: { readonly rows: number; readonly hint: string },
+): Html {
   const value = texts.form(name);
   const area = (named: Html): Html => html`<textarea ${named} rows="${rows}" autocomplete="off" spellcheck="false">${value}</textarea>`;
   return labelled(texts, name, label, hint, area);
@@ -131,15 +134,21 @@ export const NAME_INPUT = { maxlength: 2 * RECORD_NAME_CHARACTERS_MAX, autocompl
 export const REASON_INPUT = { maxlength: 2 * REASON_CHARACTERS_MAX, autocomplete: 'off' } as const;
 
 export function nameField(sent: string): JudgedField<string> {
-  const judged = judgeRecordName(sent);
-  return 'fault' in judged ? { fault: `This name ${judged.fault}.` } : { value: judged.name };
+  return textOf(judgeRecordName(sent), 'name');
 }
 
 /** A label is optional. */
 export function labelField(sent: string): JudgedField<string> {
-  if (sent.trim() === '') return { value: '' };
-  const judged = judgeRecordName(sent);
-  return 'fault' in judged ? { fault: `This label ${judged.fault}.` } : { value: judged.name };
+  return sent.trim() === '' ? { value: '' } : textOf(judgeRecordName(sent), 'label');
+}
+
+/** A reason is optional unless credit is deducted. */
+export function reasonField(sent: string): JudgedField<string | undefined> {
+  return sent.trim() === '' ? { value: undefined } : textOf(judgeReason(sent), 'reason');
+}
+
+function textOf(judged: JudgedText, what: string): JudgedField<string> {
+  return 'fault' in judged ? { fault: `This ${what} ${judged.fault}.` } : { value: judged.text };
 }
 
 export function modeField(sent: string): JudgedField<KeyMode> {
@@ -155,13 +164,6 @@ export function amountField(sent: string, currency: string): JudgedField<number>
   const minor = Number(whole) * 10 ** digits + Number(part.padEnd(digits, '0'));
   if (minor === 0) return { fault: 'Enter an amount other than 0.' };
   return minor > MINOR_MAX ? { fault: 'This is more than a team can have.' } : { value: minor };
-}
-
-/** A reason is optional unless credit is deducted. */
-export function reasonField(sent: string): JudgedField<string | undefined> {
-  if (sent.trim() === '') return { value: undefined };
-  const judged = judgeReason(sent);
-  return 'fault' in judged ? { fault: `This reason ${judged.fault}.` } : { value: judged.reason };
 }
 
 /** The errors of those fields that have one; `undefined` if none has. */

@@ -7,24 +7,23 @@ export const REASON_CHARACTERS_MAX = 300;
 /** Control characters, line breaks and bidirectional marks, none of which belong in a table. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u;
 
-/** What is wrong with it, to follow the name of a field or flag. */
+/** The trimmed text, or what is wrong with it, to follow the name of a field or flag. */
+export type JudgedText = { readonly text: string } | WrongText;
+
 interface WrongText {
   readonly fault: string;
 }
 
-/** The trimmed name. */
-export function judgeRecordName(value: string): { readonly name: string } | WrongText {
-  const name = value.trim();
-  return faultOf(name, RECORD_NAME_CHARACTERS_MAX, 'give it a name') ?? { name };
+export function judgeRecordName(value: string): JudgedText {
+  const text = value.trim();
+  return faultOf(text, RECORD_NAME_CHARACTERS_MAX, 'give it a name') ?? { text };
 }
 
-/** The trimmed reason. */
-export function judgeReason(value: string): { readonly reason: string } | WrongText {
-  const reason = value.trim();
-  const fault = faultOf(reason, REASON_CHARACTERS_MAX, 'say why');
-  if (fault !== undefined) return fault;
+export function judgeReason(value: string): JudgedText {
+  const text = value.trim();
   // It is stored and shown to everyone with read access.
-  return holdsKey(reason) ? { fault: 'holds a key; leave it out' } : { reason };
+  const held = holdsKey(text) ? { fault: 'holds a key; leave it out' } : undefined;
+  return faultOf(text, REASON_CHARACTERS_MAX, 'say why') ?? held ?? { text };
 }
 
 function faultOf(text: string, charactersMax: number, advice: string): WrongText | undefined {
