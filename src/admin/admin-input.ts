@@ -39,18 +39,37 @@ const checks = new Map(ADMIN_ROUTES.flatMap(({ id, body }) => (body === undefine
 
 /** `path` is without the prefix. */
 export function match(method: string, path: string): { readonly route: AdminRoute; readonly parameter: string } | Refusal {
-  const allowed: string[] = [];
-  for (const route of ADMIN_ROUTES) {
-    const parameters = parametersOf(route.path, path, /^[A-Za-z0-9_-]+$/);
-    if (parameters === undefined) continue;
-    if (route.method === method) return { route, parameter: Object.values(parameters)[0] ?? '' };
-    allowed.push(route.method);
-  }
-  return noMethod(allowed, 'path') ?? NO_PATH;
+  const found = matchRoute(ADMIN_ROUTES, method, path, { segment: /^[A-Za-z0-9_-]+$/, what: 'path', methodsOf: (route) => [route.method] });
+  if (found === undefined) return NO_PATH;
+  return 'kind' in found ? found : { route: found.route, parameter: Object.values(found.parameters)[0] ?? '' };
+}
+
+interface Matching<Route> {
+  /** What a variable segment may be. */
+  readonly segment: RegExp;
+  readonly what: 'path' | 'page';
+  readonly methodsOf: (route: Route) => readonly string[];
+}
+
+/** The row for a path, with the variable segments; a refusal for another method; `undefined` if there is no such path. */
+export function matchRoute<Route extends { readonly path: string }>(
+  routes: readonly Route[],
+  method: string,
+  path: string,
+  { segment, what, methodsOf }: Matching<Route>,
+): { readonly route: Route; readonly parameters: Readonly<Record<string, string>> } | Refusal | undefined {
+  const matching = routes.flatMap((route) => {
+    const parameters = parametersOf(route.path, path, segment);
+    return parameters === undefined ? [] : [{ route, parameters }];
+  });
+  const found = matching.find(({ route }) => methodsOf(route).includes(method));
+  if (found !== undefined || matching.length === 0) return found;
+  const Allow = [...new Set(matching.flatMap(({ route }) => methodsOf(route)))].join(', ');
+  return refuse('method_not_allowed', `This ${what} accepts ${Allow}.`, undefined, [['Allow', Allow]]);
 }
 
 /** The variable segments of a path, as they were sent, by their names in the pattern; `undefined` if the path does not match. */
-export function parametersOf(pattern: string, path: string, allowed: RegExp): Record<string, string> | undefined {
+function parametersOf(pattern: string, path: string, allowed: RegExp): Record<string, string> | undefined {
   const wanted = pattern.split('/');
   const given = path.split('/');
   if (wanted.length !== given.length) return undefined;
@@ -62,13 +81,6 @@ export function parametersOf(pattern: string, path: string, allowed: RegExp): Re
     if (name !== undefined) parameters[name] = segment;
   }
   return parameters;
-}
-
-/** The refusal of another method; `undefined` if no method is allowed, because there is no such path. */
-export function noMethod(allowed: readonly string[], what: 'path' | 'page'): Refusal | undefined {
-  if (allowed.length === 0) return undefined;
-  const Allow = [...new Set(allowed)].join(', ');
-  return refuse('method_not_allowed', `This ${what} accepts ${Allow}.`, undefined, [['Allow', Allow]]);
 }
 
 /** `schema` is the route's. */

@@ -1,6 +1,5 @@
 // THE table of the console: method, path, page; and the lookup of a path's row. The navigation's sections are in layout.ts.
-import { noMethod, parametersOf } from '../admin/admin-input.ts';
-import type { Refusal } from '../core/outcome.ts';
+import { matchRoute } from '../admin/admin-input.ts';
 import { refuse } from '../core/problem.ts';
 import { ASSET_ROUTES } from './assets.ts';
 import type { ConsoleRoute } from './console-route.ts';
@@ -32,22 +31,10 @@ export const CONSOLE_ROUTES: readonly ConsoleRoute[] = [
   ...AUDIT_ROUTES,
 ];
 
-const SEGMENT = /^[A-Za-z0-9_-]{1,100}$/;
 const NO_PAGE = refuse('not_found', 'The console has no such page.');
 
-interface Matched {
-  readonly route: ConsoleRoute;
-  readonly parameters: Readonly<Record<string, string>>;
-}
-
 /** `path` is as it was sent, without the prefix. HEAD is handled like GET. */
-export function match(routes: readonly ConsoleRoute[], method: string, path: string): Matched | Refusal {
-  const allowed: string[] = [];
-  for (const route of routes) {
-    const parameters = parametersOf(route.path, path, SEGMENT);
-    if (parameters === undefined) continue;
-    if (route.method === (method === 'HEAD' ? 'GET' : method)) return { route, parameters };
-    allowed.push(...(route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]));
-  }
-  return noMethod(allowed, 'page') ?? NO_PAGE;
+export function match(method: string, path: string) {
+  const methodsOf = (route: ConsoleRoute): readonly string[] => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]);
+  return matchRoute(CONSOLE_ROUTES, method, path, { segment: /^[A-Za-z0-9_-]{1,100}$/, what: 'page', methodsOf }) ?? NO_PAGE;
 }

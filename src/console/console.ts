@@ -10,7 +10,7 @@ import type { OpsAnswer, OpsRequest } from '../ops/ops-request.ts';
 import { answerOf } from './answer.ts';
 import { cookieOf, isSame, Sessions, SignInFormTokens } from './sessions.ts';
 import { CONSOLE_BODY_BYTES_MAX, EMPTY_FORM, isFromHere, ONCE_FIELD, readForm, TOKEN_FIELD } from './form.ts';
-import { CONSOLE_ROUTES, match } from './console-routes.ts';
+import { match } from './console-routes.ts';
 import { PlanApplications } from './plan-applications.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, Visit } from './console-route.ts';
@@ -81,7 +81,7 @@ export class Console {
   }
 
   async #judged(request: OpsRequest, session: Session | undefined, requestId: string): Promise<ConsoleAnswer> {
-    const matched = match(CONSOLE_ROUTES, request.method, request.path.slice(CONSOLE_PREFIX.length));
+    const matched = match(request.method, request.path.slice(CONSOLE_PREFIX.length));
     if ('kind' in matched) return matched;
     const { route, parameters } = matched;
     if (route.method === 'POST' && !isFromHere(request)) return ELSEWHERE;
