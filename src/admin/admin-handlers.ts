@@ -7,7 +7,6 @@ import type { LimitName } from '../domain/given-key-limits.ts';
 import type { JsonMembers } from '../domain/json-body.ts';
 import { changedLimits } from '../domain/key-limits.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
-import { periodReport } from '../domain/usage-report.ts';
 import type { ChangeOnce, KeyChange } from '../ports/team-registry.ts';
 import { auditPageOf, limitOf, nameOf, pageOf, reasonOf } from './admin-input.ts';
 import type { AdminOperations } from './admin-operations.ts';
@@ -17,7 +16,7 @@ import type { AdminRouteId } from './admin-routes.ts';
 import { auditEntryReport } from './audit-report.ts';
 import { glossaryReport } from './glossary-operations.ts';
 import type { GlossaryOperations } from './glossary-operations.ts';
-import { changedKeyReport, foundKeyReport, keyReport, teamReport } from './reports.ts';
+import { changedKeyReport, foundKeyReport, keyReport, periodReport, teamReport } from './reports.ts';
 import type { LiveReport } from './reports.ts';
 import { usageDownload } from './usage-csv.ts';
 import { cursorOf, readCursor, readUsageQuestion } from './usage-question.ts';
@@ -65,8 +64,8 @@ export function adminHandlers({ usage, live, nowMs, forgetAnswers }: HandlerPart
     listTeams: async ({ operations, query }) => {
       const page = pageOf(query);
       if ('kind' in page) return page;
-      return done(await operations.listTeams(page), ({ teams, next }) => ({
-        value: { teams: teams.map(teamReport), next: next ?? null },
+      return done(await operations.listTeams(page), ({ items, next }) => ({
+        value: { teams: items.map(teamReport), next: next ?? null },
       }));
     },
     createTeam: async ({ operations, body, id }) => {
@@ -149,8 +148,8 @@ export function adminHandlers({ usage, live, nowMs, forgetAnswers }: HandlerPart
     listAudit: async ({ operations, query }) => {
       const page = auditPageOf(query);
       if ('kind' in page) return page;
-      return done(await operations.listAudit(page), ({ entries, next }) => ({
-        value: { entries: entries.map(auditEntryReport), next: next ?? null },
+      return done(await operations.listAudit(page), ({ items, next }) => ({
+        value: { entries: items.map(auditEntryReport), next: next ?? null },
       }));
     },
     live: async () => ({ value: await live() }),

@@ -11,11 +11,11 @@ import { auditId } from '../domain/audit-entry.ts';
 import type { AuditAction, Audited, AuditEntry } from '../domain/audit-entry.ts';
 import type { AuditLog, AuditPage } from '../ports/audit-log.ts';
 import type { FoundKey, KeyChange, KeyRecord, Team, TeamPage, TeamRegistry, TeamSummary, Usage } from '../ports/team-registry.ts';
-import { cut, done, ofTeam, oneMore } from './admin-result.ts';
-import type { AdminRefusal, AdminResult, TeamList } from './admin-result.ts';
+import { done, ofTeam, pageWithNext } from './admin-result.ts';
+import type { AdminRefusal, AdminResult, Page } from './admin-result.ts';
 import { comparePlan, teamsBehind } from './plan-comparison.ts';
 import type { PlanChange, PlanComparison } from './plan-comparison.ts';
-import { newKeyReport, planReport } from './reports.ts';
+import { newKeyReport } from './reports.ts';
 import type { NewKeyReport, PlanReport } from './reports.ts';
 import { BALANCE_TOO_LARGE, judgeNewTeam, judgeTeamEdit, limitsOfPlan } from './team-terms.ts';
 import type { Plans, TeamDraft, TeamEdit } from './team-terms.ts';
@@ -86,13 +86,21 @@ export class AdminOperations {
     return done(team, team.balanceMicro === 0 ? undefined : await this.#replicated([teamId]));
   }
 
-  async listTeams(page: TeamPage): Promise<AdminResult<TeamList<Team>>> {
-    return cut(await this.#options.teams.pageTeams(oneMore(page)), page, ({ teamId }) => teamId);
+  async listTeams(page: TeamPage): Promise<AdminResult<Page<Team>>> {
+    return pageWithNext(
+      page,
+      (more) => this.#options.teams.pageTeams(more),
+      ({ teamId }) => teamId,
+    );
   }
 
   /** The same page with the teams' usage, in one call to the store. */
-  async listSummaries(page: TeamPage): Promise<AdminResult<TeamList<TeamSummary>>> {
-    return cut(await this.#options.teams.pageSummaries(oneMore(page)), page, ({ team }) => team.teamId);
+  async listSummaries(page: TeamPage): Promise<AdminResult<Page<TeamSummary>>> {
+    return pageWithNext(
+      page,
+      (more) => this.#options.teams.pageSummaries(more),
+      ({ team }) => team.teamId,
+    );
   }
 
   async showTeam(teamId: string): Promise<AdminResult<Team>> {
@@ -180,7 +188,7 @@ export class AdminOperations {
   }
 
   listPlans(): readonly PlanReport[] {
-    return [...this.#options.plans()].map(([name, plan]) => planReport(name, plan));
+    return [...this.#options.plans()].map(([name, plan]) => ({ name, ...plan }));
   }
 
   /** Which of the first `teamsMax` teams have other numbers than the plan. */
@@ -211,13 +219,15 @@ export class AdminOperations {
   }
 
   /** Newest first. An unknown team has no entries; a deleted team keeps its entries. */
-  async listAudit(page: AuditPage): Promise<AdminResult<AuditList>> {
+  async listAudit(page: AuditPage): Promise<AdminResult<Page<AuditEntry>>> {
     const { audit } = this.#options;
-    if (audit === undefined) return { kind: 'no_audit' };
-    const found = await audit.page({ ...page, limit: page.limit + 1 });
-    if (isUnavailable(found)) return found;
-    const entries = found.slice(0, page.limit);
-    return done({ entries, next: found.length > page.limit ? entries.at(-1)?.id : undefined });
+    return audit === undefined
+      ? { kind: 'no_audit' }
+      : pageWithNext(
+          page,
+          (more) => audit.page(more),
+          ({ id }) => id,
+        );
   }
 
   /** Leaves the audit entry on which every gateway clears its cached translations of a team, or of all teams. */
@@ -243,13 +253,6 @@ export class AdminOperations {
   async #replicated(teamIds: readonly string[]): Promise<boolean | undefined> {
     return this.#options.teams.replicated?.(teamIds);
   }
-}
-
-/** A page of the audit. */
-export interface AuditList {
-  readonly entries: readonly AuditEntry[];
-  /** Where the next page begins, if there is one. */
-  readonly next: string | undefined;
 }
 
 function refusedUpdate(

@@ -1,7 +1,6 @@
 // The result of an operation: its value, a reason why it cannot be done, or `unavailable`.
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import type { TeamPage } from '../ports/team-registry.ts';
 
 /** Why an operation cannot be done. Command line, admin API and console each have their own wording. */
 export type AdminRefusal =
@@ -53,8 +52,8 @@ export function replicatedWarning(result: AdminResult<unknown>): string | undefi
 
 export type AdminResult<T> = Done<T> | AdminRefusal | StoreUnavailable;
 
-export interface TeamList<Listed> {
-  readonly teams: readonly Listed[];
+export interface Page<T> {
+  readonly items: readonly T[];
   /** Where the next page begins, if there is one. */
   readonly next: string | undefined;
 }
@@ -63,17 +62,17 @@ export function done<T>(value: T, replicated?: boolean): Done<T> {
   return { kind: 'done', value, replicated };
 }
 
-/** Requests one team more than the page has, to find out whether there is a next page. */
-export function oneMore(page: TeamPage): TeamPage {
-  return { ...page, limit: page.limit + 1 };
-}
-
-/** The page in what `oneMore` requested. */
-export function cut<T>(found: readonly T[] | StoreUnavailable, { limit }: TeamPage, idOf: (listed: T) => string): AdminResult<TeamList<T>> {
+/** Requests one more than the page has, to find out whether there is a next page. */
+export async function pageWithNext<T, Asked extends { readonly limit: number }>(
+  page: Asked,
+  read: (more: Asked) => Promise<readonly T[] | StoreUnavailable>,
+  idOf: (item: T) => string,
+): Promise<AdminResult<Page<T>>> {
+  const found = await read({ ...page, limit: page.limit + 1 });
   if (isUnavailable(found)) return found;
-  const teams = found.slice(0, limit);
-  const last = teams.at(-1);
-  return done({ teams, next: last !== undefined && found.length > limit ? idOf(last) : undefined });
+  const items = found.slice(0, page.limit);
+  const last = items.at(-1);
+  return done({ items, next: last !== undefined && found.length > page.limit ? idOf(last) : undefined });
 }
 
 /** What the registry answered for a team. */

@@ -37,23 +37,11 @@ export async function comparePlan(
   limits: TeamLimits,
   teamsMax: number,
 ): Promise<PlanComparison | StoreUnavailable> {
-  let looked = 0;
-  let members = 0;
-  let behind = 0;
   const examples: TeamBehind[] = [];
-  for await (const page of pagesOf(teams)) {
-    if (isUnavailable(page)) return page;
-    if (looked >= teamsMax) return { looked, complete: false, members, behind, examples };
-    looked += page.length;
-    for (const team of page.filter(({ plan }) => plan === name)) {
-      members++;
-      const differences = differencesOf(team.limits, limits);
-      if (differences.length === 0) continue;
-      behind++;
-      if (examples.length < EXAMPLES_MAX) examples.push({ team, differences });
-    }
-  }
-  return { looked, complete: true, members, behind, examples };
+  const compared = await eachBehind(teams, name, limits, teamsMax, (behind) => {
+    if (examples.length < EXAMPLES_MAX) examples.push(behind);
+  });
+  return isUnavailable(compared) ? compared : { ...compared, examples };
 }
 
 /** A number that a plan would change, and for how many teams. */
@@ -70,22 +58,40 @@ interface TeamsBehind {
 }
 
 export async function teamsBehind(teams: TeamRegistry, name: string, limits: TeamLimits): Promise<TeamsBehind | StoreUnavailable> {
-  let members = 0;
   const behind: string[] = [];
   const changes = new Map<string, PlanChange>();
+  const compared = await eachBehind(teams, name, limits, Infinity, ({ team }) => {
+    behind.push(team.teamId);
+    for (const change of numberChanges(team.limits, limits)) {
+      const key = `${change.number} ${change.from}`;
+      changes.set(key, { ...change, teams: (changes.get(key)?.teams ?? 0) + 1 });
+    }
+  });
+  return isUnavailable(compared) ? compared : { members: compared.members, behind, changes: [...changes.values()] };
+}
+
+/** Calls `see` for each of the first `teamsMax` teams that is on the plan and has other numbers. */
+async function eachBehind(
+  teams: TeamRegistry,
+  name: string,
+  limits: TeamLimits,
+  teamsMax: number,
+  see: (behind: TeamBehind) => void,
+): Promise<Omit<PlanComparison, 'examples'> | StoreUnavailable> {
+  let [looked, members, behind] = [0, 0, 0];
   for await (const page of pagesOf(teams)) {
     if (isUnavailable(page)) return page;
+    if (looked >= teamsMax) return { looked, complete: false, members, behind };
+    looked += page.length;
     for (const team of page.filter(({ plan }) => plan === name)) {
       members++;
-      if (differencesOf(team.limits, limits).length === 0) continue;
-      behind.push(team.teamId);
-      for (const change of numberChanges(team.limits, limits)) {
-        const key = `${change.number} ${change.from}`;
-        changes.set(key, { ...change, teams: (changes.get(key)?.teams ?? 0) + 1 });
-      }
+      const differences = differencesOf(team.limits, limits);
+      if (differences.length === 0) continue;
+      behind++;
+      see({ team, differences });
     }
   }
-  return { members, behind, changes: [...changes.values()] };
+  return { looked, complete: true, members, behind };
 }
 
 /** Ends after the last page, or after the first `unavailable`. */
@@ -105,25 +111,29 @@ function differencesOf(held: TeamLimits, plan: TeamLimits): TeamBehind['differen
   return numbers.filter((number) => held[number] !== plan[number]).map((number) => ({ number, held: held[number], plan: plan[number] }));
 }
 
-export type PlanNumbers = Readonly<Record<string, string | number>>;
-
 /** In the order of the configuration; numbers of the other billing are left out. */
-export function planNumbers(limits: TeamLimits): PlanNumbers {
-  const base = {
-    billing: limits.billing,
-    requests_per_second: limits.requestsPerSecond,
-    max_characters_per_request: limits.maxCharactersPerRequest,
-    max_glossaries: limits.maxGlossaries,
-    period_anchor: anchorOf(limits.period),
-  };
-  if (limits.billing === 'credit') return { ...base, credit_minor_per_million: limits.minorPerMillion, currency: limits.currency };
+export function planNumbers(limits: TeamLimits): Readonly<Record<string, string | number>> {
+  return { ...numbersOfAll(limits), period_anchor: anchorOf(limits.period), ...numbersOfBilling(limits), currency: limits.currency };
+}
+
+/** The numbers that every plan has. */
+export function numbersOfAll({ billing, requestsPerSecond, maxCharactersPerRequest, maxGlossaries }: TeamLimits) {
   return {
-    ...base,
+    billing,
+    requests_per_second: requestsPerSecond,
+    max_characters_per_request: maxCharactersPerRequest,
+    max_glossaries: maxGlossaries,
+  };
+}
+
+/** Those of the plan's billing. */
+export function numbersOfBilling(limits: TeamLimits) {
+  if (limits.billing === 'credit') return { credit_minor_per_million: limits.minorPerMillion };
+  return {
     characters: limits.characterLimit,
     period: lengthOf(limits.period),
     overage_cap_minor: limits.overageCapMinor,
     overage_minor_per_million: limits.minorPerMillion,
-    currency: limits.currency,
   };
 }
 

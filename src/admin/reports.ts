@@ -3,10 +3,13 @@ import type { Static } from 'typebox';
 import type { KeyLimits } from '../domain/key-limits.ts';
 import { minorRoundedDown } from '../domain/money.ts';
 import { rfc3339 } from '../domain/period.ts';
-import { anchorOf, lengthOf } from '../domain/period-rule.ts';
+import { anchorOf } from '../domain/period-rule.ts';
 import type { Plan } from '../domain/plan.ts';
+import { overageOf } from '../domain/usage-report.ts';
 import type { FoundKey, KeyRecord, Team } from '../ports/team-registry.ts';
-import type { FoundKeyAnswer, KeyAnswer, LiveAnswer, NewKeyAnswer, TeamAnswer } from './admin-schemas.ts';
+import type { PeriodUse } from '../ports/usage-history.ts';
+import { numbersOfAll, numbersOfBilling } from './plan-comparison.ts';
+import type { FoundKeyAnswer, KeyAnswer, LiveAnswer, NewKeyAnswer, PeriodAnswer, TeamAnswer } from './admin-schemas.ts';
 
 export type TeamReport = Static<typeof TeamAnswer>;
 
@@ -17,33 +20,17 @@ export function teamReport(team: Team): TeamReport {
     team_id: team.teamId,
     name: team.name,
     plan: team.plan,
-    billing: limits.billing,
-    requests_per_second: limits.requestsPerSecond,
-    max_characters_per_request: limits.maxCharactersPerRequest,
-    max_glossaries: limits.maxGlossaries,
-    ...billingPart(team),
+    ...numbersOfAll(limits),
+    ...numbersOfBilling(limits),
+    ...(limits.billing === 'credit' ? { balance_minor: minorRoundedDown(team.balanceMicro) } : {}),
     ...(anchorOf(limits.period) === 'calendar' ? { period_anchor: 'calendar' } : {}),
     currency: limits.currency,
     created_at: rfc3339(team.createdAtMs),
   };
 }
 
-function billingPart({ limits, balanceMicro }: Team): Partial<TeamReport> {
-  if (limits.billing === 'credit') {
-    return { credit_minor_per_million: limits.minorPerMillion, balance_minor: minorRoundedDown(balanceMicro) };
-  }
-  return {
-    characters: limits.characterLimit,
-    period: lengthOf(limits.period),
-    overage_cap_minor: limits.overageCapMinor,
-    overage_minor_per_million: limits.minorPerMillion,
-  };
-}
-
 /** A key's limits, under the names that operators use; absent if the key has no such limit. */
-export type LimitsReport = Pick<KeyReport, 'expires_at' | 'requests_per_second' | 'characters' | 'allowed_addresses'>;
-
-export function limitsReport({ expiresAtMs, requestsPerSecond, characters, allowedAddresses }: KeyLimits): LimitsReport {
+export function limitsReport({ expiresAtMs, requestsPerSecond, characters, allowedAddresses }: KeyLimits) {
   return {
     ...(expiresAtMs === undefined ? {} : { expires_at: rfc3339(expiresAtMs) }),
     ...(requestsPerSecond === undefined ? {} : { requests_per_second: requestsPerSecond }),
@@ -90,8 +77,14 @@ export function newKeyReport(key: string, { keyId, display, mode, teamId, limits
 
 export type PlanReport = { readonly name: string } & Plan;
 
-export function planReport(name: string, plan: Plan): PlanReport {
-  return { name, ...plan };
+export type PeriodReport = Static<typeof PeriodAnswer>;
+
+/** Based on the last plan that applied in the period. */
+export function periodReport({ startMs, endMs, closed, plan, limits, characters }: Omit<PeriodUse, 'number'>): PeriodReport {
+  const { billing } = limits;
+  const base = { period_start: rfc3339(startMs), period_end: rfc3339(endMs), closed, plan, billing, character_count: characters };
+  if (billing === 'credit') return base;
+  return { ...base, character_limit: limits.characterLimit, overage: overageOf(characters, limits) };
 }
 
 /** The figures of one step of five seconds; `app/` adds up those of all processes. */

@@ -8,8 +8,6 @@ import type { UsageQuestion, UsageRow } from './usage-rows.ts';
 const COLUMNS = ['team_id', 'name', 'plan', 'date', 'character_count', 'request_count'] as const satisfies readonly (keyof UsageRow)[];
 const KEY_COLUMNS = ['key_id', 'display', 'label', 'mode'] as const satisfies readonly (keyof UsageRow)[];
 
-const CSV_TYPE = 'text/csv; charset=utf-8';
-
 /** Writes rows as lines; `head` is the first line. */
 export function usageCsv({ keys }: Pick<UsageQuestion, 'keys'>) {
   const columns: readonly (keyof UsageRow)[] = keys ? [...COLUMNS, ...KEY_COLUMNS] : COLUMNS;
@@ -64,13 +62,8 @@ export async function usageDownload(reading: UsageReading, question: UsageQuesti
   const { from, to } = question.range;
   return {
     kind: 'download',
-    contentType: CSV_TYPE,
-    disposition: dispositionOf(dateOf(from), dateOf(to)),
+    contentType: 'text/csv; charset=utf-8',
+    disposition: `attachment; filename="usage-${dateOf(from)}-to-${dateOf(to)}.csv"`,
     pieces: pieces(),
   };
-}
-
-/** `usage-2026-11-01-to-2026-11-30.csv`, as a header value. */
-function dispositionOf(from: string, to: string): string {
-  return `attachment; filename="usage-${from}-to-${to}.csv"`;
 }

@@ -1,9 +1,9 @@
 // Formats an event for its receiver: a CloudEvents 1.0 object in JSON.
-import { keyReport, teamReport } from '../admin/reports.ts';
+import { keyReport, periodReport, teamReport } from '../admin/reports.ts';
 import { minorRoundedDown } from '../domain/money.ts';
 import { rfc3339 } from '../domain/period.ts';
 import { dateOf } from '../domain/usage-days.ts';
-import { periodReport, usageReport } from '../domain/usage-report.ts';
+import { usageReport } from '../domain/usage-report.ts';
 import type { EventFacts, KeptEvent } from '../ports/outbox.ts';
 
 export const CLOUD_EVENT_TYPE = 'application/cloudevents+json';

@@ -1,11 +1,11 @@
 // The history on a team's page: the last 30 days and 13 months, and its periods with their usage.
 import { refusalOf } from '../admin/admin-refusals.ts';
+import { periodReport } from '../admin/reports.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { dayOf } from '../domain/period.ts';
 import { dateOf, dayOfDate, monthOf } from '../domain/usage-days.ts';
-import { periodReport } from '../domain/usage-report.ts';
 import type { KeyDay, PeriodUse } from '../ports/usage-history.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
 import type { ConsoleParts } from './console-route.ts';

@@ -75,10 +75,7 @@ export interface AuditDifference {
 /** `undefined` if nothing differs. `before` is empty for a new team. */
 export function teamDifference(before: AuditedTeam | undefined, after: AuditedTeam): AuditDifference | undefined {
   if (before === undefined) return { before: {}, after: stateOf(after) };
-  const changed = CHANGING.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
-  if (changed.length === 0) return undefined;
-  const only = (team: AuditedTeam): AuditState => Object.fromEntries(changed.map((name) => [name, team[name]]));
-  return { before: only(before), after: only(after) };
+  return differenceIn(CHANGING, before, after);
 }
 
 const CHANGING = ['name', 'plan', 'limits', 'balanceMicro'] as const;
@@ -99,14 +96,19 @@ export interface ChangeableKey extends KeyLimits {
 
 /** `undefined` if nothing differs. */
 export function keyDifference(before: ChangeableKey, after: ChangeableKey): AuditDifference | undefined {
-  const changed = CHANGING_OF_KEYS.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
-  if (changed.length === 0) return undefined;
-  const only = (key: ChangeableKey): AuditState =>
-    Object.fromEntries(changed.filter((name) => key[name] !== undefined).map((name) => [name, key[name]]));
-  return { before: only(before), after: only(after) };
+  return differenceIn(CHANGING_OF_KEYS, before, after);
 }
 
 const CHANGING_OF_KEYS = ['label', 'status', 'expiresAtMs', 'requestsPerSecond', 'characters', 'allowedAddresses'] as const;
+
+/** Those of the members that differ; absent where a side does not have one. */
+function differenceIn<State extends AuditState>(names: readonly (keyof State)[], before: State, after: State): AuditDifference | undefined {
+  const changed = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+  if (changed.length === 0) return undefined;
+  const only = (state: State): AuditState =>
+    Object.fromEntries(changed.filter((name) => state[name] !== undefined).map((name) => [name, state[name]]));
+  return { before: only(before), after: only(after) };
+}
 
 export const REVOCATION: AuditDifference = { before: { status: 'active' }, after: { status: 'revoked' } };
 

@@ -1,4 +1,6 @@
 // Usage by day: ranges of calendar days as callers give them, dates as they are shown, and counts summed over them.
+import type { Static } from 'typebox';
+import type { DayUsageAnswer } from './answers.ts';
 import { DAY_MS } from './period.ts';
 
 /** Whole days since 1970-01-01, in UTC; both ends inclusive. */
@@ -82,12 +84,6 @@ export function dateIn(span: UsageSpan, day: number): string | null {
   return span === 'day' ? dateOf(day) : monthOf(day);
 }
 
-export interface DayReport {
-  readonly date: string;
-  readonly character_count: number;
-  readonly request_count: number;
-}
-
 interface DayCount {
   readonly day: number;
   readonly characters: number;
@@ -95,8 +91,8 @@ interface DayCount {
 }
 
 /** Sums the keys' counts, which are ordered by day, into the team's count per day. */
-export function dayReports(days: readonly DayCount[]): DayReport[] {
-  const reports: { date: string; character_count: number; request_count: number }[] = [];
+export function dayReports(days: readonly DayCount[]): Static<typeof DayUsageAnswer>[] {
+  const reports: Static<typeof DayUsageAnswer>[] = [];
   let last = -1;
   for (const { day, characters, requests } of days) {
     if (day !== last) reports.push({ date: dateOf(day), character_count: 0, request_count: 0 });

@@ -1,4 +1,6 @@
 // A team's usage as shown to callers and operators: the body of GET /v1/usage.
+import type { Static } from 'typebox';
+import type { UsageAnswer } from './answers.ts';
 import type { KeyMode } from './api-key.ts';
 import { costMicro, minorRoundedDown } from './money.ts';
 import type { Micro } from './money.ts';
@@ -21,42 +23,7 @@ export interface UsageFigures {
   }[];
 }
 
-export interface KeyUsageReport {
-  readonly display: string;
-  readonly label: string;
-  readonly mode: KeyMode;
-  readonly character_count: number;
-  readonly request_count: number;
-  readonly last_used_at: string | null;
-}
-
-interface UsageReportBase {
-  readonly team_id: string;
-  readonly plan: string;
-  readonly requests_per_second: number;
-  readonly period_start: string;
-  readonly period_end: string;
-  readonly character_count: number;
-  readonly keys: readonly KeyUsageReport[];
-}
-
-export interface QuotaUsageReport extends UsageReportBase {
-  readonly billing: 'quota';
-  readonly character_limit: number;
-  readonly overage: {
-    readonly character_count: number;
-    readonly cost_minor: number;
-    readonly cap_minor: number;
-    readonly currency: string;
-  };
-}
-
-export interface CreditUsageReport extends UsageReportBase {
-  readonly billing: 'credit';
-  readonly credit: { readonly balance_minor: number; readonly currency: string };
-}
-
-export type UsageReport = QuotaUsageReport | CreditUsageReport;
+export type UsageReport = Static<typeof UsageAnswer>;
 
 /** Members are in output order. */
 export function usageReport(usage: UsageFigures): UsageReport {
@@ -84,38 +51,8 @@ export function usageReport(usage: UsageFigures): UsageReport {
   return { team_id: team.teamId, plan: team.plan, billing: 'quota', ...base, character_limit: limits.characterLimit, overage, keys };
 }
 
-/** A period of a team, as reported by stores. */
-export interface PeriodFigures {
-  readonly startMs: number;
-  readonly endMs: number;
-  readonly closed: boolean;
-  readonly plan: string;
-  readonly limits: TeamLimits;
-  readonly characters: number;
-}
-
-export interface PeriodReport {
-  readonly period_start: string;
-  readonly period_end: string;
-  /** Whether it is final. */
-  readonly closed: boolean;
-  readonly plan: string;
-  readonly billing: 'quota' | 'credit';
-  readonly character_count: number;
-  /** Like `overage`, only with quota billing. */
-  readonly character_limit?: number;
-  readonly overage?: QuotaUsageReport['overage'];
-}
-
-/** Based on the last plan that applied in the period. */
-export function periodReport({ startMs, endMs, closed, plan, limits, characters }: PeriodFigures): PeriodReport {
-  const { billing } = limits;
-  const base = { period_start: rfc3339(startMs), period_end: rfc3339(endMs), closed, plan, billing, character_count: characters };
-  if (billing === 'credit') return base;
-  return { ...base, character_limit: limits.characterLimit, overage: overageOf(characters, limits) };
-}
-
-function overageOf(characters: number, limits: TeamLimits): QuotaUsageReport['overage'] {
+/** What was used beyond the included characters, and what it costs. */
+export function overageOf(characters: number, limits: TeamLimits): Extract<UsageReport, { billing: 'quota' }>['overage'] {
   const beyond = Math.max(0, characters - limits.characterLimit);
   return {
     character_count: beyond,

@@ -56,7 +56,7 @@ async function* pagesOf(
 ): AsyncGenerator<readonly AuditEntryReport[]> {
   let after: string | undefined;
   do {
-    const { entries, next } = valueOf(await admin.listAudit({ teamId, after, sinceMs, limit: PAGE }));
+    const { items: entries, next } = valueOf(await admin.listAudit({ teamId, after, sinceMs, limit: PAGE }));
     if (entries.length > 0) yield entries.map(auditEntryReport);
     after = next;
   } while (after !== undefined);

@@ -1,7 +1,8 @@
 // lingate usage and usage periods: a team's usage in its current period, as its callers see it, and in all of its periods.
 import { UsageReading } from '../../admin/usage-reading.ts';
-import { periodReport } from '../../domain/usage-report.ts';
-import type { PeriodReport, UsageReport } from '../../domain/usage-report.ts';
+import { periodReport } from '../../admin/reports.ts';
+import type { PeriodReport } from '../../admin/reports.ts';
+import type { UsageReport } from '../../domain/usage-report.ts';
 import type { Usage } from '../../ports/team-registry.ts';
 import type { Command } from '../command.ts';
 import { lastUse } from '../key-flags.ts';

@@ -24,7 +24,7 @@ async function auditPage({ request }: SignedInVisit, { operations }: ConsolePart
   const asked = askedOf(request.query);
   const found = await operations.listAudit({ teamId: asked.teamId, after: asked.cursor, sinceMs: undefined, limit: PAGE_ENTRIES });
   if (found.kind !== 'done') return refusalOf(found);
-  const { entries, next } = found.value;
+  const { items: entries, next } = found.value;
   const main = html`<h1>Audit</h1>
     ${asked.teamId === undefined ? undefined : ofOneTeam(asked.teamId)}
     ${entries.length === 0 ? html`<p class="soft">There are no ${asked.cursor === undefined ? '' : 'older '}changes.</p>` : listed(entries, asked)}

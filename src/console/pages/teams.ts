@@ -49,7 +49,7 @@ async function teamsPage(visit: SignedInVisit, { operations }: ConsoleParts): Pr
   });
   if (found.kind !== 'done') return refusalOf(found);
   const { compare } = SORTS[asked.sort];
-  const teams = compare === undefined ? found.value.teams : found.value.teams.toSorted(compare);
+  const teams = compare === undefined ? found.value.items : found.value.items.toSorted(compare);
   const main = html`<div class="title">
       <h1>Teams</h1>
       ${mayChange(visit) ? html`<a class="button" href="${CONSOLE_PREFIX}/teams/new">New team</a>` : undefined}

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Plan } from '../../../src/domain/plan.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
-import { periodReport, usageReport } from '../../../src/domain/usage-report.ts';
+import { usageReport } from '../../../src/domain/usage-report.ts';
 import type { UsageFigures } from '../../../src/domain/usage-report.ts';
 
 const base = { requests_per_second: 50, max_characters_per_request: 100, max_glossaries: 1, currency: 'EUR' };
@@ -78,32 +78,5 @@ describe('the usage report', () => {
       cost_minor: 0,
       cap_minor: 0,
     });
-  });
-});
-
-describe('the report for a period', () => {
-  const period = (plan: Plan, closed: boolean) =>
-    periodReport({
-      startMs: Date.UTC(2026, 9, 1),
-      endMs: Date.UTC(2026, 10, 1),
-      closed,
-      plan: 'pro',
-      limits: limitsOf(plan),
-      characters: 1_001_000,
-    });
-
-  test('with a quota plan has the same limit and overage as the usage report', () => {
-    expect(JSON.stringify(period(quota, true))).toBe(
-      '{"period_start":"2026-10-01T00:00:00Z","period_end":"2026-11-01T00:00:00Z","closed":true,"plan":"pro","billing":"quota",' +
-        '"character_count":1001000,"character_limit":1000,' +
-        '"overage":{"character_count":1000000,"cost_minor":10,"cap_minor":10,"currency":"EUR"}}',
-    );
-    expect(period(quota, true).overage).toEqual(overageOf(1_001_000));
-  });
-
-  test('with a credit plan has neither', () => {
-    expect(JSON.stringify(period(credit, false))).toBe(
-      '{"period_start":"2026-10-01T00:00:00Z","period_end":"2026-11-01T00:00:00Z","closed":false,"plan":"pro","billing":"credit","character_count":1001000}',
-    );
   });
 });

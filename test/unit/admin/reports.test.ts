@@ -1,0 +1,44 @@
+// What commands and the admin API report of a period, with the same members for each billing.
+import { describe, expect, test } from 'vitest';
+import { periodReport } from '../../../src/admin/reports.ts';
+import { limitsOf } from '../../../src/domain/plan.ts';
+import type { Plan } from '../../../src/domain/plan.ts';
+import { overageOf } from '../../../src/domain/usage-report.ts';
+
+const base = { requests_per_second: 50, max_characters_per_request: 100, max_glossaries: 1, currency: 'EUR' };
+const quota: Plan = {
+  ...base,
+  billing: 'quota',
+  characters: 1000,
+  period: 'P1M',
+  overage_cap_minor: 10,
+  overage_minor_per_million: 2000,
+};
+const credit: Plan = { ...base, billing: 'credit', credit_minor_per_million: 2500 };
+
+describe('the report for a period', () => {
+  const period = (plan: Plan, closed: boolean) =>
+    periodReport({
+      startMs: Date.UTC(2026, 9, 1),
+      endMs: Date.UTC(2026, 10, 1),
+      closed,
+      plan: 'pro',
+      limits: limitsOf(plan),
+      characters: 1_001_000,
+    });
+
+  test('with a quota plan has the same limit and overage as the usage report', () => {
+    expect(JSON.stringify(period(quota, true))).toBe(
+      '{"period_start":"2026-10-01T00:00:00Z","period_end":"2026-11-01T00:00:00Z","closed":true,"plan":"pro","billing":"quota",' +
+        '"character_count":1001000,"character_limit":1000,' +
+        '"overage":{"character_count":1000000,"cost_minor":10,"cap_minor":10,"currency":"EUR"}}',
+    );
+    expect(period(quota, true).overage).toEqual(overageOf(1_001_000, limitsOf(quota)));
+  });
+
+  test('with a credit plan has neither', () => {
+    expect(JSON.stringify(period(credit, false))).toBe(
+      '{"period_start":"2026-10-01T00:00:00Z","period_end":"2026-11-01T00:00:00Z","closed":false,"plan":"pro","billing":"credit","character_count":1001000}',
+    );
+  });
+});
