@@ -1,5 +1,5 @@
 // The admin API: handles a request on the ops listener, and answers JSON or a problem document.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { refuse } from '../core/problem.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
 import type { Refusal } from '../core/outcome.ts';
@@ -11,7 +11,7 @@ import type { HandlerParts, Input } from './admin-handlers.ts';
 import { headerOf, match, readBody } from './admin-input.ts';
 import type { AdminRequest } from './admin-input.ts';
 import type { AdminOperations } from './admin-operations.ts';
-import { KEY_OF_ANOTHER, MAY_ONLY_READ, WAIT, WRONG_TOKEN } from './admin-refusals.ts';
+import { bugRefusal, KEY_OF_ANOTHER, MAY_ONLY_READ, WAIT, WRONG_TOKEN } from './admin-refusals.ts';
 import { ADMIN_PREFIX } from './admin-routes.ts';
 import type { AdminRoute } from './admin-routes.ts';
 import type { GlossaryOperations } from './glossary-operations.ts';
@@ -48,9 +48,10 @@ interface RequestContext extends Pick<Input, 'once'> {
   readonly id?: string | undefined;
 }
 
-export const ADMIN_BODY_BYTES_MAX = 16_384;
-
+/** An app of the ops listener. */
 export class AdminApi {
+  readonly prefix = ADMIN_PREFIX;
+  readonly bodyBytesMax = 16_384;
   readonly #options: AdminApiOptions;
   readonly #answered: IdempotentAnswers<AdminAnswer>;
   readonly #handlers: ReturnType<typeof adminHandlers>;
@@ -80,13 +81,13 @@ export class AdminApi {
     }
     const what = `${request.method} ${request.path}?${request.query.toString()}\n${request.body.toString('latin1')}`;
     // The answers that a process keeps are lost with it, and other processes do not have them: changes of money are remembered in the store too.
-    const once = { id: digestOf(key, 'hex'), request: digestOf(what, 'base64') };
+    const once = { id: hash('sha256', key, 'hex'), request: hash('sha256', what, 'base64') };
     const answer = await this.#answered.run(key, what, (id) => run(id, once));
     return answer === 'mismatch' ? this.#problem(KEY_OF_ANOTHER, requestId) : answer;
   }
 
   tooLarge(request: Pick<AdminRequest, 'headers' | 'remoteAddress'>): AdminAnswer {
-    const tooLarge = refuse('validation_error', `body: may be at most ${ADMIN_BODY_BYTES_MAX} bytes long.`);
+    const tooLarge = refuse('validation_error', `body: may be at most ${this.bodyBytesMax} bytes long.`);
     const operator = this.#operatorOf(request);
     return this.#problem('kind' in operator ? operator : tooLarge, this.#options.newId());
   }
@@ -122,12 +123,7 @@ export class AdminApi {
         headers: { 'X-Request-Id': requestId },
       };
     } catch (error) {
-      this.#options.log.error('a bug', {
-        request_id: requestId,
-        where: `admin ${route.id}`,
-        reason: error instanceof Error ? error.name : typeof error,
-      });
-      return this.#problem(refuse('internal_error', 'Something unexpected failed on our side.'), requestId);
+      return this.#problem(bugRefusal(this.#options.log, requestId, `admin ${route.id}`, error), requestId);
     }
   }
 
@@ -166,10 +162,6 @@ function emptyAnswer({ replicated }: { readonly replicated?: boolean }, requestI
 
 function fileOf({ contentType, disposition, pieces }: Download, requestId: string): AdminAnswer {
   return { status: 200, contentType, body: '', pieces, headers: { 'X-Request-Id': requestId, 'Content-Disposition': disposition } };
-}
-
-function digestOf(text: string, encoding: 'base64' | 'hex'): string {
-  return createHash('sha256').update(text).digest(encoding);
 }
 
 /** After a 5xx it is unknown whether anything was changed. */

@@ -2,6 +2,7 @@
 import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { Log } from '../ports/log.ts';
 import { replicatedMember } from './admin-result.ts';
 import type { AdminRefusal, AdminResult } from './admin-result.ts';
 import type { Download } from './usage-csv.ts';
@@ -19,6 +20,12 @@ export const WAIT = refuse('rate_limited', 'Too many wrong tokens from this addr
   ['Retry-After', '60'],
 ]);
 export const KEY_OF_ANOTHER = refuse('validation_error', 'Idempotency-Key: was already used for another request; use a new one.');
+
+/** Logs an error that was thrown, and answers nothing of it. */
+export function bugRefusal(log: Log, requestId: string, where: string, error: unknown): Refusal {
+  log.error('a bug', { request_id: requestId, where, reason: error instanceof Error ? error.name : typeof error });
+  return refuse('internal_error', 'Something unexpected failed on our side.');
+}
 
 type Refused = AdminRefusal | StoreUnavailable;
 /** Refusals whose answers name something. */

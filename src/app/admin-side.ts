@@ -1,7 +1,6 @@
 // Builds the admin API and the console for the ops listener.
 import { performance } from 'node:perf_hooks';
-import { ADMIN_BODY_BYTES_MAX, AdminApi } from '../admin/admin-api.ts';
-import { ADMIN_PREFIX } from '../admin/admin-routes.ts';
+import { AdminApi } from '../admin/admin-api.ts';
 import { liveReport } from '../admin/reports.ts';
 import type { LiveReport } from '../admin/reports.ts';
 import { AdminOperations } from '../admin/admin-operations.ts';
@@ -11,9 +10,7 @@ import { UsageReading } from '../admin/usage-reading.ts';
 import type { Config } from '../config/config.ts';
 import { adminOperators } from '../config/secrets.ts';
 import { Console } from '../console/console.ts';
-import { CONSOLE_BODY_BYTES_MAX } from '../console/form.ts';
 import type { Overview } from '../console/overview-figures.ts';
-import { CONSOLE_PREFIX } from '../console/console-route.ts';
 import { ProblemWriter } from '../core/problem-writer.ts';
 import { ulidSource } from '../domain/ulid.ts';
 import type { OpsApp } from '../ops/ops-request.ts';
@@ -65,41 +62,12 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
   const usage = new UsageReading(history);
   const attempts = new SignInAttempts({ operators, now });
   const overview = async (): Promise<Overview> => overviewOf(await processes(), config(), Date.now());
-  const live = async (): Promise<LiveReport> => reportOf(await overview());
+  const live = async (): Promise<LiveReport> => {
+    const { stepMs, steps } = await overview();
+    return liveReport(stepMs / 1000, steps);
+  };
   let writer: ProblemWriter | undefined;
   const problems = (): ProblemWriter => (writer ??= new ProblemWriter({ docsUrl: docsUrl(), realm: config().service.name }));
-  const api = new AdminApi({ operations, glossaries, usage, attempts, live, problems, log, newId, now, nowMs: Date.now });
-  const serviceName = (): string => config().service.name;
-  const pages = new Console({
-    operations,
-    operators,
-    glossaries,
-    usage,
-    attempts,
-    overview,
-    problems,
-    serviceName,
-    log,
-    newId,
-    now,
-    nowMs: Date.now,
-  });
-  return [
-    {
-      prefix: CONSOLE_PREFIX,
-      bodyBytesMax: CONSOLE_BODY_BYTES_MAX,
-      handle: (request) => pages.handle(request),
-      tooLarge: (request) => pages.tooLarge(request),
-    },
-    {
-      prefix: ADMIN_PREFIX,
-      bodyBytesMax: ADMIN_BODY_BYTES_MAX,
-      handle: (request) => api.handle(request),
-      tooLarge: (request) => api.tooLarge(request),
-    },
-  ];
-}
-
-function reportOf({ stepMs, steps }: Overview): LiveReport {
-  return liveReport(stepMs / 1000, steps);
+  const shared = { operations, glossaries, usage, attempts, problems, log, newId, now, nowMs: Date.now };
+  return [new Console({ ...shared, operators, overview, serviceName: () => config().service.name }), new AdminApi({ ...shared, live })];
 }

@@ -1,15 +1,12 @@
 // Builds a gateway's API documents from its configuration.
 import type { Config } from '../config/config.ts';
-import { NO_PLUGINS, withPlugins } from '../config/plugins.ts';
+import { formatNetworkAddress } from '../config/network-address.ts';
+import type { NetworkAddress } from '../config/network-address.ts';
+import { withPlugins } from '../config/plugins.ts';
 import { openApiDocument } from '../docs/openapi-document.ts';
 import type { OpenApiOptions } from '../docs/openapi-document.ts';
 import { pluginDocuments } from '../docs/plugin-document.ts';
 import type { PluginApis } from '../ports/plugin-route.ts';
-
-export interface Address {
-  readonly host: string;
-  readonly port: number;
-}
 
 /** The version in every path. */
 const API_VERSION = '1';
@@ -25,14 +22,9 @@ export interface ApiDescriptions {
 /** Opens neither the store nor a port. */
 export function describeApis(config: Config): Promise<ApiDescriptions> {
   return withPlugins(config.plugins, (apis) => ({
-    service: describeApi(config, apis),
+    service: openApiDocument(describedBy(config, apis)),
     plugins: pluginDocuments(describedBy(config, apis)),
   }));
-}
-
-/** The OpenAPI document of a gateway with this configuration. Opens neither the store nor a port. */
-export function describeApi(config: Config, pluginApis: PluginApis = NO_PLUGINS): Record<string, unknown> {
-  return openApiDocument(describedBy(config, pluginApis));
 }
 
 function describedBy(config: Config, pluginApis: PluginApis): OpenApiOptions {
@@ -40,13 +32,13 @@ function describedBy(config: Config, pluginApis: PluginApis): OpenApiOptions {
 }
 
 /** The URL that callers use: the configured one, or the listening address. */
-export function serverUrlOf(config: Config, address: Address): string {
+export function serverUrlOf(config: Config, address: NetworkAddress): string {
   return config.service.publicUrl ?? publicUrl(config, address);
 }
 
 /** The listening address. */
-export function publicUrl(config: Config, address: Address): string {
-  return urlOf(address, config.tls === undefined ? 'http' : 'https');
+export function publicUrl(config: Config, address: NetworkAddress): string {
+  return `${config.tls === undefined ? 'http' : 'https'}://${formatNetworkAddress(address)}`;
 }
 
 export function apiOptions(
@@ -67,8 +59,4 @@ export function apiOptions(
     hasConsole: config.admin !== undefined,
     pluginApis: { ...pluginApis, routes: pluginApis.routes.filter(({ undocumented }) => undocumented !== true) },
   };
-}
-
-export function urlOf({ host, port }: Address, scheme: 'http' | 'https'): string {
-  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -1,9 +1,9 @@
 // The whole gateway in one process: the public side, the operator's side, reload and stop.
 import type { Config } from '../config/config.ts';
 import { reloadOf } from '../config/changes.ts';
+import type { NetworkAddress } from '../config/network-address.ts';
 import { Teardown } from '../core/teardown.ts';
 import { publicUrl, serverUrlOf } from './api-description.ts';
-import type { Address } from './api-description.ts';
 import { openOperators, readOperators } from './admin-side.ts';
 import { openWaitingListener, startOperatorSide } from './operator-side.ts';
 import type { AppOptions } from './operator-side.ts';
@@ -16,13 +16,12 @@ import { stopWithinMs } from './until-stopped.ts';
 import { openEvents, openTeamWatch } from './once-per-gateway.ts';
 
 export { startDemoEngine } from '../demo/demo-engine.ts';
-export type { Address } from './api-description.ts';
 export type { AppOptions } from './operator-side.ts';
 
 /** A running gateway. */
 export interface App {
-  readonly listen: Address;
-  readonly ops: Address;
+  readonly listen: NetworkAddress;
+  readonly ops: NetworkAddress;
   readonly listenUrl: string;
   readonly opsUrl: string;
   readonly log: Log;

@@ -21,22 +21,13 @@ export function setUpEngines(
   return engineSettings(config, { protocols: new Map([...builtInProtocols, ...added]), env, isFieldName });
 }
 
-/** The same check without a gateway. Opens neither the store nor a port. */
-export function checkEngines(config: Config, env: Environment): Promise<readonly EngineSettings[]> {
-  return withEngines(config, env, (settings) => Promise.resolve(settings));
-}
-
-/** Uses the engines' protocols and options without a gateway. Sets up plugins only if a protocol is not built in. */
+/** Uses the engines' protocols and options without a gateway: opens neither the store nor a port. Sets up plugins only if a protocol is not built in. */
 export async function withEngines<T>(
   config: Config,
   env: Environment,
   use: (settings: readonly EngineSettings[]) => Promise<T>,
 ): Promise<T> {
-  if (areBuiltIn(config) || config.plugins.length === 0) return use(setUpEngines(config, new Map(), env));
+  const areBuiltIn = config.engines.every(({ protocol }) => builtInProtocols.has(protocol));
+  if (areBuiltIn || config.plugins.length === 0) return use(setUpEngines(config, new Map(), env));
   return withPlugins(config.plugins, (plugins) => use(setUpEngines(config, plugins.engines, env)));
-}
-
-/** Whether all protocols are known without plugins. */
-export function areBuiltIn({ engines }: Pick<Config, 'engines'>): boolean {
-  return engines.every(({ protocol }) => builtInProtocols.has(protocol));
 }

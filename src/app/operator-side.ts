@@ -2,16 +2,16 @@
 import type { Config } from '../config/config.ts';
 import { adminApps } from './admin-side.ts';
 import type { AdminParts } from './admin-side.ts';
-import { apiOptions, urlOf } from './api-description.ts';
-import type { Address } from './api-description.ts';
-import { isLoopback } from '../config/network-address.ts';
+import { apiOptions } from './api-description.ts';
+import { formatNetworkAddress, isLoopback } from '../config/network-address.ts';
+import type { NetworkAddress } from '../config/network-address.ts';
 import type { LogDestination } from '../ops/json-log.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
 import type { OpenApiOptions } from '../docs/openapi-document.ts';
 import { adminOpenApi } from '../admin/admin-openapi.ts';
 import { startOpsListener } from '../ops/ops-listener.ts';
 import type { OpsContent, OpsListener, OpsPages } from '../ops/ops-listener.ts';
-import { opsPages, WAITING_PAGES } from '../ops/ops-pages.ts';
+import { json, opsPages, WAITING_PAGES } from '../ops/ops-pages.ts';
 import type { Log } from '../ports/log.ts';
 import type { PluginApis } from '../ports/plugin-route.ts';
 
@@ -39,7 +39,7 @@ export interface OperatorSideOptions {
 }
 
 export interface OperatorSide {
-  readonly address: Address;
+  readonly address: NetworkAddress;
   readonly url: string;
   /** The base of problem `type` URIs. */
   readonly docsUrl: string;
@@ -66,10 +66,13 @@ export async function startOperatorSide(options: OperatorSideOptions): Promise<O
   const { config, ready, metrics, docsOnOps, pluginApis, admin, log } = options;
   const { opsNames, service } = config();
   const api = (): OpenApiOptions => apiOptions(config(), side, pluginApis);
+  const adminPages: OpsPages = {
+    '/admin/openapi.json': () => json(adminOpenApi({ serviceName: config().service.name, serverUrl: side.url, docsUrl: side.docsUrl })),
+  };
   const content: OpsContent = {
     pages: {
       ...opsPages({ ready, metrics, api, documents: [...pluginApis.documents.keys()] }),
-      ...(admin === undefined ? {} : adminPages(() => adminDocument(config(), side))),
+      ...(admin === undefined ? {} : adminPages),
     },
     // Host names are only checked if the console is on: otherwise no browser has an operator's session.
     names: admin === undefined ? undefined : opsNames,
@@ -77,7 +80,7 @@ export async function startOperatorSide(options: OperatorSideOptions): Promise<O
   };
   options.listener?.show(content);
   const listener = options.listener ?? (await openListener(config(), log, content));
-  const url = urlOf(listener.address, 'http');
+  const url = `http://${formatNetworkAddress(listener.address)}`;
   const side: OperatorSide = {
     address: listener.address,
     url,
@@ -86,12 +89,4 @@ export async function startOperatorSide(options: OperatorSideOptions): Promise<O
     close: () => listener.close(),
   };
   return side;
-}
-
-function adminPages(document: () => Record<string, unknown>): OpsPages {
-  return { '/admin/openapi.json': () => ({ status: 200, contentType: 'application/json', body: JSON.stringify(document()) }) };
-}
-
-function adminDocument({ service }: Config, { url, docsUrl }: OperatorSide): Record<string, unknown> {
-  return adminOpenApi({ serviceName: service.name, serverUrl: url, docsUrl });
 }

@@ -1,12 +1,12 @@
 // The console: handles a request on the ops listener. Checks who may see a page, whether a form is ours, and that it takes effect once.
-import { MAY_ONLY_READ } from '../admin/admin-refusals.ts';
+import { bugRefusal, MAY_ONLY_READ } from '../admin/admin-refusals.ts';
 import { IDEMPOTENCY_KEY, IdempotentAnswers } from '../admin/idempotency.ts';
 import { actorOf } from '../admin/operators.ts';
 import type { Operators } from '../admin/operators.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
 import { refuse } from '../core/problem.ts';
 import { html } from '../docs/html.ts';
-import type { OpsAnswer, OpsRequest } from '../ops/ops-request.ts';
+import type { OpsAnswer, OpsApp, OpsRequest } from '../ops/ops-request.ts';
 import { answerOf } from './answer.ts';
 import { cookieOf, isSame, Sessions, SignInFormTokens } from './sessions.ts';
 import { CONSOLE_BODY_BYTES_MAX, EMPTY_FORM, isFromHere, ONCE_FIELD, readForm, TOKEN_FIELD } from './form.ts';
@@ -38,7 +38,9 @@ const PERHAPS_DONE = refuse(
 );
 const SENT_BEFORE = refuse('validation_error', 'This form was sent before, with other values. Open the page again.');
 
-export class Console {
+export class Console implements OpsApp {
+  readonly prefix = CONSOLE_PREFIX;
+  readonly bodyBytesMax = CONSOLE_BODY_BYTES_MAX;
   readonly #options: ConsoleOptions;
   readonly #parts: ConsoleParts;
   readonly #sessions: Sessions;
@@ -135,12 +137,7 @@ export class Console {
       const isAway = answer.kind === 'problem' && answer.problem.code === 'service_unavailable';
       return isAway && route.method === 'POST' ? PERHAPS_DONE : answer;
     } catch (error) {
-      this.#options.log.error('a bug', {
-        request_id: visit.requestId,
-        where: `console ${route.method} ${route.path}`,
-        reason: error instanceof Error ? error.name : typeof error,
-      });
-      return refuse('internal_error', 'Something unexpected failed on our side.');
+      return bugRefusal(this.#options.log, visit.requestId, `console ${route.method} ${route.path}`, error);
     }
   }
 

@@ -48,7 +48,7 @@ export function documentPages(api: () => OpenApiOptions, documents: readonly str
   };
 }
 
-function json(value: unknown): ReturnType<DocumentPages[string]> {
+export function json(value: unknown): ReturnType<DocumentPages[string]> {
   return { status: 200, contentType: 'application/json', body: JSON.stringify(value) };
 }
 

@@ -5,8 +5,9 @@ import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { startApp, startDemoEngine } from '../../app/app.ts';
-import type { Address, App } from '../../app/app.ts';
+import type { App } from '../../app/app.ts';
 import type { Config } from '../../config/config.ts';
+import type { NetworkAddress } from '../../config/network-address.ts';
 import { digestOf, displayOf, matchesKeyPattern, newKey } from '../../domain/api-key.ts';
 import { ONLY_ENGINE } from '../../domain/engine-routing.ts';
 import { limitsOf } from '../../domain/plan.ts';
@@ -105,7 +106,7 @@ async function demoConfig(context: CommandContext, config: Config, engineUrl: st
 }
 
 /** Any free port if the default one is busy. An address that the user chose is kept, and fails with a clear message. */
-async function freeUnlessAsked(address: Address, asked: string | undefined): Promise<Address> {
+async function freeUnlessAsked(address: NetworkAddress, asked: string | undefined): Promise<NetworkAddress> {
   if (asked !== undefined && asked !== '') return address;
   const probe = createServer();
   try {

@@ -4,7 +4,7 @@ import { ENGINE_FLAGS, UsageError } from '../command.ts';
 import type { Command, CommandContext, Flags } from '../command.ts';
 import { soundConfig } from '../judged-config.ts';
 import { newStoreText } from '../with-store.ts';
-import { checkEngines } from '../../app/engine-setup.ts';
+import { withEngines } from '../../app/engine-setup.ts';
 import type { Config } from '../../config/config.ts';
 import { reload } from '../../app/reload.ts';
 import type { Reloadable } from '../../app/reload.ts';
@@ -61,7 +61,7 @@ export const serve: Command = {
 /** Also reads the secrets, so that a missing one is reported now and not at the next start. */
 async function checkedConfig(context: CommandContext): Promise<Config> {
   const config = await context.config();
-  await checkEngines(config, context.io.env);
+  await withEngines(config, context.io.env, () => Promise.resolve());
   return config;
 }
 

@@ -1,7 +1,7 @@
 // The API reference agrees with the code: routes, codes, members and bodies.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { describeApi } from '../../../src/app/api-description.ts';
+import { describeApis } from '../../../src/app/api-description.ts';
 import { describeRoutes } from '../../../src/app/route-rows.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { problems } from '../../../src/core/problem.ts';
@@ -15,7 +15,7 @@ import { Documented } from './documented.ts';
 import type { OpenApi } from './documented.ts';
 
 const config = loadConfig({ file: undefined, env: {}, flags: {} });
-const documented = new Documented(describeApi(config) as unknown as OpenApi);
+const documented = new Documented((await describeApis(config)).service as unknown as OpenApi);
 const languages = new Languages(config.languages);
 const codes = Object.keys(problems) as ProblemCode[];
 
