@@ -8,8 +8,8 @@ export const HTTP_URL = 'an absolute http or https URL without credentials, quer
 export const isHttpUrl = (value: string): boolean =>
   /^https?:\/\/[^\s"'<>\\^`{|}?#@]+$/i.test(value) && URL.canParse(value) && /^[!-~]+$/.test(value);
 
-/** Valid names of engines and protocols. */
-export const ENGINE_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/;
+/** Valid names of engines, protocols and plans. */
+export const PLAIN_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/;
 const ENGINE_TIMEOUT_MS_MAX = 300_000;
 
 const PAIRS = 'any, ask, or a list of pairs, for example [EN-ES, ES-EN]';
@@ -23,7 +23,7 @@ function isPairs(value: unknown): boolean {
 
 /** The settings of an engine, besides its URLs. */
 const engineMembers = {
-  protocol: matching('the name of a protocol, for example native', ENGINE_NAME, { default: 'native' }),
+  protocol: matching('the name of a protocol, for example native', PLAIN_NAME, { default: 'native' }),
   options: Type.Record(Type.String(), Type.Unknown(), { default: {} }),
   timeout_ms: whole(1, ENGINE_TIMEOUT_MS_MAX, 10_000),
   connections_max: whole(1, 10_000, 64),

@@ -58,29 +58,13 @@ export async function withPlugins<T>(entries: readonly PluginEntry[], use: (plug
   }
 }
 
-/** For a gateway without plugins. */
-export const NO_PLUGINS: LoadedPlugins = {
-  placements: [],
-  textStages: [],
-  metrics: [],
-  figures: () => [],
-  forgetful: [],
-  engines: new Map(),
-  routes: [],
-  documents: new Map(),
-  problems: new Map(),
-  stores: new Map(),
-  routeSteps: () => new Map(),
-  close: () => Promise.resolve(),
-};
-
 type Definition = PluginDefinition<TSchema, string>;
 
 const SHIPPED_BELOW = 'lingate/plugins/';
 
 /** Throws a `ConfigError` that names every plugin that cannot be loaded, and why; the others are then closed. */
 export async function loadPlugins(entries: readonly PluginEntry[], log?: Log): Promise<LoadedPlugins> {
-  const loaded: { name: string; parts: PluginParts }[] = [];
+  const loaded: NamedParts[] = [];
   const names = new Set<string>();
   const problems = new Map<string, LoadedProblem>();
   const lines: string[] = [];
@@ -108,6 +92,15 @@ export async function loadPlugins(entries: readonly PluginEntry[], log?: Log): P
     await closeAll(loaded);
     throw new ConfigError(lines.map((line) => `${labelOf(entries[0]!.from)}: ${line}`));
   }
+  return together(loaded, problems);
+}
+
+interface NamedParts {
+  readonly name: string;
+  readonly parts: PluginParts;
+}
+
+function together(loaded: readonly NamedParts[], problems: ReadonlyMap<string, LoadedProblem>): LoadedPlugins {
   return {
     placements: loaded.flatMap(({ parts }) => parts.steps ?? []),
     textStages: loaded.flatMap(({ name, parts }) => textStagesOf(name, parts)),
@@ -126,6 +119,9 @@ export async function loadPlugins(entries: readonly PluginEntry[], log?: Log): P
   };
 }
 
+/** For a gateway without plugins. */
+export const NO_PLUGINS = together([], new Map());
+
 function textStagesOf(plugin: string, parts: PluginParts): readonly TextStage[] {
   const stages: TextStage[] = [];
   if (parts.texts !== undefined) stages.push({ kind: 'change', plugin, run: (work) => parts.texts!(work) });
@@ -133,7 +129,7 @@ function textStagesOf(plugin: string, parts: PluginParts): readonly TextStage[] 
   return stages;
 }
 
-async function closeAll(loaded: readonly { readonly parts: PluginParts }[]): Promise<void> {
+async function closeAll(loaded: readonly NamedParts[]): Promise<void> {
   for (const { parts } of loaded.toReversed()) await parts.close?.();
 }
 

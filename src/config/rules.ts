@@ -8,7 +8,7 @@ import { faultOfPair } from '../domain/pair-list.ts';
 import { CALENDAR_LENGTHS, isOfCalendar } from '../domain/period-rule.ts';
 import type { QuotaPlan } from '../domain/plan.ts';
 import { STORE_URL_FORMS, storeKindOf } from '../domain/store-url.ts';
-import { ENGINE_NAME, enginesOf } from './engine-schema.ts';
+import { PLAIN_NAME, enginesOf } from './engine-schema.ts';
 import type { Fault } from './config-error.ts';
 import { faultsOf, join, shown } from './faults.ts';
 import { forwardFaults } from './forward.ts';
@@ -16,7 +16,7 @@ import { nearest } from './nearest.ts';
 import { formatNetworkAddress, parseNetworkAddress } from './network-address.ts';
 import { withDefaults } from './plain-schema.ts';
 import type { Override } from './environment.ts';
-import { CreditPlanSchema, PLAN_NAME, QuotaPlanSchema } from './schema.ts';
+import { CreditPlanSchema, QuotaPlanSchema } from './schema.ts';
 import type { ConfigFile } from './schema.ts';
 
 /** Per request (interface, Limits). */
@@ -30,7 +30,7 @@ const SECOND_MS = 1000;
 /** The faults of all plans; fills in their defaults. */
 export function planFaults(plans: Readonly<Record<string, unknown>>): Fault[] {
   return Object.entries(plans).flatMap(([name, plan]) => {
-    if (!PLAN_NAME.test(name)) {
+    if (!PLAIN_NAME.test(name)) {
       return [
         { path: 'plans', reason: `${shown(name)} is not a valid name of a plan; use up to 40 letters, digits, hyphens and underscores` },
       ];
@@ -162,7 +162,7 @@ export function twofoldFaults(file: unknown, overrides: readonly Override[]): Fa
 export function engineFaults(config: ConfigFile, known: readonly Fault[]): Fault[] {
   const names = isSound('engines', known) || typeof config.engines === 'object' ? Object.keys(config.engines ?? {}) : [];
   const misnamed = names
-    .filter((name) => !ENGINE_NAME.test(name))
+    .filter((name) => !PLAIN_NAME.test(name))
     .map((name) => ({
       path: 'engines',
       reason: `${shown(name)} is not a valid name of an engine; use up to 40 letters, digits, hyphens and underscores`,

@@ -94,9 +94,6 @@ export const CreditPlanSchema = Type.Object(
   closed,
 );
 
-/** Valid names of plans. */
-export const PLAN_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/;
-
 /** `languages.yaml`. */
 export const LanguagesFile = Type.Object(
   {
