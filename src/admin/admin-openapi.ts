@@ -52,18 +52,8 @@ export function adminOpenApi({ serviceName, serverUrl, docsUrl }: AdminOpenApiOp
   };
 }
 
-function operationOf({
-  id,
-  method,
-  summary,
-  path,
-  body,
-  status,
-  answer,
-  looksOnly,
-  query = {},
-  otherType,
-}: AdminRoute): Record<string, unknown> {
+function operationOf(route: AdminRoute): Record<string, unknown> {
+  const { id, method, summary, path, body, status, answer, looksOnly, query = {}, otherType } = route;
   const segment = /\{(\w+)\}/.exec(path)?.[1];
   const parameters = [
     ...(segment === undefined ? [] : [{ name: segment, in: 'path', required: true, schema: { type: 'string' } }]),

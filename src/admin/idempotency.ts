@@ -1,5 +1,5 @@
 // Keeps the answers to changes by `Idempotency-Key`, so that a client that repeats a request does not change anything twice.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** How long this process keeps an answer; a restart loses them. */
 const KEPT_MS = 3_600_000;
@@ -42,7 +42,7 @@ export class IdempotentAnswers<T> {
    */
   async run(key: string, request: string, create: (id: string) => Promise<T>): Promise<T | 'mismatch'> {
     const { fateOf, newId, now } = this.#options;
-    const fingerprint = createHash('sha256').update(request).digest('base64');
+    const fingerprint = hash('sha256', request, 'base64');
     const found = this.#kept.get(key);
     const known = found !== undefined && found.untilMs > now() ? found : undefined;
     if (known !== undefined && known.fingerprint !== fingerprint) return 'mismatch';

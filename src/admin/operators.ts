@@ -1,5 +1,5 @@
 // The operators in the configuration: who has a token and what they may currently do, and how many wrong tokens an address may send.
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { callerNetwork } from '../domain/client-address.ts';
 import type { Operator, OperatorToken } from '../domain/operator.ts';
 
@@ -50,7 +50,7 @@ function knownOf(operators: readonly OperatorToken[]): readonly KnownOperator[] 
 }
 
 function digest(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
+  return hash('sha256', token, 'buffer');
 }
 
 export interface SignInOptions {

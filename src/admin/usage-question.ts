@@ -1,5 +1,5 @@
 // Parses which usage a query asks for, and the cursor at which its next page continues.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { dayOf } from '../domain/period.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import { daysOfMonth, monthOf, readDayRange, USAGE_SPANS } from '../domain/usage-days.ts';
@@ -54,5 +54,5 @@ export function readCursor(cursor: string, question: UsageQuestion): UsagePlace 
 
 function digestOf({ range, by, keys, teamId }: UsageQuestion): string {
   const words = [range.from, range.to, by, keys, teamId ?? ''];
-  return createHash('sha256').update(words.join(' ')).digest('hex').slice(0, 12);
+  return hash('sha256', words.join(' '), 'hex').slice(0, 12);
 }

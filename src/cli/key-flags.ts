@@ -79,18 +79,12 @@ export function limitsText(limits: KeyLimits): string {
 }
 
 /** What to know about a key that does not work, besides its status. */
-export function statusNote({ status }: Pick<KeyRecord, 'status'>): string {
-  switch (status) {
-    case 'active':
-      return '';
-    case 'revoked':
-      return '\n\nIt is revoked, which is permanent: create another one.';
-    case 'disabled':
-      return '\n\nIt is disabled: its requests are refused until it is enabled again.';
-    case 'expired':
-      return '\n\nIt has expired: give it a later --expires-at, or --no-expires-at.';
-  }
-}
+export const STATUS_NOTES: Readonly<Record<KeyRecord['status'], string>> = {
+  active: '',
+  revoked: '\n\nIt is revoked, which is permanent: create another one.',
+  disabled: '\n\nIt is disabled: its requests are refused until it is enabled again.',
+  expired: '\n\nIt has expired: give it a later --expires-at, or --no-expires-at.',
+};
 
 /** A table of keys, with the columns of `head` in front of their last use. */
 export function keyTable<Key extends KeyRecord>(

@@ -3,6 +3,7 @@ import { dirname, isAbsolute, resolve } from 'node:path';
 import type { RoutingRule } from '../domain/engine-routing.ts';
 import { eventRules } from '../domain/event-rules.ts';
 import type { LanguageTable } from '../domain/languages.ts';
+import { DAY_MS } from '../domain/period.ts';
 import type { Plan } from '../domain/plan.ts';
 import { toForward } from './forward.ts';
 import { parseNetworkAddress } from './network-address.ts';
@@ -34,7 +35,6 @@ const OPS_URL = 'http://127.0.0.1:9090';
 /** A request's time besides its attempts, if not configured: mostly for the body to arrive. */
 const BESIDES_ATTEMPTS_MS = 10_000;
 const SECOND_MS = 1000;
-const DAY_MS = 86_400_000;
 /** The most bytes of one code point in JSON: a control character is written as six bytes, all others as at most four. */
 const JSON_BYTES_MAX = 6;
 

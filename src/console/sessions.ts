@@ -1,5 +1,5 @@
 // Sessions of the console: who is signed in, the session cookie, and the tokens of the sign-in form.
-import { createHash, createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { KnownOperator, Operators } from '../admin/operators.ts';
 import type { Html } from '../docs/html.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
@@ -44,7 +44,7 @@ export class Sessions {
   /** Starts a session and returns the secret for its cookie. */
   start(operator: KnownOperator): string {
     const secret = randomToken();
-    const id = digest(secret);
+    const id = hash('sha256', secret, 'base64url');
     this.#kept.set(id, { session: newSession(id, operator), untilMs: this.#now() + SESSION_SECONDS * 1000 });
     if (this.#kept.size > SESSIONS_MAX) this.#kept.delete(this.#kept.keys().next().value!);
     return secret;
@@ -56,7 +56,7 @@ export class Sessions {
    */
   find(cookie: string | undefined): Session | undefined {
     if (cookie === undefined) return undefined;
-    const id = digest(cookie);
+    const id = hash('sha256', cookie, 'base64url');
     const kept = this.#kept.get(id);
     if (kept === undefined) return undefined;
     const operator = kept.untilMs > this.#now() ? this.#operators.now(kept.session.operator) : undefined;
@@ -93,10 +93,6 @@ function newSession(id: string, operator: KnownOperator): Session {
 /** 256 bits, for a cookie or a form. */
 function randomToken(): string {
   return randomBytes(32).toString('base64url');
-}
-
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('base64url');
 }
 
 const NAME = 'lingate_console';

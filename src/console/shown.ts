@@ -2,7 +2,7 @@
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { anchorOf, lengthOf } from '../domain/period-rule.ts';
-import { rfc3339 } from '../domain/period.ts';
+import { DAY_MS, rfc3339 } from '../domain/period.ts';
 import type { TeamLimits } from '../domain/plan.ts';
 
 const counts = new Intl.NumberFormat('en');
@@ -12,7 +12,6 @@ const shares = new Intl.NumberFormat('en', { minimumFractionDigits: 1, maximumFr
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 
 export function count(value: number): string {
   return counts.format(value);

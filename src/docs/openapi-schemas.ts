@@ -165,17 +165,12 @@ function schemeName(vendorName: string): string {
 
 /** An operation of whichever document. */
 export function operationObject(
-  {
-    id,
-    tag,
-    summary,
-    description,
-    authenticated,
-  }: Pick<Operation, 'id' | 'summary' | 'description' | 'authenticated'> & { readonly tag: string },
+  operation: Pick<Operation, 'id' | 'summary' | 'description' | 'authenticated'> & { readonly tag: string },
   parameters: readonly OpenApiNode[],
   requestBody: OpenApiNode | undefined,
   responses: OpenApiNode,
 ): OpenApiNode {
+  const { id, tag, summary, description, authenticated } = operation;
   return {
     operationId: id,
     tags: [tag],

@@ -1,5 +1,5 @@
 // The frame of every documentation page: one self-contained document that loads nothing, light or dark.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Html, html } from './html.ts';
 
@@ -86,5 +86,5 @@ function fileBeside(name: string): string {
 }
 
 function sourceHash(source: string): string {
-  return `'sha256-${createHash('sha256').update(source).digest('base64')}'`;
+  return `'sha256-${hash('sha256', source, 'base64')}'`;
 }

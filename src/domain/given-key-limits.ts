@@ -1,7 +1,7 @@
 // Key limits as operators enter them: their names, validation, and error messages.
 import { ALLOWED_ADDRESSES_MAX, canonicalRange, EXPIRES_AT_MAX, KEY_CHARACTERS_MAX, KEY_RATE_MAX } from './key-limits.ts';
 import type { KeyLimits } from './key-limits.ts';
-import { rfc3339 } from './period.ts';
+import { DAY_MS, rfc3339 } from './period.ts';
 
 /** Names used by commands, the admin API and reports, in display order. */
 export const LIMIT_NAMES = {
@@ -79,7 +79,6 @@ function judgeRanges(given: unknown): JudgedLimit<readonly string[]> {
 
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))$/i;
 const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 /** In milliseconds: finer fractions are truncated, and a leap second counts as the second after it. `undefined` if invalid. */
 export function parseRfc3339(text: string): number | undefined {

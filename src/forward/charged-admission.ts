@@ -10,7 +10,7 @@ import type { ForwardRoute } from '../domain/forward-route.ts';
 
 /** The characters allowed in a query; both listeners accept more. */
 const QUERY = /^[!"$-~]*$/;
-const FIELD_VALUE = /^[\t\x20-\x7e]*$/;
+export const FIELD_VALUE = /^[\t\x20-\x7e]*$/;
 
 /** The admission of a forward route: the normal step, preceded by setting the route's charge. */
 export function chargedAdmission(admit: Step, route: ForwardRoute): BodyStep {

@@ -7,7 +7,7 @@ import type { BodyStep } from '../core/step.ts';
 import { requestStatsSlot } from '../domain/slots.ts';
 import { traceparentForward } from '../domain/traceparent.ts';
 import type { Upstream, UpstreamAnswer, UpstreamFailure, UpstreamRequest } from '../ports/upstream.ts';
-import { bodyTooLong } from './charged-admission.ts';
+import { bodyTooLong, FIELD_VALUE } from './charged-admission.ts';
 import { isRepeatable, takesBody } from '../domain/forward-route.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
 
@@ -27,7 +27,6 @@ export interface ForwardOptions {
 
 /** Part of the lease that is reserved for the commit. */
 const COMMIT_MS = 1000;
-const FIELD_VALUE = /^[\t\x20-\x7e]*$/;
 
 const ENGINE_UNAVAILABLE = refuse(
   'engine_unavailable',

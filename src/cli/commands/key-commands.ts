@@ -9,7 +9,7 @@ import { rfc3339 } from '../../domain/period.ts';
 import type { KeyChange } from '../../ports/team-registry.ts';
 import { CommandFailure, UsageError } from '../command.ts';
 import type { Command, CommandContext } from '../command.ts';
-import { keyTable, LIMIT_FLAGS, limitsText, NO_LIMIT_FLAGS, readLimitChange, readLimits, statusNote } from '../key-flags.ts';
+import { keyTable, LIMIT_FLAGS, limitsText, NO_LIMIT_FLAGS, readLimitChange, readLimits, STATUS_NOTES } from '../key-flags.ts';
 import { given, KEYS_WHERE, readId, readKey, readName, readTeam, TEAM_FLAG } from '../operand.ts';
 import { labelled } from '../text-table.ts';
 import { printChange, valueOf, withAdmin } from '../with-store.ts';
@@ -120,7 +120,7 @@ export const keyUpdate: Command = {
       const result = await admin.updateKey(keyId, change);
       const key = valueOf(result);
       const report = changedKeyReport(key);
-      printChange(context, result, report, `${keyText(report, limitsText(key.limits))}${statusNote(key)}`);
+      printChange(context, result, report, `${keyText(report, limitsText(key.limits))}${STATUS_NOTES[key.status]}`);
     });
   },
 };

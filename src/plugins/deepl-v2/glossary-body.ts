@@ -13,16 +13,13 @@ export interface DictionaryDraft extends LanguagePair {
   readonly entries: GlossaryEntries;
 }
 
-export interface NamedDictionaries {
-  readonly name: string;
+export interface NamedDictionaries<Name = string> {
+  readonly name: Name;
   readonly dictionaries: readonly DictionaryDraft[];
 }
 
 /** Entries to add, and a new name if there is one. */
-export interface Additions {
-  readonly name: string | undefined;
-  readonly dictionaries: readonly DictionaryDraft[];
-}
+export type Additions = NamedDictionaries<string | undefined>;
 
 const FORMATS = ['tsv', 'csv'] as const;
 /** The name of a form field for a member of one of several dictionaries. */
@@ -39,10 +36,7 @@ export function judgeAdditions(members: Members, languages: Languages): Judged<A
   return 'problem' in name ? name : named(name.sound, judgeDictionaries(members, languages));
 }
 
-function named<Name>(
-  name: Name,
-  dictionaries: Judged<readonly DictionaryDraft[]>,
-): Judged<{ readonly name: Name; readonly dictionaries: readonly DictionaryDraft[] }> {
+function named<Name>(name: Name, dictionaries: Judged<readonly DictionaryDraft[]>): Judged<NamedDictionaries<Name>> {
   return 'problem' in dictionaries ? dictionaries : { sound: { name, dictionaries: dictionaries.sound } };
 }
 
