@@ -44,7 +44,7 @@ export async function judge(config: Config, env: Environment = process.env, log?
   const faults = new FoundFaults(config);
   const missing = unreadable(config);
   const missingLines = linesOf(config.file, missing);
-  faults.lines.push(...missingLines);
+  faults.add(missingLines, false);
   const plugins = await faults.of(() => loadPlugins(config.plugins, log));
   const own = ownRows(config, plugins ?? NO_PLUGINS);
   const rows = plugins && (await faults.of(() => pluginRows(own, plugins)));
@@ -74,7 +74,7 @@ export async function judge(config: Config, env: Environment = process.env, log?
   const lines = faults.lines.filter((line) => missingLines.includes(line) || !again.some((start) => line.startsWith(start)));
   if (lines.length > 0) {
     await plugins?.close();
-    throw new ConfigError(lines);
+    throw new ConfigError(lines, faults.flagsOnly);
   }
   return { plugins: plugins!, engines: engines!, forward: forward!, operators, eventsSecret: signedBy };
 }
@@ -111,13 +111,19 @@ function assertStore({ store, file }: Config, stores: LoadedPlugins['stores']): 
   ]);
 }
 
-/** The lines of all checks that failed. */
+/** The lines of all checks that failed, and whether only flags are at fault. */
 class FoundFaults {
   readonly lines: string[] = [];
+  flagsOnly = true;
   readonly #config: Config;
 
   constructor(config: Config) {
     this.#config = config;
+  }
+
+  add(lines: readonly string[], flagsOnly: boolean): void {
+    this.lines.push(...lines);
+    if (lines.length > 0 && !flagsOnly) this.flagsOnly = false;
   }
 
   /** The result of the check; `undefined` if it found a fault. */
@@ -127,8 +133,10 @@ class FoundFaults {
     } catch (error) {
       const label = labelOf(this.#config.file);
       // Errors about routes and steps do not name the file.
-      if (error instanceof ConfigError) this.lines.push(...error.lines.map((line) => line.replace(/^plugins: /, `${label}: $&`)));
-      else if (error instanceof ListenError) this.lines.push(`${label}: ${error.message}`);
+      if (error instanceof ConfigError) {
+        const lines = error.lines.map((line) => line.replace(/^plugins: /, `${label}: $&`));
+        this.add(lines, error.flagsOnly);
+      } else if (error instanceof ListenError) this.add([`${label}: ${error.message}`], false);
       else throw error;
       return undefined;
     }

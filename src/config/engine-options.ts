@@ -92,8 +92,13 @@ export function engineSettings(config: Config, sources: EngineSources): readonly
     lines.push(...judged);
     return [];
   });
-  if (lines.length > 0) throw new ConfigError(lines);
+  if (lines.length > 0) throw new ConfigError(lines, areFromFlag(lines, config));
   return settings;
+}
+
+/** Of an engine's faults, only an unknown protocol can come from a flag. */
+function areFromFlag(lines: readonly string[], { sources: { engineProtocol: origin } }: Config): boolean {
+  return origin.startsWith('--') && lines.every((line) => line.startsWith(`${origin}: `));
 }
 
 /** The settings of one engine, or its faults. */

@@ -97,8 +97,8 @@ describe('serve refuses to start, with one clear line', () => {
     [
       'an unknown protocol',
       [...FREE, '--engine-protocol', 'soap'],
-      1,
-      /^--engine-protocol: there is no "soap"; the protocols are native, apertium, libretranslate, openai, deepl, mtranserver\n$/,
+      2,
+      /^lingate serve: --engine-protocol: there is no "soap"; the protocols are native, apertium, libretranslate, openai, deepl, mtranserver\n$/,
     ],
     ['an unknown kind of store', [...FREE, '--store', 'mysql://x'], 2, /^lingate serve: --store: .*sqlite:PATH.*\n$/],
     ['a store with a password', [...FREE, '--store', 'redis://user:hunter2@127.0.0.1:1'], 1, /^(?!.*hunter2)lingate serve: .*\n$/],

@@ -97,6 +97,7 @@ export const engineRoute: Command = {
     formality: { kind: 'text', value: 'VALUE', summary: FORMALITIES.join(', ') },
     format: { kind: 'text', value: 'FORMAT', summary: FORMATS.join(', '), fallback: 'text' },
     glossary: { kind: 'switch', summary: 'the request has a glossary' },
+    ...ENGINE_FLAGS,
   },
   examples: ['lingate engine route --plan free --from EN --to DE', 'lingate engine route --from EN --to DE --formality more --json'],
   async run(context) {

@@ -224,3 +224,15 @@ test('every plugin that was set up for the checks above was closed', async () =>
   expect(names('set up ').length).toBeGreaterThan(5);
   expect(names('closed ').toSorted()).toEqual(names('set up ').toSorted());
 });
+
+test('a wrong protocol from a flag is wrong usage, unless the file has faults too', async () => {
+  const check = (config: unknown) => inProcess(['serve', '--engine-protocol', 'nativ', '--config', write(config)]);
+  expect(await check({})).toMatchObject({
+    status: 2,
+    stderr: expect.stringMatching(/^lingate serve: --engine-protocol: there is no "nativ"; did you mean native\? [^\n]*\n$/) as string,
+  });
+  for (const wrong of [{ admin: { token: { env: 'NO_TOKEN' } } }, { listen: 'x' }, { plugins: [{ module: 'none.mjs' }] }]) {
+    const { status, stderr } = await check(wrong);
+    expect([status, stderr.split('\n').length]).toEqual([1, wrong.plugins === undefined ? 3 : 2]);
+  }
+});

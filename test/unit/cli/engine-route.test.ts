@@ -89,6 +89,14 @@ test('engines that report their pairs are asked; one that does not answer is ass
   expect(unknown.printed).toMatchObject({ engines: [left('asked', 'pair'), chosen('away', 1)], silent: ['away'] });
 });
 
+test('one engine can be named by flags, as for engine check and serve', async () => {
+  const config = written('{}');
+  const of = (protocol: string) =>
+    route(`--to FR --glossary --from EN --engine-url http://127.0.0.1:1 --engine-protocol ${protocol}`, config);
+  expect((await of('native')).printed).toMatchObject({ engines: [chosen('default', 1)] });
+  expect((await of('libretranslate')).printed).toMatchObject({ engines: [left('default', 'glossary')] });
+});
+
 test('routes, config check and engine check show the same rules and engines', async () => {
   const config = ['--config', file(), '--json'];
   const json = async (...line: string[]): Promise<Record<string, unknown>> =>

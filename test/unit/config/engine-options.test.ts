@@ -90,6 +90,17 @@ describe('options', () => {
     expect(faults(engine)).toEqual(lines);
   });
 
+  test.each([
+    ['a flag', {}, { engineProtocol: 'soap' }, true],
+    ['a variable', { LINGATE_ENGINE_PROTOCOL: 'soap' }, {}, false],
+    ['the file', {}, {}, false],
+  ])('an unknown protocol is wrong usage only if it comes from a flag: %s', (_where, env, flags, flagsOnly) => {
+    const file = join(folder, 'soap.yaml');
+    writeFileSync(file, JSON.stringify({ engine: { protocol: 'soap' } }));
+    const refused = () => engineSettings(loadConfig({ file, env, flags }), { protocols, env, isFieldName });
+    expect(refused).toThrow(expect.objectContaining({ lines: [expect.stringContaining('there is no "soap"')], flagsOnly }));
+  });
+
   test('every fault is reported at once', () => {
     const options = { pages: 0, api_key: { env: 'NO_SUCH' }, headers: { te: 'x' } };
     expect(faults({ protocol: 'model', options, batch: {} })).toHaveLength(5);
