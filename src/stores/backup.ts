@@ -13,21 +13,16 @@ export interface StoreBackup {
 
 /** Rejects with a `StoreError` if there is nothing to back up, or if this kind of store is backed up by other means. */
 export async function backUpStore(url: string, file: string): Promise<StoreBackup> {
-  switch (storeKindOf(url)) {
-    case 'sqlite': {
-      const { backUp } = await import('./sqlite/file-copy.ts');
-      const location = resolve(sqlitePathOf(url));
-      if (!existsSync(location)) throw new NoStoreError(`${url} (${location})`);
-      return { file: resolve(file), bytes: await backUp(sqlitePathOf(url), resolve(file)) };
-    }
-    case 'redis':
-      throw new StoreError(
-        `the store ${withoutCredentials(url)} is backed up by Redis itself: copy its snapshot (BGSAVE) or its append-only files, as config/manual/keeping-data.md says; only SQLite files are backed up by this command.`,
-      );
-    case undefined:
-    default:
-      throw new StoreError(
-        `the store ${withoutCredentials(url)} is backed up by its own means; only SQLite files are backed up by this command.`,
-      );
+  const kind = storeKindOf(url);
+  if (kind !== 'sqlite') {
+    const means =
+      kind === 'redis'
+        ? 'Redis itself: copy its snapshot (BGSAVE) or its append-only files, as config/manual/keeping-data.md says'
+        : 'its own means';
+    throw new StoreError(`the store ${withoutCredentials(url)} is backed up by ${means}; only SQLite files are backed up by this command.`);
   }
+  const { backUp } = await import('./sqlite/file-copy.ts');
+  const location = resolve(sqlitePathOf(url));
+  if (!existsSync(location)) throw new NoStoreError(`${url} (${location})`);
+  return { file: resolve(file), bytes: await backUp(sqlitePathOf(url), resolve(file)) };
 }

@@ -7,19 +7,10 @@ import type { StoreReader, StoreWriter } from '../ports/store-contents.ts';
 
 /** Rejects with a `StoreError` if there is nothing to read, or nothing that this version can read. */
 export async function openReader(url: string): Promise<StoreReader> {
-  switch (storeKindOf(url)) {
-    case 'sqlite': {
-      const { openSqliteReader } = await import('./sqlite/whole-file.ts');
-      return openSqliteReader(sqlitePathOf(url));
-    }
-    case 'redis': {
-      const { openRedisReader } = await import('./redis/redis-reader.ts');
-      return openRedisReader(url);
-    }
-    case undefined:
-    default:
-      throw new StoreError(`the store ${withoutCredentials(url)} is a plugin's: only SQLite and Redis are checked and copied by lingate`);
-  }
+  const kind = storeKindOf(url);
+  if (kind === 'sqlite') return (await import('./sqlite/whole-file.ts')).openSqliteReader(sqlitePathOf(url));
+  if (kind === 'redis') return (await import('./redis/redis-reader.ts')).openRedisReader(url);
+  throw new StoreError(`the store ${withoutCredentials(url)} is a plugin's: only SQLite and Redis are checked and copied by lingate`);
 }
 
 /** The source of a copy; no gateway may use it meanwhile. */
@@ -31,36 +22,19 @@ export interface CopySource {
 
 /** Rejects with a `StoreError` if there is nothing to copy, or if gateways serve from it. */
 export async function openSource(url: string): Promise<CopySource> {
-  switch (storeKindOf(url)) {
-    case 'sqlite': {
-      const { openSqliteSource } = await import('./sqlite/whole-file.ts');
-      return { reader: await openSqliteSource(sqlitePathOf(url)), stillAlone: () => Promise.resolve() };
-    }
-    case 'redis': {
-      const { openRedisSource } = await import('./redis/redis-reader.ts');
-      return openRedisSource(url);
-    }
-    case undefined:
-    default:
-      throw unknownKind(url);
-  }
+  const kind = storeKindOf(url);
+  if (kind === 'redis') return (await import('./redis/redis-reader.ts')).openRedisSource(url);
+  if (kind !== 'sqlite') throw unknownKind(url);
+  const { openSqliteSource } = await import('./sqlite/whole-file.ts');
+  return { reader: await openSqliteSource(sqlitePathOf(url)), stillAlone: () => Promise.resolve() };
 }
 
 /** Rejects with a `StoreError` if it is not empty; `restart` clears what an unfinished copy has left there. */
 export async function openWriter(url: string, restart: boolean): Promise<StoreWriter> {
-  switch (storeKindOf(url)) {
-    case 'sqlite': {
-      const { openSqliteWriter } = await import('./sqlite/whole-file.ts');
-      return openSqliteWriter(sqlitePathOf(url), restart);
-    }
-    case 'redis': {
-      const { openRedisWriter } = await import('./redis/redis-writer.ts');
-      return openRedisWriter(url, restart);
-    }
-    case undefined:
-    default:
-      throw unknownKind(url);
-  }
+  const kind = storeKindOf(url);
+  if (kind === 'sqlite') return (await import('./sqlite/whole-file.ts')).openSqliteWriter(sqlitePathOf(url), restart);
+  if (kind === 'redis') return (await import('./redis/redis-writer.ts')).openRedisWriter(url, restart);
+  throw unknownKind(url);
 }
 
 /** Whether both URLs name the same store, as far as the URLs show. */

@@ -32,30 +32,21 @@ const TEND_EVERY_MS = 1000;
 
 /** Rejects with a `StoreError` if the URL is of no known kind or the store cannot be opened. */
 export async function openStore(url: string, context: StoreContext): Promise<Store> {
-  const { log, clock, sqliteDurability, commandTimeoutMs, historyDays, events } = context;
-  const { mayCreate = true, onCreated, mayMigrate = true, onMigrated } = context;
+  const { log, clock, commandTimeoutMs, historyDays, events, mayCreate = true, onCreated, mayMigrate = true, onMigrated } = context;
   const creation = { mayCreate, onCreated, mayMigrate, onMigrated };
-  const kept = historyDays === undefined ? {} : { historyDays };
-  switch (storeKindOf(url)) {
-    case 'sqlite': {
-      const { openSqliteStore } = await import('./sqlite/sqlite-store.ts');
-      const durability = sqliteDurability === undefined ? {} : { durability: sqliteDurability };
-      const patience = commandTimeoutMs === undefined ? {} : { busyTimeoutMs: commandTimeoutMs };
-      return openSqliteStore({ path: sqlitePathOf(url), log, clock, ...durability, ...patience, ...kept, creation, events });
-    }
-    case 'redis': {
-      const { openRedisStore } = await import('./redis/redis-store.ts');
-      const { onRevocationsRestored: onRestored } = context;
-      const restored = onRestored === undefined ? {} : { onRestored };
-      const patience = commandTimeoutMs === undefined ? {} : { commandTimeoutMs };
-      const tending = context.tends === true ? { tendEveryMs: TEND_EVERY_MS } : {};
-      return openRedisStore({ url, log, creation, ...restored, ...patience, ...kept, ...tending, events });
-    }
-    case undefined:
-    default: {
-      const open = context.others?.get(otherSchemeOf(url) ?? '');
-      if (open !== undefined) return fromPlugin(await open(url, { log, clock, ...creation }));
-      throw new StoreError(`store ${withoutCredentials(url)}: must be one of ${STORE_URL_FORMS}`);
-    }
+  const kind = storeKindOf(url);
+  if (kind === 'sqlite') {
+    const { openSqliteStore } = await import('./sqlite/sqlite-store.ts');
+    const waits = { durability: context.sqliteDurability, busyTimeoutMs: commandTimeoutMs };
+    return openSqliteStore({ path: sqlitePathOf(url), log, clock, ...waits, historyDays, creation, events });
   }
+  if (kind === 'redis') {
+    const { openRedisStore } = await import('./redis/redis-store.ts');
+    const tendEveryMs = context.tends === true ? TEND_EVERY_MS : undefined;
+    const { onRevocationsRestored: onRestored } = context;
+    return openRedisStore({ url, log, creation, onRestored, commandTimeoutMs, historyDays, tendEveryMs, events });
+  }
+  const open = context.others?.get(otherSchemeOf(url) ?? '');
+  if (open !== undefined) return fromPlugin(await open(url, { log, clock, ...creation }));
+  throw new StoreError(`store ${withoutCredentials(url)}: must be one of ${STORE_URL_FORMS}`);
 }

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { DAY_MS } from '../../domain/period.ts';
 import { answering, isUnavailable } from '../../domain/store-unavailable.ts';
 import type { Log } from '../../ports/log.ts';
-import { DUE_KEY, JANITOR_KEY, teamKey, teamSlot } from './redis-keys.ts';
+import { DUE_KEY, JANITOR_KEY, SLOTS, teamKey, teamSlot } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 import type { RedisTeamErasure } from './redis-team-erasure.ts';
 import type { TeamIndex } from './team-index.ts';
@@ -32,7 +32,6 @@ const TEND_KEPT_AGAIN_MS = 3_600_000;
 const DUE_WITHIN_MS = 2 * DAY_MS;
 /** Finished days are moved within this time after midnight, spread over the teams. */
 const AFTER_MIDNIGHT_MS = 1_800_000;
-const SLOTS = 16_384;
 
 export interface RedisJanitorOptions {
   readonly link: RedisLink;

@@ -17,25 +17,7 @@
  * - `:pairs` hash from glossary to what it holds (glossary-record.ts), separate from the records so that an admission reads a
  *   few bytes whatever their size; creating, changing or deleting a glossary writes all of these in one function
  */
-export interface TeamKeys {
-  readonly team: string;
-  readonly ids: string;
-  readonly places: string;
-  readonly late: string;
-  readonly keys: string;
-  readonly days: string;
-  readonly periods: string;
-  readonly glossaries: string;
-  readonly pairs: string;
-  readonly bytes: string;
-  /** Prefixes of the keys of ended periods and of remembered changes. */
-  readonly use: string;
-  readonly once: string;
-  readonly audit: string;
-  readonly changes: string;
-}
-
-export function teamKeys(teamId: string): TeamKeys {
+export function teamKeys(teamId: string) {
   const base = `lingate:{${teamId}}:`;
   return {
     team: teamKey(teamId),
@@ -48,10 +30,11 @@ export function teamKeys(teamId: string): TeamKeys {
     glossaries: `${base}glossaries`,
     pairs: `${base}pairs`,
     bytes: `${base}bytes`,
-    use: `${base}use:`,
-    once: `${base}once:`,
     audit: `${base}audit`,
     changes: `${base}changes`,
+    /** Prefixes of the keys of ended periods and of remembered changes. */
+    use: `${base}use:`,
+    once: `${base}once:`,
   };
 }
 
@@ -135,7 +118,8 @@ export function markKey(teamId: string): string {
   return `lingate:{${teamId}}:mark`;
 }
 
-const SLOTS = 16_384;
+/** The number of a cluster's slots. */
+export const SLOTS = 16_384;
 
 /** The cluster slot of a team's keys: CRC-16 (XMODEM) of the hash tag. */
 export function teamSlot(teamId: string): number {

@@ -30,15 +30,15 @@ export interface RedisStoreOptions {
   readonly url: string;
   readonly log: Log;
   /** How long one operation may take before it counts as unavailable. */
-  readonly commandTimeoutMs?: number;
+  readonly commandTimeoutMs?: number | undefined;
   /** Used instead of the servers' clocks by tests that control time. */
   readonly clock?: Clock;
   /** How many days usage and audit entries are kept. */
-  readonly historyDays?: number;
+  readonly historyDays?: number | undefined;
   /** How often this process tends idle teams; `undefined` unless it is a gateway. */
-  readonly tendEveryMs?: number;
+  readonly tendEveryMs?: number | undefined;
   /** Called with the number of revocations that a new master had lost and that were applied again. */
-  readonly onRestored?: (count: number) => void;
+  readonly onRestored?: ((count: number) => void) | undefined;
   readonly creation?: StoreCreation;
   /** By default the rules of the gateway that sends events from this store; if there is none, no events are stored. */
   readonly events?: EventRules | undefined;

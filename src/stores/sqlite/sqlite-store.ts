@@ -38,12 +38,12 @@ export interface SqliteStoreOptions {
   /** The wall clock of this machine, which is the store's clock. */
   readonly clock: Clock;
   /** `full` survives a power cut; with `normal`, a power cut may undo the last commits, but never damages the file. */
-  readonly durability?: Durability;
+  readonly durability?: Durability | undefined;
   /** How long an operation may wait for other processes; after that it is answered `unavailable` without being run. */
-  readonly busyTimeoutMs?: number;
+  readonly busyTimeoutMs?: number | undefined;
   readonly creation?: StoreCreation;
   /** How many days usage and audit entries are kept. */
-  readonly historyDays?: number;
+  readonly historyDays?: number | undefined;
   /** By default the rules of a gateway that sends events from this file; without one, no events are stored. */
   readonly events?: EventRules | undefined;
 }
