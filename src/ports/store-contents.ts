@@ -6,7 +6,7 @@ import type { Micro } from '../domain/money.ts';
 import type { DictionaryRecord, GlossaryRecord } from './glossary-store.ts';
 import type { KeptEvent } from './outbox.ts';
 import type { KeyRecord, Team } from './team-registry.ts';
-import type { PeriodUse } from './usage-history.ts';
+import type { KeyDay, PeriodUse } from './usage-history.ts';
 
 /** A snapshot of a team, without its unbounded data. */
 export interface TeamContents {
@@ -28,7 +28,7 @@ export interface TeamContents {
   /** In order of creation. */
   readonly keys: readonly KeyContents[];
   /** Charged characters and requests, by key and day. */
-  readonly days: readonly DayContents[];
+  readonly days: readonly KeyDay[];
   /** The last day for which the end-of-day work is done; 0 for none. */
   readonly dayDone: number;
   /** Past periods that are still kept, oldest first. */
@@ -57,13 +57,6 @@ export interface KeyContents extends Omit<KeyRecord, 'teamId'> {
   readonly heldCharacters: number | undefined;
   /** Slots within the second before the newest one, oldest first; empty if the key has no rate of its own. */
   readonly window: TeamContents['window'];
-}
-
-export interface DayContents {
-  readonly keyId: string;
-  readonly day: number;
-  readonly characters: number;
-  readonly requests: number;
 }
 
 export interface PeriodContents extends Pick<PeriodUse, 'number' | 'startMs' | 'endMs' | 'closed'> {

@@ -1,12 +1,9 @@
 // A key's usage by day, decoded from the bytes that lua/days.lua writes.
+import type { KeyDay } from '../../ports/usage-history.ts';
 import { recordFormat } from './record-format.ts';
 import type { KeyState } from './team-layout.ts';
 
-export interface CountedDay {
-  readonly day: number;
-  readonly characters: number;
-  readonly requests: number;
-}
+type CountedDay = Omit<KeyDay, 'keyId'>;
 
 /**
  * The header: the period, characters and requests of the key's record that the days already include, the day before the first
@@ -36,11 +33,7 @@ export function keyDays(packed: Buffer | undefined, state: KeyState | undefined)
 function newestDay(head: CountedDays, { number, characters, requests, day }: KeyState): CountedDay | undefined {
   const counted = head.number === number ? head : { characters: 0, requests: 0 };
   if (requests <= counted.requests) return undefined;
-  return {
-    day: Math.max(1, day),
-    characters: characters - counted.characters,
-    requests: requests - counted.requests,
-  };
+  return { day: Math.max(1, day), characters: characters - counted.characters, requests: requests - counted.requests };
 }
 
 function listedDays(packed: Buffer, before: number): CountedDay[] {

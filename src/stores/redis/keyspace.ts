@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { KeyOwner } from '../../domain/api-key.ts';
 import { mastersOf } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
+import { TEAMS_KEY } from './redis-keys.ts';
 
 /** All key names with this prefix on all masters, in batches; a name may occur twice. */
 export async function* scanned(redis: RedisConnection, count: number, prefix = 'lingate:'): AsyncGenerator<string[]> {
@@ -13,6 +14,32 @@ export async function* scanned(redis: RedisConnection, count: number, prefix = '
       cursor = next;
     }
   }
+}
+
+/** The ids of all teams in order of creation, so many at a time. */
+export async function* listedTeams(redis: RedisConnection, count: number): AsyncGenerator<string[]> {
+  for (let first = 0; ; first += count) {
+    const ids = await redis.zrange(TEAMS_KEY, String(first), String(first + count - 1));
+    yield ids;
+    if (ids.length < count) return;
+  }
+}
+
+export type RedisWords = readonly [name: string, ...args: (string | Buffer)[]];
+
+/** Runs the commands in one transaction, and returns their replies; throws if one has failed. */
+export async function together(redis: RedisConnection, commands: readonly RedisWords[]): Promise<unknown[]> {
+  const transaction = redis.multi();
+  for (const [name, ...args] of commands) transaction.callBuffer(name, ...args);
+  const replies = (await transaction.exec()) ?? [];
+  return replies.map(([error, reply]) => {
+    if (error) throw error;
+    return reply;
+  });
+}
+
+export function isWrongType(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('WRONGTYPE');
 }
 
 export function readOwner(json: string | null): KeyOwner | undefined {

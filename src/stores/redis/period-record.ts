@@ -49,13 +49,7 @@ export function readClosed(number: number, record: Buffer): PeriodUse {
     return record.subarray(at - length, at);
   };
   const [p, plan, currency, period] = [text(), text(), text(), text()];
-  return {
-    number,
-    ...CLOSED.read(record),
-    closed: true,
-    plan: String(plan),
-    limits: limitsOf(p, currency, period),
-  };
+  return { number, ...CLOSED.read(record), closed: true, plan: String(plan), limits: limitsOf(p, currency, period) };
 }
 
 function limitsOf(p: Buffer, currency: Buffer, period: Buffer): TeamLimits {

@@ -9,21 +9,12 @@ import { causeOf, within } from './failure-cause.ts';
 import { assertLayout } from './layout-version.ts';
 import { redisConnection } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
-import {
-  DIGEST_PREFIX,
-  entriesKey,
-  ERASURES_KEY,
-  GATEWAYS_KEY,
-  ONLY_USAGE_KEY,
-  teamKeys,
-  TEAMS_KEY,
-  EVENTS_KEY,
-  TRIES_KEY,
-} from './redis-keys.ts';
-import { isServed, readOwner, scanned } from './keyspace.ts';
+import { DIGEST_PREFIX, entriesKey, ERASURES_KEY, GATEWAYS_KEY, ONLY_USAGE_KEY, teamKeys, EVENTS_KEY, TRIES_KEY } from './redis-keys.ts';
+import { isServed, isWrongType, listedTeams, readOwner, scanned, together } from './keyspace.ts';
+import type { RedisWords } from './keyspace.ts';
 import { judgeKeyspace, kindOfName } from './redis-structure.ts';
 import { parseRedisUrl } from './redis-url.ts';
-import { readContents, leftPeriods } from './team-contents.ts';
+import { readContents, leftPeriods, RAW_PARTS } from './team-contents.ts';
 import type { RawTeam } from './team-contents.ts';
 
 /** Teams read at a time; callers' operations wait behind one such batch. */
@@ -72,11 +63,9 @@ export class RedisReader implements StoreReader {
   }
 
   async *teams(report: ReportFinding): AsyncGenerator<TeamContents> {
-    for (let first = 0; ; first += TEAMS_PIECE) {
-      const ids = await this.#redis.zrange(TEAMS_KEY, String(first), String(first + TEAMS_PIECE - 1));
+    for await (const ids of listedTeams(this.#redis, TEAMS_PIECE)) {
       const teams = await Promise.all(ids.map((teamId) => this.team(teamId, report)));
       for (const team of teams) if (team !== undefined) yield team;
-      if (ids.length < TEAMS_PIECE) return;
     }
   }
 
@@ -86,7 +75,7 @@ export class RedisReader implements StoreReader {
       return undefined;
     };
     const raw = await this.#raw(teamId).catch((error: unknown) => {
-      if (error instanceof Error && error.message.startsWith('WRONGTYPE')) return 'one of its Redis keys has the wrong type';
+      if (isWrongType(error)) return 'one of its Redis keys has the wrong type';
       throw error;
     });
     if (raw === undefined) return undefined;
@@ -167,45 +156,24 @@ export class RedisReader implements StoreReader {
   /** In one transaction, so that the result is consistent. `undefined` if there is no record. */
   async #raw(teamId: string): Promise<Parameters<typeof readContents>[1] | undefined> {
     const keys = teamKeys(teamId);
-    const replies = await this.#together([
-      ['HGETALL', keys.team],
-      ['HGETALL', keys.keys],
-      ['HGETALL', keys.ids],
-      ['LRANGE', keys.places, 0, -1],
-      ['ZRANGE', keys.late, 0, -1],
-      ['HGETALL', keys.days],
-      ['HGETALL', keys.periods],
-      ['HGETALL', keys.glossaries],
-      ['HGETALL', keys.pairs],
-      ['HGETALL', keys.bytes],
-    ]);
-    const [team, records, ids, places, late, days, closed, glossaries, pairs, bytes] = replies as Buffer[][] as [
-      Buffer[],
-      Buffer[],
-      Buffer[],
-      Buffer[],
-      Buffer[],
-      Buffer[],
-      Buffer[],
-      Buffer[],
-      Buffer[],
-      Buffer[],
-    ];
-    if (team.length === 0) return undefined;
-    const raw: RawTeam = { team, records, ids, places, late, days, closed, glossaries, pairs, bytes };
+    const replies = await together(
+      this.#redis,
+      RAW_PARTS.map((part): RedisWords => {
+        if (part === 'places') return ['LRANGE', keys.places, '0', '-1'];
+        return part === 'late' ? ['ZRANGE', keys.late, '0', '-1'] : ['HGETALL', keys[part]];
+      }),
+    );
+    const raw = Object.fromEntries(RAW_PARTS.map((part, i) => [part, replies[i]])) as unknown as RawTeam;
+    if (raw.team.length === 0) return undefined;
     const numbers = leftPeriods(raw);
-    const left = numbers.length === 0 ? [] : await this.#together(numbers.map((number) => ['HGETALL', `${keys.use}${number}`]));
+    const left =
+      numbers.length === 0
+        ? []
+        : await together(
+            this.#redis,
+            numbers.map((number) => ['HGETALL', `${keys.use}${number}`]),
+          );
     return { ...raw, left: new Map(numbers.map((number, i) => [number, left[i] as Buffer[]])) };
-  }
-
-  async #together(commands: readonly (readonly (string | number)[])[]): Promise<unknown[]> {
-    const transaction = this.#redis.multi();
-    for (const [name, ...args] of commands) transaction.callBuffer(String(name), ...args.map(String));
-    const replies = (await transaction.exec()) ?? [];
-    return replies.map(([error, reply]) => {
-      if (error) throw error;
-      return reply;
-    });
   }
 }
 

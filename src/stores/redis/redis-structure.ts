@@ -2,7 +2,7 @@
 // teams.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ReportFinding, StoreFinding } from '../../ports/store-contents.ts';
-import { readOwner, scanned } from './keyspace.ts';
+import { isWrongType, listedTeams, readOwner, scanned } from './keyspace.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import {
   AUDIT_KEY,
@@ -110,7 +110,7 @@ async function unlessWrongType<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;
   } catch (error) {
-    if (error instanceof Error && error.message.startsWith('WRONGTYPE')) return undefined;
+    if (isWrongType(error)) return undefined;
     throw error;
   }
 }
@@ -119,8 +119,7 @@ async function unlessWrongType<T>(asked: Promise<T>): Promise<T | undefined> {
 async function judgeTeams(redis: RedisConnection, looks: Look[]): Promise<Map<string, string>> {
   const keys = new Map<string, string>();
   const names = await searchedNames(redis);
-  for (let first = 0; ; first += TEAMS_PIECE) {
-    const ids = await redis.zrange(TEAMS_KEY, String(first), String(first + TEAMS_PIECE - 1));
+  for await (const ids of listedTeams(redis, TEAMS_PIECE)) {
     await Promise.all(
       ids.map(async (teamId) => {
         const { team, keys: records } = teamKeys(teamId);
@@ -136,8 +135,8 @@ async function judgeTeams(redis: RedisConnection, looks: Look[]): Promise<Map<st
         for (const [i, owner] of owners.entries()) if (owner !== teamId) looks.push(() => lookAtOwner(redis, keyIds[i]!, teamId));
       }),
     );
-    if (ids.length < TEAMS_PIECE) return keys;
   }
+  return keys;
 }
 
 /** Checks all keys in Redis. Removes from `keys` those that a digest leads to. */

@@ -10,7 +10,8 @@ import { NO_TEAM, packEntry } from './audit-codec.ts';
 import { memberOf, packEvent } from './event-codec.ts';
 import { RedisFunctions } from './functions.ts';
 import { heldBy, recordJson } from './glossary-record.ts';
-import { isServed, scanned } from './keyspace.ts';
+import { isServed, scanned, together } from './keyspace.ts';
+import type { RedisWords } from './keyspace.ts';
 import { markKeyLimits, VERSION } from './layout-version.ts';
 import { packBooks, packClosed, guardFields, packDays, packKey } from './packed-team.ts';
 import type { RedisConnection } from './redis-connection.ts';
@@ -34,6 +35,7 @@ import { recordFormat } from './record-format.ts';
 import { connected, RedisReader } from './redis-reader.ts';
 import { FLEETING } from './redis-structure.ts';
 import { requestIdBytes } from './request-id-bytes.ts';
+import { serverTime } from './store-round.ts';
 import { packPlan } from './team-layout.ts';
 import { packHead, packSlots, packRequest } from './team-raw.ts';
 
@@ -44,8 +46,6 @@ const SPARE_MS = 86_400_000;
 const KEPT_MS = 400 * 86_400_000;
 /** Keys that an empty store may contain. */
 const LEFT_BY_GATEWAYS: readonly string[] = [LAYOUT_KEY, PLAN_NUMBERS_KEY, GATEWAYS_KEY, DUE_KEY];
-
-type RedisWords = readonly [name: string, ...args: (string | Buffer)[]];
 
 /** Rejects with a `StoreError` if the store is not empty or is in use, or if it is half-written and `restart` is not set. */
 export async function openRedisWriter(url: string, restart: boolean): Promise<RedisWriter> {
@@ -91,7 +91,7 @@ export class RedisWriter implements StoreWriter {
     const { teamId, name } = contents.team;
     const nowMs = await this.#nowMs();
     this.#hasLimits ||= contents.keys.some(({ status, limits }) => status === 'disabled' || hasLimits(limits));
-    await this.#together([
+    await together(this.#redis, [
       ...teamCommands(contents),
       ...historyCommands(contents),
       ...requestCommands(contents, nowMs),
@@ -114,7 +114,7 @@ export class RedisWriter implements StoreWriter {
         const { once, changes } = teamKeys(teamId);
         const leftMs = untilMs - (await this.#nowMs());
         if (leftMs <= 0) return;
-        await this.#together([
+        await together(this.#redis, [
           ['SET', once + id, request, 'PX', String(leftMs)],
           ['ZADD', changes, String(untilMs), id],
           ['PEXPIRE', changes, String(leftMs)],
@@ -124,11 +124,11 @@ export class RedisWriter implements StoreWriter {
       case 'audit': {
         const { id, teamId = NO_TEAM } = record;
         const { audit } = teamKeys(teamId);
-        await this.#together([
+        await together(this.#redis, [
           ['ZADD', audit, '0', packEntry(id, record.record)],
           ['PEXPIRE', audit, String(KEPT_MS)],
         ]);
-        await this.#together([
+        await together(this.#redis, [
           ['ZADD', AUDIT_KEY, '0', id + teamId],
           ['PEXPIRE', AUDIT_KEY, String(KEPT_MS)],
         ]);
@@ -161,17 +161,8 @@ export class RedisWriter implements StoreWriter {
 
   /** The server's time. */
   async #nowMs(): Promise<number> {
-    if (this.#offsetMs === undefined) {
-      const [seconds, micros] = await this.#redis.time();
-      this.#offsetMs = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000) - Date.now();
-    }
+    this.#offsetMs ??= (await serverTime(this.#redis)) - Date.now();
     return Date.now() + this.#offsetMs;
-  }
-
-  async #together(commands: readonly RedisWords[]): Promise<void> {
-    const transaction = this.#redis.multi();
-    for (const [name, ...args] of commands) transaction.call(name, ...args);
-    for (const [error] of (await transaction.exec()) ?? []) if (error) throw error;
   }
 }
 
@@ -219,16 +210,7 @@ function historyCommands({ team, period, keys, days, dayDone, periods, toldPerce
     const held = open.reduce((sum, { characters }) => sum + characters, 0);
     const over = open.reduce((most, { untilMs }) => Math.max(most, untilMs), 0);
     const use = `${names.use}${one.number}`;
-    const bounds = [
-      'characters',
-      String(one.characters),
-      'starts',
-      String(one.startMs),
-      'ends',
-      String(one.endMs),
-      'length',
-      limits.period,
-    ];
+    const bounds = ['characters', one.characters, 'starts', one.startMs, 'ends', one.endMs, 'length', limits.period].map(String);
     const rest = ['plan', plan, 'currency', limits.currency, 'open', String(held), 'over', String(over)];
     const lastPercent = toldPercents.find(({ number }) => number === one.number)?.percent ?? 0;
     if (lastPercent > 0) rest.push('told', String(lastPercent));

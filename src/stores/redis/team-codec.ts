@@ -61,8 +61,8 @@ export function keyJson({ display, label, mode, digest }: NewKey): string {
 
 /** The digest in a key's record, if it has one. */
 export function digestOfRecord(record: string): string | undefined {
-  const { digest } = JSON.parse(record.slice(record.indexOf('{'))) as { readonly digest?: string };
-  return digest;
+  const { digest } = jsonOf(record);
+  return typeof digest === 'string' ? digest : undefined;
 }
 
 /** A key's fields in the team's record. */
@@ -102,12 +102,12 @@ export function changeableKey(values: readonly (Buffer | undefined)[]): Changeab
 }
 
 /** The first brace of a record starts its JSON. */
-function jsonOf(record: string): { readonly display: string; readonly label: string; readonly mode: KeyMode } {
-  return JSON.parse(record.slice(record.indexOf('{'))) as { display: string; label: string; mode: KeyMode };
+function jsonOf(record: string) {
+  return JSON.parse(record.slice(record.indexOf('{'))) as { display: string; label: string; mode: KeyMode; digest?: unknown };
 }
 
 /** A key without a state does not work. */
-function stateOf(state: Buffer | undefined): KeyState {
+export function stateOf(state: Buffer | undefined): KeyState {
   return state === undefined
     ? { word: 'revoked', lastUsedAtMs: undefined, number: 0, characters: 0, requests: 0, day: 0 }
     : readKeyState(state);
@@ -145,7 +145,7 @@ export function keysInOrder(
 }
 
 /** A key that was not used in the period still has the counts of an earlier one. */
-function countsIn(period: number, { number, characters, requests }: KeyState): Pick<KeyUsage, 'characters' | 'requests'> {
+export function countsIn(period: number, { number, characters, requests }: KeyState): Pick<KeyUsage, 'characters' | 'requests'> {
   return number === period ? { characters, requests } : { characters: 0, requests: 0 };
 }
 

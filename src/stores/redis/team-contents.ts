@@ -2,7 +2,6 @@
 import type { KeyLimits } from '../../domain/key-limits.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import type {
-  DayContents,
   GlossaryContents,
   KeyContents,
   PeriodContents,
@@ -11,28 +10,21 @@ import type {
   StoreFinding,
   TeamContents,
 } from '../../ports/store-contents.ts';
+import type { KeyDay } from '../../ports/usage-history.ts';
 import { heldBy, readGlossaryRecord } from './glossary-record.ts';
 import { keyDays } from './key-days.ts';
 import { readClosed } from './period-record.ts';
 import { readKeyCounts } from './key-layout.ts';
-import { TEAM_FIELDS, fieldsOf, keyFields, readKey, readTeam } from './team-codec.ts';
+import { TEAM_FIELDS, countsIn, digestOfRecord, fieldsOf, keyFields, readKey, readTeam, stateOf } from './team-codec.ts';
 import { readKeyState, BOOKS, readPlan } from './team-layout.ts';
 import { SLOT_BYTES, readHead, readRequest, readWindow } from './team-raw.ts';
 import type { BooksHead } from './team-raw.ts';
 
+/** The keys of a team that are read as they are. */
+export const RAW_PARTS = ['team', 'keys', 'ids', 'places', 'late', 'days', 'periods', 'glossaries', 'pairs', 'bytes'] as const;
+
 /** Hashes as Redis returns them: alternating names and values. */
-export interface RawTeam {
-  readonly team: readonly Buffer[];
-  readonly records: readonly Buffer[];
-  readonly ids: readonly Buffer[];
-  readonly places: readonly Buffer[];
-  readonly late: readonly Buffer[];
-  readonly days: readonly Buffer[];
-  readonly closed: readonly Buffer[];
-  readonly glossaries: readonly Buffer[];
-  readonly pairs: readonly Buffer[];
-  readonly bytes: readonly Buffer[];
-}
+export type RawTeam = Readonly<Record<(typeof RAW_PARTS)[number], readonly Buffer[]>>;
 
 /** Periods that have ended and are not closed, by number. */
 type LeftPeriods = ReadonlyMap<number, readonly Buffer[]>;
@@ -138,7 +130,7 @@ function inHex(bytes: Buffer): string {
   return bytes.toString('hex');
 }
 
-function keysOf(teamId: string, { team, records }: RawTeam, current: number, found: Found): KeyContents[] {
+function keysOf(teamId: string, { team, keys: records }: RawTeam, current: number, found: Found): KeyContents[] {
   const fields = fieldsOf(team);
   const keys: { readonly order: number; readonly key: KeyContents }[] = [];
   const ids = new Set<string>();
@@ -148,14 +140,12 @@ function keysOf(teamId: string, { team, records }: RawTeam, current: number, fou
     if (state === undefined) found('key', 'it has no state: its requests are rejected', { keyId });
     const record = String(value);
     const { teamId: _teamId, ...key } = readKey({ keyId, teamId }, record, keyFields(fields, keyId), -Infinity);
-    const { number, characters, requests } = state === undefined ? NO_STATE : readKeyState(state);
-    const counts = number === current ? { characters, requests } : { characters: 0, requests: 0 };
+    const counts = countsIn(current, stateOf(state));
     const guard = guardOf(fields.get(`w:${keyId}`), key.limits, current);
-    const isGuarded = state !== undefined && readKeyState(state).word === 'guarded';
-    if (key.status !== 'revoked' && isGuarded !== fields.has(`l:${keyId}`)) {
+    if (key.status !== 'revoked' && (stateOf(state).word === 'guarded') !== fields.has(`l:${keyId}`)) {
       found('key', 'its guarded flag does not match its limits', { keyId });
     }
-    keys.push({ order: Number.parseInt(record, 10), key: { ...key, digest: digestIn(record), ...counts, ...guard } });
+    keys.push({ order: Number.parseInt(record, 10), key: { ...key, digest: digestOfRecord(record), ...counts, ...guard } });
   }
   for (const name of fields.keys()) {
     if (name.startsWith('k') && name.length > 1 && !ids.has(name.slice(1)))
@@ -171,15 +161,7 @@ function guardOf(packed: Buffer | undefined, limits: KeyLimits, current: number)
   return { heldCharacters: limits.characters === undefined ? undefined : counts.heldIn === current ? heldCharacters : 0, window };
 }
 
-const NO_STATE = { number: 0, characters: 0, requests: 0 };
-
-/** Only newer versions store it with the key. */
-function digestIn(record: string): string | undefined {
-  const { digest } = JSON.parse(record.slice(record.indexOf('{'))) as { readonly digest?: unknown };
-  return typeof digest === 'string' ? digest : undefined;
-}
-
-function daysOf({ days }: RawTeam, fields: ReadonlyMap<string, Buffer>, keys: readonly KeyContents[], found: Found): DayContents[] {
+function daysOf({ days }: RawTeam, fields: ReadonlyMap<string, Buffer>, keys: readonly KeyContents[], found: Found): KeyDay[] {
   const packed = fieldsOf(days);
   const known = new Set(keys.map(({ keyId }) => keyId));
   for (const name of packed.keys())
@@ -192,7 +174,7 @@ function daysOf({ days }: RawTeam, fields: ReadonlyMap<string, Buffer>, keys: re
 
 /** Omits periods without usage and without open reservations, which stores need not keep. */
 function periodsOf(
-  { closed, left }: RawTeam & { readonly left: LeftPeriods },
+  { periods: closed, left }: RawTeam & { readonly left: LeftPeriods },
   length: string,
   requests: readonly RequestContents[],
   found: Found,

@@ -161,8 +161,3 @@ export class RateWindow {
     }
   }
 }
-
-/** The times and counts of all entries of a stored window. */
-export function unpackedWindow(packed: Uint8Array, newestMs: number): { readonly atMs: number; readonly count: number }[] {
-  return new RateWindow(packed, newestMs).entries();
-}

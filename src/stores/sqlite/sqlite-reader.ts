@@ -6,7 +6,6 @@ import type { EntryPieces } from '../../domain/entries-text.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { RATE_WINDOW_MS } from '../../domain/reservation.ts';
 import type {
-  DayContents,
   DictionaryContents,
   KeyContents,
   LooseChange,
@@ -19,9 +18,10 @@ import type {
   StoreReader,
   TeamContents,
 } from '../../ports/store-contents.ts';
+import type { KeyDay } from '../../ports/usage-history.ts';
 import { GUARD_COLUMNS } from './key-guard.ts';
 import { keyRecordOf } from './key-rows.ts';
-import { unpackedWindow } from './rate-window.ts';
+import { RateWindow } from './rate-window.ts';
 import { DICTIONARY_COLUMNS, GLOSSARY_COLUMNS, glossariesOf } from './sqlite-glossary-store.ts';
 import type { GlossaryRow } from './sqlite-glossary-store.ts';
 import { eventOf } from './sqlite-outbox.ts';
@@ -66,7 +66,7 @@ const SQL = {
       iif(u.period_no = b.period_no, u.characters, 0) AS characters, iif(u.period_no = b.period_no, u.requests, 0) AS requests
     FROM keys k JOIN teams t ON t.no = k.team JOIN books b ON b.team = k.team LEFT JOIN key_books u ON u.team = k.team AND u.key = k.no
     LEFT JOIN key_limits l ON l.key = k.no WHERE k.team = ? ORDER BY k.no`,
-  days: objects<DayContents>(`SELECT day, key_id AS keyId, sum(characters) AS characters, sum(requests) AS requests FROM (
+  days: objects<KeyDay>(`SELECT day, key_id AS keyId, sum(characters) AS characters, sum(requests) AS requests FROM (
       SELECT d.day, d.key, d.characters, d.requests FROM usage_days d WHERE d.team = $team
       UNION ALL SELECT b.day, u.key, u.day_characters, u.day_requests FROM key_books u JOIN books b ON b.team = u.team
         WHERE u.team = $team AND u.day_requests > 0
@@ -242,7 +242,8 @@ export class SqliteReader implements StoreReader {
 
 function windowOf(row: SqlRow): TeamContents['window'] {
   const newestMs = Number(row['window_newest_ms']);
-  return unpackedWindow(row['window'] as Uint8Array, newestMs).filter(({ atMs }) => newestMs - atMs < RATE_WINDOW_MS);
+  const window = new RateWindow(row['window'] as Uint8Array, newestMs);
+  return window.entries().filter(({ atMs }) => newestMs - atMs < RATE_WINDOW_MS);
 }
 
 function keyOf(row: SqlRow): KeyContents {

@@ -1,7 +1,7 @@
 // A journal inside the SQLite file itself: triggers record, in the same transaction, what every operation changes.
 import { DatabaseSync } from 'node:sqlite';
 import { REMEMBER_MS } from '../../../../src/domain/reservation.ts';
-import { unpackedWindow } from '../../../../src/stores/sqlite/rate-window.ts';
+import { RateWindow } from '../../../../src/stores/sqlite/rate-window.ts';
 import type { Ended, Operation } from '../../../support/history.ts';
 
 /** Whoever writes to the file from now on, in any process, also writes the journal. */
@@ -77,8 +77,8 @@ function operationsOf(row: Row): Operation[] {
 /** What a transaction added to a team's window: everything newer than before, and the additions in its newest millisecond. */
 function placesTaken(row: Row): number[] {
   const beforeMs = Number(row['before_ms']);
-  const before = unpackedWindow(row['before'] as Uint8Array, beforeMs).at(-1)?.count ?? 0;
-  return unpackedWindow(row['window'] as Uint8Array, Number(row['at_ms'])).flatMap(({ atMs, count }) => {
+  const before = new RateWindow(row['before'] as Uint8Array, beforeMs).entries().at(-1)?.count ?? 0;
+  return new RateWindow(row['window'] as Uint8Array, Number(row['at_ms'])).entries().flatMap(({ atMs, count }) => {
     if (atMs < beforeMs) return [];
     return Array.from({ length: atMs === beforeMs ? count - before : count }, () => atMs);
   });

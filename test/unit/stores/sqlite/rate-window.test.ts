@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RATE_WINDOW_MS } from '../../../../src/domain/reservation.ts';
-import { RateWindow, unpackedWindow } from '../../../../src/stores/sqlite/rate-window.ts';
+import { RateWindow } from '../../../../src/stores/sqlite/rate-window.ts';
 
 /** The same with a number for each slot. */
 class PlainWindow {
@@ -42,7 +42,9 @@ test('any number of slots at any times: the same waits as with a plain list, als
           expect(window.total).toBe(plain.places.length);
         }
         if (isStored) window = new RateWindow(window.packed().slice(), window.newestMs);
-        const unpacked = unpackedWindow(window.packed(), window.newestMs).flatMap(({ atMs, count }) => Array<number>(count).fill(atMs));
+        const unpacked = new RateWindow(window.packed(), window.newestMs)
+          .entries()
+          .flatMap(({ atMs, count }) => Array<number>(count).fill(atMs));
         expect(unpacked).toEqual(plain.places);
       }
     }),
