@@ -22,7 +22,7 @@ export interface EnginePairsOptions {
   readonly onChange: () => void;
   readonly log: Log;
   /** Schedules a callback and returns a function that cancels it; replaced in tests. */
-  readonly later?: (run: () => void, ms: number) => () => void;
+  readonly later?: ((run: () => void, ms: number) => () => void) | undefined;
 }
 
 const ASK_EVERY_MS = 600_000;

@@ -84,11 +84,7 @@ export class Forgetting {
       await plugin.forget(teamId);
       return true;
     } catch {
-      if (!this.#failed) {
-        this.#options.log.warn('a plugin could not forget a team: retrying until it can', {
-          plugin: plugin.plugin,
-        });
-      }
+      if (!this.#failed) this.#options.log.warn('a plugin could not forget a team: retrying until it can', { plugin: plugin.plugin });
       this.#failed = true;
       return false;
     }

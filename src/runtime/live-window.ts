@@ -21,14 +21,10 @@ export interface LiveStep {
   readonly inFlight: number;
 }
 
-interface MutableLiveStep {
-  atMs: number;
-  requests: Record<string, number>;
-  durations: number[];
-  characters: number;
-  engineFailures: number;
-  inFlight: number;
-}
+type MutableLiveStep = { -readonly [Name in Exclude<keyof LiveStep, 'requests' | 'durations'>]: number } & {
+  readonly requests: Record<string, number>;
+  readonly durations: number[];
+};
 
 export class LiveWindow implements AccessLog {
   readonly #nowMs: () => number;
@@ -72,9 +68,7 @@ export class LiveWindow implements AccessLog {
     const nowMs = this.#step().atMs;
     const oldestMs = nowMs - (LIVE_STEPS - 1) * LIVE_STEP_MS;
     const steps = this.#steps.filter((step): step is MutableLiveStep => step !== undefined && step.atMs >= oldestMs && step.atMs <= nowMs);
-    return steps
-      .toSorted((a, b) => a.atMs - b.atMs)
-      .map((step) => ({ ...step, requests: { ...step.requests }, durations: [...step.durations] }));
+    return steps.toSorted((a, b) => a.atMs - b.atMs).map((step) => structuredClone(step));
   }
 
   #step(): MutableLiveStep {

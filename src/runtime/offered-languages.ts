@@ -36,10 +36,7 @@ export class OfferedLanguages {
     for (const { name, ask } of options.engines) {
       const { log, later } = options;
       const onChange = (): void => void (this.current = this.#made());
-      this.#pairs.set(
-        name,
-        new EnginePairs({ engine: name, table, pairs: pairs.get(name)!, ask, onChange, log, ...(later === undefined ? {} : { later }) }),
-      );
+      this.#pairs.set(name, new EnginePairs({ engine: name, table, pairs: pairs.get(name)!, ask, onChange, log, later }));
     }
     this.current = this.#made();
   }

@@ -131,12 +131,8 @@ class Pass {
   }
 
   result(passedAtMs: number): TeamsNearLimits {
-    const counts = {
-      all: this.#all,
-      quota_nearly_used: this.#quota.count,
-      credit_low: this.#credit.count,
-      key_unused: this.#keys.count,
-    };
-    return { passedAtMs, counts, quota: this.#quota.kept, credit: this.#credit.kept, keys: this.#keys.kept };
+    const [quota, credit, keys] = [this.#quota, this.#credit, this.#keys];
+    const counts = { all: this.#all, quota_nearly_used: quota.count, credit_low: credit.count, key_unused: keys.count };
+    return { passedAtMs, counts, quota: quota.kept, credit: credit.kept, keys: keys.kept };
   }
 }

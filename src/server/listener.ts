@@ -117,18 +117,6 @@ export function openListenerState(options: ListenerOptions): ListenerState {
   };
 }
 
-/** From now on connections only close. */
-function beginLastAnswers(shared: ListenerState): void {
-  if (shared.draining) return;
-  shared.draining = true;
-  shared.connectionsAtDrain = shared.connections;
-}
-
-/** Lower bound for answers waiting for a slow reader: last answers minus connections closed since. */
-function unsentAnswers({ lastAnswers, connections, connectionsAtDrain }: ListenerState): number {
-  return Math.max(0, lastAnswers - (connectionsAtDrain - connections));
-}
-
 /** Operations that depend on the library. */
 export interface ListenerActions {
   readonly stopAccepting: () => void;
@@ -144,6 +132,11 @@ export function listenerOf(
   address: Listener['address'],
   { stopAccepting, renewTls, cut }: ListenerActions,
 ): Listener {
+  const beginLastAnswers = (): void => {
+    if (shared.draining) return;
+    shared.draining = true;
+    shared.connectionsAtDrain = shared.connections;
+  };
   return {
     library,
     address,
@@ -151,13 +144,14 @@ export function listenerOf(
     get connections() {
       return shared.connections;
     },
+    /** Lower bound for answers waiting for a slow reader: last answers minus connections closed since. */
     get unsent() {
-      return unsentAnswers(shared);
+      return Math.max(0, shared.lastAnswers - (shared.connectionsAtDrain - shared.connections));
     },
     stopAccepting,
-    beginLastAnswers: () => beginLastAnswers(shared),
+    beginLastAnswers,
     close() {
-      beginLastAnswers(shared);
+      beginLastAnswers();
       cut();
     },
   };
@@ -177,21 +171,18 @@ export class ListenError extends Error {
   }
 }
 
+const UNRESOLVED = 'the host name does not resolve; write an IP address';
+const LISTEN_ADVICE: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the port is in use; stop what listens there, or choose another port',
+  EADDRNOTAVAIL: 'this machine does not have that address; use one of its own, or 0.0.0.0',
+  EACCES: 'ports below 1024 need a privilege; choose a higher one',
+  ENOTFOUND: UNRESOLVED,
+  EAI_AGAIN: UNRESOLVED,
+};
+
 /** Translates the operating system's error code into a message. */
 export function listenError(host: string, port: number, code: string | undefined): ListenError {
   const where = `cannot listen on ${host}:${port}`;
-  switch (code) {
-    case 'EADDRINUSE':
-      return new ListenError('port_in_use', `${where}: the port is in use; stop what listens there, or choose another port`);
-    case 'EADDRNOTAVAIL':
-      return new ListenError('cannot_listen', `${where}: this machine does not have that address; use one of its own, or 0.0.0.0`);
-    case 'EACCES':
-      return new ListenError('cannot_listen', `${where}: ports below 1024 need a privilege; choose a higher one`);
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return new ListenError('cannot_listen', `${where}: the host name does not resolve; write an IP address`);
-    case undefined:
-    default:
-      return new ListenError('cannot_listen', `${where}: the system says ${code ?? 'nothing further'}; check host and port`);
-  }
+  const advice = LISTEN_ADVICE[code ?? ''] ?? `the system says ${code ?? 'nothing further'}; check host and port`;
+  return new ListenError(code === 'EADDRINUSE' ? 'port_in_use' : 'cannot_listen', `${where}: ${advice}`);
 }

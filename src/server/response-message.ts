@@ -3,7 +3,6 @@ import { STATUS_CODES } from 'node:http';
 import type { Exchange } from '../core/exchange.ts';
 import { JSON_TYPE } from '../core/outcome.ts';
 import type { HeaderList, Refusal, Reply, StreamReply } from '../core/outcome.ts';
-import type { ProblemForm } from '../core/problem.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
 
 /** What goes on the wire, except for `Date`, `Content-Length` and `Connection`, which the writer adds. */
@@ -27,17 +26,17 @@ const VALUE = /^[\t\x20-\x7e]*$/;
 
 /** Throws if a field is not safe to send: uWS would write a line break verbatim, which splits the response. */
 export function compose(outcome: Reply | Refusal, x: Exchange, problems: ProblemWriter): ResponseMessage {
-  if (outcome.kind === 'problem') {
-    const form = x.route.problemForm;
-    if (form !== undefined) return composeAs(form, outcome, x, problems);
-    const { status, headers, body } = problems.render(outcome.problem, x.id);
-    return { status, requestId: x.id, contentType: 'application/problem+json', headers: checked(undefined, headers, x), body };
-  }
+  if (outcome.kind === 'problem') return composeProblem(outcome, x, problems);
   const { status, contentType, headers, body } = outcome;
   return { status, requestId: x.id, contentType, headers: checked(contentType, headers, x), body };
 }
 
-function composeAs(form: ProblemForm, { problem }: Refusal, x: Exchange, problems: ProblemWriter): ResponseMessage {
+function composeProblem({ problem }: Refusal, x: Exchange, problems: ProblemWriter): ResponseMessage {
+  const { problemForm: form } = x.route;
+  if (form === undefined) {
+    const { status, headers, body } = problems.render(problem, x.id);
+    return { status, requestId: x.id, contentType: 'application/problem+json', headers: checked(undefined, headers, x), body };
+  }
   const { status, headers, body } = problems.renderAs(form, problem, x.id);
   if (!Number.isInteger(status) || status < 400 || status > 599) throw new Error('a problem form gives a status from 400 to 599');
   return { status, requestId: x.id, contentType: form.contentType, headers: checked(form.contentType, headers, x), body };

@@ -42,25 +42,23 @@ export interface ScriptedEngineOptions {
 }
 
 export async function startScriptedEngine(options: ScriptedEngineOptions = {}): Promise<ScriptedEngine> {
-  const engine = new RunningEngine(options.right, options.remembers);
+  const engine = new RunningEngine(options);
   await engine.listen(options.port ?? 0);
   return engine;
 }
 
 class RunningEngine implements ScriptedEngine {
-  readonly #requests: ScriptedRequest[] = [];
+  readonly requests: ScriptedRequest[] = [];
   readonly #sockets = new Map<Socket, number>();
   readonly #waiters = new Set<() => void>();
   readonly #server = createServer((request, response) => void this.#take(request, response));
   #queue: Behaviour[] = [];
   #standing: Behaviour = 'ok';
-  readonly #right: RightAnswer | undefined;
-  readonly #remembers: boolean;
+  readonly #options: ScriptedEngineOptions;
   connections = 0;
 
-  constructor(right: RightAnswer | undefined, remembers = true) {
-    this.#right = right;
-    this.#remembers = remembers;
+  constructor(options: ScriptedEngineOptions) {
+    this.#options = options;
   }
 
   get port(): number {
@@ -69,10 +67,6 @@ class RunningEngine implements ScriptedEngine {
 
   get url(): string {
     return `http://127.0.0.1:${this.port}`;
-  }
-
-  get requests(): readonly ScriptedRequest[] {
-    return this.#requests;
   }
 
   get openConnections(): number {
@@ -105,7 +99,7 @@ class RunningEngine implements ScriptedEngine {
   forget(): void {
     this.#queue = [];
     this.#standing = 'ok';
-    this.#requests.length = 0;
+    this.requests.length = 0;
   }
 
   staleConnections(): void {
@@ -150,9 +144,9 @@ class RunningEngine implements ScriptedEngine {
       seen.aborted = !response.writableFinished;
       this.#changed();
     });
-    if (this.#remembers) this.#requests.push(seen);
+    if (this.#options.remembers !== false) this.requests.push(seen);
     const behaviour = this.#queue.shift() ?? this.#standing;
-    act(behaviour, seen, response, socket, this.#right);
+    act(behaviour, seen, response, socket, this.#options.right);
     this.#changed();
   }
 

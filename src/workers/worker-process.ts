@@ -8,14 +8,12 @@ import type { ProcessState } from '../app/process-state.ts';
 import type { Config } from '../config/config.ts';
 import type { MetricsSnapshot, WorkerPlace } from './worker.ts';
 import { WORKER_VARIABLE } from './messages.ts';
-import type { FromWorker, Question, StartFailure, ToWorker } from './messages.ts';
+import type { AnswerValue, FromWorker, Question, StartFailure, ToWorker } from './messages.ts';
 
 /** From the sources and from `dist/`. */
 const MAIN = fileURLToPath(new URL('../../src/lingate.js', import.meta.url));
 /** A worker that takes longer to answer counts as hung; probes give up after a second. */
 const ANSWER_MS = 500;
-
-type WorkerAnswer = Extract<FromWorker, { kind: 'answer' }>['value'];
 
 export class WorkerProcess {
   /** Resolves when the worker is listening; rejects if it ends before that. */
@@ -25,7 +23,7 @@ export class WorkerProcess {
   /** Called for each heartbeat. */
   onHeartbeat: () => void = () => undefined;
   readonly #child: ChildProcess;
-  readonly #questions = new Map<number, (answer: WorkerAnswer | undefined) => void>();
+  readonly #questions = new Map<number, (answer: AnswerValue | undefined) => void>();
   #asked = 0;
 
   constructor(config: Config, place: WorkerPlace) {
@@ -95,9 +93,9 @@ export class WorkerProcess {
     this.#child.kill(signal);
   }
 
-  async #ask(what: Question, withinMs = ANSWER_MS): Promise<WorkerAnswer | undefined> {
+  async #ask(what: Question, withinMs = ANSWER_MS): Promise<AnswerValue | undefined> {
     const id = ++this.#asked;
-    const { promise, resolve } = Promise.withResolvers<WorkerAnswer | undefined>();
+    const { promise, resolve } = Promise.withResolvers<AnswerValue | undefined>();
     const timer = setTimeout(() => resolve(undefined), withinMs);
     this.#questions.set(id, resolve);
     this.send({ kind: 'ask', id, what });

@@ -1,12 +1,12 @@
 // The encoding of audit entries in Redis: id, JSON and, if only the function knew the team, its records before and after.
-import type { AuditEntry } from '../../domain/audit-entry.ts';
 import { keyDifference, momentOf, teamDifference } from '../../domain/audit-entry.ts';
-import type { AuditDifference, AuditRecord } from '../../domain/audit-entry.ts';
+import type { AuditDifference, AuditEntry, AuditRecord } from '../../domain/audit-entry.ts';
 import { changeableKey, readTeam } from './team-codec.ts';
 
 export const ID_BYTES = 31;
 /** Used instead of a length for a member that the team did not have. */
 const MISSING = 0xffffffff;
+const NO_DIFFERENCE: AuditDifference = { before: {}, after: {} };
 
 export function packEntry(id: string, record: AuditRecord): Buffer {
   const json = Buffer.from(JSON.stringify(record));
@@ -22,12 +22,11 @@ export function idOf(member: Buffer): string {
 export function readRecord(teamId: string, member: Buffer): AuditRecord {
   const reader = new Reader(member, ID_BYTES);
   const record = JSON.parse(String(reader.text())) as Omit<AuditRecord, keyof AuditDifference> & Partial<AuditDifference>;
-  if (reader.ended) return { before: {}, after: {}, ...record };
+  if (reader.ended) return { ...NO_DIFFERENCE, ...record };
   const [before, after] = [reader.list(), reader.list()];
-  if (record.keyId !== undefined)
-    return { ...record, ...(keyDifference(changeableKey(before), changeableKey(after)) ?? { before: {}, after: {} }) };
+  if (record.keyId !== undefined) return { ...record, ...(keyDifference(changeableKey(before), changeableKey(after)) ?? NO_DIFFERENCE) };
   const was = before.length === 0 ? undefined : readTeam(teamId, before);
-  return { ...record, ...(teamDifference(was, readTeam(teamId, after)) ?? { before: {}, after: {} }) };
+  return { ...record, ...(teamDifference(was, readTeam(teamId, after)) ?? NO_DIFFERENCE) };
 }
 
 /** The key of entries that belong to no team. */

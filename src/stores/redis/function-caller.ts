@@ -22,32 +22,27 @@ export interface FunctionAnswer {
   readonly nowMs: number;
 }
 
-export class FunctionCaller {
-  readonly #options: StoreRoundOptions;
-
-  constructor(options: StoreRoundOptions) {
-    this.#options = options;
-  }
-
-  /** Repeats the call only if it had no effect. */
-  async call({ name, teamId, keys, args }: FunctionCall): Promise<FunctionAnswer | StoreUnavailable> {
-    const { nodeOf, time, clock, timeoutMs } = this.#options;
-    let rounds: Rounds = { untilMs: performance.now() + timeoutMs, count: 0, late: false };
-    let offer: Offer | undefined;
-    for (;;) {
-      const { untilMs, count } = rounds;
-      const node = nodeOf(teamId);
-      const terms = [String(clock?.nowMs() ?? ''), String(time.at(node, untilMs)), ...offerWords(offer)];
-      const round = await runRound(this.#options, { name, teamId, node, untilMs, first: count === 0, keys, args: [...terms, ...args] });
-      if (round.kind === 'unavailable') return round;
-      const [nowMs, wordBytes, ...values] = round.value as readonly unknown[];
-      const word = String(wordBytes);
-      if (word !== 'late' && word !== 'period') return { kind: 'reply', word, values, nowMs: Number(nowMs) };
-      if (word === 'period') offer = boundsFor(Number(nowMs), Number(String(values[0])), String(values[1]));
-      const next = nextRound(rounds, word);
-      if ('kind' in next) return next;
-      rounds = next;
-    }
+/** Repeats the call only if it had no effect. */
+export async function callFunction(
+  options: StoreRoundOptions,
+  { name, teamId, keys, args }: FunctionCall,
+): Promise<FunctionAnswer | StoreUnavailable> {
+  const { nodeOf, time, clock, timeoutMs } = options;
+  let rounds: Rounds = { untilMs: performance.now() + timeoutMs, count: 0, late: false };
+  let offer: Offer | undefined;
+  for (;;) {
+    const { untilMs, count } = rounds;
+    const node = nodeOf(teamId);
+    const terms = [String(clock?.nowMs() ?? ''), String(time.at(node, untilMs)), ...offerWords(offer)];
+    const round = await runRound(options, { name, teamId, node, untilMs, first: count === 0, keys, args: [...terms, ...args] });
+    if (round.kind === 'unavailable') return round;
+    const [nowMs, wordBytes, ...values] = round.value as readonly unknown[];
+    const word = String(wordBytes);
+    if (word !== 'late' && word !== 'period') return { kind: 'reply', word, values, nowMs: Number(nowMs) };
+    if (word === 'period') offer = boundsFor(Number(nowMs), Number(String(values[0])), String(values[1]));
+    const next = nextRound(rounds, word);
+    if ('kind' in next) return next;
+    rounds = next;
   }
 }
 

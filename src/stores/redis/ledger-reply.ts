@@ -8,6 +8,24 @@ export type Undone =
   | { readonly kind: 'period'; readonly anchorMs: number; readonly length: string }
   | { readonly kind: 'failed'; readonly message: string };
 
+/** The answers without numbers, by letter. */
+const REFUSALS: ReadonlyMap<string, Admission> = new Map([
+  ['r', { kind: 'repeated' }],
+  ['u', { kind: 'key_unknown' }],
+  ['v', { kind: 'key_revoked' }],
+  ['d', { kind: 'key_revoked', reason: 'disabled' }],
+  ['e', { kind: 'key_revoked', reason: 'expired' }],
+  ['w', { kind: 'address_wanted' }],
+  ['i', { kind: 'address_refused' }],
+] as const);
+const RESOLUTIONS: ReadonlyMap<string, Resolution> = new Map([
+  ['C', { kind: 'committed' }],
+  ['K', { kind: 'committed' }],
+  ['R', { kind: 'released' }],
+  ['E', { kind: 'expired' }],
+  ['N', { kind: 'absent' }],
+] as const);
+
 /** Reads a reply from front to back. */
 export class ReplyReader {
   readonly nowMs: number;
@@ -24,20 +42,6 @@ export class ReplyReader {
   admission(request: AdmissionRequest): Admission | Undone {
     const letter = this.#letter();
     switch (letter) {
-      case 'r':
-        return { kind: 'repeated' };
-      case 'u':
-        return { kind: 'key_unknown' };
-      case 'v':
-        return { kind: 'key_revoked' };
-      case 'd':
-        return { kind: 'key_revoked', reason: 'disabled' };
-      case 'e':
-        return { kind: 'key_revoked', reason: 'expired' };
-      case 'w':
-        return { kind: 'address_wanted' };
-      case 'i':
-        return { kind: 'address_refused' };
       case 'L':
         return { kind: 'rate_limited', limit: this.#number(), retryAfterMs: this.#number() };
       case 'l':
@@ -51,30 +55,17 @@ export class ReplyReader {
         return { ...this.#placed(request, this.#letter()), plan };
       }
       default:
-        return this.#placed(request, letter);
+        return REFUSALS.get(letter) ?? this.#placed(request, letter);
     }
   }
 
   resolution(): Resolution | Undone {
     const letter = this.#letter();
     this.hasEvents = letter === 'K';
-    switch (letter) {
-      case 'C':
-      case 'K':
-        return { kind: 'committed' };
-      case 'R':
-        return { kind: 'released' };
-      case 'E':
-        return { kind: 'expired' };
-      case 'N':
-        return { kind: 'absent' };
-      case 'T':
-      case 'P':
-      case 'F':
-        return this.#undone(letter);
-      default:
-        throw unreadable(letter);
-    }
+    const resolution = RESOLUTIONS.get(letter);
+    if (resolution !== undefined) return resolution;
+    if (letter === 'T' || letter === 'P' || letter === 'F') return this.#undone(letter);
+    throw unreadable(letter);
   }
 
   #placed(request: AdmissionRequest, letter: string): Placed {

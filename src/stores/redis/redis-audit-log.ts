@@ -3,10 +3,11 @@
 import { randomInt } from 'node:crypto';
 import { idBefore, momentOf, withoutNames } from '../../domain/audit-entry.ts';
 import type { AuditDifference, AuditEntry, Audited } from '../../domain/audit-entry.ts';
-import { answering } from '../../domain/store-unavailable.ts';
+import { answering, isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { AuditLog, AuditPage } from '../../ports/audit-log.ts';
 import { NO_TEAM, ID_BYTES, idOf, packEntry, readEntry, readRecord } from './audit-codec.ts';
+import type { RedisConnection } from './redis-connection.ts';
 import { AUDIT_KEY, teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 
@@ -61,9 +62,14 @@ export class RedisAuditLog implements AuditLog {
     return this.#arguments(String(id), by, known, keyId);
   }
 
-  /** For changes that must not wait while the list is unavailable: the entry is listed when its team's audit is next read. */
-  unlisted(by: Audited, known: AuditDifference | undefined, keyId: string): AuditArguments {
-    return this.#arguments(String(UNLISTED + randomInt(2 ** 47)).padStart(16, '0'), by, known, keyId);
+  /**
+   * The same for changes that must not wait while the list is unavailable: the entry is then listed when its team's audit is
+   * next read.
+   */
+  async beginUrgent(teamId: string, by: Audited | undefined, known: AuditDifference | undefined, keyId: string): Promise<AuditArguments> {
+    const begun = await answering(() => this.begin(teamId, by, known, keyId));
+    if (!isUnavailable(begun)) return begun;
+    return this.#arguments(String(UNLISTED + randomInt(2 ** 47)).padStart(16, '0'), by!, known, keyId);
   }
 
   #arguments(id: string, { actor, action, reason }: Audited, known?: AuditDifference, keyId?: string): AuditArguments {
@@ -74,9 +80,7 @@ export class RedisAuditLog implements AuditLog {
   page({ teamId, after, sinceMs, limit }: AuditPage): Promise<readonly AuditEntry[] | StoreUnavailable> {
     return answering(async () => {
       const nowMs = await this.#link.now();
-      const kept = idBefore(nowMs - this.#keptMs);
-      const wanted = sinceMs === undefined ? kept : idBefore(sinceMs);
-      const from = wanted > kept ? wanted : kept;
+      const from = idBefore(Math.max(sinceMs ?? 0, nowMs - this.#keptMs));
       return teamId === undefined ? this.#pageOfAll(after, from, limit, nowMs) : this.#pageOfTeam(teamId, after, from, limit);
     });
   }
@@ -110,7 +114,7 @@ export class RedisAuditLog implements AuditLog {
 
   async #entryOf(listed: string): Promise<AuditEntry | undefined> {
     const [id, teamId] = [listed.slice(0, ID_BYTES), listed.slice(ID_BYTES)];
-    const [member] = await this.#link.redis.zrangebylexBuffer(teamKeys(teamId).audit, `[${id}`, `(${id}${BEHIND}`, 'LIMIT', 0, 1);
+    const member = await memberOf(this.#link.redis, teamId, id);
     return member === undefined ? undefined : readEntry(teamId, member);
   }
 
@@ -147,8 +151,8 @@ export class RedisAuditLog implements AuditLog {
         Promise.all(
           entries.map(async ({ id, atMs: _atMs, teamId = NO_TEAM, ...record }) => {
             const key = teamKeys(teamId).audit;
-            const [there] = await redis.zrangebylexBuffer(key, `[${id}`, `(${id}${BEHIND}`, 'LIMIT', 0, 1);
-            if (there === undefined) await redis.multi().zadd(key, 0, packEntry(id, record)).pexpire(key, this.#keptMs).exec();
+            if ((await memberOf(redis, teamId, id)) === undefined)
+              await redis.multi().zadd(key, 0, packEntry(id, record)).pexpire(key, this.#keptMs).exec();
           }),
         ),
       );
@@ -184,6 +188,11 @@ export class RedisAuditLog implements AuditLog {
       if (old.length < PIECE) return undefined;
     }
   }
+}
+
+/** A team's entry with this id. */
+async function memberOf(redis: RedisConnection, teamId: string, id: string): Promise<Buffer | undefined> {
+  return (await redis.zrangebylexBuffer(teamKeys(teamId).audit, `[${id}`, `(${id}${BEHIND}`, 'LIMIT', 0, 1))[0];
 }
 
 function below(id: string | undefined): string {

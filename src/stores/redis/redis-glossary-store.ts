@@ -29,36 +29,30 @@ const COUNTS_MAX = 10;
 /** Teams searched at a time for a glossary. */
 const TEAMS_PIECE = 100;
 
-export interface RedisGlossaryOptions {
+export interface RedisGlossaryParts {
   readonly link: RedisLink;
   readonly text: DictionaryText;
-  readonly index: Pick<TeamIndex, 'ids'>;
+  readonly index: Pick<TeamIndex, 'pieces'>;
   readonly audit: Pick<RedisAuditLog, 'begin'>;
 }
 
 export class RedisGlossaryStore implements GlossaryStore {
-  readonly #link: RedisLink;
-  readonly #text: DictionaryText;
-  readonly #index: RedisGlossaryOptions['index'];
-  readonly #audit: RedisGlossaryOptions['audit'];
+  readonly #parts: RedisGlossaryParts;
 
-  constructor({ link, text, index, audit }: RedisGlossaryOptions) {
-    this.#link = link;
-    this.#text = text;
-    this.#index = index;
-    this.#audit = audit;
+  constructor(parts: RedisGlossaryParts) {
+    this.#parts = parts;
   }
 
   create({ glossaryId, teamId, name, dictionaries }: NewGlossary, teamBytesMax?: number): Promise<GlossaryCreation | StoreUnavailable> {
     return answering(async () => {
       const refused = await this.#foreseen(teamId, dictionaries, teamBytesMax);
       if (refused !== undefined) return refused;
-      const written = await this.#text.write(teamId, dictionaries);
+      const written = await this.#parts.text.write(teamId, dictionaries);
       const args = [...recordWords(glossaryId, name, dictionaries), String(teamBytesMax ?? ''), ...written];
       const { word, values } = await this.#counted('create_glossary', teamId, glossaryId, args);
       const value = String(values[0]);
       if (word === 'none') {
-        await this.#text.drop(teamId, dictionaries);
+        await this.#parts.text.drop(teamId, dictionaries);
         return { kind: 'team_unknown' };
       }
       if (word === 'limit') return { kind: 'limit_reached', maxGlossaries: Number(value) };
@@ -75,7 +69,7 @@ export class RedisGlossaryStore implements GlossaryStore {
   ): Promise<GlossaryCreation | undefined> {
     if (!dictionaries.some(({ written }) => written !== undefined && isLarge(written.pieces))) return undefined;
     const { team, glossaries } = teamKeys(teamId);
-    const found = await this.#link.ask(({ redis }) =>
+    const found = await this.#parts.link.ask(({ redis }) =>
       Promise.all([redis.hmgetBuffer(team, 'p', 'glossary_bytes'), redis.hlen(glossaries)]),
     );
     const [[plan, held], count] = found;
@@ -91,7 +85,7 @@ export class RedisGlossaryStore implements GlossaryStore {
   }
 
   async #list(teamId: string): Promise<readonly GlossaryRecord[]> {
-    const records = await this.#link.ask(({ redis }) => redis.hgetall(teamKeys(teamId).glossaries));
+    const records = await this.#parts.link.ask(({ redis }) => redis.hgetall(teamKeys(teamId).glossaries));
     return Object.entries(records)
       .map(([glossaryId, record]) => readGlossaryRecord(glossaryId, record))
       .toSorted((a, b) => a.order - b.order)
@@ -103,7 +97,7 @@ export class RedisGlossaryStore implements GlossaryStore {
   }
 
   async #find(teamId: string, glossaryId: string): Promise<GlossaryRecord | undefined> {
-    const record = await this.#link.ask(({ redis }) => redis.hget(teamKeys(teamId).glossaries, glossaryId));
+    const record = await this.#parts.link.ask(({ redis }) => redis.hget(teamKeys(teamId).glossaries, glossaryId));
     return record === null ? undefined : readGlossaryRecord(glossaryId, record).glossary;
   }
 
@@ -112,7 +106,7 @@ export class RedisGlossaryStore implements GlossaryStore {
   }
 
   async #entries(teamId: string, dictionaryId: string): Promise<ReadEntries | undefined> {
-    const pieces = await this.#text.read(teamId, dictionaryId);
+    const pieces = await this.#parts.text.read(teamId, dictionaryId);
     return pieces && new ReadEntries(pieces);
   }
 
@@ -121,11 +115,11 @@ export class RedisGlossaryStore implements GlossaryStore {
     teamBytesMax?: number,
   ): Promise<GlossaryChanged | StoreUnavailable> {
     return answering(async () => {
-      const written = await this.#text.write(teamId, dictionaries);
+      const written = await this.#parts.text.write(teamId, dictionaries);
       const args = [String(revision), ...recordWords(glossaryId, name, dictionaries), String(teamBytesMax ?? ''), ...written];
       const { word, values } = await this.#counted('change_glossary', teamId, glossaryId, args);
       if (word === 'none') {
-        await this.#text.drop(teamId, dictionaries);
+        await this.#parts.text.drop(teamId, dictionaries);
         return { kind: 'missing' };
       }
       if (word === 'outdated') return { kind: 'outdated' };
@@ -137,13 +131,14 @@ export class RedisGlossaryStore implements GlossaryStore {
   /** Operators rarely ask for this; an index would cost memory for every glossary to save about a second. */
   ownerOf(glossaryId: string): Promise<string | undefined | StoreUnavailable> {
     return answering(async () => {
-      for (let first = 0; ; first += TEAMS_PIECE) {
-        const ids = await this.#index.ids(first, TEAMS_PIECE);
-        const found = await this.#link.ask(({ redis }) => Promise.all(ids.map((id) => redis.hexists(teamKeys(id).pairs, glossaryId))));
+      for await (const ids of this.#parts.index.pieces(TEAMS_PIECE)) {
+        const found = await this.#parts.link.ask(({ redis }) =>
+          Promise.all(ids.map((id) => redis.hexists(teamKeys(id).pairs, glossaryId))),
+        );
         const at = found.indexOf(1);
         if (at !== -1) return ids[at];
-        if (ids.length < TEAMS_PIECE) return undefined;
       }
+      return undefined;
     });
   }
 
@@ -151,7 +146,7 @@ export class RedisGlossaryStore implements GlossaryStore {
     return answering(async () => {
       const glossary = by && (await this.#find(teamId, glossaryId));
       if (by !== undefined && glossary === undefined) return false;
-      const audit = await this.#audit.begin(teamId, by, glossary && glossaryRemoval(glossary));
+      const audit = await this.#parts.audit.begin(teamId, by, glossary && glossaryRemoval(glossary));
       return (await this.#run('remove_glossary', teamId, glossaryId, audit)).word === 'removed';
     });
   }
@@ -185,12 +180,12 @@ export class RedisGlossaryStore implements GlossaryStore {
     }
     const { team, glossaries: records, pairs } = teamKeys(teamId);
     const args = [String(words.length / 2), ...words];
-    await this.#link.call({ name: 'count_glossaries', teamId, keys: [team, records, pairs], args });
+    await this.#parts.link.call({ name: 'count_glossaries', teamId, keys: [team, records, pairs], args });
   }
 
   #run(name: FunctionCall['name'], teamId: string, glossaryId: string, args: readonly (string | Buffer)[]): Promise<FunctionAnswer> {
     const { team, glossaries, pairs } = teamKeys(teamId);
-    return this.#link.call({ name, teamId, keys: [team, glossaries, pairs], args: [glossaryId, ...args] });
+    return this.#parts.link.call({ name, teamId, keys: [team, glossaries, pairs], args: [glossaryId, ...args] });
   }
 }
 

@@ -7,7 +7,7 @@ import type { KeyDirectory } from '../../ports/key-directory.ts';
 import type { Log } from '../../ports/log.ts';
 import { listEvents } from './event-codec.ts';
 import { causeOf, within } from './failure-cause.ts';
-import { FunctionCaller } from './function-caller.ts';
+import { callFunction } from './function-caller.ts';
 import type { FunctionAnswer, FunctionCall } from './function-caller.ts';
 import { KEEP_EVENTS } from './functions.ts';
 import type { RunFunction } from './functions.ts';
@@ -17,6 +17,7 @@ import { isDemoted } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { digestKey } from './redis-keys.ts';
 import { nodesOf, serverTime, StoreTime } from './store-round.ts';
+import type { StoreRoundOptions } from './store-round.ts';
 
 export interface RedisLinkOptions {
   readonly redis: RedisConnection;
@@ -45,7 +46,7 @@ export class RedisLink {
   readonly nodeOf: (teamId: string) => string;
   readonly masters: Masters | undefined;
   readonly #options: RedisLinkOptions;
-  readonly #caller: FunctionCaller;
+  readonly #round: StoreRoundOptions;
   #running = 0;
   #onEnd: (() => void) | undefined = undefined;
   #closed = false;
@@ -67,17 +68,10 @@ export class RedisLink {
     const { redis, shown, log, onRestored } = options;
     this.masters =
       onRestored === undefined ? undefined : new Masters({ redis, run: this.run, nodeOf, causeOf: causeOfError, shown, log, onRestored });
-    const shared = {
-      run: this.run,
-      time,
-      nodeOf,
-      timeoutMs: options.commandTimeoutMs,
-      clock: options.clock,
-      causeOf: causeOfError,
-    };
-    this.#caller = new FunctionCaller(shared);
+    const { commandTimeoutMs: timeoutMs, clock } = options;
+    this.#round = { run: this.run, time, nodeOf, timeoutMs, clock, causeOf: causeOfError };
     this.ledger = new LedgerTurns({
-      ...shared,
+      ...this.#round,
       clustered: 'slots' in options.redis,
       masters: this.masters,
       ...(options.keepsEvents === true ? { onEvents: (teamId: string) => void this.#listEvents(teamId) } : {}),
@@ -98,7 +92,7 @@ export class RedisLink {
 
   /** Calls a function. `answering` turns a missing reply into a value. */
   async call(call: FunctionCall): Promise<FunctionAnswer> {
-    const reply = this.#closed ? CLOSED : await this.#track(this.#caller.call(call));
+    const reply = this.#closed ? CLOSED : await this.#track(callFunction(this.#round, call));
     if (this.#options.keepsEvents === true && KEEP_EVENTS.has(call.name)) await this.#listEvents(call.teamId);
     if (reply.kind === 'unavailable') throw this.#unanswered(reply);
     return reply;

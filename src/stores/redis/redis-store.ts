@@ -24,7 +24,7 @@ import { Replication } from './replication.ts';
 import { parseRedisUrl } from './redis-url.ts';
 import type { RedisTarget } from './redis-url.ts';
 import { checkServer } from './server-checks.ts';
-import { WriteProbe } from './write-probe.ts';
+import { writeProbe } from './write-probe.ts';
 
 export interface RedisStoreOptions {
   readonly url: string;
@@ -72,7 +72,6 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   });
   // A replica or a full server is opened too, because it can still be read.
   await link.settleMasters();
-  const probe = new WriteProbe(link);
   const { historyDays = HISTORY_DAYS, tendEveryMs: everyMs, clock, log } = options;
   const audit = new RedisAuditLog({ link, keptMs: historyDays * DAY_MS, prunes: everyMs !== undefined });
   const teams = new RedisTeamRegistry(link, new Replication(link, target, commandTimeoutMs), audit, historyDays, clock);
@@ -88,7 +87,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
     history: new RedisUsageHistory(link, teams.index, historyDays),
     audit,
     outbox: new RedisOutbox({ link, index: teams.index, rules: events ?? NO_THRESHOLDS }),
-    ping: () => probe.ask(),
+    ping: writeProbe(link),
     close: async () => {
       audit.close();
       await janitor?.close();

@@ -4,7 +4,7 @@ import { newKeyDifference, REVOCATION } from '../../domain/audit-entry.ts';
 import type { Audited } from '../../domain/audit-entry.ts';
 import { hasLimits } from '../../domain/key-limits.ts';
 import { CHANGE_REMEMBERED_MS } from '../../domain/reservation.ts';
-import { answered, answering, isUnavailable } from '../../domain/store-unavailable.ts';
+import { answered, answering } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type {
@@ -26,7 +26,7 @@ import type {
 import type { FunctionAnswer, FunctionCall } from './function-caller.ts';
 import { packKeyLimits } from './key-layout.ts';
 import { markKeyLimits } from './layout-version.ts';
-import type { AuditArguments, RedisAuditLog } from './redis-audit-log.ts';
+import type { RedisAuditLog } from './redis-audit-log.ts';
 import { digestKey, ownerKey, teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 import { RedisTeamErasure } from './redis-team-erasure.ts';
@@ -79,11 +79,8 @@ export class RedisTeamRegistry implements TeamRegistry {
   listTeams(): Promise<readonly Team[] | StoreUnavailable> {
     return answering(async () => {
       const teams: Team[] = [];
-      for (let first = 0; ; first += LIST_PIECE) {
-        const ids = await this.index.ids(first, LIST_PIECE);
-        teams.push(...(await this.#findTeams(ids)));
-        if (ids.length < LIST_PIECE) return teams;
-      }
+      for await (const ids of this.index.pieces(LIST_PIECE)) teams.push(...(await this.#findTeams(ids)));
+      return teams;
     });
   }
 
@@ -162,8 +159,7 @@ export class RedisTeamRegistry implements TeamRegistry {
       // A key must be disabled even while another server of a cluster is unavailable.
       if (isDisabled) await answering(() => this.#markLimits());
       else if (change.limits !== undefined) await this.#markLimits();
-      const begun = this.#audit.begin(teamId, by, undefined, keyId);
-      const audit = isDisabled ? await this.#listedOrNot(begun, by, undefined, keyId) : await begun;
+      const audit = await this.#audit[isDisabled ? 'beginUrgent' : 'begin'](teamId, by, undefined, keyId);
       const reply = await this.#run('update_key', teamId, [keyId, ...changedKeyWords(change), ...audit]);
       return reply.word === 'none' ? undefined : readKeyReply({ keyId, teamId }, reply);
     });
@@ -173,7 +169,7 @@ export class RedisTeamRegistry implements TeamRegistry {
     return answering(async () => {
       const teamId = await this.#link.ask(({ redis }) => redis.get(ownerKey(keyId)));
       if (teamId === null) return undefined;
-      const audit = await this.#listedOrNot(this.#audit.begin(teamId, by, REVOCATION, keyId), by, REVOCATION, keyId);
+      const audit = await this.#audit.beginUrgent(teamId, by, REVOCATION, keyId);
       const reply = await this.#run('revoke_key', teamId, [keyId, ...audit]);
       if (reply.word === 'none') return undefined;
       this.#link.masters?.revocations.note({ teamId, keyId });
@@ -202,14 +198,13 @@ export class RedisTeamRegistry implements TeamRegistry {
   async #shownKeys(display: string): Promise<readonly FoundKey[]> {
     const member = `"display":${JSON.stringify(display)}`;
     const found: FoundKey[] = [];
-    for (let first = 0; ; first += KEYS_PIECE) {
-      const ids = await this.index.ids(first, KEYS_PIECE);
+    for await (const ids of this.index.pieces(KEYS_PIECE)) {
       const records = await this.#link.ask(({ redis }) => Promise.all(ids.map((teamId) => redis.hvals(teamKeys(teamId).keys))));
       for (const teamId of ids.filter((_, i) => records[i]!.some((record) => record.includes(member)))) {
         found.push(...(await this.#keysOf(teamId, (key) => key.display === display)));
       }
-      if (ids.length < KEYS_PIECE) return found;
     }
+    return found;
   }
 
   async #keysOf(teamId: string, wanted: (key: KeyRecord) => boolean): Promise<readonly FoundKey[]> {
@@ -238,19 +233,8 @@ export class RedisTeamRegistry implements TeamRegistry {
   }
 
   /** From now on, older gateways refuse to open this data. */
-  async #markLimits(): Promise<void> {
-    await this.#link.ask(({ redis }) => markKeyLimits(redis));
-  }
-
-  /** The audit arguments of a change that must not wait for the audit's list if that is unavailable. */
-  async #listedOrNot(
-    begun: Promise<AuditArguments>,
-    by: Audited | undefined,
-    known: typeof REVOCATION | undefined,
-    keyId: string,
-  ): Promise<AuditArguments> {
-    const audit = await answering(() => begun);
-    return isUnavailable(audit) ? this.#audit.unlisted(by!, known, keyId) : audit;
+  #markLimits(): Promise<undefined> {
+    return this.#link.ask(({ redis }) => markKeyLimits(redis));
   }
 
   async #findTeams(ids: readonly string[]): Promise<readonly Team[]> {

@@ -47,6 +47,15 @@ export class TeamIndex {
     return this.#link.ask(({ redis }) => redis.zrange(TEAMS_KEY, String(first), String(first + count - 1)));
   }
 
+  /** All ids, so many at a time. */
+  async *pieces(count: number): AsyncGenerator<readonly string[]> {
+    for (let first = 0; ; first += count) {
+      const ids = await this.ids(first, count);
+      yield ids;
+      if (ids.length < count) return;
+    }
+  }
+
   /** Fills a page with what `find` returns for its ids; teams deleted since they were listed are replaced by the next ones. */
   async full<T>(page: TeamPage, find: (ids: readonly string[]) => Promise<readonly T[]>): Promise<readonly T[]> {
     const full: T[] = [];

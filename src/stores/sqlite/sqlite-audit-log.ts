@@ -80,9 +80,7 @@ export class SqliteAuditLog implements AuditLog {
   page({ teamId, after = END, sinceMs, limit }: AuditPage): Promise<readonly AuditEntry[] | StoreUnavailable> {
     const { page, pageOfTeam } = this.#sql;
     return this.#group.run((nowMs) => {
-      const kept = this.#keptFrom(nowMs);
-      const wanted = sinceMs === undefined ? kept : idBefore(sinceMs);
-      const from = wanted > kept ? wanted : kept;
+      const from = idBefore(Math.max(sinceMs ?? 0, nowMs - this.#keptMs));
       const found = teamId === undefined ? page.all(from, after, limit) : pageOfTeam.all(teamId, from, after, limit);
       return found.map(entryOf);
     });

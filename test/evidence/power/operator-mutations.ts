@@ -47,15 +47,9 @@ export const OPERATOR_MUTATIONS: readonly Mutation[] = [
     '',
     LEAKED('keeps a whole key'),
   ),
-  bug(
-    'keys are looked for among the first teams only',
-    'stores/redis/redis-team-registry.ts',
-    'if (ids.length < KEYS_PIECE) return found;',
-    'return found;',
-    {
-      file: 'test/unit/stores/redis/team-search.test.ts',
-    },
-  ),
+  bug('keys are looked for among the first teams only', 'stores/redis/team-index.ts', 'if (ids.length < count) return;', 'return;', {
+    file: 'test/unit/stores/redis/team-search.test.ts',
+  }),
   bug(
     'a plan is applied whatever numbers the running gateways have',
     'admin/plan-comparison.ts',

@@ -8,7 +8,7 @@ function planted(name: string, edit: Edit, test: string): Mutation {
 export const OUTAGE_MUTATIONS: readonly Mutation[] = [
   planted(
     'the probe only reads',
-    { file: 'src/stores/redis/write-probe.ts', find: "redis.set(probeKey(tag, this.#name), '', 'PX', KEPT_MS)", replace: 'redis.ping()' },
+    { file: 'src/stores/redis/write-probe.ts', find: "redis.set(probeKey(tag, name), '', 'PX', KEPT_MS)", replace: 'redis.ping()' },
     'stores/redis/write-probe',
   ),
   planted(

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { probeKey, teamSlot } from '../../../../src/stores/redis/redis-keys.ts';
 import type { RedisLink } from '../../../../src/stores/redis/redis-link.ts';
-import { WriteProbe } from '../../../../src/stores/redis/write-probe.ts';
+import { writeProbe } from '../../../../src/stores/redis/write-probe.ts';
 import { emptyRedis } from '../../../support/redis-of-file.ts';
 
 const redis = emptyRedis();
@@ -35,7 +35,7 @@ describe('of a cluster, the probe', () => {
   const masters = ['a:1', 'b:2', 'c:3', 'd:4', 'e:5'];
 
   /** A cluster with five equal ranges of slots; the masters in `away` take no writes. */
-  function clustered(away: readonly string[]): { probe: WriteProbe; written: string[] } {
+  function clustered(away: readonly string[]): { probe: ReturnType<typeof writeProbe>; written: string[] } {
     const slots = Array.from({ length: 16_384 }, (_, slot) => [masters[Math.floor((slot * masters.length) / 16_384)]!, 'replica:9']);
     const written: string[] = [];
     const set = (key: string) => {
@@ -44,12 +44,12 @@ describe('of a cluster, the probe', () => {
       return Promise.resolve(away.includes(node) ? FULL : 'OK');
     };
     const link = { redis: { slots, set }, ask: (command: (with_: unknown) => unknown) => command({ redis: { set } }) };
-    return { probe: new WriteProbe(link as unknown as RedisLink), written };
+    return { probe: writeProbe(link as unknown as RedisLink), written };
   }
 
   test('writes to each master once', async () => {
     const { probe, written } = clustered([]);
-    expect(await probe.ask()).toBeUndefined();
+    expect(await probe()).toBeUndefined();
     expect(written.toSorted()).toEqual(masters);
   });
 
@@ -57,11 +57,11 @@ describe('of a cluster, the probe', () => {
     [['b:2'], { ...FULL, server: 'b:2', partly: true }],
     [masters.slice(1), { ...FULL, partly: true }],
   ])('with %s away reports a part of the cluster', async (away, wanted) => {
-    expect(await clustered(away).probe.ask()).toMatchObject(wanted);
+    expect(await clustered(away).probe()).toMatchObject(wanted);
   });
 
   test('with all masters away reports the whole cluster', async () => {
-    const fault = await clustered(masters).probe.ask();
+    const fault = await clustered(masters).probe();
     expect(fault).toMatchObject(FULL);
     expect(fault?.partly).toBeUndefined();
   });
