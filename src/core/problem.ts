@@ -116,9 +116,8 @@ export interface ProblemForm {
   body(problem: Problem, document: ProblemDocument): string;
 }
 
-type FieldsOf<C extends ProblemCode> = C extends keyof ProblemFields ? ProblemFields[C] : undefined;
 type FieldsArgument<C extends ProblemCode> = C extends keyof ProblemFields
-  ? [fields: FieldsOf<C>, headers?: HeaderList]
+  ? [fields: ProblemFields[C], headers?: HeaderList]
   : [fields?: undefined, headers?: HeaderList];
 
 /** Creates the refusal for a code; the compiler requires the members that the code's row lists. */

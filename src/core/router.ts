@@ -82,28 +82,24 @@ export class Router {
   }
 
   #entryFor(path: string): PathEntry {
-    if (path.endsWith('/*')) return this.#wildcardFor(path.slice(0, -2));
+    const entry: PathEntry = { methods: new Map(), notAllowed: this.#notFound };
+    if (path.endsWith('/*')) {
+      const base = path.slice(0, -2);
+      const known = this.#wildcards.find((wildcard) => wildcard.base === base);
+      if (known === undefined) this.#wildcards = [...this.#wildcards, { base, entry }];
+      return known?.entry ?? entry;
+    }
     const open = path.indexOf('{');
     if (open === -1) {
-      let entry = this.#exact.get(path);
-      if (entry === undefined) this.#exact.set(path, (entry = { methods: new Map(), notAllowed: this.#notFound }));
-      return entry;
+      const known = this.#exact.get(path);
+      if (known === undefined) this.#exact.set(path, entry);
+      return known ?? entry;
     }
     const before = path.slice(0, open);
     const after = path.slice(path.indexOf('}') + 1);
     const known = this.#patterns.find((pattern) => pattern.before === before && pattern.after === after);
-    if (known !== undefined) return known.entry;
-    const entry: PathEntry = { methods: new Map(), notAllowed: this.#notFound };
-    this.#patterns.push({ before, after, entry });
-    return entry;
-  }
-
-  #wildcardFor(base: string): PathEntry {
-    const known = this.#wildcards.find((wildcard) => wildcard.base === base);
-    if (known !== undefined) return known.entry;
-    const entry: PathEntry = { methods: new Map(), notAllowed: this.#notFound };
-    this.#wildcards = [...this.#wildcards, { base, entry }];
-    return entry;
+    if (known === undefined) this.#patterns.push({ before, after, entry });
+    return known?.entry ?? entry;
   }
 
   *#entries(): Generator<[path: string, entry: PathEntry]> {

@@ -4,7 +4,7 @@ import type { Cancellation } from './exchange.ts';
 export class SharedCancellation {
   readonly #whole: Cancellation;
   /** Listeners by share. */
-  readonly #listeners = new Map<Share, () => void>();
+  readonly #listeners = new Map<Cancellation, () => void>();
 
   /** Becomes the only listener of `whole`. */
   constructor(whole: Cancellation) {
@@ -13,14 +13,17 @@ export class SharedCancellation {
 
   /** A cancellation for one of the operations. */
   share(): Cancellation {
-    return new Share(this);
+    const whole = this.#whole;
+    const share: Cancellation = {
+      get cancelled() {
+        return whole.cancelled;
+      },
+      onCancel: (listener) => this.#listen(share, listener),
+    };
+    return share;
   }
 
-  get cancelled(): boolean {
-    return this.#whole.cancelled;
-  }
-
-  listen(share: Share, listener: (() => void) | undefined): void {
+  #listen(share: Cancellation, listener: (() => void) | undefined): void {
     if (listener === undefined) this.#listeners.delete(share);
     else this.#listeners.set(share, listener);
     this.#whole.onCancel(this.#listeners.size === 0 ? undefined : () => this.#notify());
@@ -30,21 +33,5 @@ export class SharedCancellation {
     const listeners = [...this.#listeners.values()];
     this.#listeners.clear();
     for (const listener of listeners) listener();
-  }
-}
-
-class Share implements Cancellation {
-  readonly #of: SharedCancellation;
-
-  constructor(of: SharedCancellation) {
-    this.#of = of;
-  }
-
-  get cancelled(): boolean {
-    return this.#of.cancelled;
-  }
-
-  onCancel(listener: (() => void) | undefined): void {
-    this.#of.listen(this, listener);
   }
 }

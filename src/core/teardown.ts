@@ -6,7 +6,8 @@ export class Teardown {
   readonly #closers: { readonly name: string; readonly close: Close }[] = [];
   readonly #onFailure: (name: string, error: unknown) => void;
   #running: Promise<void> | undefined;
-  #closing: string | undefined;
+  /** The name of the part that is being closed. To be read only. */
+  closing: string | undefined;
 
   constructor(onFailure: (name: string, error: unknown) => void) {
     this.#onFailure = onFailure;
@@ -14,11 +15,6 @@ export class Teardown {
 
   add(name: string, close: Close): void {
     this.#closers.push({ name, close });
-  }
-
-  /** The name of the part that is being closed. */
-  get closing(): string | undefined {
-    return this.#closing;
   }
 
   /** Runs once, however often it is called. */
@@ -29,13 +25,13 @@ export class Teardown {
 
   async #run(): Promise<void> {
     for (const { name, close } of this.#closers.toReversed()) {
-      this.#closing = name;
+      this.closing = name;
       try {
         await close();
       } catch (error) {
         this.#onFailure(name, error);
       }
     }
-    this.#closing = undefined;
+    this.closing = undefined;
   }
 }

@@ -21,18 +21,10 @@ export const UNFINISHED_MS = 250;
 export function surplus(begun: readonly Exchange[], { max, callerOf }: Pick<UnfinishedBodies, 'max' | 'callerOf'>): readonly Exchange[] {
   const unfinished = begun.filter((x) => x.bodyDue && !x.waiting && !x.answered);
   if (unfinished.length <= max) return [];
-  const callers = new Map<string, Exchange[]>();
-  for (const x of unfinished) {
-    const caller = callerOf(x);
-    const of = callers.get(caller);
-    if (of === undefined) callers.set(caller, [x]);
-    else of.push(x);
-  }
-  const share = shareOf(
-    [...callers.values()].map(({ length }) => length),
-    max,
-  );
-  return [...callers.values()].flatMap((of) => of.slice(share));
+  const callers = [...Map.groupBy(unfinished, callerOf).values()];
+  const counts = callers.map(({ length }) => length);
+  const share = shareOf(counts, max);
+  return callers.flatMap((of) => of.slice(share));
 }
 
 /** The largest number that each may keep so that the total stays within `max`. */

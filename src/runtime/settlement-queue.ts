@@ -22,17 +22,13 @@ const OPEN_MAX = 100_000;
 export class SettlementQueue implements Settlements {
   readonly #options: SettlementQueueOptions;
   readonly #timers = new Set<NodeJS.Timeout>();
-  #open = 0;
+  /** Verdicts not yet acknowledged by the store. To be read only. */
+  open = 0;
   #closed = false;
   readonly #onEmpty: (() => void)[] = [];
 
   constructor(options: SettlementQueueOptions) {
     this.#options = options;
-  }
-
-  /** Verdicts not yet acknowledged by the store. */
-  get open(): number {
-    return this.#open;
   }
 
   commit(reservation: Reservation, characters?: number): void {
@@ -49,7 +45,7 @@ export class SettlementQueue implements Settlements {
 
   /** Resolves when nothing is open. */
   drained(): Promise<void> {
-    if (this.#open === 0) return Promise.resolve();
+    if (this.open === 0) return Promise.resolve();
     return new Promise((resolve) => {
       this.#onEmpty.push(resolve);
     });
@@ -63,10 +59,10 @@ export class SettlementQueue implements Settlements {
   }
 
   #take(reservation: Pick<Reservation, 'teamId' | 'requestId'>, verdict: Verdict, characters?: number): void {
-    this.#open++;
+    this.open++;
     const untilMs = this.#options.now() + this.#options.leaseMs;
     const open = new OpenSettlement(reservation, verdict, characters, untilMs, this);
-    if (this.#open > OPEN_MAX) this.#done(open, 'abandoned');
+    if (this.open > OPEN_MAX) this.#done(open, 'abandoned');
     else this.#options.ledger.resolve(open);
   }
 
@@ -84,13 +80,13 @@ export class SettlementQueue implements Settlements {
   }
 
   #done(open: OpenSettlement, result: SettlementResult): void {
-    this.#open--;
+    this.open--;
     this.#options.onSettled(open.verdict, result);
     // After a retry, `absent` is no loss, because the earlier commit may have run. On the first try it means that the charge
     // was lost.
     const lost = open.verdict === 'commit' && (result === 'expired' || result === 'abandoned' || (result === 'absent' && open.tries === 1));
     if (lost) this.#options.log.warn('a delivered translation was not charged', { request_id: open.requestId, team: open.teamId, result });
-    if (this.#open === 0) for (const resolve of this.#onEmpty.splice(0)) resolve();
+    if (this.open === 0) for (const resolve of this.#onEmpty.splice(0)) resolve();
   }
 }
 

@@ -31,7 +31,8 @@ export class StoreProbe {
   #asking = false;
   /** Since the probe in flight began. */
   readonly #running: RunningTime;
-  #tookMs: number | undefined;
+  /** How long the last successful probe took, without pauses of this process; `undefined` before the first. To be read only. */
+  tookMs: number | undefined;
   readonly #stateLog: StateLog;
 
   /** Starts as healthy, because the store has just been opened. */
@@ -62,11 +63,6 @@ export class StoreProbe {
     // An overdue probe counts as failed.
     const isOverdue = this.#asking && this.#running.steppedMs >= EVERY_MS;
     return isOverdue && (this.#fault === undefined || this.#fault.partly === true) ? OVERDUE : this.#fault;
-  }
-
-  /** How long the last successful probe took, without pauses of this process; `undefined` before the first. */
-  get tookMs(): number | undefined {
-    return this.#tookMs;
   }
 
   /** Reports an admission that was answered `unavailable`. A rejected write counts at once; other causes are left to the probe. */
@@ -106,7 +102,7 @@ export class StoreProbe {
     this.#asking = false;
     this.#running.stop();
     if (fault !== undefined || this.#options.now() - this.#refusedAtMs >= REFUSED_MS) this.#fault = fault;
-    if (fault === undefined) this.#tookMs = ranMs;
+    if (fault === undefined) this.tookMs = ranMs;
     this.#stateLog.note(this.fault);
   }
 }

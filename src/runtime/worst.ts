@@ -3,8 +3,10 @@
 export class Worst<T> {
   readonly #max: number;
   readonly #badness: (one: T) => number;
-  readonly #kept: T[] = [];
-  #count = 0;
+  /** Worst first; among equals, the one added first. To be read only. */
+  readonly kept: T[] = [];
+  /** The number of items added. To be read only. */
+  count = 0;
 
   /** Keeps `max` items; a higher `badness` is worse. */
   constructor(max: number, badness: (one: T) => number) {
@@ -12,24 +14,14 @@ export class Worst<T> {
     this.#badness = badness;
   }
 
-  /** The number of items added. */
-  get count(): number {
-    return this.#count;
-  }
-
-  /** Worst first; among equals, the one added first. */
-  get kept(): readonly T[] {
-    return this.#kept;
-  }
-
   add(one: T): void {
-    this.#count++;
+    this.count++;
     const badness = this.#badness(one);
-    const last = this.#kept.at(-1);
-    if (last !== undefined && this.#kept.length === this.#max && this.#badness(last) >= badness) return;
-    let at = this.#kept.length;
-    while (at > 0 && this.#badness(this.#kept[at - 1]!) < badness) at--;
-    this.#kept.splice(at, 0, one);
-    if (this.#kept.length > this.#max) this.#kept.pop();
+    const last = this.kept.at(-1);
+    if (last !== undefined && this.kept.length === this.#max && this.#badness(last) >= badness) return;
+    let at = this.kept.length;
+    while (at > 0 && this.#badness(this.kept[at - 1]!) < badness) at--;
+    this.kept.splice(at, 0, one);
+    if (this.kept.length > this.#max) this.kept.pop();
   }
 }

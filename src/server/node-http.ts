@@ -58,28 +58,21 @@ export async function startNodeListener(options: ListenerOptions): Promise<Liste
   });
   const { host, port, exclusive = true } = options;
   await listen(server, host, port, exclusive);
-  const stopAccepting = (): void => {
+  const address = { host, port: (server.address() as AddressInfo).port };
+  return listenerOf(shared, NODE_LIBRARY, address, {
     // `close` of `net.Server`: that of `http.Server` also cuts idle connections, whose next request may be on its way.
-    NetServer.prototype.close.call(server);
-  };
-  return listenerOf(
-    shared,
-    NODE_LIBRARY,
-    { host, port: (server.address() as AddressInfo).port },
-    {
-      stopAccepting,
-      renewTls(files) {
-        const pair = readTlsFiles(files);
-        const changed = inUse === undefined || !samePair(pair, inUse);
-        if (changed) (server as HttpsServer).setSecureContext((inUse = pair));
-        return renewal(changed, pair);
-      },
-      cut() {
-        server.close();
-        for (const socket of sockets) socket.destroy();
-      },
+    stopAccepting: () => void NetServer.prototype.close.call(server),
+    renewTls(files) {
+      const pair = readTlsFiles(files);
+      const changed = inUse === undefined || !samePair(pair, inUse);
+      if (changed) (server as HttpsServer).setSecureContext((inUse = pair));
+      return renewal(changed, pair);
     },
-  );
+    cut() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  });
 }
 
 function openServer({ idleSeconds = IDLE_SECONDS }: ListenerOptions, tls: TlsPair | undefined): Server {
