@@ -5,7 +5,7 @@ import type { EventFacts, KeptEvent } from '../../ports/outbox.ts';
 import { packClosed } from './packed-team.ts';
 import { readClosed } from './period-record.ts';
 import type { RedisConnection } from './redis-connection.ts';
-import { EVENTS_KEY, outboxKey } from './redis-keys.ts';
+import { EVENTS_KEY, outboxKey, TRIES_KEY } from './redis-keys.ts';
 import { readKey, readReport, readTeam } from './team-codec.ts';
 
 export function readEvent(id: string, teamId: string, packed: Buffer): KeptEvent {
@@ -14,8 +14,16 @@ export function readEvent(id: string, teamId: string, packed: Buffer): KeptEvent
   return { id, teamId, atMs, facts: factsOf(teamId, atMs, String(kind), values) };
 }
 
-/** Encodes an event of another store: as functions do if it contains no names, otherwise as JSON. */
-export function packEvent({ atMs, facts }: KeptEvent): Buffer {
+/** Stores and lists an event of another store as it was there. */
+export async function writeEvent(redis: RedisConnection, event: KeptEvent, dueMs: number, tries: number): Promise<void> {
+  const member = memberOf(event.teamId, event.id);
+  await redis.hset(outboxKey(event.teamId), event.id, packEvent(event));
+  await redis.zadd(EVENTS_KEY, dueMs, member);
+  if (tries > 0) await redis.hset(TRIES_KEY, member, tries);
+}
+
+/** As functions do if it contains no names, otherwise as JSON. */
+function packEvent({ atMs, facts }: KeptEvent): Buffer {
   const at = Buffer.alloc(8);
   at.writeDoubleBE(atMs);
   const texts = wordsOf(facts).map((text) => Buffer.from(text));

@@ -29,13 +29,13 @@ export function recordJson(glossaryId: string, name: string, dictionaries: Dicti
   const [first, second] = dictionaries;
   if (first !== undefined && second === undefined && first.dictionaryId === glossaryId) {
     const { sourceLang, targetLang } = first;
-    return JSON.stringify({ name, sourceLang, targetLang, entryCount: entryCount(first) });
+    return JSON.stringify({ name, sourceLang, targetLang, entryCount: countOf(first) });
   }
-  const rows = dictionaries.map((one) => [one.dictionaryId, one.sourceLang, one.targetLang, entryCount(one)]);
+  const rows = dictionaries.map((one) => [one.dictionaryId, one.sourceLang, one.targetLang, countOf(one)]);
   return JSON.stringify({ name, dictionaries: rows });
 }
 
-function entryCount(dictionary: DictionaryRecord | NewDictionary): number {
+function countOf(dictionary: DictionaryRecord | NewDictionary): number {
   if (!('entries' in dictionary)) return dictionary.entryCount;
   return dictionary.written?.entryCount ?? Object.keys(dictionary.entries).length;
 }
@@ -46,11 +46,11 @@ export function readGlossaryRecord(glossaryId: string, text: string): { readonly
   const { name, ...rest } = JSON.parse(json) as { readonly name: string } & (Single | Several);
   const dictionaries =
     'dictionaries' in rest
-      ? rest.dictionaries.map(([dictionaryId, sourceLang, targetLang, count]) => ({
+      ? rest.dictionaries.map(([dictionaryId, sourceLang, targetLang, entryCount]) => ({
           dictionaryId,
           sourceLang,
           targetLang,
-          entryCount: count,
+          entryCount,
         }))
       : [{ dictionaryId: glossaryId, ...rest }];
   return {

@@ -30,7 +30,12 @@ export async function checkLayout(
     if (version === undefined && set === 'OK') onCreated?.(shown);
   }
   const missing = LIMIT_NUMBERS.length - (await knownNumbers(redis, shown));
-  if (missing > 0) await redis.sadd(PLAN_NUMBERS_KEY, ...LIMIT_NUMBERS).catch(() => undefined);
+  if (missing > 0) await markPlanNumbers(redis).catch(() => undefined);
+}
+
+/** Teams may have these numbers from now on. */
+export function markPlanNumbers(redis: RedisConnection): Promise<number> {
+  return redis.sadd(PLAN_NUMBERS_KEY, ...LIMIT_NUMBERS);
 }
 
 /** The same check without writing. */

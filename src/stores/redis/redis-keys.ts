@@ -92,6 +92,16 @@ export const GATEWAYS_KEY = 'lingate:gateways';
 /** All audit entries in order of time, as `<id><team>`; the entries themselves are stored with their teams (lua/lists.lua). */
 export const AUDIT_KEY = 'lingate:audit';
 
+/** The list of all teams and what is kept beside it, as functions take them. */
+export const INDEX_KEYS: readonly string[] = [TEAMS_KEY, SEARCHED_KEY, DUE_KEY];
+
+/** Keys that an empty store may contain. */
+export const LEFT_BY_GATEWAYS: readonly string[] = [LAYOUT_KEY, PLAN_NUMBERS_KEY, GATEWAYS_KEY, DUE_KEY];
+
+const LISTS: readonly string[] = [ERASURES_KEY, ONLY_USAGE_KEY, AUDIT_KEY, EVENTS_KEY, TRIES_KEY];
+/** Keys that belong to no team. */
+export const SINGLE_KEYS: ReadonlySet<string> = new Set([...INDEX_KEYS, ...LEFT_BY_GATEWAYS, ...LISTS]);
+
 /** The prefix of the keys that map digests to owners. */
 export const DIGEST_PREFIX = 'lingate:digest:';
 

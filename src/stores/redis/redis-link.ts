@@ -45,6 +45,8 @@ export class RedisLink {
   /** The name of the master that holds a team; '' without a cluster. */
   readonly nodeOf: (teamId: string) => string;
   readonly masters: Masters | undefined;
+  /** Why the last attempt to connect failed, if known; `undefined` while connected. To be read only. */
+  lastCause: string | undefined = undefined;
   readonly #options: RedisLinkOptions;
   readonly #round: StoreRoundOptions;
   #running = 0;
@@ -52,7 +54,6 @@ export class RedisLink {
   #closed = false;
   #defectLoggedAtMs = -Infinity;
   #askedForMastersAtMs = -Infinity;
-  #lastCause: string | undefined = undefined;
 
   constructor(options: RedisLinkOptions) {
     this.#options = options;
@@ -61,8 +62,8 @@ export class RedisLink {
     this.run = options.run;
     const time = new StoreTime(options.clock);
     options.redis.on('close', () => time.forget());
-    options.redis.on('error', (error: unknown) => (this.#lastCause = causeOf(error)));
-    options.redis.on('ready', () => (this.#lastCause = undefined));
+    options.redis.on('error', (error: unknown) => (this.lastCause = causeOf(error)));
+    options.redis.on('ready', () => (this.lastCause = undefined));
     const nodeOf = (this.nodeOf = nodesOf(options.redis));
     const causeOfError = (error: unknown): string => this.#cause(error);
     const { redis, shown, log, onRestored } = options;
@@ -76,11 +77,6 @@ export class RedisLink {
       masters: this.masters,
       ...(options.keepsEvents === true ? { onEvents: (teamId: string) => void this.#listEvents(teamId) } : {}),
     });
-  }
-
-  /** Why the last attempt to connect failed, if known; `undefined` while connected. */
-  get lastCause(): string | undefined {
-    return this.#lastCause;
   }
 
   /** Checks every master in advance, so that the first admissions do not have to wait. */

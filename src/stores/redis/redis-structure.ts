@@ -4,46 +4,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ReportFinding, StoreFinding } from '../../ports/store-contents.ts';
 import { isWrongType, listedTeams, readOwner, scanned } from './keyspace.ts';
 import type { RedisConnection } from './redis-connection.ts';
-import {
-  AUDIT_KEY,
-  DIGEST_PREFIX,
-  DUE_KEY,
-  ERASURES_KEY,
-  EVENTS_KEY,
-  GATEWAYS_KEY,
-  LAYOUT_KEY,
-  ONLY_USAGE_KEY,
-  ownerKey,
-  OWNER_PREFIX,
-  PLAN_NUMBERS_KEY,
-  SEARCHED_KEY,
-  teamKey,
-  teamKeys,
-  TEAMS_KEY,
-  TRIES_KEY,
-} from './redis-keys.ts';
+import { AUDIT_KEY, DIGEST_PREFIX, ownerKey, OWNER_PREFIX, SEARCHED_KEY, SINGLE_KEYS, teamKey, teamKeys, TEAMS_KEY } from './redis-keys.ts';
 
 const SCAN_PIECE = 500;
 const TEAMS_PIECE = 200;
 
-/** Keys that belong to no team. */
-export const SINGLE_KEYS: readonly string[] = [
-  TEAMS_KEY,
-  SEARCHED_KEY,
-  LAYOUT_KEY,
-  PLAN_NUMBERS_KEY,
-  GATEWAYS_KEY,
-  DUE_KEY,
-  ERASURES_KEY,
-  ONLY_USAGE_KEY,
-  AUDIT_KEY,
-  EVENTS_KEY,
-  TRIES_KEY,
-];
 /** Keys of running gateways, which expire soon after these stop. */
 export const FLEETING = /^lingate:\{[^}]+\}:(?:probe:|janitor$|sender$)/;
 /** The part of a key's name after a team's hash tag, up to a second colon. `lasting`: it must never expire. */
-export const TEAM_KINDS: Readonly<Record<string, 'lasting' | 'passing'>> = {
+const TEAM_KINDS: Readonly<Record<string, 'lasting' | 'passing'>> = {
   team: 'lasting',
   keys: 'lasting',
   days: 'lasting',
@@ -69,7 +38,7 @@ const TAGGED = /^lingate:\{([^}]+)\}:([a-z-]+)(?::|$)/;
 export function kindOfName(name: string): string | undefined {
   if (name.startsWith(DIGEST_PREFIX)) return 'digest';
   if (name.startsWith(OWNER_PREFIX)) return 'owner';
-  if (SINGLE_KEYS.includes(name)) return name;
+  if (SINGLE_KEYS.has(name)) return name;
   if (FLEETING.test(name)) return 'fleeting';
   const kind = TAGGED.exec(name)?.[2] ?? '';
   return TEAM_KINDS[kind] === undefined ? undefined : kind;
@@ -151,7 +120,7 @@ async function judgeNames(redis: RedisConnection, keys: Map<string, string>, loo
         }
         // Deleted together with its last entry.
         if (name === AUDIT_KEY) return undefined;
-        if (SINGLE_KEYS.includes(name)) return lasting(redis, name, {}, report);
+        if (SINGLE_KEYS.has(name)) return lasting(redis, name, {}, report);
         if (FLEETING.test(name)) return undefined;
         const [, teamId = '', kind = ''] = TAGGED.exec(name) ?? [];
         const lasts = TEAM_KINDS[kind];

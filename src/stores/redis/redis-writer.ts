@@ -2,35 +2,19 @@
 import { wholeObject } from '../../domain/entries-text.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
 import { hasLimits } from '../../domain/key-limits.ts';
-import { LIMIT_NUMBERS } from '../../domain/plan.ts';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
 import { HALF_WRITTEN_LAYOUT, halfWritten, StoreError } from '../../domain/store-unavailable.ts';
 import type { LooseContents, StoreReader, StoreWriter, TeamContents } from '../../ports/store-contents.ts';
 import { NO_TEAM, packEntry } from './audit-codec.ts';
-import { memberOf, packEvent } from './event-codec.ts';
+import { writeEvent } from './event-codec.ts';
 import { RedisFunctions } from './functions.ts';
 import { heldBy, recordJson } from './glossary-record.ts';
 import { isServed, scanned, together } from './keyspace.ts';
 import type { RedisWords } from './keyspace.ts';
-import { markKeyLimits, VERSION } from './layout-version.ts';
+import { markKeyLimits, markPlanNumbers, VERSION } from './layout-version.ts';
 import { packBooks, packClosed, guardFields, packDays, packKey } from './packed-team.ts';
 import type { RedisConnection } from './redis-connection.ts';
-import {
-  AUDIT_KEY,
-  EVENTS_KEY,
-  outboxKey,
-  TRIES_KEY,
-  digestKey,
-  DUE_KEY,
-  entriesKey,
-  GATEWAYS_KEY,
-  LAYOUT_KEY,
-  ownerKey,
-  PLAN_NUMBERS_KEY,
-  SEARCHED_KEY,
-  teamKeys,
-  TEAMS_KEY,
-} from './redis-keys.ts';
+import { AUDIT_KEY, digestKey, entriesKey, INDEX_KEYS, LAYOUT_KEY, LEFT_BY_GATEWAYS, ownerKey, teamKeys } from './redis-keys.ts';
 import { recordFormat } from './record-format.ts';
 import { connected, RedisReader } from './redis-reader.ts';
 import { FLEETING } from './redis-structure.ts';
@@ -44,8 +28,6 @@ const SCAN_PIECE = 500;
 const SPARE_MS = 86_400_000;
 /** The expiry of data that is usually pruned or closed before. */
 const KEPT_MS = 400 * 86_400_000;
-/** Keys that an empty store may contain. */
-const LEFT_BY_GATEWAYS: readonly string[] = [LAYOUT_KEY, PLAN_NUMBERS_KEY, GATEWAYS_KEY, DUE_KEY];
 
 /** Rejects with a `StoreError` if the store is not empty or is in use, or if it is half-written and `restart` is not set. */
 export async function openRedisWriter(url: string, restart: boolean): Promise<RedisWriter> {
@@ -99,7 +81,7 @@ export class RedisWriter implements StoreWriter {
     ]);
     await Promise.all(contents.keys.map(({ keyId }) => this.#redis.set(ownerKey(keyId), teamId)));
     // One after the other, because the list is in order of creation.
-    await this.#functions.run('index_team', { keys: [TEAMS_KEY, SEARCHED_KEY, DUE_KEY], args: [teamId, name.toLowerCase()] });
+    await this.#functions.run('index_team', { keys: INDEX_KEYS, args: [teamId, name.toLowerCase()] });
   }
 
   async loose(record: LooseContents): Promise<void> {
@@ -134,14 +116,8 @@ export class RedisWriter implements StoreWriter {
         ]);
         return;
       }
-      case 'event': {
-        const { event, dueMs, tries } = record;
-        const member = memberOf(event.teamId, event.id);
-        await this.#redis.hset(outboxKey(event.teamId), event.id, packEvent(event));
-        await this.#redis.zadd(EVENTS_KEY, dueMs, member);
-        if (tries > 0) await this.#redis.hset(TRIES_KEY, member, tries);
-        return;
-      }
+      case 'event':
+        return writeEvent(this.#redis, record.event, record.dueMs, record.tries);
     }
   }
 
@@ -150,7 +126,7 @@ export class RedisWriter implements StoreWriter {
   }
 
   async finish(): Promise<void> {
-    await this.#redis.sadd(PLAN_NUMBERS_KEY, ...LIMIT_NUMBERS);
+    await markPlanNumbers(this.#redis);
     if (this.#hasLimits) await markKeyLimits(this.#redis);
     await this.#redis.set(LAYOUT_KEY, VERSION);
   }

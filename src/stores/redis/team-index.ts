@@ -1,14 +1,13 @@
 // The list of all teams in order of creation, and the search by name and id, in separate cluster slots. A failed command ends
 // the whole operation (`answering`).
 import type { Team, TeamPage } from '../../ports/team-registry.ts';
-import { DUE_KEY, SEARCHED_KEY, TEAMS_KEY, teamKey } from './redis-keys.ts';
+import { DUE_KEY, INDEX_KEYS, SEARCHED_KEY, TEAMS_KEY, teamKey } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 
 /** How many teams are read at a time when all are read. */
 export const LIST_PIECE = 100;
 /** How many teams one call searches: half a millisecond of the server's time. */
 const SEARCH_PIECE = 10_000;
-const KEYS = [TEAMS_KEY, SEARCHED_KEY, DUE_KEY];
 
 export class TeamIndex {
   readonly #link: RedisLink;
@@ -23,7 +22,7 @@ export class TeamIndex {
   /** Adds a team, or updates its name. */
   async add(teamId: string, name: string): Promise<void> {
     const isThere = await this.#link.ask(async ({ redis, run }) => {
-      await run('index_team', { keys: KEYS, args: [teamId, name.toLowerCase()] });
+      await run('index_team', { keys: INDEX_KEYS, args: [teamId, name.toLowerCase()] });
       // The team may have been deleted since its name was read. A deletion either removes it from here afterwards, or is seen
       // now.
       return redis.hexists(teamKey(teamId), 'b');
@@ -32,7 +31,7 @@ export class TeamIndex {
   }
 
   async remove(teamId: string): Promise<void> {
-    await this.#link.ask(({ run }) => run('unindex_team', { keys: KEYS, args: [teamId] }));
+    await this.#link.ask(({ run }) => run('unindex_team', { keys: INDEX_KEYS, args: [teamId] }));
   }
 
   /** Makes the janitor look at a team whose period may have been cut short. */

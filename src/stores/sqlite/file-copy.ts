@@ -3,7 +3,7 @@ import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, statfsSyn
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../../domain/store-unavailable.ts';
-import { assertOurs, isEmpty } from './migrate.ts';
+import { assertOurs, isEmpty, numberOf } from './migrate.ts';
 import { databaseFaultOf, storeFault, storeName } from './store-fault.ts';
 
 export interface CopyOptions {
@@ -87,12 +87,9 @@ export function freeName(location: string, suffix: string): string {
 
 function vacuumInto(location: string, part: string, { spare = 0, freeBytes = freeBytesIn }: CopyOptions): void {
   const database = new DatabaseSync(location, { timeout: 5000 });
+  const pragma = (name: string): number => numberOf(database, `PRAGMA ${name}`);
   try {
-    const [pages, free, size] = ['page_count', 'freelist_count', 'page_size'].map((name) => pragma(database, name)) as [
-      number,
-      number,
-      number,
-    ];
+    const [pages, free, size] = [pragma('page_count'), pragma('freelist_count'), pragma('page_size')];
     const needed = (pages - free) * size * (1 + spare);
     const there = freeBytes(dirname(part));
     if (there < needed) {
@@ -119,10 +116,6 @@ function flush(path: string, flags: 'r' | 'r+'): void {
   } finally {
     closeSync(descriptor);
   }
-}
-
-function pragma(database: DatabaseSync, name: string): number {
-  return Number(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
 }
 
 function megabytes(bytes: number): number {

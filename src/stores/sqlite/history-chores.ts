@@ -47,7 +47,8 @@ export class HistoryChores {
   readonly #sql: Statements<typeof SQL>;
   /** The result of the last look. */
   #due: Due = { teamIds: [], closable: [], old: undefined };
-  #hasMore = false;
+  /** Whether the next batch should follow soon. To be read only. */
+  hasMore = false;
   /** The last unclosed period that was checked. */
   #cursor: readonly [team: number, periodNo: number] = [0, 0];
   /** The day for which old rows are searched, and the last team without any. */
@@ -56,11 +57,6 @@ export class HistoryChores {
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#sql = prepared(parts.database, SQL);
-  }
-
-  /** Whether the next batch should follow soon. */
-  get hasMore(): boolean {
-    return this.#hasMore;
   }
 
   /** Whether there is anything to do; only reads. */
@@ -73,7 +69,7 @@ export class HistoryChores {
     const closable = unclosed.filter(([team, periodNo]) => !this.#parts.periods.isOpen(team, periodNo));
     const teamIds = [...new Set([...daysOver, ...periodsOver].map(([teamId]) => teamId))];
     this.#due = { teamIds, closable, old };
-    this.#hasMore = old !== undefined || [daysOver, periodsOver, unclosed].some(({ length }) => length === TEAMS_MAX);
+    this.hasMore = old !== undefined || [daysOver, periodsOver, unclosed].some(({ length }) => length === TEAMS_MAX);
     return teamIds.length > 0 || closable.length > 0 || old !== undefined;
   }
 

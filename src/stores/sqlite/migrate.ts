@@ -104,6 +104,7 @@ export function versionOf(database: DatabaseSync): number {
   return numberOf(database, 'PRAGMA user_version');
 }
 
-function numberOf(database: DatabaseSync, query: string): number {
+/** The only value of the first row. */
+export function numberOf(database: DatabaseSync, query: string): number {
   return Number(Object.values(database.prepare(query).get() ?? {})[0]);
 }

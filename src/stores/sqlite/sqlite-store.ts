@@ -14,6 +14,7 @@ import { GroupCommit } from './group-commit.ts';
 import { HistoryChores } from './history-chores.ts';
 import { Janitor } from './janitor.ts';
 import { KeyRows } from './key-rows.ts';
+import { versionOf } from './migrate.ts';
 import { openDatabase } from './open-database.ts';
 import type { Durability } from './open-database.ts';
 import { Periods } from './periods.ts';
@@ -111,8 +112,7 @@ async function ping(
   group.setAway(fault);
   if (fault !== undefined) return unavailable(path, fault);
   return group.run(() => {
-    const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
-    database.exec(`PRAGMA user_version = ${version}`);
+    database.exec(`PRAGMA user_version = ${versionOf(database)}`);
     return undefined;
   });
 }

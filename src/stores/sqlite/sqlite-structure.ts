@@ -6,36 +6,15 @@ import { asStoreFault, storeName } from './store-fault.ts';
 const FAULTS_MAX = 20;
 
 /** Each query finds rows that must not exist: with `team_id` and `key_id` if available, and `detail`. */
-const STRAYS: readonly (readonly [what: string, query: string])[] = [
-  [
-    'key',
-    "SELECT t.team_id, k.key_id, 'its row in key_books is missing' AS detail FROM keys k JOIN teams t ON t.no = k.team LEFT JOIN key_books u ON u.key = k.no AND u.team = k.team WHERE u.key IS NULL",
-  ],
-  [
-    'key',
-    "SELECT t.team_id, 'key_books has a row for an unknown key or another team''s key' AS detail FROM key_books u LEFT JOIN keys k ON k.no = u.key AND k.team = u.team LEFT JOIN teams t ON t.no = u.team WHERE k.no IS NULL",
-  ],
-  [
-    'key',
-    "SELECT t.team_id, k.key_id, 'its guarded flag does not match its limits' AS detail FROM keys k JOIN teams t ON t.no = k.team LEFT JOIN key_limits l ON l.key = k.no AND l.team = k.team WHERE k.guarded <> (l.key IS NOT NULL)",
-  ],
-  ['team', "SELECT 'books has a row for an unknown team' AS detail FROM books b LEFT JOIN teams t ON t.no = b.team WHERE t.no IS NULL"],
-  [
-    'reservation',
-    "SELECT 'an open reservation belongs to an unknown team' AS detail FROM operations o LEFT JOIN teams t ON t.no = o.team WHERE o.state = 0 AND t.no IS NULL",
-  ],
-  [
-    'dictionary',
-    "SELECT t.team_id, 'dictionary ' || d.dictionary_id || ' has ' || count(p.no) || ' of its ' || d.piece_count || ' pieces' AS detail FROM dictionaries d JOIN glossaries g ON g.no = d.glossary JOIN teams t ON t.no = g.team LEFT JOIN pieces p ON p.dictionary_id = d.dictionary_id GROUP BY d.no HAVING count(p.no) <> d.piece_count",
-  ],
-  [
-    'dictionary',
-    "SELECT 'there are entries of dictionary ' || p.dictionary_id || ', which no glossary holds' AS detail FROM pieces p WHERE p.place = 0 AND NOT EXISTS (SELECT 1 FROM dictionaries d WHERE d.dictionary_id = p.dictionary_id) AND NOT EXISTS (SELECT 1 FROM unheld u WHERE u.dictionary_id = p.dictionary_id)",
-  ],
-  [
-    'day',
-    "SELECT t.team_id, 'there are days of an unknown key' AS detail FROM usage_days d LEFT JOIN keys k ON k.no = d.key AND k.team = d.team LEFT JOIN teams t ON t.no = d.team WHERE k.no IS NULL",
-  ],
+const STRAYS: readonly string[] = [
+  "SELECT 'key' AS what, t.team_id, k.key_id, 'its row in key_books is missing' AS detail FROM keys k JOIN teams t ON t.no = k.team LEFT JOIN key_books u ON u.key = k.no AND u.team = k.team WHERE u.key IS NULL",
+  "SELECT 'key' AS what, t.team_id, 'key_books has a row for an unknown key or another team''s key' AS detail FROM key_books u LEFT JOIN keys k ON k.no = u.key AND k.team = u.team LEFT JOIN teams t ON t.no = u.team WHERE k.no IS NULL",
+  "SELECT 'key' AS what, t.team_id, k.key_id, 'its guarded flag does not match its limits' AS detail FROM keys k JOIN teams t ON t.no = k.team LEFT JOIN key_limits l ON l.key = k.no AND l.team = k.team WHERE k.guarded <> (l.key IS NOT NULL)",
+  "SELECT 'team' AS what, 'books has a row for an unknown team' AS detail FROM books b LEFT JOIN teams t ON t.no = b.team WHERE t.no IS NULL",
+  "SELECT 'reservation' AS what, 'an open reservation belongs to an unknown team' AS detail FROM operations o LEFT JOIN teams t ON t.no = o.team WHERE o.state = 0 AND t.no IS NULL",
+  "SELECT 'dictionary' AS what, t.team_id, 'dictionary ' || d.dictionary_id || ' has ' || count(p.no) || ' of its ' || d.piece_count || ' pieces' AS detail FROM dictionaries d JOIN glossaries g ON g.no = d.glossary JOIN teams t ON t.no = g.team LEFT JOIN pieces p ON p.dictionary_id = d.dictionary_id GROUP BY d.no HAVING count(p.no) <> d.piece_count",
+  "SELECT 'dictionary' AS what, 'there are entries of dictionary ' || p.dictionary_id || ', which no glossary holds' AS detail FROM pieces p WHERE p.place = 0 AND NOT EXISTS (SELECT 1 FROM dictionaries d WHERE d.dictionary_id = p.dictionary_id) AND NOT EXISTS (SELECT 1 FROM unheld u WHERE u.dictionary_id = p.dictionary_id)",
+  "SELECT 'day' AS what, t.team_id, 'there are days of an unknown key' AS detail FROM usage_days d LEFT JOIN keys k ON k.no = d.key AND k.team = d.team LEFT JOIN teams t ON t.no = d.team WHERE k.no IS NULL",
 ];
 
 export function judgeFile(database: DatabaseSync, path: string, report: ReportFinding): void {
@@ -61,11 +40,10 @@ function judgePages(database: DatabaseSync, path: string, report: ReportFinding)
 function judgeRows(database: DatabaseSync, report: ReportFinding): void {
   // A single snapshot for all queries: a team created between two of them would look like an orphan.
   database.exec('BEGIN');
-  for (const [what, query] of STRAYS) {
-    for (const row of database.prepare(`${query} LIMIT ${FAULTS_MAX}`).all()) {
-      const { team_id: team, key_id: key, detail } = row;
+  for (const query of STRAYS) {
+    for (const { what, team_id: team, key_id: key, detail } of database.prepare(`${query} LIMIT ${FAULTS_MAX}`).all()) {
       report({
-        what,
+        what: String(what),
         ...(typeof team === 'string' ? { teamId: team } : {}),
         ...(typeof key === 'string' ? { keyId: key } : {}),
         detail: String(detail),

@@ -12,7 +12,7 @@ import type { KeyRows } from './key-rows.ts';
 import { TeamPages } from './registry-work.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
-import { databaseFaultOf, unavailable } from './store-fault.ts';
+import { answerTo } from './store-fault.ts';
 import type { StoreParts } from './store-parts.ts';
 import { TeamRows } from './team-rows.ts';
 
@@ -114,9 +114,7 @@ export class SqliteUsageHistory implements UsageHistory {
       }
       return found;
     } catch (error) {
-      const cause = databaseFaultOf(error);
-      if (cause === undefined) throw error;
-      return unavailable(path, cause);
+      return answerTo(path, error);
     }
   }
 

@@ -96,10 +96,15 @@ export function looked<T>(path: string, read: () => T): T | StoreUnavailable {
   try {
     return read();
   } catch (error) {
-    const cause = databaseFaultOf(error);
-    if (cause === undefined) throw error;
-    return unavailable(path, cause);
+    return answerTo(path, error);
   }
+}
+
+/** `unavailable` for a database fault; throws any other error. */
+export function answerTo(path: string, error: unknown): StoreUnavailable {
+  const cause = databaseFaultOf(error);
+  if (cause === undefined) throw error;
+  return unavailable(path, cause);
 }
 
 /** Converts a database fault to an error for operators; returns any other error unchanged. */
