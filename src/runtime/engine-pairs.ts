@@ -104,12 +104,9 @@ export class EnginePairs {
       this.#reported.set(url, pairs as PairTest);
       return;
     }
-    if (!this.#silent.has(url))
-      this.#options.log.warn('an engine replica did not report its pairs: the known ones are kept', {
-        engine: this.#options.engine,
-        replica: url,
-        failure,
-      });
+    const { engine, log } = this.#options;
+    const words = 'an engine replica did not report its pairs: the known ones are kept';
+    if (!this.#silent.has(url)) log.warn(words, { engine, replica: url, failure });
     this.#silent.add(url);
   }
 
@@ -120,13 +117,10 @@ export class EnginePairs {
     if (this.#pairs !== 'ask' || pairs.length === 0 || key === this.#logged) return;
     this.#logged = key;
     this.test = this.#made();
-    this.#options.onChange();
+    const { engine, log, onChange } = this.#options;
+    onChange();
     const shown = pairs.slice(0, LOGGED_PAIRS_MAX).join(' ') + (pairs.length > LOGGED_PAIRS_MAX ? ' …' : '');
-    this.#options.log.info('the pairs that the engine offers have changed', {
-      engine: this.#options.engine,
-      count: pairs.length,
-      pairs: shown,
-    });
+    log.info('the pairs that the engine offers have changed', { engine, count: pairs.length, pairs: shown });
   }
 
   #made(): PairTest | undefined {

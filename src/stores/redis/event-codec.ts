@@ -71,21 +71,16 @@ function factsOf(teamId: string, atMs: number, kind: string, values: readonly Bu
       const [keyId, record, state, packedLimits] = values;
       return { kind, key: readKey({ keyId: String(keyId), teamId }, String(record), { state, packedLimits }, atMs) };
     }
-    case 'quota':
-      return {
-        kind: 'quota_threshold',
-        percent: number(0),
-        usage: readReport(teamId, [textsOf(values[1]!), textsOf(values[2]!)], atMs).usage,
-      };
+    case 'quota': {
+      const { usage } = readReport(teamId, [textsOf(values[1]!), textsOf(values[2]!)], atMs);
+      return { kind: 'quota_threshold', percent: number(0), usage };
+    }
     case 'late': {
       // Which keys were used in a closed period is unknown.
       const { plan, limits, startMs, endMs, characters } = readClosed(number(2), values[3]!);
       const team = { ...readTeam(teamId, textsOf(values[1]!)), plan, limits };
-      return {
-        kind: 'quota_threshold',
-        percent: number(0),
-        usage: { team, periodStartMs: startMs, periodEndMs: endMs, characters, keys: [] },
-      };
+      const usage = { team, periodStartMs: startMs, periodEndMs: endMs, characters, keys: [] };
+      return { kind: 'quota_threshold', percent: number(0), usage };
     }
     case 'credit':
       return { kind: 'credit_threshold', thresholdMinor: number(0), balanceMicro: number(1), currency: String(values[2]) };

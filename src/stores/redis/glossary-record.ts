@@ -53,8 +53,6 @@ export function readGlossaryRecord(glossaryId: string, text: string): { readonly
           entryCount,
         }))
       : [{ dictionaryId: glossaryId, ...rest }];
-  return {
-    order: Number(order),
-    glossary: { glossaryId, name, revision: Number(revision), dictionaries, createdAtMs: Number(createdAtMs) },
-  };
+  const glossary = { glossaryId, name, revision: Number(revision), dictionaries, createdAtMs: Number(createdAtMs) };
+  return { order: Number(order), glossary };
 }

@@ -60,30 +60,24 @@ export function readContents(
     teamId,
     TEAM_FIELDS.map((name) => fields.get(name)),
   );
-  const books = BOOKS.read(fields.get('b')!);
-  const ids = requestsOf(raw);
-  const head = ids.head;
+  const { number, startMs, endMs, usedCharacters } = BOOKS.read(fields.get('b')!);
+  const { head, requests } = requestsOf(raw);
   judgeIds(raw, head, found);
   const days = fieldsOf(raw.days);
-  const keys = keysOf(teamId, raw, books.number, found);
+  const keys = keysOf(teamId, raw, number, found);
   return {
     team,
-    period: {
-      number: books.number,
-      startMs: books.startMs,
-      endMs: books.endMs,
-      anchorMs: Number(String(fields.get('anchor') ?? fields.get('created'))),
-    },
-    usedCharacters: books.usedCharacters,
-    heldCharacters: head !== undefined && head.number === books.number ? head.heldCharacters : 0,
+    period: { number, startMs, endMs, anchorMs: Number(String(fields.get('anchor') ?? fields.get('created'))) },
+    usedCharacters,
+    heldCharacters: head !== undefined && head.number === number ? head.heldCharacters : 0,
     heldMicro: head?.heldMicro ?? 0,
     window: readWindow(raw.places, Math.max(head?.newestMs ?? 0, ...raw.places.slice(-1).map((slot) => slot.readUIntBE(0, SLOT_BYTES)))),
     keys,
     days: daysOf(raw, fields, keys, found),
     dayDone: Number(String(days.get('told') ?? 0)),
-    periods: periodsOf(raw, team.limits.period, ids.requests, found),
-    toldPercents: lastPercentsOf(fields.get('t'), books.number, raw.left),
-    requests: ids.requests,
+    periods: periodsOf(raw, team.limits.period, requests, found),
+    toldPercents: lastPercentsOf(fields.get('t'), number, raw.left),
+    requests,
     glossaries: glossariesOf(raw, found),
     glossaryBytes: fields.has('glossary_bytes') ? Number(String(fields.get('glossary_bytes'))) : undefined,
   };

@@ -12,7 +12,6 @@ type KeyStanding = KeyState & GuardedLimits;
 const UNGUARDED: GuardedLimits = { disabled: false, limits: {} };
 
 export interface TeamRecord {
-  readonly teamId: string;
   readonly team: Team;
   readonly periodEndMs: number;
   /** Characters of the period that ends at `periodEndMs`. */
@@ -34,15 +33,8 @@ export function readTeamRecord(teamId: string, fields: Readonly<Record<string, B
       return [keyId, { ...state, ...(state.word === 'guarded' ? readKeyLimits(fields[`l:${keyId}`]) : UNGUARDED) }];
     }),
   );
-  const unused = [...keys].filter(([, { word, lastUsedAtMs }]) => word !== 'revoked' && lastUsedAtMs === undefined);
-  return {
-    teamId,
-    team: readTeam(teamId, values),
-    periodEndMs: endMs,
-    characters: usedCharacters,
-    keys,
-    unused: unused.map(([keyId]) => keyId),
-  };
+  const unused = [...keys].filter(([, { word, lastUsedAtMs }]) => word !== 'revoked' && lastUsedAtMs === undefined).map(([keyId]) => keyId);
+  return { team: readTeam(teamId, values), periodEndMs: endMs, characters: usedCharacters, keys, unused };
 }
 
 /** A key's creation time, from its record `<order> <created> <JSON>`; 0 without a record. */

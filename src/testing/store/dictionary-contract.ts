@@ -24,10 +24,7 @@ export function dictionaryContract(it: AddStoreCase, subject: Subject): void {
     expect(await store.glossaries.create(third)).toEqual({ kind: 'limit_reached', maxGlossaries: 2 });
   });
 
-  it('a change is atomic: kept dictionaries keep their entries, removed ones are gone, and the new order applies', async ({
-    store,
-    again,
-  }) => {
+  it('a change is atomic: kept dictionaries keep their entries, removed ones are gone, the new order applies', async ({ store, again }) => {
     const { teamId } = await teamUnderTest(store);
     const [de, fr, it2, newFr] = [dictionary(DE), dictionary(FR), dictionary(IT), dictionary(FR, { a: '1', b: '2' })];
     const before = await created(store, teamId, de, fr);
@@ -93,9 +90,7 @@ export function dictionaryContract(it: AddStoreCase, subject: Subject): void {
     expect(await team.standing()).toMatchObject({ openReservations: 3 });
   });
 
-  it('with `byBase` an exact pair is preferred, then the first with the same bases; without it the region must match', async ({
-    store,
-  }) => {
+  it('with `byBase` an exact pair is preferred, then the first with its bases; without it the region must match', async ({ store }) => {
     const team = await teamUnderTest(store, { maxGlossaries: 9 });
     const [gb, us, plain] = [dictionary(['DE', 'EN-GB']), dictionary(['DE', 'EN-US']), dictionary(['DE', 'EN'])];
     const { glossaryId } = await created(store, team.teamId, gb, us, plain);

@@ -16,10 +16,7 @@ export function erasureContract(it: AddStoreCase, subject: Subject): void {
   const remove = async (store: PluginStore, teamId: string, keepUsage = false) =>
     answered(await store.teams.deleteTeam!(teamId, { keepUsage }));
 
-  it('a deleted team no longer exists for any operation, at once and on every instance, and can be deleted once', async ({
-    store,
-    again,
-  }) => {
+  it('a deleted team exists for no operation, at once and on every instance, and can be deleted once', async ({ store, again }) => {
     const team = await teamUnderTest(store, PREPAID, 1_000_000);
     const key = await team.newKey();
     const glossary = await created(store, team.teamId, dictionary(DE));
@@ -53,10 +50,7 @@ export function erasureContract(it: AddStoreCase, subject: Subject): void {
     expect(await store.glossaries.create(late)).toEqual({ kind: 'team_unknown' });
   });
 
-  it('reservations open at the deletion are charged to nobody, however often they are settled, and nothing reappears', async ({
-    store,
-    again,
-  }) => {
+  it('reservations open at the deletion are charged to nobody, however often settled, and nothing reappears', async ({ store, again }) => {
     const team = await teamUnderTest(store);
     const open = [await team.reserve(10), await team.reserve(20), await team.reserve(30)];
     expect(await remove(again, team.teamId)).toBe(true);
@@ -99,11 +93,7 @@ export function erasureContract(it: AddStoreCase, subject: Subject): void {
     }
   });
 
-  it('with `keepUsage`, days and closed periods of a deleted team are kept, without names, until a deletion without it', async ({
-    store,
-    again,
-    clock,
-  }) => {
+  it('with `keepUsage`, days and closed periods are kept, without names, until a deletion without it', async ({ store, again, clock }) => {
     const { history } = again;
     if (store.teams.deleteTeam === undefined || history === undefined) return;
     const team = await teamUnderTest(store, { period: 'P1D' });

@@ -11,11 +11,7 @@ export function gatewaysContract(it: AddStoreCase, subject: Subject): void {
     const found = await subject.again.gateways!.recent(withinMs);
     return 'kind' in found ? found : found.filter(({ file }) => file.includes(mark));
   };
-  const record = (host: string, file: string, plans: GatewayRecord['plans'] = { pro: GENEROUS_QUOTA }): GatewayRecord => ({
-    host,
-    file,
-    plans,
-  });
+  const record = (host: string, file: string, plans: GatewayRecord['plans'] = { pro: GENEROUS_QUOTA }) => ({ host, file, plans });
 
   it('a gateway’s record is visible to others, and replaced by the next one of the same host and file', async () => {
     const mark = newId();

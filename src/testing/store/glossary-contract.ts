@@ -24,11 +24,7 @@ function used({ glossaryId }: GlossaryRecord, change: Partial<GlossaryReference>
 }
 
 export function glossaryContract(it: AddStoreCase, subject: Subject): void {
-  it('a glossary is created by the store clock and returned as created; its entries are read separately', async ({
-    store,
-    again,
-    clock,
-  }) => {
+  it('a glossary, created by the store clock, is returned as created; its entries are read separately', async ({ store, again, clock }) => {
     const { teamId } = await teamUnderTest(store);
     const wanted = glossary(teamId, { name: 'Pläne, “7” | EN', sourceLang: 'PT', targetLang: 'PT-BR', entries: ENTRIES });
     const { glossaryId, name } = wanted;
