@@ -68,7 +68,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   bug(
     'whoever sends last loses a slow body, not who has most of them',
     'core/unfinished-bodies.ts',
-    'return [...callers.values()].flatMap((of) => of.slice(share));',
+    'return callers.flatMap((of) => of.slice(share));',
     'return unfinished.slice(max + share * 0);',
     { file: 'test/unit/core/unfinished-bodies.test.ts' },
   ),
