@@ -1,5 +1,5 @@
 // Everything a store holds, in store-independent terms: what is copied from one store to another, and what is checked.
-import type { KeyDigest } from '../domain/api-key.ts';
+import type { KeyDigest, KeyOwner } from '../domain/api-key.ts';
 import type { AuditEntry, AuditRecord } from '../domain/audit-entry.ts';
 import type { EntryPieces } from '../domain/entries-text.ts';
 import type { Micro } from '../domain/money.ts';
@@ -91,12 +91,9 @@ export interface DictionaryContents extends DictionaryRecord {
 }
 
 /** Maps a digest to its key. Separate from teams and keys, because a store may index keys by digest only. */
-export interface LooseDigest {
+export interface LooseDigest extends Omit<KeyOwner, 'addressWanted'> {
   readonly kind: 'digest';
   readonly digest: KeyDigest;
-  readonly keyId: string;
-  readonly teamId: string;
-  readonly mode: KeyRecord['mode'];
 }
 
 /** A change to a team that is remembered by its id. */

@@ -103,18 +103,9 @@ export interface ListenerState {
   lastAnswers: number;
 }
 
-export function openListenerState(options: ListenerOptions): ListenerState {
-  const { gateway, problems, bodyBytesMax } = options;
-  return {
-    gateway,
-    problems,
-    bodyBytesMax,
-    spareRoom: new SpareRoom(),
-    draining: false,
-    connections: 0,
-    connectionsAtDrain: 0,
-    lastAnswers: 0,
-  };
+export function openListenerState({ gateway, problems, bodyBytesMax }: ListenerOptions): ListenerState {
+  const counts = { connections: 0, connectionsAtDrain: 0, lastAnswers: 0 };
+  return { gateway, problems, bodyBytesMax, spareRoom: new SpareRoom(), draining: false, ...counts };
 }
 
 /** Operations that depend on the library. */

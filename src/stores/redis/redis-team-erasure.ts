@@ -2,7 +2,6 @@
 // rest of its data.
 import type { KeyOwner } from '../../domain/api-key.ts';
 import type { Audited } from '../../domain/audit-entry.ts';
-import { HISTORY_DAYS } from '../../domain/period.ts';
 import { answered, answering } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -27,26 +26,20 @@ const UNFINISHED_MAX = 100;
 /** Functions that take only the team's own key. */
 const ONE_KEY: ReadonlySet<string> = new Set(['delete_team', 'tend_kept']);
 
-export class RedisTeamErasure {
-  readonly #link: RedisLink;
-  readonly #index: TeamIndex;
-  readonly #audit: RedisAuditLog;
-  readonly #keptDays: number;
-  readonly #clock: Clock;
+interface Parts {
+  readonly link: RedisLink;
+  readonly index: TeamIndex;
+  readonly audit: RedisAuditLog;
+  readonly keptDays: number;
+  /** For the time of the announcement, which other processes read; by default this machine's. */
+  readonly clock: Clock | undefined;
+}
 
-  /** `clock` is used for the time of the announcement, which other processes read. */
-  constructor(
-    link: RedisLink,
-    index: TeamIndex,
-    audit: RedisAuditLog,
-    keptDays: number = HISTORY_DAYS,
-    clock: Clock = { nowMs: () => Date.now() },
-  ) {
-    this.#link = link;
-    this.#index = index;
-    this.#audit = audit;
-    this.#keptDays = keptDays;
-    this.#clock = clock;
+export class RedisTeamErasure {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
   /** As `TeamRegistry.deleteTeam`. */
@@ -55,12 +48,12 @@ export class RedisTeamErasure {
   }
 
   async #delete(teamId: string, { keepUsage }: TeamDeletion, by?: Audited): Promise<boolean> {
-    const audit = await this.#audit.begin(teamId, by, { before: {}, after: {} });
+    const audit = await this.#parts.audit.begin(teamId, by, { before: {}, after: {} });
     // Announced first, so that any gateway that finds the deletion unfinished completes it.
-    const announced = await this.#note(ERASURES_KEY, teamId, this.#clock.nowMs());
+    const announced = await this.#note(ERASURES_KEY, teamId, this.#nowMs());
     const begun = await this.#run('delete_team', teamId, [keepUsage ? '1' : '', ...audit]);
     if (begun.word === 'none' && announced === 'added') {
-      await this.#link.ask(({ redis }) => redis.zrem(ERASURES_KEY, teamId));
+      await this.#parts.link.ask(({ redis }) => redis.zrem(ERASURES_KEY, teamId));
       return false;
     }
     await this.#finish(teamId);
@@ -72,7 +65,7 @@ export class RedisTeamErasure {
   async tendKept(): Promise<void> {
     await answering(async () => {
       for (let from = '-'; ;) {
-        const ids = await this.#link.ask(({ redis }) => redis.zrangebylex(ONLY_USAGE_KEY, from, '+', 'LIMIT', 0, UNFINISHED_MAX));
+        const ids = await this.#parts.link.ask(({ redis }) => redis.zrangebylex(ONLY_USAGE_KEY, from, '+', 'LIMIT', 0, UNFINISHED_MAX));
         for (const teamId of ids) await this.#tend(teamId);
         if (ids.length < UNFINISHED_MAX) return;
         from = `(${ids.at(-1)!}`;
@@ -82,33 +75,33 @@ export class RedisTeamErasure {
 
   /** Prunes what is too old; if nothing is left, deletes the rest as well. */
   async #tend(teamId: string): Promise<void> {
-    const { word } = await this.#run('tend_kept', teamId, [String(this.#keptDays)]);
+    const { word } = await this.#run('tend_kept', teamId, [String(this.#parts.keptDays)]);
     if (word === 'useless') await this.#delete(teamId, { keepUsage: false });
   }
 
   /** Completes interrupted deletions. A deletion that fails again is left for the next round. */
   async finishAll(): Promise<void> {
     await answering(async () => {
-      const teams = await this.#link.ask(({ redis }) => redis.zrange(ERASURES_KEY, '0', String(UNFINISHED_MAX - 1), 'WITHSCORES'));
+      const teams = await this.#parts.link.ask(({ redis }) => redis.zrange(ERASURES_KEY, '0', String(UNFINISHED_MAX - 1), 'WITHSCORES'));
       for (let i = 0; i < teams.length; i += 2) {
         const [teamId, atMs] = [teams[i]!, Number(teams[i + 1])];
-        const isTeam = await this.#link.ask(({ redis }) => redis.hexists(teamKeys(teamId).team, 'b'));
+        const isTeam = await this.#parts.link.ask(({ redis }) => redis.hexists(teamKeys(teamId).team, 'b'));
         if (isTeam === 0) await answering(() => this.#finish(teamId));
-        else if (this.#clock.nowMs() - atMs > BEGUN_WITHIN_MS) await this.#link.ask(({ redis }) => redis.zrem(ERASURES_KEY, teamId));
+        else if (this.#nowMs() - atMs > BEGUN_WITHIN_MS) await this.#parts.link.ask(({ redis }) => redis.zrem(ERASURES_KEY, teamId));
       }
     });
   }
 
   /** For a team that no longer exists. Each step can be repeated; the next one starts only after it has succeeded. */
   async #finish(teamId: string): Promise<void> {
-    const keeps = await this.#link.ask(({ redis }) => redis.hget(teamKeys(teamId).team, 'erasure'));
+    const keeps = await this.#parts.link.ask(({ redis }) => redis.hget(teamKeys(teamId).team, 'erasure'));
     await this.#removeKeys(teamId);
-    await this.#index.remove(teamId);
-    answered(await this.#audit.forgetNames(teamId));
+    await this.#parts.index.remove(teamId);
+    answered(await this.#parts.audit.forgetNames(teamId));
     if (keeps !== null && keeps !== '1') await this.#keepUsage(teamId);
-    else await this.#link.ask(({ redis }) => redis.zrem(ONLY_USAGE_KEY, teamId));
+    else await this.#parts.link.ask(({ redis }) => redis.zrem(ONLY_USAGE_KEY, teamId));
     while ((await this.#run('erase_some', teamId, [])).word === 'more');
-    await this.#link.ask(({ redis }) => redis.zrem(ERASURES_KEY, teamId));
+    await this.#parts.link.ask(({ redis }) => redis.zrem(ERASURES_KEY, teamId));
   }
 
   /** Removes the indexes from the digests and ids of the team's keys. */
@@ -124,7 +117,7 @@ export class RedisTeamErasure {
 
   /** Key records of older versions lack the digest, so that all digests have to be read. */
   async #removeDigests(teamId: string): Promise<void> {
-    await this.#link.ask(async ({ redis }) => {
+    await this.#parts.link.ask(async ({ redis }) => {
       for await (const names of scanned(redis, SCAN_PIECE, DIGEST_PREFIX)) {
         const owners = await Promise.all(names.map((name) => redis.get(name)));
         await this.#remove(names.filter((_, i) => isOwner(owners[i], teamId)));
@@ -143,7 +136,7 @@ export class RedisTeamErasure {
   async #eachKey(teamId: string, use: (keys: readonly (readonly [keyId: string, record: string])[]) => Promise<void>): Promise<void> {
     const { keys } = teamKeys(teamId);
     for (let cursor = '0', first = true; first || cursor !== '0'; first = false) {
-      const [next, flat] = await this.#link.ask(({ redis }) => redis.hscan(keys, cursor, 'COUNT', KEYS_PIECE));
+      const [next, flat] = await this.#parts.link.ask(({ redis }) => redis.hscan(keys, cursor, 'COUNT', KEYS_PIECE));
       const found = flat.filter((_, i) => i % 2 === 0).map((keyId, i) => [keyId, flat[2 * i + 1]!] as const);
       if (found.length > 0) await use(found);
       cursor = next;
@@ -152,17 +145,21 @@ export class RedisTeamErasure {
 
   /** Separate commands, because on a cluster the keys are in different slots. */
   async #remove(names: readonly string[]): Promise<void> {
-    await this.#link.ask(({ redis }) => Promise.all(names.map((name) => redis.unlink(name))));
+    await this.#parts.link.ask(({ redis }) => Promise.all(names.map((name) => redis.unlink(name))));
   }
 
   async #note(list: string, teamId: string, score: number): Promise<string> {
-    const reply = await this.#link.ask(({ run }) => run('note_team', { keys: [list], args: [teamId, String(score)] }));
+    const reply = await this.#parts.link.ask(({ run }) => run('note_team', { keys: [list], args: [teamId, String(score)] }));
     return String((reply as readonly unknown[])[1]);
+  }
+
+  #nowMs(): number {
+    return this.#parts.clock?.nowMs() ?? Date.now();
   }
 
   #run(name: FunctionCall['name'], teamId: string, args: readonly string[]): Promise<FunctionAnswer> {
     const { team, keys, pairs } = teamKeys(teamId);
-    return this.#link.call({ name, teamId, keys: ONE_KEY.has(name) ? [team] : [team, keys, pairs], args });
+    return this.#parts.link.call({ name, teamId, keys: ONE_KEY.has(name) ? [team] : [team, keys, pairs], args });
   }
 }
 

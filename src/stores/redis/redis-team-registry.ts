@@ -57,12 +57,12 @@ export class RedisTeamRegistry implements TeamRegistry {
   readonly erasure: RedisTeamErasure;
 
   /** `clock` is used instead of the servers' clocks by tests that control time. */
-  constructor(link: RedisLink, replication: Replication, audit: RedisAuditLog, historyDays?: number, clock?: Clock) {
+  constructor(link: RedisLink, replication: Replication, audit: RedisAuditLog, keptDays: number, clock: Clock | undefined) {
     this.#link = link;
     this.#replication = replication;
     this.#audit = audit;
     this.index = new TeamIndex(link, (ids) => this.#findTeams(ids));
-    this.erasure = new RedisTeamErasure(link, this.index, audit, historyDays, clock);
+    this.erasure = new RedisTeamErasure({ link, index: this.index, audit, keptDays, clock });
   }
 
   createTeam(team: NewTeam, by?: Audited): Promise<Team | StoreUnavailable> {

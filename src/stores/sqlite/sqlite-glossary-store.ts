@@ -31,11 +31,6 @@ interface DictionaryRow {
   readonly written: WrittenEntries | undefined;
 }
 
-interface HasRoom {
-  readonly kind: 'has_room';
-  readonly team: number;
-}
-
 /** One row per dictionary, or a single row with a null dictionary for a glossary without any. */
 export type GlossaryRow<Dictionary = DictionaryRecord> = Omit<GlossaryRecord, 'dictionaries'> &
   (Dictionary | (Record<Exclude<keyof Dictionary, 'dictionaryId'>, null> & { readonly dictionaryId: null }));
@@ -102,7 +97,7 @@ export class SqliteGlossaryStore implements GlossaryStore {
     );
   }
 
-  #judgeNew(teamId: string, rows: readonly DictionaryRow[], teamBytesMax: number): GlossaryCreation | HasRoom {
+  #judgeNew(teamId: string, rows: readonly DictionaryRow[], teamBytesMax: number): GlossaryCreation | { kind: 'has_room'; team: number } {
     const team = this.#sql.team.get(teamId);
     if (team === undefined) return { kind: 'team_unknown' };
     const [no, maxGlossaries, held] = team;

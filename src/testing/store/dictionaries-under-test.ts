@@ -66,14 +66,7 @@ export const DE: Pair = ['EN', 'DE'];
 export const FR: Pair = ['EN', 'FR'];
 export const IT: Pair = ['EN', 'IT'];
 
-export interface SingleGlossary {
-  readonly glossaryId: string;
-  readonly teamId: string;
-  readonly name: string;
-  readonly sourceLang: string;
-  readonly targetLang: string;
-  readonly entries: GlossaryEntries;
-}
+export type SingleGlossary = Omit<NewGlossary, 'dictionaries'> & Omit<NewDictionary, 'dictionaryId' | 'written'>;
 
 /** A glossary with one dictionary that has the glossary's own id, as POST /v1/glossaries creates it. */
 export function singleGlossary({ glossaryId, teamId, name, ...only }: SingleGlossary): NewGlossary {

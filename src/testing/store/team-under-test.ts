@@ -61,17 +61,7 @@ export const GENEROUS_QUOTA: TeamLimits = {
 /** 0.0025 of a minor unit per character. */
 export const PREPAID: TeamLimits = { ...GENEROUS_QUOTA, billing: 'credit', characterLimit: 0, minorPerMillion: 2500 };
 
-export interface AdmissionChoices {
-  readonly requestId?: string;
-  readonly keyId?: string;
-  readonly characters?: number | undefined;
-  readonly reserve?: boolean;
-  readonly leaseMs?: number;
-  readonly glossary?: AdmissionRequest['glossary'];
-  readonly reportRate?: boolean;
-  readonly address?: string;
-  readonly reportPlan?: true;
-}
+export type AdmissionChoices = Partial<Omit<AdmissionRequest, 'teamId'>>;
 
 /** The rest of a team's standing without open reservations. */
 export const NOTHING_HELD = { heldCharacters: 0, heldMicro: 0, openReservations: 0 };

@@ -125,10 +125,7 @@ local function erase_periods(team_key, keeps, now)
     local counts = keeps and closed_periods.named(call('HGETALL', key)) or NONE
     if counts.starts and tonumber(counts.characters or 0) > 0 then
       local length = counts.length or call('HGET', team_key, 'period')
-      local record = closed_periods.record(counts, length)
-      call('HSET', beside(team_key, 'periods'), digits(number), record)
-      local id = events.team_of(team_key) .. '-period-' .. digits(closed_periods.starts(record))
-      events.keep(team_key, id, now, 'period', { digits(number), record })
+      closed_periods.keep(team_key, number, closed_periods.record(counts, length), now)
     end
     insert(gone, key)
   end

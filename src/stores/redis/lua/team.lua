@@ -107,8 +107,11 @@ do
   local CLOSED = '>I6I6I7Bc0Bc0Bc0Bc0'
   local CLOSED_ENDS, CLOSED_ENDS_AT = '>I6', 7
 
-  function closed_periods.starts(record)
-    return (parse(CLOSED_ENDS, record))
+  -- Called when a period is final, once for each with any usage, with its record; the same call makes the writes.
+  function closed_periods.keep(team_key, of, record, at_ms)
+    call('HSET', beside(team_key, 'periods'), digits(of), record)
+    local id = events.team_of(team_key) .. '-period-' .. digits((parse(CLOSED_ENDS, record)))
+    events.keep(team_key, id, at_ms, 'period', { digits(of), record })
   end
 
   -- Converts a hash from Redis, which is a list, to a table by name.

@@ -9,13 +9,6 @@ local LEFT_MAX = 200
 -- How far back to search for them if no lower bound is stored.
 local LEFT_BEFORE = 10000
 
--- Called when a period is final, once for each with any usage, with its record; the same call makes the writes.
-local function period_closed(of, characters, record)
-  call('HSET', key_beside('periods'), digits(of), record)
-  local id = events.team_of(team_key) .. '-period-' .. digits(closed_periods.starts(record))
-  events.keep(team_key, id, now, 'period', { digits(of), record })
-end
-
 -- Reservations committed after the period's end may have reached more than was reported while it was current.
 local function report_late_percents(of, counts, record)
   local reached = events.percents_reached(read_plan(counts.p), tonumber(counts.told or 0), tonumber(counts.characters))
@@ -67,7 +60,7 @@ local function close_period(of, counts, key)
     if events.rules then
       report_late_percents(of, counts, record)
     end
-    period_closed(of, characters, record)
+    closed_periods.keep(team_key, of, record, now)
   end
   call('DEL', key)
 end
@@ -137,10 +130,6 @@ local function report_days(stored, last_done)
   end
 end
 
-local function drop_periods(before_ms)
-  closed_periods.drop(key_beside('periods'), before_ms)
-end
-
 -- Writes the days first: a record without a day has all its counts in the days.
 local function write_finished(stored, records, first_kept)
   local changed, gone = { days.DONE, digits(today - 1) }, {}
@@ -173,7 +162,7 @@ local function keep_days(kept_days)
   if last_done == today - 1 then
     return
   end
-  drop_periods(now - kept_days * DAY_MS)
+  closed_periods.drop(key_beside('periods'), now - kept_days * DAY_MS)
   if not next(fields) then
     return
   end
