@@ -41,7 +41,6 @@ export class Gateway {
   readonly requestMs: number;
   readonly #unfinished: UnfinishedBodies | undefined;
   readonly #refused: Route;
-  /** The exchanges in flight. */
   readonly open = new InFlight();
   readonly #ticker: NodeJS.Timeout;
 

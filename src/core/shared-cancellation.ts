@@ -3,7 +3,6 @@ import type { Cancellation } from './exchange.ts';
 
 export class SharedCancellation {
   readonly #whole: Cancellation;
-  /** Listeners by share. */
   readonly #listeners = new Map<Cancellation, () => void>();
 
   /** Becomes the only listener of `whole`. */

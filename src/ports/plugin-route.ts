@@ -59,7 +59,6 @@ export interface PluginApis {
 
 /** A plugin's problem code as loaded by the gateway. */
 export interface LoadedProblem {
-  /** Name of the plugin. */
   readonly plugin: string;
   readonly kind: ProblemKind;
   readonly advice: string | undefined;
@@ -67,7 +66,6 @@ export interface LoadedProblem {
 
 /** A route as loaded by the gateway. */
 export interface LoadedRoute extends PluginRoute {
-  /** Name of the plugin. */
   readonly plugin: string;
 }
 

@@ -11,7 +11,6 @@ export interface KeyDay {
   readonly day: number;
   readonly keyId: string;
   readonly characters: number;
-  /** Committed requests. */
   readonly requests: number;
 }
 

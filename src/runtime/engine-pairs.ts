@@ -9,7 +9,6 @@ import type { Log } from '../ports/log.ts';
 export type PairsMode = 'any' | 'ask' | readonly string[];
 
 export interface EnginePairsOptions {
-  /** Name of the engine. */
   readonly engine: string;
   readonly table: LanguageTable;
   readonly pairs: PairsMode;

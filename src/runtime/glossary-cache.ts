@@ -27,7 +27,6 @@ const LOOKS_MAX = 10;
 /** Loads in progress, shared by all requests that need the same dictionary; bounded by the number of requests in flight. */
 type Running<T> = Map<string, Promise<T>>;
 
-/** A dictionary as cached. */
 class CachedDictionary extends ReadEntries implements EngineGlossary {
   readonly id: string;
 

@@ -26,7 +26,6 @@ export interface Listener {
   /** Name and version of its library: `uWebSockets.js 20.57.0 (@btc-vision/uwebsockets.js)`. */
   readonly library: string;
   readonly address: { readonly host: string; readonly port: number };
-  /** Number of open connections. */
   readonly connections: number;
   /** Answers that close their connection and may not have been fully handed to the system yet. */
   readonly unsent: number;

@@ -10,7 +10,6 @@ export interface ScriptedRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The body as sent. */
   readonly body: string;
   /** Number of the connection that it arrived on, starting at 1. */
   readonly connection: number;

@@ -17,7 +17,6 @@ export interface ScriptedEngine {
   readonly requests: readonly ScriptedRequest[];
   /** Number of connections ever opened. */
   readonly connections: number;
-  /** Number of connections currently open. */
   readonly openConnections: number;
   /** Sets the behaviours of the next requests, one each, in order; after them the default applies. */
   behave(...behaviours: readonly Behaviour[]): void;

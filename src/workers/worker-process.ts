@@ -20,7 +20,6 @@ export class WorkerProcess {
   readonly listening: Promise<Listening>;
   /** Resolves with how it ended: `status 0`, `SIGKILL`. */
   readonly ended: Promise<string>;
-  /** Called for each heartbeat. */
   onHeartbeat: () => void = () => undefined;
   readonly #child: ChildProcess;
   readonly #questions = new Map<number, (answer: AnswerValue | undefined) => void>();

@@ -55,9 +55,7 @@ export async function startWorker(config: Config, { port, first }: WorkerPlace, 
       ready: () => serving.ready(),
       snapshot: () => serving.metrics.snapshot(),
       state: () => serving.state(),
-      /** Same as `Serving.drain`. */
       drain: () => serving.drain(),
-      /** Same as `reloadOf`. */
       replace: (next: Config): void => serving.replace(next),
       /** These are the same as in `App`. */
       stopWithinMs: stopWithinMs(config.limits),

@@ -42,7 +42,6 @@ export interface RedisJanitorOptions {
   readonly everyMs: number;
 }
 
-/** A due team, and its due time. */
 type DueTeam = readonly [teamId: string, wasMs: string];
 
 export class RedisJanitor {

@@ -1,13 +1,12 @@
 // Deletes a team: first its record, so that it no longer exists; then the indexes in other cluster slots; then, in batches, the
 // rest of its data.
-import type { KeyOwner } from '../../domain/api-key.ts';
 import type { Audited } from '../../domain/audit-entry.ts';
 import { answered, answering } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { TeamDeletion } from '../../ports/team-registry.ts';
 import type { FunctionAnswer, FunctionCall } from './function-caller.ts';
-import { scanned } from './keyspace.ts';
+import { readOwner, scanned } from './keyspace.ts';
 import type { RedisAuditLog } from './redis-audit-log.ts';
 import { DIGEST_PREFIX, digestKey, ERASURES_KEY, ONLY_USAGE_KEY, ownerKey, teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
@@ -120,7 +119,7 @@ export class RedisTeamErasure {
     await this.#parts.link.ask(async ({ redis }) => {
       for await (const names of scanned(redis, SCAN_PIECE, DIGEST_PREFIX)) {
         const owners = await Promise.all(names.map((name) => redis.get(name)));
-        await this.#remove(names.filter((_, i) => isOwner(owners[i], teamId)));
+        await this.#remove(names.filter((_, i) => readOwner(owners[i] ?? null)?.teamId === teamId));
       }
     });
   }
@@ -161,8 +160,4 @@ export class RedisTeamErasure {
     const { team, keys, pairs } = teamKeys(teamId);
     return this.#parts.link.call({ name, teamId, keys: ONE_KEY.has(name) ? [team] : [team, keys, pairs], args });
   }
-}
-
-function isOwner(json: string | null | undefined, teamId: string): boolean {
-  return typeof json === 'string' && (JSON.parse(json) as KeyOwner).teamId === teamId;
 }

@@ -42,16 +42,10 @@ async function checkVersion(node: Redis, shown: string, log: Log): Promise<void>
   }
 }
 
-/** `undefined` if the server does not permit reading its settings. One at a time, because CONFIG GET of several needs Redis 7. */
+/** `undefined` if the server does not permit reading its settings. */
 async function readSettings(node: Redis, names: readonly string[]): Promise<ReadonlyMap<string, string> | undefined> {
-  const settings = new Map<string, string>();
-  for (const name of names) {
-    const reply = await optional(node.call('CONFIG', 'GET', name));
-    if (reply === undefined) return undefined;
-    const [, value] = reply as readonly string[];
-    if (value !== undefined) settings.set(name, value);
-  }
-  return settings;
+  const reply = (await optional(node.call('CONFIG', 'GET', ...names))) as readonly string[] | undefined;
+  return reply && new Map(Array.from({ length: reply.length / 2 }, (_, i) => [reply[2 * i]!, reply[2 * i + 1]!]));
 }
 
 /** `undefined` if the server forbids or does not know the command; throws other errors. */
