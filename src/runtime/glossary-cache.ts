@@ -24,8 +24,6 @@ type FoundGlossary = EngineGlossary | undefined | StoreUnavailable;
 const ENTRY_BYTES = 100;
 /** Gives up after this many reads, if the glossary was changed between each of them. */
 const LOOKS_MAX = 10;
-/** Loads in progress, shared by all requests that need the same dictionary; bounded by the number of requests in flight. */
-type Running<T> = Map<string, Promise<T>>;
 
 class CachedDictionary extends ReadEntries implements EngineGlossary {
   readonly id: string;
@@ -39,7 +37,8 @@ class CachedDictionary extends ReadEntries implements EngineGlossary {
 export class LruGlossaryCache implements GlossaryCache {
   readonly #store: Pick<GlossaryStore, 'entries' | 'find'>;
   readonly #remembered: LRUCache<string, EngineGlossary>;
-  readonly #running: Running<FoundGlossary> = new Map();
+  /** Loads in progress, shared by all requests that need the same dictionary; bounded by the number of requests in flight. */
+  readonly #running = new Map<string, Promise<FoundGlossary>>();
 
   constructor({ store, bytesMax }: GlossaryCacheOptions) {
     this.#store = store;

@@ -132,10 +132,7 @@ class Tally {
     const { counts } = this;
     const open = contents.requests.filter(({ state }) => state === 'open');
     counts.teams++;
-    counts.keys += contents.keys.length;
-    counts.glossaries += contents.glossaries.length;
-    counts.periods += contents.periods.length;
-    counts.days += contents.days.length;
+    for (const name of ['keys', 'glossaries', 'periods', 'days'] as const) counts[name] += contents[name].length;
     counts.openReservations += open.length;
     counts.characters += contents.usedCharacters + contents.periods.reduce((sum, { characters }) => sum + characters, 0);
     counts.balanceMicro += contents.team.balanceMicro;

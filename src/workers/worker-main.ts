@@ -69,7 +69,7 @@ function obey(worker: Worker): void {
       case 'replace':
         return worker.replace(message.config);
       case 'ask':
-        return void answer(worker, message.id, message.what);
+        return void answerTo(worker, message.what).then((value) => send({ kind: 'answer', id: message.id, value }));
       case 'start':
         return undefined;
     }
@@ -80,10 +80,6 @@ async function primaryGone(log: Log): Promise<string> {
   if (process.connected) await once(process, 'disconnect');
   log.warn('the primary process is gone: its workers stop');
   return 'primary gone';
-}
-
-async function answer(worker: Worker, id: number, what: Question): Promise<void> {
-  send({ kind: 'answer', id, value: await answerTo(worker, what) });
 }
 
 async function answerTo(worker: Worker, what: Question): Promise<AnswerValue> {

@@ -9,6 +9,7 @@ import type { MasterInfo } from './master-info.ts';
 import { RecentRevocations } from './recent-revocations.ts';
 import type { Revocation } from './recent-revocations.ts';
 import type { RedisConnection } from './redis-connection.ts';
+import { UNAUDITED } from './redis-audit-log.ts';
 import { ERASURES_KEY, teamKeys } from './redis-keys.ts';
 import type { RunFunction } from './functions.ts';
 
@@ -26,8 +27,8 @@ export interface MastersOptions {
 
 /** How many are applied at a time; this occupies the server for one or two milliseconds. */
 const PIECE = 100;
-/** Revocations are permanent, so they may be late. */
-const NO_DEADLINE = String(Number.MAX_SAFE_INTEGER);
+/** The head of arguments by the server's clock, without a deadline: revocations are permanent, so they may be late. */
+const LATE_HEAD = ['', String(Number.MAX_SAFE_INTEGER), '', '', '', ''];
 const REPLICA: StoreUnavailable = { kind: 'unavailable', cause: 'readonly' };
 const LOST = new Error('the connection was lost');
 const UNKNOWN: StoreUnavailable = { kind: 'unavailable', cause: 'closed' };
@@ -114,10 +115,7 @@ export class Masters {
     const { team, keys } = teamKeys(teamId);
     try {
       if (keyId === undefined) return await this.#delete(teamId, keepUsage === true);
-      const reply = await this.#options.run('revoke_key', {
-        keys: [team, keys],
-        args: ['', NO_DEADLINE, '', '', '', '', keyId, '', '', '0'],
-      });
+      const reply = await this.#options.run('revoke_key', { keys: [team, keys], args: [...LATE_HEAD, keyId, ...UNAUDITED] });
       const [, , , , , wasActive] = reply as readonly unknown[];
       return wasActive === 1;
     } catch (error) {
@@ -134,7 +132,7 @@ export class Masters {
     const wasThere = (await redis.hexists(team, 'b')) === 1;
     if (!wasThere) return false;
     await run('note_team', { keys: [ERASURES_KEY], args: [teamId, String(Date.now())] });
-    await run('delete_team', { keys: [team], args: ['', NO_DEADLINE, '', '', '', '', keepUsage ? '1' : '', '', '', '0'] });
+    await run('delete_team', { keys: [team], args: [...LATE_HEAD, keepUsage ? '1' : '', ...UNAUDITED] });
     return true;
   }
 

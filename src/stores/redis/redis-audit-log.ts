@@ -26,6 +26,7 @@ const BEHIND = 'ÿ';
 
 /** Arguments of the functions: the entry's id, or '' for none; what the driver knows of it; how long entries are kept. */
 export type AuditArguments = readonly [id: string, record: string, keptMs: string];
+export const UNAUDITED: AuditArguments = ['', '', '0'];
 
 export interface RedisAuditOptions {
   readonly link: RedisLink;
@@ -55,7 +56,7 @@ export class RedisAuditLog implements AuditLog {
    * list for ever.
    */
   async begin(teamId: string, by: Audited | undefined, known?: AuditDifference, keyId?: string): Promise<AuditArguments> {
-    if (by === undefined) return ['', '', '0'];
+    if (by === undefined) return UNAUDITED;
     const args = [this.#link.clockWord, teamId, String(this.#keptMs)];
     const reply = await this.#link.ask(({ run }) => run('begin_audit', { keys: [AUDIT_KEY], args }));
     const [, id] = reply as readonly [number, Buffer];

@@ -6,17 +6,14 @@ import type { FileFault } from './database-file.ts';
 /** A short word for logs and metrics. `busy` passes on its own; the others need an operator. */
 type DatabaseFault = 'busy' | 'io' | 'full' | 'corrupt' | 'not_a_database' | 'read_only' | 'cannot_open' | 'memory' | 'closed';
 
-const BUSY = 5;
-const LOCKED = 6;
-const PROTOCOL = 15;
 const CONSTRAINT = 19;
 
 /** By primary result code (the low byte of the extended one). */
 const FAULTS: ReadonlyMap<number, DatabaseFault> = new Map([
-  [BUSY, 'busy'],
-  [LOCKED, 'busy'],
+  [5, 'busy'],
+  [6, 'busy'],
   // Another connection took the WAL's locks first; a retry succeeds.
-  [PROTOCOL, 'busy'],
+  [15, 'busy'],
   [3, 'cannot_open'],
   [7, 'memory'],
   [8, 'read_only'],

@@ -31,11 +31,7 @@ function timed.create_key(now)
     local state = pack(KEY, limits == '' and ACTIVE or GUARDED, 0, 0, 0, 0, 0)
     events.look(x.team)
     call('HSET', x.keys, x.id, record)
-    if limits == '' then
-      call('HSET', x.team, x.field, state)
-    else
-      call('HSET', x.team, x.field, state, x.limits, limits)
-    end
+    call('HSET', x.team, x.field, state, unpack(limits ~= '' and { x.limits, limits } or NONE))
     keep_audit(audit)
     events.keep(x.team, x.id .. '-created', now, 'key_created', { x.id, record, state, limits })
   end

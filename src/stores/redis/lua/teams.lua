@@ -4,7 +4,7 @@
 -- Amounts and counts are exact up to here.
 local NUMBER_MAX = 9007199254740991
 
--- Arguments from `first` on: how many follow, then names and values of the team's fields.
+-- Arguments from `first` on: how many follow, then names and values of the team's fields. Also returns the next position.
 local function read_fields(first)
   local fields, named = {}, {}
   for i = first + 1, first + number_at(first), 2 do
@@ -12,7 +12,7 @@ local function read_fields(first)
     insert(fields, text_at(i + 1))
     named[text_at(i)] = text_at(i + 1)
   end
-  return fields, named
+  return fields, named, first + 1 + #fields
 end
 
 -- Whole units of an ISO 8601 duration, in months and in seconds.
@@ -38,10 +38,6 @@ local function is_same_length(one, other)
   local months, seconds = length_of(one)
   local other_months, other_seconds = length_of(other)
   return one == other or months == other_months and seconds == other_seconds
-end
-
-local function behind_fields(first)
-  return first + 1 + number_at(first)
 end
 
 local function description_of(team_key)
@@ -71,8 +67,8 @@ end
 -- 7: the balance; then fields; then the audit arguments. An existing team is returned unchanged.
 function timed.create_team(now)
   local team_key, offer, balance = key_at(1), teams.read_offer(), number_at(7)
-  local fields, named = read_fields(8)
-  local audit = open_audit(team_key, behind_fields(8), now)
+  local fields, named, behind = read_fields(8)
+  local audit = open_audit(team_key, behind, now)
   if call('HEXISTS', team_key, 'b') == 1 then
     return described(now, team_key)
   elseif call('HEXISTS', team_key, 'erasure') == 1 then
@@ -103,12 +99,12 @@ end
 function timed.update_team(now)
   local team_key, offer, add = key_at(1), teams.read_offer(), number_at(7)
   local once, request, remembered = text_at(8), text_at(9), number_at(10)
-  local fields, named = read_fields(11)
+  local fields, named, behind = read_fields(11)
   local team = teams.read(team_key)
   if not team then
     return { now, 'none' }
   end
-  local audit, before = open_audit(team_key, behind_fields(11), now), description_of(team_key)
+  local audit, before = open_audit(team_key, behind, now), description_of(team_key)
   local done = once ~= '' and call('GET', beside(team_key, 'once:' .. once))
   if done then
     return done == request and described(now, team_key) or { now, 'other' }
