@@ -116,12 +116,7 @@ export interface ListenerActions {
 }
 
 /** Builds a `Listener` from the actions of a library. */
-export function listenerOf(
-  shared: ListenerState,
-  library: string,
-  address: Listener['address'],
-  { stopAccepting, renewTls, cut }: ListenerActions,
-): Listener {
+export function listenerOf(shared: ListenerState, library: string, address: Listener['address'], actions: ListenerActions): Listener {
   const beginLastAnswers = (): void => {
     if (shared.draining) return;
     shared.draining = true;
@@ -130,7 +125,7 @@ export function listenerOf(
   return {
     library,
     address,
-    renewTls,
+    renewTls: actions.renewTls,
     get connections() {
       return shared.connections;
     },
@@ -138,11 +133,11 @@ export function listenerOf(
     get unsent() {
       return Math.max(0, shared.lastAnswers - (shared.connectionsAtDrain - shared.connections));
     },
-    stopAccepting,
+    stopAccepting: actions.stopAccepting,
     beginLastAnswers,
     close() {
       beginLastAnswers();
-      cut();
+      actions.cut();
     },
   };
 }

@@ -33,18 +33,14 @@ export interface CopyProgress {
   readonly teams: number;
 }
 
-export interface WholeCopyOptions {
+export interface CopyWatch {
   readonly onProgress: (progress: CopyProgress) => void;
   /** Rejects if a gateway has started to serve from the source. */
   readonly stillAlone: () => Promise<void>;
 }
 
 /** Rejects with a `StoreError` if the source has faults or the two differ: the target then stays marked as half-written. */
-export async function copyStore(
-  source: StoreReader,
-  target: StoreWriter,
-  { onProgress, stillAlone }: WholeCopyOptions,
-): Promise<StoreTally> {
+export async function copyStore(source: StoreReader, target: StoreWriter, { onProgress, stillAlone }: CopyWatch): Promise<StoreTally> {
   const report: ReportFinding = ({ teamId, detail }) => {
     const whose = teamId === undefined ? '' : `team ${teamId}: `;
     throw new StoreError(`the source has a fault (${whose}${detail}): run "lingate store check" on it, and copy a store that is sound`);

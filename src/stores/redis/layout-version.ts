@@ -17,11 +17,7 @@ export async function markKeyLimits(redis: RedisConnection): Promise<undefined> 
 }
 
 /** Marks the data as Lingate's. Throws a `StoreError` if it has another version, or limits that this version does not know. */
-export async function checkLayout(
-  redis: RedisConnection,
-  shown: string,
-  { mayCreate = true, onCreated }: StoreCreation = {},
-): Promise<void> {
+export async function checkLayout(redis: RedisConnection, shown: string, { mayCreate = true, onCreated }: StoreCreation): Promise<void> {
   const { version, marked } = await readVersion(redis, shown);
   if (version === undefined && !mayCreate) throw new NoStoreError(shown);
   if (!marked) {
@@ -56,10 +52,7 @@ async function knownNumbers(redis: RedisConnection, shown: string): Promise<numb
 }
 
 /** `undefined` if there is no Lingate data. */
-async function readVersion(
-  redis: RedisConnection,
-  shown: string,
-): Promise<{ readonly version: string | undefined; readonly marked: boolean }> {
+async function readVersion(redis: RedisConnection, shown: string): Promise<{ version: string | undefined; marked: boolean }> {
   const mark = await redis.get(LAYOUT_KEY);
   if (mark === HALF_WRITTEN_LAYOUT) throw halfWritten(shown);
   const version = mark ?? (await unmarkedVersion(redis));

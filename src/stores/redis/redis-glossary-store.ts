@@ -43,9 +43,10 @@ export class RedisGlossaryStore implements GlossaryStore {
     this.#parts = parts;
   }
 
-  create({ glossaryId, teamId, name, dictionaries }: NewGlossary, teamBytesMax?: number): Promise<GlossaryCreation | StoreUnavailable> {
+  create(wanted: NewGlossary, teamBytesMax?: number): Promise<GlossaryCreation | StoreUnavailable> {
+    const { glossaryId, teamId, name, dictionaries } = wanted;
     return answering(async () => {
-      const refused = await this.#foreseen(teamId, dictionaries, teamBytesMax);
+      const refused = await this.#foreseen(wanted, teamBytesMax);
       if (refused !== undefined) return refused;
       const written = await this.#parts.text.write(teamId, dictionaries);
       const args = [...recordWords(glossaryId, name, dictionaries), String(teamBytesMax ?? ''), ...written];
@@ -62,11 +63,7 @@ export class RedisGlossaryStore implements GlossaryStore {
   }
 
   /** Predicts the function's refusal if a dictionary is large, so that it is not written in chunks in vain. */
-  async #foreseen(
-    teamId: string,
-    dictionaries: NewGlossary['dictionaries'],
-    teamBytesMax = Infinity,
-  ): Promise<GlossaryCreation | undefined> {
+  async #foreseen({ teamId, dictionaries }: NewGlossary, teamBytesMax = Infinity): Promise<GlossaryCreation | undefined> {
     if (!dictionaries.some(({ written }) => written !== undefined && isLarge(written.pieces))) return undefined;
     const { team, glossaries } = teamKeys(teamId);
     const found = await this.#parts.link.ask(({ redis }) =>
@@ -152,12 +149,7 @@ export class RedisGlossaryStore implements GlossaryStore {
   }
 
   /** Has dictionaries counted first if an older version wrote them without counting. */
-  async #counted(
-    name: FunctionCall['name'],
-    teamId: string,
-    glossaryId: string,
-    args: readonly (string | Buffer)[],
-  ): Promise<FunctionAnswer> {
+  async #counted(name: FunctionCall['name'], teamId: string, glossaryId: string, args: FunctionCall['args']): Promise<FunctionAnswer> {
     for (let count = 0; count < COUNTS_MAX; count++) {
       const reply = await this.#run(name, teamId, glossaryId, args);
       // What was written in chunks has expired: the server was unavailable, or the writes took far too long.
@@ -183,7 +175,7 @@ export class RedisGlossaryStore implements GlossaryStore {
     await this.#parts.link.call({ name: 'count_glossaries', teamId, keys: [team, records, pairs], args });
   }
 
-  #run(name: FunctionCall['name'], teamId: string, glossaryId: string, args: readonly (string | Buffer)[]): Promise<FunctionAnswer> {
+  #run(name: FunctionCall['name'], teamId: string, glossaryId: string, args: FunctionCall['args']): Promise<FunctionAnswer> {
     const { team, glossaries, pairs } = teamKeys(teamId);
     return this.#parts.link.call({ name, teamId, keys: [team, glossaries, pairs], args: [glossaryId, ...args] });
   }

@@ -15,7 +15,7 @@ import type { RedisWords } from './keyspace.ts';
 import { judgeKeyspace, kindOfName } from './redis-structure.ts';
 import { parseRedisUrl } from './redis-url.ts';
 import { readContents, leftPeriods, RAW_PARTS } from './team-contents.ts';
-import type { RawTeam } from './team-contents.ts';
+import type { RawTeam, WholeRawTeam } from './team-contents.ts';
 
 /** Teams read at a time; callers' operations wait behind one such batch. */
 const TEAMS_PIECE = 64;
@@ -154,7 +154,7 @@ export class RedisReader implements StoreReader {
   }
 
   /** In one transaction, so that the result is consistent. `undefined` if there is no record. */
-  async #raw(teamId: string): Promise<Parameters<typeof readContents>[1] | undefined> {
+  async #raw(teamId: string): Promise<WholeRawTeam | undefined> {
     const keys = teamKeys(teamId);
     const replies = await together(
       this.#redis,

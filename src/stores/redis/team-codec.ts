@@ -8,6 +8,9 @@ import { packRanges, readKeyLimits } from './key-layout.ts';
 import { BOOKS, packPlan, readKeyState, readPlan } from './team-layout.ts';
 import type { KeyState } from './team-layout.ts';
 
+/** A hash: names and values. */
+type RawFields = ReadonlyMap<string, Buffer>;
+
 /** The fields that a team is read from, in the order in which functions return them. */
 export const TEAM_FIELDS = ['name', 'plan', 'created', 'period', 'currency', 'p', 'b'] as const;
 
@@ -73,7 +76,7 @@ export interface KeyFields {
 }
 
 /** From the fields of a team's record. */
-export function keyFields(fields: ReadonlyMap<string, Buffer>, keyId: string): KeyFields {
+export function keyFields(fields: RawFields, keyId: string): KeyFields {
   return { state: fields.get(`k${keyId}`), packedLimits: fields.get(`l:${keyId}`) };
 }
 
@@ -132,12 +135,7 @@ export function readReport(teamId: string, values: readonly unknown[], nowMs: nu
 }
 
 /** A team's keys, from the hash of their records and the team's record. */
-export function keysInOrder(
-  teamId: string,
-  records: ReadonlyMap<string, Buffer>,
-  fields: ReadonlyMap<string, Buffer>,
-  nowMs: number,
-): KeyRecord[] {
+export function keysInOrder(teamId: string, records: RawFields, fields: RawFields, nowMs: number): KeyRecord[] {
   return [...records]
     .map(([keyId, record]) => [keyId, String(record)] as const)
     .toSorted(([, a], [, b]) => Number.parseInt(a, 10) - Number.parseInt(b, 10))
@@ -155,7 +153,7 @@ export function readStanding(values: readonly unknown[]): Standing {
 }
 
 /** Converts a hash from Redis, which is a list of alternating names and values. */
-export function fieldsOf(reply: unknown): ReadonlyMap<string, Buffer> {
+export function fieldsOf(reply: unknown): RawFields {
   const flat = reply as readonly Buffer[];
   const fields = new Map<string, Buffer>();
   for (let i = 0; i + 1 < flat.length; i += 2) fields.set(String(flat[i]), flat[i + 1]!);

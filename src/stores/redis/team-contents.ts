@@ -26,8 +26,10 @@ export const RAW_PARTS = ['team', 'keys', 'ids', 'places', 'late', 'days', 'peri
 /** Hashes as Redis returns them: alternating names and values. */
 export type RawTeam = Readonly<Record<(typeof RAW_PARTS)[number], readonly Buffer[]>>;
 
-/** Periods that have ended and are not closed, by number. */
-type LeftPeriods = ReadonlyMap<number, readonly Buffer[]>;
+export interface WholeRawTeam extends RawTeam {
+  /** Periods that have ended and are not closed, by number. */
+  readonly left: ReadonlyMap<number, readonly Buffer[]>;
+}
 
 /** How far back to search for them if no lower bound is stored (lua/tend.lua). */
 const LEFT_BEFORE = 10_000;
@@ -42,11 +44,7 @@ export function leftPeriods({ team }: RawTeam): number[] {
   return Array.from({ length: Math.max(0, number - first) }, (_, i) => first + i);
 }
 
-export function readContents(
-  teamId: string,
-  raw: RawTeam & { readonly left: LeftPeriods },
-  report: ReportFinding,
-): TeamContents | undefined {
+export function readContents(teamId: string, raw: WholeRawTeam, report: ReportFinding): TeamContents | undefined {
   const found = (what: string, detail: string, more: Partial<StoreFinding> = {}): void => report({ what, teamId, ...more, detail });
   const fields = fieldsOf(raw.team);
   // It is being deleted, or only its usage was kept.
@@ -84,7 +82,7 @@ export function readContents(
 }
 
 /** For the current period from a field of the team, for earlier ones from the period's hash (lua/outbox.lua, lua/team.lua). */
-function lastPercentsOf(running: Buffer | undefined, current: number, left: LeftPeriods): TeamContents['toldPercents'] {
+function lastPercentsOf(running: Buffer | undefined, current: number, left: WholeRawTeam['left']): TeamContents['toldPercents'] {
   const found = [...left].map(([number, flat]) => ({ number, percent: Number(String(fieldsOf(flat).get('told') ?? 0)) }));
   // The field still has the last period's value if the current period has none.
   if (running?.readDoubleBE(0) === current) found.push({ number: current, percent: running.readDoubleBE(8) });
@@ -168,7 +166,7 @@ function daysOf({ days }: RawTeam, fields: ReadonlyMap<string, Buffer>, keys: re
 
 /** Omits periods without usage and without open reservations, which stores need not keep. */
 function periodsOf(
-  { periods: closed, left }: RawTeam & { readonly left: LeftPeriods },
+  { periods: closed, left }: WholeRawTeam,
   length: string,
   requests: readonly RequestContents[],
   found: Found,

@@ -44,11 +44,7 @@ export async function entriesIn(glossaries: GlossaryStore, teamId: string, dicti
   return found.entries;
 }
 
-export function changeOf(
-  teamId: string,
-  { glossaryId, name, revision }: GlossaryRecord,
-  dictionaries: GlossaryChange['dictionaries'],
-): GlossaryChange {
+export function changeOf(teamId: string, { glossaryId, name, revision }: GlossaryRecord, dictionaries: GlossaryChange['dictionaries']) {
   return { teamId, glossaryId, name, revision, dictionaries };
 }
 

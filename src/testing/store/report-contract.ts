@@ -1,6 +1,5 @@
 // Part of the store contract: what an admission reports on request: the rate's limit and free slots, and the name of the team's plan.
 import { answered } from '../../domain/store-unavailable.ts';
-import type { RateStanding } from '../../ports/ledger.ts';
 import { expect } from '../expect.ts';
 import { GENEROUS_QUOTA, LEASE_MS, newId, PREPAID, teamUnderTest, TOUCH } from './team-under-test.ts';
 import type { AddStoreCase, AdmissionChoices, Subject, TeamUnderTest } from './team-under-test.ts';
@@ -11,11 +10,7 @@ const BOTH = { ...RATE, ...PLAN };
 const HOUR_MS = 3_600_000;
 
 export function reportContract(it: AddStoreCase, subject: Subject): void {
-  const rateOf = async (
-    team: TeamUnderTest,
-    request: AdmissionChoices = TOUCH,
-    store = subject.store,
-  ): Promise<RateStanding | undefined> => {
+  const rateOf = async (team: TeamUnderTest, request: AdmissionChoices = TOUCH, store = subject.store) => {
     const answer = await team.admit({ ...request, ...RATE }, store);
     return 'rate' in answer ? answer.rate : undefined;
   };
