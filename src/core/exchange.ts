@@ -201,9 +201,7 @@ export class InFlight {
   /** Resolves when there are none. */
   idle(): Promise<void> {
     if (this.size === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#onIdle.push(resolve);
-    });
+    return new Promise((resolve) => void this.#onIdle.push(resolve));
   }
 
   /** The exchanges that began at or before `ms`, oldest first. */

@@ -46,9 +46,7 @@ export class SettlementQueue implements Settlements {
   /** Resolves when nothing is open. */
   drained(): Promise<void> {
     if (this.open === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#onEmpty.push(resolve);
-    });
+    return new Promise((resolve) => void this.#onEmpty.push(resolve));
   }
 
   /** Stops retrying. Reservations that are still open expire with their lease, uncharged. */

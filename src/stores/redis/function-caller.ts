@@ -23,10 +23,8 @@ export interface FunctionAnswer {
 }
 
 /** Repeats the call only if it had no effect. */
-export async function callFunction(
-  options: StoreRoundOptions,
-  { name, teamId, keys, args }: FunctionCall,
-): Promise<FunctionAnswer | StoreUnavailable> {
+export async function callFunction(options: StoreRoundOptions, call: FunctionCall): Promise<FunctionAnswer | StoreUnavailable> {
+  const { name, teamId, keys, args } = call;
   const { nodeOf, time, clock, timeoutMs } = options;
   let rounds: Rounds = { untilMs: performance.now() + timeoutMs, count: 0, late: false };
   let offer: Offer | undefined;

@@ -127,9 +127,7 @@ export class GroupCommit {
     this.#closed = true;
     if (this.#queue.length === 0) return Promise.resolve();
     this.#schedule();
-    return new Promise((resolve) => {
-      this.#onIdle = resolve;
-    });
+    return new Promise((resolve) => (this.#onIdle = resolve));
   }
 
   /** Deferred, because an answer must not arrive before `add` has returned. */
