@@ -5,8 +5,8 @@ import { withoutCredentials } from '../domain/store-url.ts';
 import { isSameStore, openReader, openSource, openWriter } from '../stores/open-reader.ts';
 import { copyStore } from '../stores/whole-copy.ts';
 import type { CopyProgress, StoreTally } from '../stores/whole-copy.ts';
-import { checkStore } from '../stores/book-check.ts';
-import type { CheckCounts } from '../stores/book-check.ts';
+import { checkStore } from '../stores/store-check.ts';
+import type { CheckCounts } from '../stores/store-check.ts';
 
 export { backUpStore } from '../stores/backup.ts';
 

@@ -11,7 +11,7 @@ const TEAMS_MAX = 48;
 const LOOKED_AT_MAX = 500;
 const ROWS_MAX = 1000;
 
-type Parts = Pick<StoreParts, 'database' | 'books' | 'periods' | 'historyDays'>;
+type Parts = Pick<StoreParts, 'database' | 'accounts' | 'periods' | 'historyDays'>;
 type Unclosed = [team: number, periodNo: number, teamId: string];
 
 const NAMED = 'SELECT t.team_id FROM books b JOIN teams t ON t.no = b.team WHERE';
@@ -75,16 +75,16 @@ export class HistoryChores {
 
   /** Processes what was found, unless another process already has. Call it within a transaction. */
   run(nowMs: number): void {
-    const { books, periods } = this.#parts;
+    const { accounts, periods } = this.#parts;
     const { teamIds, closable, old } = this.#due;
     for (const teamId of teamIds) {
-      const team = books.team(teamId);
+      const team = accounts.team(teamId);
       if (team === undefined) continue;
       periods.update(team, nowMs);
       periods.finishDay(team, nowMs);
     }
     for (const [, periodNo, teamId] of closable) {
-      const team = books.team(teamId);
+      const team = accounts.team(teamId);
       if (team !== undefined) periods.close(team, periodNo, nowMs);
     }
     if (old !== undefined) this.#drop(old, nowMs);

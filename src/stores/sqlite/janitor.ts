@@ -27,7 +27,7 @@ const SQL = {
 
 type Parts = Pick<
   StoreParts,
-  'database' | 'clock' | 'log' | 'group' | 'books' | 'periods' | 'ids' | 'history' | 'audit' | 'erasure' | 'pieces'
+  'database' | 'clock' | 'log' | 'group' | 'accounts' | 'periods' | 'ids' | 'history' | 'audit' | 'erasure' | 'pieces'
 >;
 
 export class Janitor {
@@ -69,14 +69,14 @@ export class Janitor {
 
   /** Runs one round; resolves when its transaction has ended. Only takes the write lock if there is something to do. */
   async sweep(): Promise<void> {
-    const { clock, group, books, periods, ids, history, audit, erasure, pieces } = this.#parts;
+    const { clock, group, accounts, periods, ids, history, audit, erasure, pieces } = this.#parts;
     if (erasure.isDue()) await erasure.finishAll();
     if (pieces.isDue(clock.nowMs())) await pieces.clear();
     const teams = this.#dueTeams(clock.nowMs());
     const isOver = history.look(clock.nowMs());
     if (teams.length === 0 && !isOver && !this.#isDue(clock.nowMs())) return;
     const tidy = (nowMs: number): void => {
-      for (const teamId of teams) periods.endLeases(books.team(teamId)!, nowMs, LEASES_MAX);
+      for (const teamId of teams) periods.endLeases(accounts.team(teamId)!, nowMs, LEASES_MAX);
       if (isOver) history.run(nowMs);
       ids.clear(nowMs, IDS_MAX);
       audit.clear(nowMs, AUDIT_MAX);

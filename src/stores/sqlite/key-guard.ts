@@ -3,7 +3,7 @@ import type { SQLOutputValue } from 'node:sqlite';
 import { addressBytes, holdsAddress, parseRange } from '../../domain/key-limits.ts';
 import type { AddressRange, KeyLimits } from '../../domain/key-limits.ts';
 import type { CallerRefusal, RateStanding } from '../../ports/ledger.ts';
-import type { TeamBooks } from './books.ts';
+import type { TeamAccount } from './accounts.ts';
 import { RateWindow } from './rate-window.ts';
 import type { SqlRow } from './statements.ts';
 
@@ -29,7 +29,7 @@ function isSet(column: SQLOutputValue | undefined): boolean {
 }
 
 /** The team's current period, and what all its keys hold in it. */
-type TeamHeld = Pick<TeamBooks['counts'], 'periodNo' | 'heldCharacters'>;
+type TeamHeld = Pick<TeamAccount['counts'], 'periodNo' | 'heldCharacters'>;
 
 export class KeyGuard {
   readonly disabled: boolean;

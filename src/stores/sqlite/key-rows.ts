@@ -29,7 +29,7 @@ const IS_ACTIVE = 'k.revoked_at_ms IS NULL AND coalesce(l.disabled, 0) = 0 AND c
 const SQL = {
   insert: tuples<[no: number]>(`INSERT INTO keys (key_id, team, digest, display, label, mode, created_at_ms)
     VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING no`),
-  insertBooks: 'INSERT INTO key_books (team, key) VALUES (?, ?)',
+  insertAccount: 'INSERT INTO key_books (team, key) VALUES (?, ?)',
   owner: tuples<
     [keyId: string, teamId: string, mode: KeyMode]
   >(`SELECT k.key_id, t.team_id, k.mode FROM keys k JOIN teams t ON t.no = k.team
@@ -98,7 +98,7 @@ export class KeyRows {
 
   insert(team: number, { keyId, digest, display, label, mode, limits = {} }: NewKey, createdAtMs: number): void {
     const [no] = this.#sql.insert.get(keyId, team, digest, display, label, mode, createdAtMs)!;
-    this.#sql.insertBooks.run(team, no);
+    this.#sql.insertAccount.run(team, no);
     if (hasLimits(limits)) this.#limit(no, { disabled: false, limits });
   }
 

@@ -5,7 +5,7 @@ import type { Micro } from '../../domain/money.ts';
 import { dayOf } from '../../domain/period.ts';
 import { periodBy } from '../../domain/period-rule.ts';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
-import type { Books, KeyBooks, TeamBooks } from './books.ts';
+import type { Accounts, KeyAccount, TeamAccount } from './accounts.ts';
 import { EXPIRED, LIMITS, OPEN } from './sqlite-schema.ts';
 import { columnOf, prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
@@ -13,14 +13,14 @@ import type { Statements } from './statements.ts';
 /** Callbacks within the ledger's transaction: rows that they write are committed or rolled back with it. */
 export interface HistoryHooks {
   /** A charge was added to the team's counts of its current period. Called for every commit, so it should only compare numbers. */
-  charged(team: TeamBooks, priceMicro: Micro, nowMs: number): void;
+  charged(team: TeamAccount, priceMicro: Micro, nowMs: number): void;
   /**
    * A day of the team has ended and been written to `usage_days`, with everything committed in it. If the clock has stepped
    * back since, more may be added, and the day is reported again when that ends.
    */
-  dayFinished(team: TeamBooks, day: number, nowMs: number): void;
+  dayFinished(team: TeamAccount, day: number, nowMs: number): void;
   /** The period is final, with all its data in its row in `periods`. Not called for a period without usage. */
-  periodClosed(team: TeamBooks, periodNo: number, nowMs: number): void;
+  periodClosed(team: TeamAccount, periodNo: number, nowMs: number): void;
 }
 
 const ALL = -1;
@@ -64,32 +64,32 @@ const SQL = {
 };
 
 export class Periods {
-  readonly #books: Books;
+  readonly #accounts: Accounts;
   readonly #hooks: HistoryHooks | undefined;
   readonly #sql: Statements<typeof SQL>;
 
-  constructor(database: DatabaseSync, books: Books, hooks?: HistoryHooks) {
-    this.#books = books;
+  constructor(database: DatabaseSync, accounts: Accounts, hooks?: HistoryHooks) {
+    this.#accounts = accounts;
     this.#hooks = hooks;
     this.#sql = prepared(database, SQL);
   }
 
   /** Brings a team up to date. Call it before its counts are read or changed. */
-  update(team: TeamBooks, nowMs: number): void {
+  update(team: TeamAccount, nowMs: number): void {
     if (nowMs >= team.leaseDueMs) this.endLeases(team, nowMs, ALL);
     if (nowMs >= team.counts.periodEndMs) this.start(team, nowMs);
   }
 
   /** Releases what expired leases hold: at most `rowsMax`, oldest first. */
-  endLeases(team: TeamBooks, nowMs: number, rowsMax: number): void {
+  endLeases(team: TeamAccount, nowMs: number, rowsMax: number): void {
     const ended = this.#sql.expire.all(team.no, nowMs, rowsMax);
-    const limitsKeys = ended.length > 0 && this.#books.limitsKeys(team);
+    const limitsKeys = ended.length > 0 && this.#accounts.limitsKeys(team);
     for (const [periodNo, characters, priceMicro, key] of ended) {
-      if (limitsKeys) this.#books.hold(this.#books.key(team, key)!, -characters, periodNo);
+      if (limitsKeys) this.#accounts.hold(this.#accounts.key(team, key)!, -characters, periodNo);
       team.counts.heldMicro -= priceMicro;
       // Holds of a past period are no longer in the counters.
       if (periodNo === team.counts.periodNo) team.counts.heldCharacters -= characters;
-      this.#books.touch(team);
+      this.#accounts.touch(team);
     }
     // The cached reservations may have expired: look them up in the file from now on.
     team.held.clear();
@@ -106,7 +106,7 @@ export class Periods {
    * Begins the current period with counts of zero. Open reservations stay in the period they were made in. Periods are counted
    * from `fromMs` if given, otherwise from the previous anchor, or by the calendar.
    */
-  start(team: TeamBooks, nowMs: number, fromMs?: number): void {
+  start(team: TeamAccount, nowMs: number, fromMs?: number): void {
     const before = team.counts.periodNo;
     const [anchorMs] = fromMs === undefined ? this.#sql.anchor.get(before, team.no)! : [fromMs];
     const period = periodBy(team.limits.period, anchorMs, nowMs);
@@ -118,12 +118,12 @@ export class Periods {
     this.#sql.add.run(team.no, periodNo, startMs, endMs, anchorMs);
     this.#sql.enter.run(periodNo, endMs, team.no);
     Object.assign(team.counts, { periodNo, periodEndMs: endMs, usedCharacters: 0, heldCharacters: 0 });
-    this.#books.touch(team);
+    this.#accounts.touch(team);
     if (before > 0) this.close(team, before, nowMs);
   }
 
   /** Closes the team's past periods that have no open reservations. */
-  closeAll(team: TeamBooks, nowMs: number): void {
+  closeAll(team: TeamAccount, nowMs: number): void {
     for (const [periodNo] of this.#sql.unclosed.all(team.no)) this.close(team, periodNo, nowMs);
   }
 
@@ -136,9 +136,9 @@ export class Periods {
    * Records the total of a past period, unless a reservation of it is open. A period without characters is deleted, because
    * idle teams with short periods would otherwise fill the file.
    */
-  close(team: TeamBooks, periodNo: number, nowMs: number): void {
+  close(team: TeamAccount, periodNo: number, nowMs: number): void {
     if (this.isOpen(team.no, periodNo)) return;
-    this.#books.flush();
+    this.#accounts.flush();
     this.#sql.keep.run(team.no, periodNo);
     this.#sql.reset.run(team.no, periodNo);
     for (const { counts } of team.keys.values()) {
@@ -156,7 +156,7 @@ export class Periods {
    * Counts a charge in its UTC day. The current day is kept in the key's own row, which the caller must have written; past days
    * have their own rows.
    */
-  countDay({ team, counts }: KeyBooks, characters: number, nowMs: number): void {
+  countDay({ team, counts }: KeyAccount, characters: number, nowMs: number): void {
     const day = dayOf(nowMs);
     if (day !== team.counts.day) this.#turnDay(team, day, nowMs);
     counts.dayCharacters += characters;
@@ -164,21 +164,21 @@ export class Periods {
   }
 
   /** Saves a team's day if it has ended. */
-  finishDay(team: TeamBooks, nowMs: number): void {
+  finishDay(team: TeamAccount, nowMs: number): void {
     const { day } = team.counts;
     if (day !== NO_DAY && day < dayOf(nowMs)) this.#turnDay(team, NO_DAY, nowMs);
   }
 
   /** Saves a team's day even if it has not ended, because the team is deleted but its usage is kept. */
-  leaveDay(team: TeamBooks, nowMs: number): void {
+  leaveDay(team: TeamAccount, nowMs: number): void {
     if (team.counts.day !== NO_DAY) this.#turnDay(team, NO_DAY, nowMs);
   }
 
   /** Moves to the next day, or after a clock step to an earlier one, without losing any counts. */
-  #turnDay(team: TeamBooks, day: number, nowMs: number): void {
+  #turnDay(team: TeamAccount, day: number, nowMs: number): void {
     const before = team.counts.day;
     if (before !== NO_DAY) {
-      this.#books.flush();
+      this.#accounts.flush();
       this.#sql.keepDay.run(before, team.no);
       this.#sql.resetDay.run(team.no);
       for (const { counts } of team.keys.values()) Object.assign(counts, { dayCharacters: 0, dayRequests: 0 });

@@ -10,7 +10,7 @@ import type { TeamRows } from './team-rows.ts';
 const SEARCH_PIECE = 5000;
 const SUBJECT = 'a page of teams';
 
-type Parts = Pick<StoreParts, 'group' | 'books' | 'periods'>;
+type Parts = Pick<StoreParts, 'group' | 'accounts' | 'periods'>;
 
 export class RegistryWork {
   readonly #parts: Parts;
@@ -23,7 +23,7 @@ export class RegistryWork {
   async run<T>(subject: string, work: (nowMs: number) => T): Promise<T | StoreUnavailable> {
     try {
       return await this.#parts.group.run((nowMs) => {
-        this.#parts.books.flush();
+        this.#parts.accounts.flush();
         return work(nowMs);
       });
     } catch (error) {
@@ -42,7 +42,7 @@ export class RegistryWork {
   change<T>(subject: string, work: (nowMs: number) => T): Promise<T | StoreUnavailable> {
     return this.run(subject, (nowMs) => {
       const result = work(nowMs);
-      this.#parts.books.forget();
+      this.#parts.accounts.forget();
       return result;
     });
   }
@@ -71,25 +71,25 @@ export class RegistryWork {
 
   /** The row number of a team, after bringing it up to date; `undefined` if there is no such team. */
   current(teamId: string, nowMs: number): number | undefined {
-    const { books, periods } = this.#parts;
-    const team = books.team(teamId);
+    const { accounts, periods } = this.#parts;
+    const team = accounts.team(teamId);
     if (team === undefined) return undefined;
     periods.update(team, nowMs);
-    books.flush();
+    accounts.flush();
     return team.no;
   }
 
   /** Runs `change`, which writes the team's limits, and begins a new period now. */
   startPeriod(teamId: string, nowMs: number, change: () => void): void {
-    const { books, periods } = this.#parts;
-    const before = books.team(teamId);
+    const { accounts, periods } = this.#parts;
+    const before = accounts.team(teamId);
     if (before !== undefined) periods.leave(before.no, before.counts.periodNo, nowMs);
     change();
     // The limits were just written, so the cached ones are outdated.
-    books.forget();
-    const team = books.team(teamId);
+    accounts.forget();
+    const team = accounts.team(teamId);
     if (team !== undefined) periods.start(team, nowMs, nowMs);
-    books.flush();
+    accounts.flush();
   }
 }
 

@@ -1,7 +1,7 @@
 // Request ids: open, settled, and deleted in small batches when they are no longer remembered.
 import type { DatabaseSync } from 'node:sqlite';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
-import type { TeamBooks } from './books.ts';
+import type { TeamAccount } from './accounts.ts';
 import { OPEN, RELEASED } from './sqlite-schema.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
@@ -72,7 +72,7 @@ export class RequestIds {
    * Writes the row of a new id, open until `untilMs` with what it holds, or released. False if there is a row already, which is
    * kept unless `over` is set.
    */
-  add(team: TeamBooks, requestId: string, held: Held | undefined, untilMs: number, nowMs: number, over: boolean): boolean {
+  add(team: TeamAccount, requestId: string, held: Held | undefined, untilMs: number, nowMs: number, over: boolean): boolean {
     const { key, characters, priceMicro, periodNo } = held ?? NOTHING;
     const state = held === undefined ? RELEASED : OPEN;
     const statement = over ? this.#sql.addOver : this.#sql.add;
@@ -92,7 +92,7 @@ export class RequestIds {
   }
 
   /** What an open reservation held; `undefined` if the id is not open. */
-  resolve(team: TeamBooks, requestId: string, state: number, nowMs: number): Held | undefined {
+  resolve(team: TeamAccount, requestId: string, state: number, nowMs: number): Held | undefined {
     const held = team.held.take(requestId);
     if (held !== undefined) {
       // Not with RETURNING, which would double the cost.

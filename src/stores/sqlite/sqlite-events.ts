@@ -4,7 +4,7 @@ import type { EventRules } from '../../domain/event-rules.ts';
 import type { Micro } from '../../domain/money.ts';
 import type { EventFacts } from '../../ports/outbox.ts';
 import type { KeyRecord, Team, Usage } from '../../ports/team-registry.ts';
-import type { TeamBooks } from './books.ts';
+import type { TeamAccount } from './accounts.ts';
 import type { HistoryHooks } from './periods.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
@@ -26,7 +26,7 @@ export interface ThresholdMark {
   readonly characters: number;
 }
 
-type Parts = Pick<StoreParts, 'database' | 'books' | 'usage'>;
+type Parts = Pick<StoreParts, 'database' | 'accounts' | 'usage'>;
 
 export class SqliteEvents implements HistoryHooks {
   readonly #parts: Parts;
@@ -40,7 +40,7 @@ export class SqliteEvents implements HistoryHooks {
   }
 
   /** A charge of this price is in the team's counts. Usually only a few comparisons. */
-  charged(team: TeamBooks, price: Micro, nowMs: number): void {
+  charged(team: TeamAccount, price: Micro, nowMs: number): void {
     const { counts, limits } = team;
     if (limits.billing === 'credit')
       return this.balance(team.teamId, limits.currency, counts.balanceMicro + price, counts.balanceMicro, nowMs);
@@ -50,12 +50,12 @@ export class SqliteEvents implements HistoryHooks {
     team.thresholdMark = this.#markOf(team);
   }
 
-  dayFinished({ no, teamId }: TeamBooks, day: number, nowMs: number): void {
+  dayFinished({ no, teamId }: TeamAccount, day: number, nowMs: number): void {
     const [characters, requests] = this.#sql.day.get(no, day)!;
     this.keep(eventIds.day(teamId, day, requests), teamId, nowMs, { kind: 'usage_day', day, characters, requests });
   }
 
-  periodClosed({ no, teamId }: TeamBooks, periodNo: number, nowMs: number): void {
+  periodClosed({ no, teamId }: TeamAccount, periodNo: number, nowMs: number): void {
     const { period, usage } = this.#parts.usage.closed(no, periodNo);
     // May be reached by reservations of the period that were committed after its end.
     if (period.limits.billing === 'quota') this.#keepReached(no, periodNo, usage, nowMs);
@@ -91,11 +91,11 @@ export class SqliteEvents implements HistoryHooks {
     this.#sql.keep.run(id, teamId, nowMs, nowMs, JSON.stringify(facts));
   }
 
-  #quota(team: TeamBooks, nowMs: number): void {
-    const { books, usage } = this.#parts;
+  #quota(team: TeamAccount, nowMs: number): void {
+    const { accounts, usage } = this.#parts;
     // The transaction's counts must be written before rows are read.
-    books.touch(team);
-    books.flush();
+    accounts.touch(team);
+    accounts.flush();
     this.#keepReached(team.no, team.counts.periodNo, usage.current(team.no), nowMs);
   }
 
@@ -107,7 +107,7 @@ export class SqliteEvents implements HistoryHooks {
     }
   }
 
-  #markOf({ no, limits, counts: { periodNo } }: TeamBooks): ThresholdMark {
+  #markOf({ no, limits, counts: { periodNo } }: TeamAccount): ThresholdMark {
     return { periodNo, characters: nextCharacters(this.#rules, limits.characterLimit, this.#lastPercent(no, periodNo)) };
   }
 

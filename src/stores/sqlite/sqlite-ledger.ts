@@ -21,7 +21,7 @@ import type {
   Resolution,
   Verdict,
 } from '../../ports/ledger.ts';
-import type { KeyBooks, TeamBooks } from './books.ts';
+import type { KeyAccount, TeamAccount } from './accounts.ts';
 import type { KeyGuard } from './key-guard.ts';
 import { ADDED } from './periods.ts';
 import type { Held } from './request-ids.ts';
@@ -41,20 +41,20 @@ const SQL = {
     SELECT team, no, ?, ?, ? FROM periods WHERE team = ? AND no = ? ON CONFLICT (team, period_no, key) ${ADDED}`,
 };
 
-type Parts = Pick<StoreParts, 'database' | 'group' | 'books' | 'periods' | 'ids' | 'events'>;
+type Parts = Pick<StoreParts, 'database' | 'group' | 'accounts' | 'periods' | 'ids' | 'events'>;
 
 export class SqliteLedger implements Ledger {
   readonly chargesParts = true;
   readonly #group: Parts['group'];
-  readonly #books: Parts['books'];
+  readonly #accounts: Parts['accounts'];
   readonly #periods: Parts['periods'];
   readonly #ids: Parts['ids'];
   readonly #events: Parts['events'];
   readonly #sql: Statements<typeof SQL>;
 
-  constructor({ database, group, books, periods, ids, events }: Parts) {
+  constructor({ database, group, accounts, periods, ids, events }: Parts) {
     this.#group = group;
-    this.#books = books;
+    this.#accounts = accounts;
     this.#periods = periods;
     this.#ids = ids;
     this.#events = events;
@@ -76,10 +76,10 @@ export class SqliteLedger implements Ledger {
 
   /** Called within a transaction, like `#check` and `#settle`; `nowMs` is the operation's only reading of the clock. */
   readonly #admit = (request: AdmissionRequest, nowMs: number): Admission => {
-    const team = this.#books.team(request.teamId, request.keyId);
+    const team = this.#accounts.team(request.teamId, request.keyId);
     if (team === undefined) return { kind: 'key_unknown' };
     this.#periods.update(team, nowMs);
-    const key = this.#books.key(team, request.keyId);
+    const key = this.#accounts.key(team, request.keyId);
     if (key !== undefined && !key.isRevoked && key.guard === undefined && team.window.hasRoom(team.limits.requestsPerSecond, nowMs)) {
       // Only a known id can still prevent the admission: inserting its row detects that before anything else is written.
       const answer = this.#judge(request, team, key, nowMs);
@@ -89,13 +89,13 @@ export class SqliteLedger implements Ledger {
     return this.#admitInOrder(request, team, key, nowMs);
   };
 
-  #admitInOrder(request: AdmissionRequest, team: TeamBooks, key: KeyBooks | undefined, nowMs: number): Admission {
+  #admitInOrder(request: AdmissionRequest, team: TeamAccount, key: KeyAccount | undefined, nowMs: number): Admission {
     const { requestId, teamId } = request;
     const known = this.#ids.find(team.no, requestId, nowMs);
     if (known !== undefined) {
       if (known.state !== OPEN) return { kind: 'repeated' };
       const reservation = { requestId, teamId, characters: known.characters, leaseUntilMs: known.untilMs };
-      return { kind: 'admitted', reservation, ...(request.reportPlan === true ? { plan: this.#books.planOf(team) } : {}) };
+      return { kind: 'admitted', reservation, ...(request.reportPlan === true ? { plan: this.#accounts.planOf(team) } : {}) };
     }
     if (key === undefined) return { kind: 'key_unknown' };
     const refusal = this.#callerRefusal(team, key, request.address, nowMs, true);
@@ -105,16 +105,16 @@ export class SqliteLedger implements Ledger {
   }
 
   readonly #check = ({ teamId, keyId, address }: CallerCheck, nowMs: number): CheckedCaller => {
-    const team = this.#books.team(teamId, keyId);
-    const key = team && this.#books.key(team, keyId);
+    const team = this.#accounts.team(teamId, keyId);
+    const key = team && this.#accounts.key(team, keyId);
     if (team === undefined || key === undefined) return { kind: 'key_unknown' };
     return this.#callerRefusal(team, key, address, nowMs, false) ?? { kind: 'admitted', reservation: undefined };
   };
 
   /** Checks key and rate, for a request that takes a slot or only asks. */
   #callerRefusal(
-    team: TeamBooks,
-    key: KeyBooks,
+    team: TeamAccount,
+    key: KeyAccount,
     address: string | undefined,
     nowMs: number,
     takesPlace: boolean,
@@ -125,25 +125,25 @@ export class SqliteLedger implements Ledger {
     if (barred !== undefined) return barred;
     this.#stamp(key, nowMs);
     // Saved even on a refusal: slots that were freed or moved must stay so, whatever the clock does next.
-    this.#books.touch(team);
+    this.#accounts.touch(team);
     const limit = team.limits.requestsPerSecond;
     // If the key has a window too, it is not certain yet that a slot will be taken.
     const retryAfterMs = takesPlace && guard === undefined ? team.window.waitMs(limit, nowMs) : team.window.waitMsKept(limit, nowMs);
     if (retryAfterMs > 0) return { kind: 'rate_limited', limit, retryAfterMs };
     if (guard === undefined) return undefined;
-    this.#books.touchGuard(key);
+    this.#accounts.touchGuard(key);
     return guard.rateRefusal(nowMs);
   }
 
   /** The result for a request that has a slot. Changes nothing. */
-  #judge(request: AdmissionRequest, { no, limits, counts }: TeamBooks, key: KeyBooks, nowMs: number): Placed {
+  #judge(request: AdmissionRequest, { no, limits, counts }: TeamAccount, key: KeyAccount, nowMs: number): Placed {
     const { requestId, teamId, characters, reserve, leaseMs, glossary } = request;
     const maxCharacters = limits.maxCharactersPerRequest;
     if (characters !== undefined && characters > maxCharacters) return { kind: 'text_too_long', maxCharacters };
     if (!reserve || characters === undefined) return { kind: 'admitted', reservation: undefined };
     const dictionary = glossary === undefined ? undefined : this.#dictionary(no, glossary);
     if (typeof dictionary === 'object') return dictionary;
-    const refusal = (key.guard && keyRefusal(key, key.guard, counts, characters)) ?? booksRefusal(limits, counts, characters);
+    const refusal = (key.guard && keyRefusal(key, key.guard, counts, characters)) ?? accountRefusal(limits, counts, characters);
     if (refusal !== undefined) return refusal;
     const reservation = { requestId, teamId, characters, leaseUntilMs: nowMs + leaseMs };
     return dictionary === undefined ? { kind: 'admitted', reservation } : { kind: 'admitted', reservation, dictionaryId: dictionary };
@@ -153,7 +153,7 @@ export class SqliteLedger implements Ledger {
    * Writes the row of the id, takes the slot in the window, and adds the reservation to what is held. Without `over`, only if
    * there is no row yet; otherwise nothing is written, and there is no answer.
    */
-  #place(request: AdmissionRequest, team: TeamBooks, key: KeyBooks, answer: Placed, nowMs: number, over: boolean): Placed | undefined {
+  #place(request: AdmissionRequest, team: TeamAccount, key: KeyAccount, answer: Placed, nowMs: number, over: boolean): Placed | undefined {
     const reservation = answer.kind === 'admitted' ? answer.reservation : undefined;
     const { limits, counts } = team;
     const held = reservation && {
@@ -168,26 +168,26 @@ export class SqliteLedger implements Ledger {
     const { guard } = key;
     if (guard !== undefined) {
       guard.takeSlot(nowMs);
-      this.#books.touchGuard(key);
+      this.#accounts.touchGuard(key);
     }
-    this.#books.touch(team);
+    this.#accounts.touch(team);
     if (reservation !== undefined && held !== undefined) {
       counts.heldCharacters += held.characters;
       counts.heldMicro += held.priceMicro;
-      if (guard !== undefined) this.#books.hold(key, held.characters, held.periodNo);
+      if (guard !== undefined) this.#accounts.hold(key, held.characters, held.periodNo);
       team.leaseDueMs = Math.min(team.leaseDueMs, reservation.leaseUntilMs);
     }
-    const placed = request.reportPlan === true ? { ...answer, plan: this.#books.planOf(team) } : answer;
+    const placed = request.reportPlan === true ? { ...answer, plan: this.#accounts.planOf(team) } : answer;
     if (request.reportRate !== true) return placed;
     const limit = limits.requestsPerSecond;
     const rate = { limit, remaining: limit - team.window.total };
     return { ...placed, rate: guard === undefined ? rate : guard.nearer(rate) };
   }
 
-  #stamp(key: KeyBooks, nowMs: number): void {
+  #stamp(key: KeyAccount, nowMs: number): void {
     if (key.counts.lastUsedAtMs >= nowMs) return;
     key.counts.lastUsedAtMs = nowMs;
-    this.#books.touchKey(key);
+    this.#accounts.touchKey(key);
   }
 
   /** The id of the dictionary to use, or the refusal. */
@@ -199,7 +199,7 @@ export class SqliteLedger implements Ledger {
   }
 
   readonly #settle = ({ teamId, requestId, verdict, characters }: AskedResolution, nowMs: number): Resolution => {
-    const team = this.#books.team(teamId);
+    const team = this.#accounts.team(teamId);
     if (team === undefined) return { kind: 'absent' };
     this.#periods.update(team, nowMs);
     const isCommit = verdict === 'commit';
@@ -211,14 +211,14 @@ export class SqliteLedger implements Ledger {
     const isCurrent = held.periodNo === counts.periodNo;
     if (isCurrent) counts.heldCharacters -= held.characters;
     // The key of a reservation always exists.
-    const key = this.#books.key(team, held.key)!;
-    if (key.guard !== undefined) this.#books.hold(key, -held.characters, held.periodNo);
+    const key = this.#accounts.key(team, held.key)!;
+    if (key.guard !== undefined) this.#accounts.hold(key, -held.characters, held.periodNo);
     if (isCommit) this.#charge(key, characters === undefined ? held : partOf(held, characters), isCurrent, nowMs);
-    this.#books.touch(team);
+    this.#accounts.touch(team);
     return { kind: isCommit ? 'committed' : 'released' };
   };
 
-  #charge(key: KeyBooks, { characters, priceMicro, periodNo }: Held, isCurrent: boolean, nowMs: number): void {
+  #charge(key: KeyAccount, { characters, priceMicro, periodNo }: Held, isCurrent: boolean, nowMs: number): void {
     const { team, counts } = key;
     team.counts.balanceMicro -= priceMicro;
     if (isCurrent) team.counts.usedCharacters += characters;
@@ -233,11 +233,11 @@ export class SqliteLedger implements Ledger {
       counts.requests++;
     }
     this.#periods.countDay(key, characters, nowMs);
-    this.#books.touchKey(key);
+    this.#accounts.touchKey(key);
     this.#events?.charged(team, priceMicro, nowMs);
   }
 
-  #settleClosed(team: TeamBooks, requestId: string, verdict: Verdict, nowMs: number): Resolution {
+  #settleClosed(team: TeamAccount, requestId: string, verdict: Verdict, nowMs: number): Resolution {
     const known = this.#ids.find(team.no, requestId, nowMs);
     if (known !== undefined) return { kind: wordOf(known.state) };
     if (verdict === 'commit') return { kind: 'absent' };
@@ -247,7 +247,7 @@ export class SqliteLedger implements Ledger {
 }
 
 /** Checked after the glossary and before the team's quota: the key's own characters in the team's period. */
-function keyRefusal({ counts }: KeyBooks, guard: KeyGuard, team: TeamBooks['counts'], characters: number): Placed | undefined {
+function keyRefusal({ counts }: KeyAccount, guard: KeyGuard, team: TeamAccount['counts'], characters: number): Placed | undefined {
   const characterLimit = guard.limits.characters;
   if (characterLimit === undefined) return undefined;
   const used = counts.periodNo === team.periodNo ? counts.characters : 0;
@@ -256,7 +256,7 @@ function keyRefusal({ counts }: KeyBooks, guard: KeyGuard, team: TeamBooks['coun
 }
 
 /** Checked after the glossary: whether used, held and requested characters fit the quota, or the price fits the credit. */
-function booksRefusal(limits: TeamLimits, counts: TeamBooks['counts'], characters: number): Placed | undefined {
+function accountRefusal(limits: TeamLimits, counts: TeamAccount['counts'], characters: number): Placed | undefined {
   if (limits.billing === 'quota') {
     const total = counts.usedCharacters + counts.heldCharacters + characters;
     const { characterLimit, overageCharacters, overageCapMinor } = limits;

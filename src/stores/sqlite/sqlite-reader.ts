@@ -187,9 +187,9 @@ export class SqliteReader implements StoreReader {
     const row = this.#sql.team.get(no)!;
     const teamId = String(row['team_id']);
     if (row['team'] === null || row['start_ms'] === null) {
-      const isBookless = row['team'] === null;
-      const detail = isBookless ? 'its row in books is missing' : `its period ${Number(row['period_no'])} is missing`;
-      report({ what: isBookless ? 'team' : 'period', teamId, detail });
+      const hasNoAccount = row['team'] === null;
+      const detail = hasNoAccount ? 'its row in books is missing' : `its period ${Number(row['period_no'])} is missing`;
+      report({ what: hasNoAccount ? 'team' : 'period', teamId, detail });
       return undefined;
     }
     const current = Number(row['period_no']);

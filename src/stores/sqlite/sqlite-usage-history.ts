@@ -40,7 +40,7 @@ const SQL = {
     + (SELECT coalesce(sum(characters), 0) FROM key_books WHERE team = $team AND period_no = $no)`),
 };
 
-type Parts = Pick<StoreParts, 'database' | 'path' | 'clock' | 'work' | 'books' | 'periods' | 'keys' | 'historyDays'>;
+type Parts = Pick<StoreParts, 'database' | 'path' | 'clock' | 'work' | 'accounts' | 'periods' | 'keys' | 'historyDays'>;
 
 export class SqliteUsageHistory implements UsageHistory {
   readonly #parts: Parts;
@@ -81,9 +81,9 @@ export class SqliteUsageHistory implements UsageHistory {
 
   periods(teamId: string): Promise<readonly PeriodUse[] | undefined | StoreUnavailable> {
     return this.#parts.work.run(`team ${teamId}`, (nowMs) => {
-      const { books, periods, historyDays } = this.#parts;
+      const { accounts, periods, historyDays } = this.#parts;
       this.#parts.work.current(teamId, nowMs);
-      const team = books.team(teamId);
+      const team = accounts.team(teamId);
       // A deleted team has only closed periods left.
       if (team !== undefined) periods.closeAll(team, nowMs);
       const no = this.#teams.number(teamId);

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
-import type { Books } from './books.ts';
+import type { Accounts } from './accounts.ts';
 import type { DictionaryPieces } from './dictionary-pieces.ts';
 import type { GroupCommit } from './group-commit.ts';
 import type { HistoryChores } from './history-chores.ts';
@@ -23,7 +23,7 @@ export interface StoreParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly group: GroupCommit;
-  readonly books: Books;
+  readonly accounts: Accounts;
   readonly periods: Periods;
   readonly ids: RequestIds;
   readonly keys: KeyRows;

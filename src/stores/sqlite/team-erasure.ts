@@ -11,7 +11,7 @@ import { prepared, objects, tuples } from './statements.ts';
 import type { Statement, Statements } from './statements.ts';
 import type { StoreParts } from './store-parts.ts';
 
-type Parts = Pick<StoreParts, 'database' | 'work' | 'books' | 'periods' | 'pieces' | 'audit' | 'events'>;
+type Parts = Pick<StoreParts, 'database' | 'work' | 'accounts' | 'periods' | 'pieces' | 'audit' | 'events'>;
 
 /** Rows per transaction: a few milliseconds, which is acceptable for the ledger to wait. */
 const ROWS_MAX = 500;
@@ -50,7 +50,7 @@ const SQL = {
   mark: "UPDATE teams SET erasure = ?, name = '' WHERE no = ?",
   state: tuples<[erasure: number]>('SELECT erasure FROM teams WHERE no = ?'),
   release: `DELETE FROM operations WHERE team = ? AND state = ${OPEN}`,
-  dropBooks: 'DELETE FROM books WHERE team = ?',
+  dropAccount: 'DELETE FROM books WHERE team = ?',
   // If the usage is deleted too, only the deletion itself is still reported.
   forgetAllEvents: "DELETE FROM outbox WHERE team_id = ? AND json_extract(facts, '$.kind') <> 'team_deleted'",
   // If usage is kept, events that contain a name or a label are discarded.
@@ -124,7 +124,7 @@ export class TeamErasure {
     if (keepUsage) this.#endHistory(teamId, nowMs);
     if (by !== undefined) audit.add(by, { teamId, before: { plan }, after: {} }, nowMs);
     securely(database, () => {
-      this.#sql.dropBooks.run(no);
+      this.#sql.dropAccount.run(no);
       (keepUsage ? this.#sql.forgetEvents : this.#sql.forgetAllEvents).run(teamId);
       if (erasure === NOT_ERASED) events?.teamDeleted(teamId, nowMs);
       this.#sql.mark.run(keepUsage ? ERASING_BUT_USAGE : ERASING, no);
@@ -134,14 +134,14 @@ export class TeamErasure {
 
   /** Turns the current day and period into past ones. */
   #endHistory(teamId: string, nowMs: number): void {
-    const { work, books, periods } = this.#parts;
+    const { work, accounts, periods } = this.#parts;
     const no = work.current(teamId, nowMs)!;
     this.#sql.release.run(no);
-    const team = books.team(teamId)!;
+    const team = accounts.team(teamId)!;
     periods.leaveDay(team, nowMs);
     periods.leave(no, team.counts.periodNo, nowMs);
     periods.closeAll(team, nowMs);
-    books.flush();
+    accounts.flush();
   }
 
   /** `undefined` when nothing is left. */

@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { CHANGE_REMEMBERED_MS } from '../../domain/reservation.ts';
 import type { ChangeOnce, NewTeam, Standing, Team } from '../../ports/team-registry.ts';
-import { BOOKS } from './books.ts';
+import { ACCOUNT } from './accounts.ts';
 import { ERASING, LIMITS, NOT_ERASED, OPEN } from './sqlite-schema.ts';
 import { assigned, columnOf, prepared, selected, tuples } from './statements.ts';
 import type { SqlRow, Statements } from './statements.ts';
@@ -18,7 +18,7 @@ export interface TeamRow {
 }
 
 /** A team of which only the usage is left has no row in `books`. */
-const SELECT = `SELECT t.*, ${selected(BOOKS, 'b')} FROM teams t LEFT JOIN books b ON b.team = t.no`;
+const SELECT = `SELECT t.*, ${selected(ACCOUNT, 'b')} FROM teams t LEFT JOIN books b ON b.team = t.no`;
 
 /** Which teams are visible. */
 export type Among = 'teams' | 'teams and what deleted ones have left';
@@ -28,7 +28,7 @@ const COLUMNS = LIMITS.map(columnOf);
 const sqlAmong = (rule: string) => ({
   insert: tuples<[no: number]>(`INSERT INTO teams (team_id, name, created_at_ms, plan, ${COLUMNS.join(', ')})
     VALUES (?, ?, ?, ?, ${COLUMNS.map(() => '?').join(', ')}) RETURNING no`),
-  insertBooks: 'INSERT INTO books (team, balance_micro) VALUES (?, ?)',
+  insertAccount: 'INSERT INTO books (team, balance_micro) VALUES (?, ?)',
   one: `${SELECT} WHERE t.no = ? AND t.${rule}`,
   all: `${SELECT} WHERE t.${rule} ORDER BY t.no`,
   behind: tuples<[no: number]>(`SELECT no FROM teams WHERE no > ? AND ${rule} ORDER BY no LIMIT ?`),
@@ -56,7 +56,7 @@ export class TeamRows {
   /** Returns the row number. The caller must then begin the team's first period. */
   insert({ teamId, name, balanceMicro, plan, limits }: NewTeam, createdAtMs: number): number {
     const [no] = this.#sql.insert.get(teamId, name, createdAtMs, plan, ...LIMITS.map((limit) => limits[limit]))!;
-    this.#sql.insertBooks.run(no, balanceMicro);
+    this.#sql.insertAccount.run(no, balanceMicro);
     return no;
   }
 

@@ -90,14 +90,14 @@ const SQLITE: readonly Bug[] = [
   [
     "a settlement leaves what the key's reservation held",
     'sqlite-ledger.ts',
-    'if (key.guard !== undefined) this.#books.hold',
-    'if (key.guard === undefined) this.#books.hold',
+    'if (key.guard !== undefined) this.#accounts.hold',
+    'if (key.guard === undefined) this.#accounts.hold',
   ],
   [
     "a lease that ends leaves what the key's reservation held",
     'periods.ts',
-    'if (limitsKeys) this.#books.hold',
-    'if (!limitsKeys) this.#books.hold',
+    'if (limitsKeys) this.#accounts.hold',
+    'if (!limitsKeys) this.#accounts.hold',
   ],
   ['a limit that comes later does not count what is open', 'key-rows.ts', 'iif($characters IS NULL, 0,', 'iif(true, 0,'],
   ['the wider window is reported', 'key-guard.ts', 'remaining < rate.remaining', 'remaining > rate.remaining'],

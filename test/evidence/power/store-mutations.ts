@@ -338,7 +338,7 @@ const SQLITE: readonly Mutation[] = [
   ),
   inSqlite(
     'what another process has written is not read',
-    'books.ts',
+    'accounts.ts',
     'if (version !== this.#version || ',
     'if (',
     contract('SQLite', 'concurrency'),

@@ -12,7 +12,7 @@ import type { PluginStore } from '../../../src/ports/plugin.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { entriesIn } from '../../../src/testing/store/dictionaries-under-test.ts';
 import { openReader } from '../../../src/stores/open-reader.ts';
-import { checkStore } from '../../../src/stores/book-check.ts';
+import { checkStore } from '../../../src/stores/store-check.ts';
 import { COPIED_TABLES, tablesOf } from '../../../src/stores/sqlite/whole-file.ts';
 import { kindOfName } from '../../../src/stores/redis/redis-structure.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';

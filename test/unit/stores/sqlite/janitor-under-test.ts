@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { DAY_MS, HISTORY_DAYS } from '../../../../src/domain/period.ts';
 import type { Clock } from '../../../../src/ports/clock.ts';
-import { Books } from '../../../../src/stores/sqlite/books.ts';
+import { Accounts } from '../../../../src/stores/sqlite/accounts.ts';
 import { DictionaryPieces } from '../../../../src/stores/sqlite/dictionary-pieces.ts';
 import { GroupCommit } from '../../../../src/stores/sqlite/group-commit.ts';
 import { HistoryChores } from '../../../../src/stores/sqlite/history-chores.ts';
@@ -34,15 +34,15 @@ export async function janitorOn(
   { historyDays = HISTORY_DAYS, hooks }: JanitorOptions = {},
 ): Promise<JanitorUnderTest> {
   const database = await openDatabase(path, 'normal');
-  const books = new Books(database);
-  const group = new GroupCommit({ database, path, clock, log: SILENT, busyTimeoutMs: 5000, behind: books });
-  const [periods, ids] = [new Periods(database, books, hooks), new RequestIds(database)];
-  const history = new HistoryChores({ database, books, periods, historyDays });
+  const accounts = new Accounts(database);
+  const group = new GroupCommit({ database, path, clock, log: SILENT, busyTimeoutMs: 5000, behind: accounts });
+  const [periods, ids] = [new Periods(database, accounts, hooks), new RequestIds(database)];
+  const history = new HistoryChores({ database, accounts, periods, historyDays });
   const audit = new SqliteAuditLog(database, group, historyDays * DAY_MS);
   const pieces = new DictionaryPieces({ database, path, group });
-  const work = new RegistryWork({ group, books, periods });
-  const erasure = new TeamErasure({ database, work, books, periods, pieces, events: undefined, audit });
-  const janitor = new Janitor({ database, clock, log: SILENT, group, books, periods, ids, history, audit, erasure, pieces });
+  const work = new RegistryWork({ group, accounts, periods });
+  const erasure = new TeamErasure({ database, work, accounts, periods, pieces, events: undefined, audit });
+  const janitor = new Janitor({ database, clock, log: SILENT, group, accounts, periods, ids, history, audit, erasure, pieces });
   return {
     database,
     history,

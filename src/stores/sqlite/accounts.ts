@@ -13,24 +13,24 @@ import type { Numbers, Statements } from './statements.ts';
  * A team's row in `books`, except for the window. `periodNo` is the number of the current period, `day` the UTC day that the keys'
  * rows currently count; 0 for none.
  */
-export const BOOKS = ['balanceMicro', 'heldMicro', 'periodNo', 'periodEndMs', 'usedCharacters', 'heldCharacters', 'day'] as const;
+export const ACCOUNT = ['balanceMicro', 'heldMicro', 'periodNo', 'periodEndMs', 'usedCharacters', 'heldCharacters', 'day'] as const;
 
 /**
  * A key's row in `key_books`: its last use (0 for never), its counts in the period it was last charged in, and those of the
  * team's current day.
  */
-export const KEY_BOOKS = ['lastUsedAtMs', 'periodNo', 'characters', 'requests', 'dayCharacters', 'dayRequests'] as const;
+export const KEY_ACCOUNT = ['lastUsedAtMs', 'periodNo', 'characters', 'requests', 'dayCharacters', 'dayRequests'] as const;
 
 /** About a kilobyte each. The cache is cleared when it grows beyond this. */
 const TEAMS_MAX = 10_000;
 
-const KEY = `k.no, k.key_id, k.revoked_at_ms, k.guarded, ${selected(KEY_BOOKS, 'u')}`;
+const KEY = `k.no, k.key_id, k.revoked_at_ms, k.guarded, ${selected(KEY_ACCOUNT, 'u')}`;
 const OF_KEY = 'u.team = k.team AND u.key = k.no';
 const TEAM = `t.no, (SELECT min(o.until_ms) FROM operations o WHERE o.team = t.no AND o.state = ${OPEN}),
-  b.window_newest_ms, b.window, ${selected(BOOKS, 'b')}, ${selected(LIMITS, 't')}`;
+  b.window_newest_ms, b.window, ${selected(ACCOUNT, 'b')}, ${selected(LIMITS, 't')}`;
 
 /** Offsets of the columns in `TEAM`. */
-const [BOOKS_AT, LIMITS_AT] = [4, 4 + BOOKS.length];
+const [ACCOUNT_AT, LIMITS_AT] = [4, 4 + ACCOUNT.length];
 const KEY_AT = LIMITS_AT + LIMITS.length;
 
 const SQL = {
@@ -52,12 +52,12 @@ const SQL = {
   writeGuard: 'UPDATE key_limits SET held_period_no = ?, held_characters = ?, window_newest_ms = ?, window = ? WHERE key = ?',
 };
 
-export class Books {
+export class Accounts {
   readonly #sql: Statements<typeof SQL>;
-  readonly #teams = new Map<string, TeamBooks>();
-  readonly #changed: TeamBooks[] = [];
-  readonly #changedKeys: KeyBooks[] = [];
-  readonly #changedGuards: KeyBooks[] = [];
+  readonly #teams = new Map<string, TeamAccount>();
+  readonly #changed: TeamAccount[] = [];
+  readonly #changedKeys: KeyAccount[] = [];
+  readonly #changedGuards: KeyAccount[] = [];
   #version: SQLOutputValue = null;
 
   constructor(database: DatabaseSync) {
@@ -72,53 +72,53 @@ export class Books {
   }
 
   /** `undefined` if there is no such team. Reads a key that will be needed in the same query. */
-  team(teamId: string, keyId = ''): TeamBooks | undefined {
+  team(teamId: string, keyId = ''): TeamAccount | undefined {
     const known = this.#teams.get(teamId);
     if (known !== undefined) return known;
     const row = this.#sql.team.get(keyId, teamId);
     if (row === undefined) return undefined;
-    const team = new TeamBooks(teamId, row);
-    if (row[KEY_AT] !== null) team.add(this.#guarding(new KeyBooks(team, row, KEY_AT)));
+    const team = new TeamAccount(teamId, row);
+    if (row[KEY_AT] !== null) team.add(this.#guarding(new KeyAccount(team, row, KEY_AT)));
     this.#teams.set(teamId, team);
     return team;
   }
 
   /** By its id or row number; `undefined` if the team has no such key. */
-  key(team: TeamBooks, key: string | number): KeyBooks | undefined {
+  key(team: TeamAccount, key: string | number): KeyAccount | undefined {
     const known = team.keys.get(key);
     if (known !== undefined) return known;
     const row = (typeof key === 'string' ? this.#sql.key : this.#sql.keyByNumber).get(key, team.no);
-    return row === undefined ? undefined : team.add(this.#guarding(new KeyBooks(team, row, 0)));
+    return row === undefined ? undefined : team.add(this.#guarding(new KeyAccount(team, row, 0)));
   }
 
   /** Name of the team's plan. Read on first use, because most gateways never need it. */
-  planOf(team: TeamBooks): string {
+  planOf(team: TeamAccount): string {
     return (team.planName ??= this.#sql.plan.get(team.no)![0]);
   }
 
   /** Whether any key of the team has a character limit. */
-  limitsKeys(team: TeamBooks): boolean {
+  limitsKeys(team: TeamAccount): boolean {
     return this.#sql.guarded.get(team.no) !== undefined;
   }
 
   /** Adds to what the key's reservations hold; a negative number frees it. */
-  hold(key: KeyBooks, characters: number, periodNo: number): void {
+  hold(key: KeyAccount, characters: number, periodNo: number): void {
     if (key.guard?.hold(characters, periodNo, key.team.counts) === true) this.touchGuard(key);
   }
 
-  touch(team: TeamBooks): void {
+  touch(team: TeamAccount): void {
     if (team.changed) return;
     team.changed = true;
     this.#changed.push(team);
   }
 
-  touchKey(key: KeyBooks): void {
+  touchKey(key: KeyAccount): void {
     if (key.changed) return;
     key.changed = true;
     this.#changedKeys.push(key);
   }
 
-  touchGuard(key: KeyBooks): void {
+  touchGuard(key: KeyAccount): void {
     if (key.guard === undefined || key.guard.changed) return;
     key.guard.changed = true;
     this.#changedGuards.push(key);
@@ -156,7 +156,7 @@ export class Books {
     this.#changedGuards.length = 0;
   }
 
-  #guarding(key: KeyBooks): KeyBooks {
+  #guarding(key: KeyAccount): KeyAccount {
     const row = key.isGuarded ? this.#sql.guard.get(key.no) : undefined;
     if (row !== undefined) key.guard = new KeyGuard(row);
     return key;
@@ -164,16 +164,16 @@ export class Books {
 }
 
 /** A team in memory: limits, counters, window and the keys used so far. */
-export class TeamBooks {
+export class TeamAccount {
   readonly teamId: string;
   readonly no: number;
   readonly limits: TeamLimits;
-  readonly counts: Numbers<typeof BOOKS>;
+  readonly counts: Numbers<typeof ACCOUNT>;
   readonly window: RateWindow;
   /** No open lease expires before this time. */
   leaseDueMs: number;
   /** By key id and by number. */
-  readonly keys = new Map<string | number, KeyBooks>();
+  readonly keys = new Map<string | number, KeyAccount>();
   /** What open reservations made since the team was read hold; others are looked up in the file. */
   readonly held = new HeldReservations();
   /** `undefined` until it is computed. */
@@ -190,35 +190,35 @@ export class TeamBooks {
     this.no = no;
     this.leaseDueMs = leaseDueMs ?? Infinity;
     this.window = new RateWindow(packed, newestMs);
-    this.counts = membersOf(BOOKS, row, BOOKS_AT) as Numbers<typeof BOOKS>;
+    this.counts = membersOf(ACCOUNT, row, ACCOUNT_AT) as Numbers<typeof ACCOUNT>;
     this.limits = membersOf(LIMITS, row, LIMITS_AT) as unknown as TeamLimits;
   }
 
-  add(key: KeyBooks): KeyBooks {
+  add(key: KeyAccount): KeyAccount {
     this.keys.set(key.keyId, key);
     this.keys.set(key.no, key);
     return key;
   }
 }
 
-export class KeyBooks {
-  readonly team: TeamBooks;
+export class KeyAccount {
+  readonly team: TeamAccount;
   readonly no: number;
   readonly keyId: string;
   readonly isRevoked: boolean;
   /** Whether it has its own limits, or is disabled. */
   readonly isGuarded: boolean;
-  readonly counts: Numbers<typeof KEY_BOOKS>;
+  readonly counts: Numbers<typeof KEY_ACCOUNT>;
   guard: KeyGuard | undefined = undefined;
   changed = false;
 
-  /** From a row: number, id, time of revocation, whether it is guarded, and the columns of `KEY_BOOKS`. */
-  constructor(team: TeamBooks, row: readonly SQLOutputValue[], first: number) {
+  /** From a row: number, id, time of revocation, whether it is guarded, and the columns of `KEY_ACCOUNT`. */
+  constructor(team: TeamAccount, row: readonly SQLOutputValue[], first: number) {
     this.team = team;
     this.no = row[first] as number;
     this.keyId = row[first + 1] as string;
     this.isRevoked = row[first + 2] !== null;
     this.isGuarded = row[first + 3] === 1;
-    this.counts = membersOf(KEY_BOOKS, row, first + 4) as Numbers<typeof KEY_BOOKS>;
+    this.counts = membersOf(KEY_ACCOUNT, row, first + 4) as Numbers<typeof KEY_ACCOUNT>;
   }
 }

@@ -9,8 +9,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ulidSource } from '../../../src/domain/ulid.ts';
 import type { StoreFinding } from '../../../src/ports/store-contents.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
-import { checkStore } from '../../../src/stores/book-check.ts';
-import type { CheckCounts } from '../../../src/stores/book-check.ts';
+import { checkStore } from '../../../src/stores/store-check.ts';
+import type { CheckCounts } from '../../../src/stores/store-check.ts';
 import { openReader } from '../../../src/stores/open-reader.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
 import { digestKey, ownerKey, SEARCHED_KEY, teamKeys, TEAMS_KEY } from '../../../src/stores/redis/redis-keys.ts';
