@@ -75,7 +75,7 @@ class UwsCall extends Call {
       else if (!this.begin(head, fields)) this.passOverBody();
       else if (fields.chunked || fields.bodyBytes > 0) {
         this.#readsBody = true;
-        this.#res.onData((chunk, isLast) => this.#data(chunk, isLast));
+        this.#res.onData(this.#data);
       }
     } catch (error) {
       this.broke('start', error);
@@ -87,7 +87,7 @@ class UwsCall extends Call {
     return Buffer.from(this.#res.getRemoteAddressAsText()).toString('latin1');
   }
 
-  #data(chunk: ArrayBuffer, isLast: boolean): void {
+  readonly #data = (chunk: ArrayBuffer, isLast: boolean): void => {
     this.#corked = true;
     try {
       // After the last chunk the library has no timer running.
@@ -98,7 +98,7 @@ class UwsCall extends Call {
       this.broke('body', error);
     }
     this.#corked = false;
-  }
+  };
 
   /** The library cuts off callers who send less than 16 KB/s, however long the body; resuming restarts its ten seconds. */
   #rearm(): void {
