@@ -130,8 +130,10 @@ export function quantileMs({ durations }: LiveStep, share: number): number | nul
   return BOUNDS.at(-1)!;
 }
 
+const NO_DURATIONS: readonly number[] = BOUNDS.map(() => 0);
+
 function emptyStep(atMs: number): MutableLiveStep {
-  return { atMs, requests: {}, durations: BOUNDS.map(() => 0), characters: 0, engineFailures: 0, inFlight: 0 };
+  return { atMs, requests: {}, durations: [...NO_DURATIONS], characters: 0, engineFailures: 0, inFlight: 0 };
 }
 
 /** Adds everything but `inFlight`, which may be summed over processes but not over time. */
