@@ -46,9 +46,11 @@ const SQL = {
   team: objects<{ readonly no: number; readonly erasure: number; readonly plan: string }>(
     'SELECT no, erasure, plan FROM teams WHERE team_id = ?',
   ),
-  id: tuples<[teamId: string]>('SELECT team_id FROM teams WHERE no = ?'),
+  // Without a row it has been completed: its usage stays, and its number may be another team's.
+  erasing: tuples<[erasure: number, teamId: string]>(
+    `SELECT erasure, team_id FROM teams WHERE no = ? AND erasure BETWEEN ${ERASING} AND ${ERASING_BUT_USAGE}`,
+  ),
   mark: "UPDATE teams SET erasure = ?, name = '' WHERE no = ?",
-  state: tuples<[erasure: number]>('SELECT erasure FROM teams WHERE no = ?'),
   release: `DELETE FROM operations WHERE team = ? AND state = ${OPEN}`,
   dropAccount: 'DELETE FROM books WHERE team = ?',
   // If the usage is deleted too, only the deletion itself is still reported.
@@ -144,10 +146,14 @@ export class TeamErasure {
     accounts.flush();
   }
 
-  /** `undefined` when nothing is left. */
+  /**
+   * `undefined` when nothing is left. A janitor of any process may complete the same deletion at the same time, so every transaction
+   * that deletes by the team's number checks that it is still being deleted.
+   */
   async #finish(no: number): Promise<StoreUnavailable | undefined> {
-    const teamId = await this.#run(() => this.#sql.id.get(no)?.[0] ?? '');
+    const teamId = await this.#run(() => this.#sql.erasing.get(no)?.[1]);
     if (isUnavailable(teamId)) return teamId;
+    if (teamId === undefined) return this.#truncateWal();
     const failed = (await this.#forget(no)) ?? (await this.#parts.audit.forgetNames(teamId)) ?? (await this.#removeAll(no));
     if (failed !== undefined) return failed;
     await this.#parts.pieces.clear();
@@ -155,12 +161,14 @@ export class TeamErasure {
     if (isUnavailable(useless)) return useless;
     if (useless) return this.#finish(no);
     const ended = await this.#run(() => {
+      // Somebody may have decided to delete the usage as well.
+      if (this.#removeSome(no)) return false;
       this.#sql.endWhole.run(no);
       this.#sql.endButUsage.run(no);
+      return true;
     });
     if (isUnavailable(ended)) return ended;
-    await this.#truncateWal();
-    return undefined;
+    return ended ? this.#truncateWal() : this.#finish(no);
   }
 
   /** Deletes the team's request ids, which are stored among those of all teams. */
@@ -169,6 +177,7 @@ export class TeamErasure {
     while (after !== undefined) {
       const [id, team]: readonly [string, number] = after;
       const next = await this.#run((): readonly [string, number] | undefined => {
+        if (this.#sql.erasing.get(no) === undefined) return undefined;
         const end = this.#sql.idsEnd.get(id, team);
         const [endId = null, endTeam = null] = end ?? [];
         this.#sql.forgetIds.run({ $after: id, $afterTeam: team, $end: endId, $endTeam: endTeam, $team: no });
@@ -182,11 +191,7 @@ export class TeamErasure {
 
   async #removeAll(no: number): Promise<StoreUnavailable | undefined> {
     for (let more = true; more;) {
-      const some = await this.#run(() => {
-        const keeps = this.#sql.state.get(no)?.[0] === ERASING_BUT_USAGE;
-        const piece = this.#pieces.find((one) => !(keeps && one.stays) && one.some(no));
-        return piece !== undefined || (keeps && this.#sql.anonymise.run(no).changes > 0);
-      });
+      const some = await this.#run(() => this.#removeSome(no));
       if (isUnavailable(some)) return some;
       more = some;
       await nextTurn();
@@ -194,11 +199,20 @@ export class TeamErasure {
     return undefined;
   }
 
+  /** Returns whether there may be more. */
+  #removeSome(no: number): boolean {
+    const state = this.#sql.erasing.get(no)?.[0];
+    if (state === undefined) return false;
+    const keeps = state === ERASING_BUT_USAGE;
+    const piece = this.#pieces.find((one) => !(keeps && one.stays) && one.some(no));
+    return piece !== undefined || (keeps && this.#sql.anonymise.run(no).changes > 0);
+  }
+
   #run<T>(work: () => T): Promise<T | StoreUnavailable> {
     return this.#parts.work.run('a team', () => securely(this.#parts.database, work));
   }
 
-  async #truncateWal(): Promise<void> {
+  async #truncateWal(): Promise<undefined> {
     const { database } = this.#parts;
     for (let i = 0; i < TRUNCATIONS_MAX && database.isOpen; i++) {
       if (database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'] === 0) return;

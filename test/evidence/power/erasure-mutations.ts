@@ -48,6 +48,17 @@ export const ERASURE_MUTATIONS: readonly Mutation[] = [
     caughtBy: [SQLITE],
   },
   {
+    name: 'SQLite: a janitor continues a deletion that somebody else has completed',
+    edits: [
+      {
+        file: 'src/stores/sqlite/team-erasure.ts',
+        find: '    if (state === undefined) return false;\n',
+        replace: '',
+      },
+    ],
+    caughtBy: [SQLITE],
+  },
+  {
     name: 'Redis: a deletion leaves digests of old keys',
     edits: [
       {

@@ -73,3 +73,33 @@ test.each([false, true])('the janitor completes an interrupted deletion; usage i
   expect(await stays.admit()).toMatchObject({ kind: 'admitted' });
   expect(file.query('PRAGMA foreign_key_check')).toEqual([]);
 });
+
+test.each([false, true])('janitors that join a deletion take nothing that it keeps; usage is kept: %s', async (keepUsage) => {
+  const store = await file.open({ clock });
+  const janitor = await janitorOn(file.path, clock);
+  const day = dayOf(clock.nowMs());
+  for (let round = 0; round < 5; round++) {
+    const goes = await teamUnderTest(store);
+    await goes.use(5);
+    const sweeps: Promise<void>[] = [];
+    const deleted: unknown[] = [];
+    const deleting = store.teams.deleteTeam!(goes.teamId, { keepUsage }).then((one) => deleted.push(one));
+    // Each begins at another step, so some are still at work when the first has finished.
+    for (; deleted.length === 0; await nextTurn()) sweeps.push(janitor.sweep());
+    await deleting;
+    expect(deleted).toEqual([true]);
+    // Gets the number of a team that is wholly deleted.
+    const next = await teamUnderTest(store);
+    await next.use(7);
+    await Promise.all(sweeps);
+    const range = { from: day, to: day };
+    expect(answered(await store.history!.days(goes.teamId, range))?.days).toEqual(
+      keepUsage ? [{ day, keyId: goes.keyId, characters: 5, requests: 1 }] : undefined,
+    );
+    expect(stateOf(goes.teamId)).toBe(keepUsage ? 3 : undefined);
+    expect(answered(await store.history!.days(next.teamId, range))?.days).toMatchObject([{ characters: 7 }]);
+    expect(await next.admit()).toMatchObject({ kind: 'admitted' });
+  }
+  janitor.close();
+  expect(file.query('PRAGMA foreign_key_check')).toEqual([]);
+});
