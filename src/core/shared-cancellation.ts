@@ -3,7 +3,8 @@ import type { Cancellation } from './exchange.ts';
 
 export class SharedCancellation {
   readonly #whole: Cancellation;
-  readonly #listeners = new Map<Cancellation, () => void>();
+  /** Listeners by share. */
+  readonly #listeners = new Map<Share, () => void>();
 
   /** Becomes the only listener of `whole`. */
   constructor(whole: Cancellation) {
@@ -12,17 +13,14 @@ export class SharedCancellation {
 
   /** A cancellation for one of the operations. */
   share(): Cancellation {
-    const whole = this.#whole;
-    const share: Cancellation = {
-      get cancelled() {
-        return whole.cancelled;
-      },
-      onCancel: (listener) => this.#listen(share, listener),
-    };
-    return share;
+    return new Share(this);
   }
 
-  #listen(share: Cancellation, listener: (() => void) | undefined): void {
+  get cancelled(): boolean {
+    return this.#whole.cancelled;
+  }
+
+  listen(share: Share, listener: (() => void) | undefined): void {
     if (listener === undefined) this.#listeners.delete(share);
     else this.#listeners.set(share, listener);
     this.#whole.onCancel(this.#listeners.size === 0 ? undefined : () => this.#notify());
@@ -32,5 +30,21 @@ export class SharedCancellation {
     const listeners = [...this.#listeners.values()];
     this.#listeners.clear();
     for (const listener of listeners) listener();
+  }
+}
+
+class Share implements Cancellation {
+  readonly #of: SharedCancellation;
+
+  constructor(of: SharedCancellation) {
+    this.#of = of;
+  }
+
+  get cancelled(): boolean {
+    return this.#of.cancelled;
+  }
+
+  onCancel(listener: (() => void) | undefined): void {
+    this.#of.listen(this, listener);
   }
 }
