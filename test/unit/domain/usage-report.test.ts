@@ -4,17 +4,7 @@ import type { Plan } from '../../../src/domain/plan.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
 import { usageReport } from '../../../src/domain/usage-report.ts';
 import type { UsageFigures } from '../../../src/domain/usage-report.ts';
-
-const base = { requests_per_second: 50, max_characters_per_request: 100, max_glossaries: 1, currency: 'EUR' };
-const quota: Plan = {
-  ...base,
-  billing: 'quota',
-  characters: 1000,
-  period: 'P1M',
-  overage_cap_minor: 10,
-  overage_minor_per_million: 2000,
-};
-const credit: Plan = { ...base, billing: 'credit', credit_minor_per_million: 2500 };
+import { CREDIT_SAMPLE as credit, QUOTA_SAMPLE as quota } from '../../support/sample-plans.ts';
 
 function figures(plan: Plan, characters: number, balanceMicro = 0): UsageFigures {
   return {
