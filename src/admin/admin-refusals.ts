@@ -52,7 +52,7 @@ export function refusalOf(refusal: Refused, planIn: 'body' | 'path' = 'body'): R
     return refuse('validation_error', `add_credit_minor: the balance would exceed ${refusal.maxMinor} minor units; add less.`);
   if (refusal.kind === 'credit_not_free') {
     const most = `at most ${refusal.freeMinor} minor units can be deducted`;
-    return refuse('validation_error', `add_credit_minor: ${most}; open reservations hold the rest.`);
+    return refuse('validation_error', `add_credit_minor: ${most}: the balance, less open reservations.`);
   }
   if (refusal.kind !== 'no_such_plan') return REFUSALS[refusal.kind];
   const known = refusal.plans.join(', ');

@@ -141,6 +141,7 @@ export const NewKeyAnswer = Type.Object({
   key_id: Type.String(),
   key: Type.String({ description: 'The whole key; shown this once.' }),
   display: Type.String(),
+  label: Type.String(),
   mode: Type.Enum(['live', 'test'], { type: 'string' }),
   team_id: Type.String(),
   ...LimitAnswers,

@@ -71,8 +71,8 @@ export function foundKeyReport(key: FoundKey): Static<typeof FoundKeyAnswer> {
 /** A key that was just created; the only time that it is shown whole. */
 export type NewKeyReport = Static<typeof NewKeyAnswer>;
 
-export function newKeyReport(key: string, { keyId, display, mode, teamId, limits }: KeyRecord): NewKeyReport {
-  return { key_id: keyId, key, display, mode, team_id: teamId, ...limitsReport(limits) };
+export function newKeyReport(key: string, { keyId, display, label, mode, teamId, limits }: KeyRecord): NewKeyReport {
+  return { key_id: keyId, key, display, label, mode, team_id: teamId, ...limitsReport(limits) };
 }
 
 export type PlanReport = { readonly name: string } & Plan;

@@ -43,6 +43,14 @@ export function detectLanguage(text: string): string {
   return PHRASEBOOK_LANGUAGES[best]!;
 }
 
+/** Spanish opens an exclamation or a question with a mark of its own, which the other languages do not have. */
+function withOpeningMarks(text: string, from: number | undefined, to: number | undefined): string {
+  if (from === undefined || to === undefined || from === to) return text;
+  if (PHRASEBOOK_LANGUAGES[from] === 'ES') return text.replaceAll(/[¡¿]/g, '');
+  if (PHRASEBOOK_LANGUAGES[to] !== 'ES') return text;
+  return text.replaceAll(/\p{L}[^.!?]*([!?])/gu, (sentence, mark: string) => (mark === '!' ? '¡' : '¿') + sentence);
+}
+
 /** `glossary` terms take precedence over the phrasebook. A text into an unknown language is returned unchanged. */
 export function translateByPhrasebook(text: string, source: string, target: string, glossary: Readonly<Record<string, string>>): string {
   const from = columnOf(source);
@@ -64,7 +72,7 @@ export function translateByPhrasebook(text: string, source: string, target: stri
     done = end;
     i += Math.max(length, 1);
   }
-  return result + text.slice(done);
+  return withOpeningMarks(result + text.slice(done), from, to);
 }
 
 interface Word {

@@ -37,8 +37,8 @@ export const keyCreate: Command = {
     const teamId = readTeam('team', context.required('team'));
     await withAdmin(context, async (admin) => {
       const report = valueOf(await admin.createKey({ ...record, teamId }));
-      const { key_id, key, display, team_id } = report;
-      const shown = { key_id, key, display, mode, team_id, ...(hasLimits(limits) ? { limits: limitsText(limits) } : {}) };
+      const { key_id, key, display, label, team_id } = report;
+      const shown = { key_id, key, display, ...(label === '' ? {} : { label }), mode, team_id, ...(hasLimits(limits) ? { limits: limitsText(limits) } : {}) };
       context.print(report, () => `${labelled(shown)}\n\nKeep the key now: it will not be shown again.`);
     });
   },

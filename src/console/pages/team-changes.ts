@@ -155,7 +155,7 @@ function refusalText(result: Exclude<AdminResult<Team>, { kind: 'done' }>, curre
   if (result.kind === 'balance_too_large') return 'This is more than a team can have.';
   if (result.kind === 'reason_missing') return NO_REASON;
   if (result.kind !== 'credit_not_free') return undefined;
-  return `At most ${money(result.freeMinor, currency)} can be deducted: open reservations hold the rest.`;
+  return `At most ${money(result.freeMinor, currency)} can be deducted: the balance, less open reservations.`;
 }
 
 const USAGE = [

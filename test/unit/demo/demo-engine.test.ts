@@ -27,12 +27,14 @@ async function translate(text: readonly string[], targetLang: string, sourceLang
 
 test.each([
   ['Hello, world!', 'EN', 'DE', 'Hallo, Welt!'],
-  ['Hello, world!', 'EN', 'ES', 'Hola, mundo!'],
+  ['Hello, world!', 'EN', 'ES', '¡Hola, mundo!'],
+  ['How are you? Thank you.', 'EN', 'ES', '¿Cómo estás? Gracias.'],
+  ['¡Hola, mundo!', 'ES', 'DE', 'Hallo, Welt!'],
   ['Hello, world!', 'EN', 'FR', 'Bonjour, monde!'],
   ['Hallo, Welt!', 'DE', 'EN-GB', 'Hello, world!'],
   ['HELLO WORLD', 'EN', 'DE', 'HALLO WELT'],
   ['The house is big. The cat is black.', 'EN', 'DE', 'Das Haus ist groß. Die Katze ist schwarz.'],
-  ['Thank you very much, and good night!', 'EN', 'ES', 'Muchas gracias, y buenas noches!'],
+  ['Thank you very much, and good night!', 'EN', 'ES', '¡Muchas gracias, y buenas noches!'],
   ['Das Haus ist klein', 'DE', 'FR', 'La maison est petit'],
   ['Hello, Ms Xyzzy (hello).', 'EN', 'DE', 'Hallo, Ms Xyzzy (hallo).'],
   ['  good\n morning\t', 'EN', 'DE', '  guten Morgen\t'],
