@@ -1,7 +1,7 @@
 # syntax=docker/dockerfile:1
 # The image: Debian with glibc (the HTTP library's binary needs it), no dev dependencies, one native binary, not run as root.
 
-FROM node:24-trixie-slim AS modules
+FROM node:24.21.0-trixie-slim AS modules
 WORKDIR /app
 COPY package.json package-lock.json ./
 # No dependency needs an install script. Of the HTTP library's binaries (two builds for many platforms), only the one that is loaded here is kept.
@@ -13,7 +13,7 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
  && test -f "$kept" \
  && find . -name '*.node' ! -path "./$kept" -delete
 
-FROM node:24-trixie-slim
+FROM node:24.21.0-trixie-slim
 WORKDIR /app
 COPY --from=modules /app/node_modules ./node_modules
 COPY package.json ./

@@ -20,7 +20,7 @@ if (isSupported(process.versions.node)) {
       '; ' +
       (isCheckout
         ? 'run "npm ci" here, which brings one, and then "npm run -s lingate --" in place of "node src/lingate.js".\n'
-        : 'install one of these, or run "npm install node@24" here, and npx will use it.\n'),
+        : 'install one of these, for example with "npm install --global node@24".\n'),
   );
   process.exitCode = 1;
 }

@@ -8,7 +8,7 @@ import { rootTarball } from '../bare/root-file-system.ts';
 import type { Buildah } from './buildah.ts';
 
 /** The one name that an image is made for. */
-const BASE = 'node:24-trixie-slim';
+const BASE = 'node:24.21.0-trixie-slim';
 const TAR_MS = 120_000;
 
 /** An empty folder of the base image, which a build may see something else in without leaving a trace. */

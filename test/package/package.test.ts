@@ -101,7 +101,7 @@ describe('installed in an empty project', () => {
       const { status, stderr } = await runProgram('node', [...claim, project.lingate, 'demo'], { cwd: project.folder });
       expect(status).toBe(1);
       expect(stderr).toBe(
-        `lingate: needs Node 22 (from 22.22.2), 24 (from 24.15.0), or 26 and newer, and this is ${release}; install one of these, or run "npm install node@24" here, and npx will use it.\n`,
+        `lingate: needs Node 22 (from 22.22.2), 24 (from 24.15.0), or 26 and newer, and this is ${release}; install one of these, for example with "npm install --global node@24".\n`,
       );
     },
   );
