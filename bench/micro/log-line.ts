@@ -15,6 +15,8 @@ const entry: AccessEntry = {
   teamId: SAMPLE_ID,
   keyId: SAMPLE_ID,
   client: undefined,
+  failures: undefined,
+  parameter: undefined,
   limitOf: undefined,
   characters: 33,
   attempts: 1,

@@ -7,6 +7,7 @@ import type { LimitName } from '../domain/given-key-limits.ts';
 import type { JsonMembers } from '../domain/json-body.ts';
 import { changedLimits } from '../domain/key-limits.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
+import type { RecentRequest } from '../ports/access-entry.ts';
 import type { ChangeOnce, KeyChange } from '../ports/team-registry.ts';
 import { auditPageOf, limitOf, nameOf, pageOf, reasonOf } from './admin-input.ts';
 import type { AdminOperations } from './admin-operations.ts';
@@ -16,6 +17,7 @@ import type { AdminRouteId } from './admin-routes.ts';
 import { auditEntryReport } from './audit-report.ts';
 import { glossaryReport } from './glossary-operations.ts';
 import type { GlossaryOperations } from './glossary-operations.ts';
+import { readRequestFilter, recentPage, recentRequestReport } from './request-filter.ts';
 import { changedKeyReport, foundKeyReport, keyReport, periodReport, teamReport } from './reports.ts';
 import type { LiveReport } from './reports.ts';
 import { usageDownload } from './usage-csv.ts';
@@ -40,6 +42,8 @@ export interface Input {
 export interface HandlerParts {
   readonly usage: UsageReading;
   readonly live: () => Promise<LiveReport>;
+  /** Of all processes, newest first. */
+  readonly recentRequests: () => Promise<readonly RecentRequest[]>;
   /** The wall clock. */
   readonly nowMs: () => number;
   /** Drops the earlier answers about a team. */
@@ -59,7 +63,13 @@ function ofRecord(none: Refusal, handle: (input: Input, id: string) => Promise<H
   };
 }
 
-export function adminHandlers({ usage, live, nowMs, forgetAnswers }: HandlerParts): Readonly<Record<AdminRouteId, Handler>> {
+export function adminHandlers({
+  usage,
+  live,
+  recentRequests,
+  nowMs,
+  forgetAnswers,
+}: HandlerParts): Readonly<Record<AdminRouteId, Handler>> {
   return {
     listTeams: async ({ operations, query }) => {
       const page = pageOf(query);
@@ -151,6 +161,14 @@ export function adminHandlers({ usage, live, nowMs, forgetAnswers }: HandlerPart
       return done(await operations.listAudit(page), ({ items, next }) => ({
         value: { entries: items.map(auditEntryReport), next: next ?? null },
       }));
+    },
+    listRequests: async ({ query }) => {
+      const filter = readRequestFilter(query);
+      if ('fault' in filter) return refusalOfFault(filter);
+      const page = pageOf(query);
+      if ('kind' in page) return page;
+      const { items, next } = recentPage(await recentRequests(), filter, page);
+      return { value: { requests: items.map(recentRequestReport), next: next ?? null } };
     },
     live: async () => ({ value: await live() }),
   };

@@ -16,6 +16,7 @@ import {
   NewTeamBody,
   PeriodAnswer,
   PlanAppliedAnswer,
+  RecentRequestAnswer,
   TeamAnswer,
   TeamPatchBody,
   UsageRowAnswer,
@@ -118,6 +119,20 @@ const ROUTES = {
     cursor: PAGE.cursor,
     limit: PAGE.limit,
   }),
+  listRequests: get(
+    '/requests',
+    'Lists the latest requests that were refused or met a failure, newest first, in pages. Each process keeps 1,000 of each in memory.',
+    pageOf('requests', RecentRequestAnswer),
+    {
+      team: 'Only requests of the team with this id.',
+      status: 'Only those with this HTTP status.',
+      code: 'Only those with this problem code.',
+      since: 'Only those since this moment or UTC day, for example 2026-11-22T14:00:00Z.',
+      request_id: "Only the one with this id, an answer's X-Request-Id.",
+      cursor: PAGE.cursor,
+      limit: PAGE.limit,
+    },
+  ),
   live: get('/live', 'Shows the last 15 minutes in steps of 5 seconds.', LiveAnswer),
 } satisfies Readonly<Record<string, RouteDraft>>;
 

@@ -179,6 +179,19 @@ export const AuditEntryAnswer = Type.Object({
     description: 'The new values of the members that changed, and the `reason`.',
   }),
 });
+export const RecentRequestAnswer = Type.Object({
+  request_id: Type.String({ description: "The answer's `X-Request-Id`." }),
+  at: moment,
+  team_id: Type.Union([Type.String(), Type.Null()]),
+  key_id: Type.Union([Type.String(), Type.Null()]),
+  route: Type.String(),
+  status: whole,
+  code: Type.String({ description: 'The problem code, or `ok` for an answer that needed a second attempt.' }),
+  failures: Type.Array(Type.String(), { description: 'Why attempts at the engine failed: `connect:refused`, `status:502`, `timeout`.' }),
+  parameter: Type.Union([Type.String(), Type.Null()], { description: 'The parameter that a 400 is about.' }),
+  engine: Type.Union([Type.String(), Type.Null()], { description: 'The engine that answered, or was tried last.' }),
+  limit_of: Type.Union([Type.String(), Type.Null()], { description: 'Whose limit refused it: `team` or `key`.' }),
+});
 export const LiveAnswer = Type.Object({
   step_seconds: whole,
   points: Type.Array(

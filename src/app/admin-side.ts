@@ -19,6 +19,7 @@ import type { AuditLog } from '../ports/audit-log.ts';
 import type { GlossaryStore } from '../ports/glossary-store.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 import type { UsageHistory } from '../ports/usage-history.ts';
+import type { RecentRequest } from '../ports/access-entry.ts';
 import { overviewOf } from './overview-of-processes.ts';
 import type { ProcessStates } from './process-state.ts';
 
@@ -31,6 +32,8 @@ export interface AdminParts {
   /** `undefined` if the store keeps none. */
   readonly audit: AuditLog | undefined;
   readonly processes: () => Promise<ProcessStates>;
+  /** The latest requests of all processes that were refused or met a failure, newest first. */
+  readonly recentRequests: () => Promise<readonly RecentRequest[]>;
 }
 
 export interface AdminSideOptions extends AdminParts {
@@ -54,7 +57,7 @@ export function readOperators(operators: Operators | undefined, next: Config): (
 
 /** The apps that the ops listener serves besides its pages. */
 export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
-  const { operators, teams, history, audit, processes, config, docsUrl, log } = options;
+  const { operators, teams, history, audit, processes, recentRequests, config, docsUrl, log } = options;
   const newId = ulidSource(Date.now);
   const now = (): number => performance.now();
   const operations = new AdminOperations({ teams, plans: () => config().plans, newId, audit });
@@ -68,6 +71,6 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
   };
   let writer: ProblemWriter | undefined;
   const problems = (): ProblemWriter => (writer ??= new ProblemWriter({ docsUrl: docsUrl(), realm: config().service.name }));
-  const shared = { operations, glossaries, usage, attempts, problems, log, newId, now, nowMs: Date.now };
+  const shared = { operations, glossaries, usage, recentRequests, attempts, problems, log, newId, now, nowMs: Date.now };
   return [new Console({ ...shared, operators, overview, serviceName: () => config().service.name }), new AdminApi({ ...shared, live })];
 }

@@ -32,6 +32,7 @@ import type { Settlements } from '../ports/ledger.ts';
 import type { Log } from '../ports/log.ts';
 import type { GatewayServices } from '../ports/gateway-services.ts';
 import type { LiveWindow } from '../runtime/live-window.ts';
+import type { RecentRequests } from '../runtime/recent-requests.ts';
 import type { Store } from '../ports/store.ts';
 import type { Upstream } from '../ports/upstream.ts';
 import type { PluginStepName, StepName } from '../routes.ts';
@@ -65,6 +66,7 @@ export interface ChainParts {
   readonly access: AccessLog;
   readonly metrics: Metrics;
   readonly live: LiveWindow;
+  readonly recent: RecentRequests;
   /** Serves the pages of the documentation, if they are public. */
   readonly documentation: Step;
   readonly offers: CurrentOffers;
@@ -164,7 +166,7 @@ function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions)
   };
   return {
     'access-log': accessLogStep({
-      logs: [parts.access, metrics.requests, parts.live],
+      logs: [parts.access, metrics.requests, parts.live, parts.recent],
       now,
       client: config.listenTrustedProxies.length === 0 ? undefined : client,
     }),

@@ -29,6 +29,8 @@ import type { Store } from '../ports/store.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 import type { UsageHistory } from '../ports/usage-history.ts';
 import { LiveWindow } from '../runtime/live-window.ts';
+import { RecentRequests } from '../runtime/recent-requests.ts';
+import type { RecentRequest } from '../ports/access-entry.ts';
 import { drain } from '../server/lifecycle.ts';
 import { ListenError } from '../server/listener.ts';
 import type { Listener, TlsFiles } from '../server/listener.ts';
@@ -53,6 +55,8 @@ export interface Serving {
   readonly glossaries: GlossaryStore;
   /** What this process reports to the operator. */
   state(): ProcessState;
+  /** The latest requests of this process that were refused or met a failure, newest first. */
+  recentRequests(): readonly RecentRequest[];
   /** Whether the port is open, the store answers and the gateway is not draining. */
   ready(): boolean;
   /** Opens the port; call it once. */
@@ -88,6 +92,7 @@ class OpenServing implements Serving {
   readonly glossaries: GlossaryStore;
   readonly #opened: Opened;
   readonly #live = new LiveWindow(Date.now);
+  readonly #recent = new RecentRequests(Date.now);
   readonly #languages: OfferedLanguages;
   /** As of the last reload. */
   #config: Config;
@@ -174,6 +179,10 @@ class OpenServing implements Serving {
     };
   }
 
+  recentRequests(): readonly RecentRequest[] {
+    return this.#recent.snapshot();
+  }
+
   drain(): Promise<void> {
     if (this.#draining === undefined) this.#stopByMs = monotonicMs() + stopWithinMs(this.#opened.config.limits);
     this.#draining ??= this.#stopAccepting();
@@ -229,6 +238,7 @@ class OpenServing implements Serving {
       ...output,
       metrics,
       live: this.#live,
+      recent: this.#recent,
       documentation: documentationStep({
         config: () => this.#config,
         documented: plugins,

@@ -12,6 +12,7 @@ import type { HeaderList, Refusal } from '../core/outcome.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import type { OpsRequest } from '../ops/ops-request.ts';
+import type { RecentRequest } from '../ports/access-entry.ts';
 import type { Log } from '../ports/log.ts';
 import type { AssetName } from './assets.ts';
 import type { Section } from './layout.ts';
@@ -32,6 +33,8 @@ export interface ConsoleParts {
   readonly applications: PlanApplications;
   /** Drops the answers to forms of a team, because it was deleted. */
   readonly forget: (teamId: string) => void;
+  /** The latest refused and failed requests of all processes, newest first. */
+  readonly recentRequests: () => Promise<readonly RecentRequest[]>;
   /** The current figures. */
   readonly overview: () => Promise<Overview>;
   readonly serviceName: () => string;

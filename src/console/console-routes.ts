@@ -8,6 +8,7 @@ import { GLOSSARY_ROUTES } from './pages/glossaries.ts';
 import { KEY_ROUTES } from './pages/key.ts';
 import { OVERVIEW_ROUTES } from './pages/overview.ts';
 import { PLANS_ROUTES } from './pages/plans.ts';
+import { REQUESTS_ROUTES } from './pages/requests.ts';
 import { ROTATE_KEY_ROUTES } from './pages/rotate-key.ts';
 import { SIGN_IN_ROUTES } from './pages/sign-in.ts';
 import { TEAM_CHANGE_ROUTES } from './pages/team-changes.ts';
@@ -27,6 +28,7 @@ export const CONSOLE_ROUTES: readonly ConsoleRoute[] = [
   ...KEY_ROUTES,
   ...ROTATE_KEY_ROUTES,
   ...USAGE_ROUTES,
+  ...REQUESTS_ROUTES,
   ...PLANS_ROUTES,
   ...AUDIT_ROUTES,
 ];

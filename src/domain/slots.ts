@@ -31,8 +31,18 @@ export interface RequestStats {
   works: number;
   /** Name of the engine that answered or was tried last. */
   engine: string | undefined;
+  /** Why attempts at an engine, or at a forward route's target, failed: the first few, as `connect:refused` or `timeout`. */
+  failures: readonly string[] | undefined;
   /** Whose rate, characters or credit refused the request, if one did. */
   limitOf: LimitOwner | undefined;
+}
+
+/** More than a request can have with two attempts; one that is translated in parts has two for each of them. */
+const FAILURES_KEPT = 8;
+
+export function noteFailure(stats: RequestStats, failure: string): void {
+  const { failures = [] } = stats;
+  if (failures.length < FAILURES_KEPT) stats.failures = [...failures, failure];
 }
 
 export const requestStatsSlot = reserveSlot<RequestStats>('request stats');
@@ -46,5 +56,6 @@ export const NO_STATS: Readonly<RequestStats> = {
   attempts: 0,
   works: 0,
   engine: undefined,
+  failures: undefined,
   limitOf: undefined,
 };

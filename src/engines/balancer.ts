@@ -14,6 +14,7 @@ import type {
   EngineProtocol,
   EngineTokens,
   EngineWork,
+  FailureDetail,
   ReplicaHealth,
   ReplicaPairs,
 } from '../ports/engine.ts';
@@ -76,10 +77,10 @@ export interface AttemptwiseEngine extends ReplicatedEngine {
   first(work: EngineWork, cancellation: Cancellation, done: (attempt: Attempt, replica: Replica) => void): void;
   /**
    * Makes the second attempt, which decides the result: at the next engine of the work, or else on another replica than
-   * `before` if there is one. Without `before`, the first attempt was made by another engine. No attempt if the caller has
-   * disconnected.
+   * `before` if there is one. Without `before`, the first attempt was made by another engine, which has reported its failure. No
+   * attempt if the caller has disconnected.
    */
-  second(asked: AskedWork, cancellation: Cancellation, failure: AttemptFailure, before: Replica | undefined): void;
+  second(asked: AskedWork, cancellation: Cancellation, first: FailureDetail, before: Replica | undefined): void;
 }
 
 /** For a result without failed attempts. */
@@ -130,7 +131,7 @@ class Balancer implements AttemptwiseEngine {
     this.#attempt(replica, 'reused', asked, cancellation, (first) => {
       if (first.kind === 'usable')
         asked.answered({ kind: 'usable', translations: first.translations, failures: NO_FAILURES, engine: this.name });
-      else this.second(asked, cancellation, first.failure, replica);
+      else this.second(asked, cancellation, first, replica);
     });
   }
 
@@ -139,20 +140,23 @@ class Balancer implements AttemptwiseEngine {
     this.#attempt(replica, 'reused', work, cancellation, (attempt) => done(attempt, replica));
   }
 
-  second(asked: AskedWork, cancellation: Cancellation, failure: AttemptFailure, before: Replica | undefined): void {
+  second(asked: AskedWork, cancellation: Cancellation, first: FailureDetail, before: Replica | undefined): void {
+    const { failure } = first;
+    if (before !== undefined) asked.attemptFailed?.(first);
     if (cancellation.cancelled) {
       asked.answered({ kind: 'unavailable', failures: [failure] });
       return;
     }
     const next = before === undefined ? undefined : this.#options.next?.(asked);
     if (next !== undefined) {
-      next.second(asked, cancellation, failure, undefined);
+      next.second(asked, cancellation, first, undefined);
       return;
     }
     // After an engine restart every idle connection breaks on use, so the second attempt must not reuse one.
     const replica = before === undefined ? this.#rotation.afterAnother() : this.#rotation.second(before);
     this.#attempt(replica, 'fresh', asked, cancellation, (second) => {
       this.#options.onSecond?.(second.kind === 'usable' ? 'usable' : second.failure);
+      if (second.kind !== 'usable') asked.attemptFailed?.(second);
       if (second.kind === 'usable')
         asked.answered({ kind: 'usable', translations: second.translations, failures: [failure], engine: this.name });
       else asked.answered({ kind: 'unavailable', failures: [failure, second.failure] });

@@ -127,7 +127,7 @@ function conclude(members: readonly Member[], attempt: Attempt, replica: Replica
     const { asked, cancellation, hasLeft } = member;
     offset += asked.text.length;
     if (hasLeft) continue;
-    if (attempt.kind === 'unusable') balancer.second(asked, cancellation, attempt.failure, replica);
+    if (attempt.kind === 'unusable') balancer.second(asked, cancellation, attempt, replica);
     else
       end(member, { kind: 'usable', translations: attempt.translations.slice(from, offset), failures: NO_FAILURES, engine: balancer.name });
   }

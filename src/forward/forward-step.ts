@@ -4,7 +4,7 @@ import type { HeaderList, Outcome, Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { ProblemCode, ProblemFields } from '../core/problem.ts';
 import type { BodyStep } from '../core/step.ts';
-import { requestStatsSlot } from '../domain/slots.ts';
+import { noteFailure, requestStatsSlot } from '../domain/slots.ts';
 import { traceparentForward } from '../domain/traceparent.ts';
 import type { Upstream, UpstreamAnswer, UpstreamFailure, UpstreamRequest } from '../ports/upstream.ts';
 import { bodyTooLong, FIELD_VALUE } from './charged-admission.ts';
@@ -66,6 +66,7 @@ async function forward(x: Exchange, route: ForwardRoute, options: ForwardOptions
   const stats = x.need(requestStatsSlot);
   stats.engineMs = options.now() - startedAtMs;
   stats.attempts = failures.length + (answered ? 1 : 0);
+  for (const failure of failures) if (failure !== 'cancelled') noteFailure(stats, failure);
   if (failures.length > 0) options.onFailures(x, failures, answered);
   return typeof outcome === 'string' ? ENGINE_UNAVAILABLE : outcome;
 }

@@ -83,9 +83,12 @@ class GatheredLines implements AccessLog {
     const owner = entry.teamId === undefined ? '' : `,"team_id":"${entry.teamId}","key_id":"${entry.keyId}"`;
     const engine = entry.engine === undefined ? '' : `,"engine":"${entry.engine}"`;
     const client = entry.client === undefined ? '' : `,"client":"${entry.client}"`;
+    const failures = entry.failures === undefined ? '' : `,"failures":${JSON.stringify(entry.failures)}`;
+    const parameter = entry.parameter === undefined ? '' : `,"parameter":"${entry.parameter}"`;
+    const level = entry.status !== undefined && entry.status >= 500 ? 'warn' : 'info';
     const limitOf = entry.limitOf === undefined ? '' : `,"limit_of":"${entry.limitOf}"`;
     // ASCII, and fits into a batch.
-    const line = `{"level":"info","time":"${isoNow()}","msg":"request","request_id":"${entry.requestId}","route":"${entry.route}"${status},"code":"${entry.code}"${limitOf}${owner}${client},"characters":${entry.characters},"engine_attempts":${entry.attempts}${engine},"duration_ms":${hundredths(entry.durationMs)},"store_ms":${hundredths(entry.storeMs)},"engine_ms":${hundredths(entry.engineMs)}}\n`;
+    const line = `{"level":"${level}","time":"${isoNow()}","msg":"request","request_id":"${entry.requestId}","route":"${entry.route}"${status},"code":"${entry.code}"${parameter}${limitOf}${owner}${client},"characters":${entry.characters},"engine_attempts":${entry.attempts}${engine}${failures},"duration_ms":${hundredths(entry.durationMs)},"store_ms":${hundredths(entry.storeMs)},"engine_ms":${hundredths(entry.engineMs)}}\n`;
     if (this.#length + line.length > this.#gathered.length) this.write();
     this.#length += this.#gathered.write(line, this.#length, 'latin1');
     this.#timer ??= setTimeout(this.#onTime, GATHER_MS).unref();

@@ -21,12 +21,26 @@ export interface AccessEntry {
    * addresses.
    */
   readonly client: string | undefined;
+  /** Why attempts at the engine, or at a forward route's target, failed: `connect:refused`, `status:502`, `timeout`. */
+  readonly failures: readonly string[] | undefined;
+  /** The parameter, header or body that a 400 is about, if its detail names one. */
+  readonly parameter: string | undefined;
   /** Whose rate, characters or credit refused the request, if one did. */
   readonly limitOf: LimitOwner | undefined;
   readonly durationMs: number;
   readonly storeMs: number;
   readonly engineMs: number;
 }
+
+/** A request that was refused or met a failure, as kept in memory for operators. Survives structured cloning. */
+export type RecentRequest = Pick<
+  AccessEntry,
+  'requestId' | 'route' | 'code' | 'teamId' | 'keyId' | 'engine' | 'failures' | 'parameter' | 'limitOf'
+> & {
+  /** When it ended, by the wall clock. */
+  readonly atMs: number;
+  readonly status: number;
+};
 
 /** Why a request was refused because of load. */
 export type ShedReason = 'concurrency' | 'team_concurrency' | 'loop_delay';

@@ -130,6 +130,8 @@ export interface ReplicaHealth {
 /** Work with a callback for its result, invoked exactly once and never before `translate` has returned. It must not throw. */
 export interface AskedWork extends EngineWork {
   answered(result: EngineResult): void;
+  /** Called for each failed attempt made for this work, also one that it shares, before `answered`. Must not throw. */
+  attemptFailed?(failure: FailureDetail): void;
 }
 
 export interface Engine {

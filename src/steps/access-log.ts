@@ -1,6 +1,7 @@
 // Reports each request once when it has ended, however it ended: to the log, the metrics and the live window.
 import type { HeadStep } from '../core/step.ts';
 import type { ClientAddressReader } from '../domain/client-address.ts';
+import { parameterOf } from '../domain/problem-parameter.ts';
 import { clientAddressSlot, keyOwnerSlot, requestStatsSlot } from '../domain/slots.ts';
 import type { AccessEntry, AccessLog } from '../ports/access-entry.ts';
 
@@ -34,6 +35,8 @@ export function accessLogStep({ logs, now, client }: AccessLogOptions): HeadStep
         characters: isAnswer ? (stats?.characters ?? 0) : 0,
         attempts: stats?.attempts ?? 0,
         engine: stats?.engine,
+        failures: stats?.failures,
+        parameter: problem?.kind.status === 400 ? parameterOf(problem) : undefined,
         client: client === undefined ? x.get(clientAddressSlot) : client.read(x.head.headers),
         limitOf: stats?.limitOf,
         durationMs: now() - x.startedAtMs,

@@ -13,7 +13,7 @@ import type { GlossaryReference } from '../domain/charge.ts';
 import { notAble, offerFor, wantsOf } from '../domain/engine-offer.ts';
 import type { CurrentOffers, EngineOffers } from '../domain/engine-offer.ts';
 import { ONLY_ENGINE } from '../domain/engine-routing.ts';
-import { dictionaryIdSlot, keyOwnerSlot, requestStatsSlot, translateRequestSlot } from '../domain/slots.ts';
+import { dictionaryIdSlot, keyOwnerSlot, noteFailure, requestStatsSlot, translateRequestSlot } from '../domain/slots.ts';
 import { NO_DETECTION, NO_SUCH_GLOSSARY, pairNotOffered, STORE_UNAVAILABLE } from '../domain/refusals.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
@@ -23,7 +23,7 @@ import { traceparentForward } from '../domain/traceparent.ts';
 import type { TranslateRequest } from '../domain/translate-request.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
 import type { EngineGlossary, TranslationOptions } from '../domain/translation-options.ts';
-import type { AskedWork, AttemptFailure, Engine, EngineResult, EngineWork, Translation } from '../ports/engine.ts';
+import type { AskedWork, AttemptFailure, Engine, EngineResult, EngineWork, FailureDetail, Translation } from '../ports/engine.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { GatewayServices, TranslationOrder } from '../ports/gateway-services.ts';
 
@@ -257,6 +257,13 @@ class PendingWork implements AskedWork {
     this.by = by;
     this.startedAtMs = by.now();
     this.#onDone = onDone;
+  }
+
+  attemptFailed({ failure, cause, status }: FailureDetail): void {
+    // A caller who has left is no failure of the engine's.
+    if (failure === 'cancelled') return;
+    const detail = cause ?? (failure === 'status' ? status : undefined);
+    noteFailure(this.x.need(requestStatsSlot), detail === undefined ? failure : `${failure}:${detail}`);
   }
 
   answered(result: EngineResult): void {

@@ -2,13 +2,14 @@
 import type { Config } from '../config/config.ts';
 import type { Listening } from '../app/public-listener.ts';
 import type { ProcessState } from '../app/process-state.ts';
+import type { RecentRequest } from '../ports/access-entry.ts';
 import type { MetricsSnapshot, WorkerPlace } from './worker.ts';
 
 /** A worker's answer to a question. */
-export type AnswerValue = boolean | MetricsSnapshot | ProcessState;
+export type AnswerValue = boolean | MetricsSnapshot | ProcessState | readonly RecentRequest[];
 
 /** `drain` is answered when it has finished. */
-export type Question = 'ready' | 'metrics' | 'state' | 'drain';
+export type Question = 'ready' | 'metrics' | 'state' | 'recent_requests' | 'drain';
 
 export type ToWorker =
   | { readonly kind: 'start'; readonly config: Config; readonly place: WorkerPlace }

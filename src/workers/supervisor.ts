@@ -3,6 +3,8 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { OnNewStore } from '../app/opened.ts';
 import type { ProcessStates } from '../app/process-state.ts';
+import { newestFirst } from '../runtime/recent-requests.ts';
+import type { RecentRequest } from '../ports/access-entry.ts';
 import type { Listening } from '../app/public-listener.ts';
 import type { Config } from '../config/config.ts';
 import { openPrimary } from './worker.ts';
@@ -106,6 +108,11 @@ class Workers implements WorkerSource {
   async processes(): Promise<ProcessStates> {
     const states = await Promise.all(this.#each((worker) => worker.state()));
     return { expected: this.#count, states: states.filter((state) => state !== undefined) };
+  }
+
+  async recentRequests(): Promise<readonly RecentRequest[]> {
+    const answers = await Promise.all(this.#each((worker) => worker.recentRequests()));
+    return newestFirst(answers.flatMap((answer) => answer ?? []));
   }
 
   replace(config: Config): void {

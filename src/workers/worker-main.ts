@@ -90,6 +90,8 @@ async function answerTo(worker: Worker, what: Question): Promise<AnswerValue> {
       return worker.snapshot();
     case 'state':
       return worker.state();
+    case 'recent_requests':
+      return worker.recentRequests();
     case 'drain':
       await worker.drain();
       return true;

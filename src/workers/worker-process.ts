@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Listening } from '../app/public-listener.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { ProcessState } from '../app/process-state.ts';
+import type { RecentRequest } from '../ports/access-entry.ts';
 import type { Config } from '../config/config.ts';
 import type { MetricsSnapshot, WorkerPlace } from './worker.ts';
 import { WORKER_VARIABLE } from './messages.ts';
@@ -80,6 +81,11 @@ export class WorkerProcess {
   /** `undefined` if it does not answer in time. */
   async state(): Promise<ProcessState | undefined> {
     return (await this.#ask('state')) as ProcessState | undefined;
+  }
+
+  /** `undefined` if it does not answer in time. */
+  async recentRequests(): Promise<readonly RecentRequest[] | undefined> {
+    return (await this.#ask('recent_requests')) as readonly RecentRequest[] | undefined;
   }
 
   /** Resolves when it no longer accepts connections, or when the time is up. */

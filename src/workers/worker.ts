@@ -16,6 +16,7 @@ import { openOperators, readOperators } from '../app/admin-side.ts';
 import type { AdminParts } from '../app/admin-side.ts';
 import type { ProcessStates } from '../app/process-state.ts';
 import type { Log } from '../ports/log.ts';
+import type { RecentRequest } from '../ports/access-entry.ts';
 import { freePortOf } from '../server/port-check.ts';
 import { judge } from '../app/judge.ts';
 import { newStoreLine } from '../app/opened.ts';
@@ -55,6 +56,7 @@ export async function startWorker(config: Config, { port, first }: WorkerPlace, 
       ready: () => serving.ready(),
       snapshot: () => serving.metrics.snapshot(),
       state: () => serving.state(),
+      recentRequests: () => serving.recentRequests(),
       drain: () => serving.drain(),
       replace: (next: Config): void => serving.replace(next),
       /** These are the same as in `App`. */
@@ -79,6 +81,8 @@ export interface WorkerSource {
   snapshots(): Promise<ReadonlyMap<number, MetricsSnapshot>>;
   /** From every worker that answers. */
   processes(): Promise<ProcessStates>;
+  /** From every worker that answers, newest first. */
+  recentRequests(): Promise<readonly RecentRequest[]>;
 }
 
 export type Primary = Awaited<ReturnType<typeof openPrimary>>;
@@ -179,6 +183,7 @@ async function openOnStore(config: Config, workers: WorkerSource, log: Log, onNe
       history: store.history,
       audit: store.audit,
       processes: () => workers.processes(),
+      recentRequests: () => workers.recentRequests(),
     },
     metrics: snapshot,
     async close() {

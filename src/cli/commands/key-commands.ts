@@ -38,7 +38,15 @@ export const keyCreate: Command = {
     await withAdmin(context, async (admin) => {
       const report = valueOf(await admin.createKey({ ...record, teamId }));
       const { key_id, key, display, label, team_id } = report;
-      const shown = { key_id, key, display, ...(label === '' ? {} : { label }), mode, team_id, ...(hasLimits(limits) ? { limits: limitsText(limits) } : {}) };
+      const shown = {
+        key_id,
+        key,
+        display,
+        ...(label === '' ? {} : { label }),
+        mode,
+        team_id,
+        ...(hasLimits(limits) ? { limits: limitsText(limits) } : {}),
+      };
       context.print(report, () => `${labelled(shown)}\n\nKeep the key now: it will not be shown again.`);
     });
   },

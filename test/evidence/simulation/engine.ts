@@ -51,7 +51,7 @@ function simulatedBalancer(world: World): AttemptwiseEngine {
     askPairs: undefined,
     close: () => Promise.resolve(),
     first: (work, cancellation, done) => tell(attempt(work, cancellation), (first) => done(first, REPLICA)),
-    second: (asked, cancellation, failure) => tell(second(asked, cancellation, failure), (result) => asked.answered(result)),
+    second: (asked, cancellation, { failure }) => tell(second(asked, cancellation, failure), (result) => asked.answered(result)),
     translate: (asked, cancellation) => tell(translate(asked, cancellation), (result) => asked.answered(result)),
   };
 }

@@ -47,6 +47,7 @@ beforeEach(() => {
     operators,
     attempts: new SignInAttempts({ operators, now: () => nowMs }),
     usage: new UsageReading(store.history),
+    recentRequests: () => Promise.resolve([]),
     overview: () => Promise.reject(new Error('no test asks for it')),
     serviceName: () => 'lingate',
     problems: () => new ProblemWriter({ docsUrl: 'http://x', realm: 'lingate' }),

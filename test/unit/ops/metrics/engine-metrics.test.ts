@@ -18,6 +18,8 @@ const ENTRY: AccessEntry = {
   code: 'ok',
   teamId: 'T',
   keyId: 'K',
+  failures: undefined,
+  parameter: undefined,
   limitOf: undefined,
   characters: 5,
   attempts: 1,

@@ -1,0 +1,79 @@
+// Which of the latest refused and failed requests an operator asks for, and a page of them.
+import type { Static } from 'typebox';
+import { rfc3339 } from '../domain/period.ts';
+import { canonicalUlid } from '../domain/ulid.ts';
+import type { RecentRequest } from '../ports/access-entry.ts';
+import type { RecentRequestAnswer } from './admin-schemas.ts';
+import type { QueryFault } from './usage-question.ts';
+
+/** What is asked for; `undefined` members do not matter. */
+export interface RequestFilter {
+  readonly teamId: string | undefined;
+  readonly status: number | undefined;
+  readonly code: string | undefined;
+  /** By the wall clock. */
+  readonly sinceMs: number | undefined;
+  readonly requestId: string | undefined;
+}
+
+const STATUS = /^[1-5]\d\d$/;
+const CODE = /^[a-z][a-z0-9_]{0,63}$/;
+/** A UTC day, or a moment of RFC 3339; seconds may be left out. */
+const SINCE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;
+
+/** Empty parameters, as a form sends them, count as absent. */
+export function readRequestFilter(query: URLSearchParams): RequestFilter | QueryFault {
+  const given = (name: string): string | undefined => query.get(name)?.trim() || undefined;
+  const [team, status, code, since, request] = ['team', 'status', 'code', 'since', 'request_id'].map(given);
+  const teamId = team === undefined ? undefined : canonicalUlid(team);
+  if (team !== undefined && teamId === undefined) return { field: 'team', fault: "must be a team's id" };
+  if (status !== undefined && !STATUS.test(status)) return { field: 'status', fault: 'must be an HTTP status, for example 503' };
+  if (code !== undefined && !CODE.test(code)) return { field: 'code', fault: 'must be a problem code, for example rate_limited' };
+  const sinceMs = since === undefined || !SINCE.test(since) ? Number.NaN : Date.parse(since);
+  if (since !== undefined && Number.isNaN(sinceMs))
+    return { field: 'since', fault: 'must be a UTC day or a moment of RFC 3339, for example 2026-11-22 or 2026-11-22T14:00:00Z' };
+  const requestId = request === undefined ? undefined : canonicalUlid(request);
+  if (request !== undefined && requestId === undefined) return { field: 'request_id', fault: "must be an answer's X-Request-Id" };
+  return {
+    teamId,
+    status: status === undefined ? undefined : Number(status),
+    code,
+    sinceMs: since === undefined ? undefined : sinceMs,
+    requestId,
+  };
+}
+
+/** A page of those that fit; `after` is the request id at which the previous one ended. `requests` are newest first. */
+export function recentPage(
+  requests: readonly RecentRequest[],
+  { teamId, status, code, sinceMs, requestId }: RequestFilter,
+  { after, limit }: { readonly after: string | undefined; readonly limit: number },
+): { readonly items: readonly RecentRequest[]; readonly next: string | undefined } {
+  const fits = (one: RecentRequest): boolean =>
+    (teamId === undefined || one.teamId === teamId) &&
+    (status === undefined || one.status === status) &&
+    (code === undefined || one.code === code) &&
+    (sinceMs === undefined || one.atMs >= sinceMs) &&
+    (requestId === undefined || one.requestId === requestId) &&
+    (after === undefined || one.requestId < after);
+  const found = requests.filter(fits);
+  const items = found.slice(0, limit);
+  return { items, next: found.length > limit ? items.at(-1)?.requestId : undefined };
+}
+
+export function recentRequestReport(request: RecentRequest): Static<typeof RecentRequestAnswer> {
+  const { requestId, atMs, teamId, keyId, route, status, code, failures = [], parameter, engine, limitOf } = request;
+  return {
+    request_id: requestId,
+    at: rfc3339(atMs),
+    team_id: teamId ?? null,
+    key_id: keyId ?? null,
+    route,
+    status,
+    code,
+    failures: [...failures],
+    parameter: parameter ?? null,
+    engine: engine ?? null,
+    limit_of: limitOf ?? null,
+  };
+}

@@ -1,0 +1,181 @@
+// "Why did customer X get a 503?", "which parameter was wrong in that 400?": log line, admin API and console have the answer.
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { status } from '../../src/testing/scripted-behaviours.ts';
+import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { ConsoleVisitor } from '../support/console-visitor.ts';
+import { freePort } from '../support/free-port.ts';
+import { FACADES } from '../support/fronts.ts';
+import { startGateway } from '../support/gateway.ts';
+import type { TestGateway, TestTeam } from '../support/gateway.ts';
+import { request } from '../support/raw-http.ts';
+import type { HttpResponse } from '../support/raw-http.ts';
+import { storePlace } from '../support/store-place.ts';
+import type { StorePlace } from '../support/store-place.ts';
+
+const TOKEN = randomBytes(24).toString('hex');
+interface Reported {
+  readonly request_id: string;
+  readonly [member: string]: unknown;
+}
+
+let place: StorePlace;
+let engine: ScriptedEngine;
+let gateway: TestGateway;
+let team: TestTeam;
+let other: TestTeam;
+
+beforeAll(async () => {
+  place = await storePlace('sqlite');
+  engine = await startScriptedEngine();
+  gateway = await startGateway({
+    store: place.url,
+    engineUrls: [],
+    config: {
+      plugins: FACADES,
+      admin: { token: TOKEN },
+      // Nobody listens at the second one's address.
+      engines: {
+        small: { urls: [engine.url], timeout_ms: 200 },
+        gone: { urls: [`http://127.0.0.1:${await freePort()}`], timeout_ms: 1000 },
+      },
+    },
+  });
+  [team, other] = [await gateway.team(), await gateway.team()];
+});
+afterAll(async () => {
+  await gateway.stop();
+  await engine.close();
+  await place.remove();
+});
+
+function post(path: string, body: object, { key } = team, headers: Readonly<Record<string, string>> = {}): Promise<HttpResponse> {
+  return request({
+    port: gateway.port,
+    method: 'POST',
+    path,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+}
+
+const HELLO = { text: ['Hello'], source_lang: 'EN', target_lang: 'DE' };
+const idOf = (answer: HttpResponse): string => String(answer.header('x-request-id'));
+
+async function lineOf(answer: HttpResponse): Promise<object> {
+  const found = (): string | undefined =>
+    gateway.logLines.find((line) => line.includes(`"request_id":"${idOf(answer)}"`) && line.includes('"msg":"request"'));
+  await expect.poll(found).toBeDefined();
+  return JSON.parse(found()!) as object;
+}
+
+async function reported(query: string): Promise<{ readonly requests: readonly Reported[]; readonly next: string | null }> {
+  const answer = await request({
+    port: gateway.opsPort,
+    path: `/admin/v1/requests${query}`,
+    headers: { host: `127.0.0.1:${gateway.opsPort}`, authorization: `Bearer ${TOKEN}` },
+  });
+  expect([answer.status, answer.body]).toEqual([200, expect.any(String)]);
+  return answer.json() as { requests: Reported[]; next: string | null };
+}
+
+describe('a 503', () => {
+  test('has the failure of each attempt in its log line, which is a warning, and in the list', async () => {
+    engine.always('hang');
+    const answer = await post('/v1/translate', HELLO);
+    engine.always('ok');
+    expect(answer.status).toBe(503);
+    expect(await lineOf(answer)).toMatchObject({
+      level: 'warn',
+      code: 'engine_unavailable',
+      engine: 'gone',
+      failures: ['timeout', 'connect:refused'],
+    });
+    const { requests } = await reported(`?team=${team.teamId}&status=503`);
+    expect(requests).toEqual([
+      {
+        request_id: idOf(answer),
+        at: expect.stringMatching(/^20.*Z$/) as unknown,
+        team_id: team.teamId,
+        key_id: team.keyId,
+        route: 'POST /v1/translate',
+        status: 503,
+        code: 'engine_unavailable',
+        failures: ['timeout', 'connect:refused'],
+        parameter: null,
+        engine: 'gone',
+        limit_of: null,
+      },
+    ]);
+  });
+
+  test('has the status with which an engine answered', async () => {
+    engine.behave(status(500));
+    const failing = await post('/v1/translate', HELLO);
+    expect(failing.status).toBe(503);
+    expect(await lineOf(failing)).toMatchObject({ failures: ['status:500', 'connect:refused'] });
+  });
+});
+
+describe('a 400', () => {
+  test.each([
+    ['/v1/translate', { ...HELLO, text: ['a', ''] }, 400, 'text[1]'],
+    ['/v1/translate', { ...HELLO, glosary_id: 'x' }, 400, 'glosary_id'],
+    ['/v1/translate', { ...HELLO, target_lang: 'XX' }, 400, 'target_lang'],
+    ['/v2/translate', { ...HELLO, formality: 'rude' }, 400, 'formality'],
+    ['/v2/translate', { ...HELLO, text: Array.from({ length: 51 }, () => 'a') }, 413, 'text'],
+  ])('%s with %j says which parameter was wrong', async (path, body, expected, parameter) => {
+    const answer = await post(path, body);
+    expect(answer.status).toBe(expected);
+    const said = { status: expected, parameter };
+    expect(await lineOf(answer)).toMatchObject({ level: 'info', ...said });
+    expect(await reported(`?request_id=${idOf(answer)}`)).toMatchObject({ requests: [{ ...said, failures: [] }], next: null });
+  });
+
+  test('nothing of the text is in the line or in the list', async () => {
+    const answer = await post('/v1/translate', { ...HELLO, text: ['TOP SECRET'], 'a secret member': 1 });
+    expect(answer.status).toBe(400);
+    expect(JSON.stringify([await lineOf(answer), await reported('')])).not.toMatch(/secret/i);
+  });
+});
+
+describe('the list', () => {
+  test('is filtered by team, code and time, and read in pages', async () => {
+    for (let i = 0; i < 3; i++) await post('/v1/translate', { ...HELLO, text: [] }, other);
+    const mine = `?team=${other.teamId}&code=validation_error`;
+    const first = await reported(`${mine}&limit=2`);
+    expect(first.requests).toHaveLength(2);
+    const second = await reported(`${mine}&limit=2&cursor=${first.next!}`);
+    expect(second).toMatchObject({ requests: [{ team_id: other.teamId }], next: null });
+    const ids = [...first.requests, ...second.requests].map(({ request_id: id }) => id);
+    expect(ids).toEqual([...new Set(ids)].toSorted().toReversed());
+    expect(await reported(`${mine}&since=2999-01-01`)).toEqual({ requests: [], next: null });
+    expect((await reported(`${mine}&since=2020-01-01T00:00Z`)).requests).toHaveLength(3);
+  });
+
+  test.each([
+    ['team=x', 'team: '],
+    ['status=99', 'status: '],
+    ['code=No', 'code: '],
+    ['since=yesterday', 'since: '],
+    ['request_id=1', 'request_id: '],
+  ])('refuses %s and says what would be right', async (query, begin) => {
+    const answer = await request({
+      port: gateway.opsPort,
+      path: `/admin/v1/requests?${query}`,
+      headers: { host: `127.0.0.1:${gateway.opsPort}`, authorization: `Bearer ${TOKEN}` },
+    });
+    expect(answer.status).toBe(400);
+    expect((answer.json() as { detail: string }).detail.startsWith(begin)).toBe(true);
+  });
+
+  test('is a page of the console, with the name of the team', async () => {
+    const visitor = new ConsoleVisitor(gateway.opsPort);
+    await visitor.signIn(TOKEN);
+    const page = await visitor.get(`/console/requests?team=${team.teamId}&code=engine_unavailable`);
+    expect(page.status).toBe(200);
+    expect(page.body).toContain('timeout, then connect:refused at gone');
+    expect(page.body).toContain(`<a href="/console/teams/${team.teamId}">`);
+  });
+});
