@@ -1,11 +1,14 @@
 // Has each replica of every engine translate one sentence, like a request: with the same protocol, options and limits.
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
+import { pairsOf } from '../config/engine-options.ts';
 import { adviceFor } from '../docs/engine-advice.ts';
 import { checkSentence } from '../domain/check-sentence.ts';
+import type { LanguageTable, PairTest } from '../domain/languages.ts';
+import { pairsOfList } from '../domain/pair-list.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
 import { ulidSource } from '../domain/ulid.ts';
-import { checkReplica } from '../engines/ask-replica.ts';
+import { checkReplica, pairsOfReplica } from '../engines/ask-replica.ts';
 import type { CheckedReplica } from '../engines/ask-replica.ts';
 import { shownUrl } from '../engines/http1/url.ts';
 import type { AttemptFailure } from '../ports/engine.ts';
@@ -30,24 +33,52 @@ export type ReplicaReport = { readonly engine: string; readonly url: string } & 
     }
 );
 
-/** In the order of the configuration; all at the same time. Throws a `ConfigError` if the configuration is wrong. */
-export function checkReplicas(
-  config: Config,
-  env: Environment,
-  { sourceLang, targetLang }: CheckedPair,
-): Promise<readonly ReplicaReport[]> {
+/**
+ * In the order of the configuration; all at the same time. Without a pair, each replica gets one that it offers. Throws a
+ * `ConfigError` if the configuration is wrong.
+ */
+export function checkReplicas(config: Config, env: Environment, pair: Partial<CheckedPair>): Promise<readonly ReplicaReport[]> {
   const newId = ulidSource(() => Date.now());
-  const text = [checkSentence(sourceLang)];
   return withEngines(config, env, (all) =>
     Promise.all(
       all.flatMap(({ config: engine, protocol, options, headers }) =>
         [...new Set(engine.urls.map(shownUrl))].map(async (url) => {
-          const work = { requestId: newId(), text, options: { ...NOTHING_CHOSEN, sourceLang, targetLang }, traceparent: undefined };
-          return reportOf(engine.name, url, await checkReplica(url, work, { ...engine, protocol, options, headers }));
+          const terms = { ...engine, protocol, options, headers };
+          const offered = async (): Promise<PairTest | undefined> => {
+            const mode = pairsOf(engine.pairs, protocol);
+            if (mode === 'ask') return pairsOfReplica(url, terms);
+            return mode === 'any' ? undefined : pairsOfList(mode, config.languages);
+          };
+          const chosen = isComplete(pair) ? pair : offeredPair(config.languages, pair, await offered());
+          const work = {
+            requestId: newId(),
+            text: [checkSentence(chosen.sourceLang)],
+            options: { ...NOTHING_CHOSEN, ...chosen },
+            traceparent: undefined,
+          };
+          return reportOf(engine.name, url, await checkReplica(url, work, terms));
         }),
       ),
     ),
   );
+}
+
+function isComplete(pair: Partial<CheckedPair>): pair is CheckedPair {
+  return pair.sourceLang !== undefined && pair.targetLang !== undefined;
+}
+
+/** What is given, completed: from English and to German if that is offered, otherwise the first pair of the languages that is. */
+function offeredPair({ sources, targets }: LanguageTable, given: Partial<CheckedPair>, offers: PairTest = () => true): CheckedPair {
+  const first = (codes: readonly { readonly code: string }[], code: string): readonly string[] =>
+    codes.map((one) => one.code).toSorted((a, b) => Number(b === code) - Number(a === code));
+  const from = given.sourceLang === undefined ? first(sources, 'EN') : [given.sourceLang];
+  const to = given.targetLang === undefined ? first(targets, 'DE') : [given.targetLang];
+  for (const sourceLang of from) {
+    // Same languages are no test: an engine may give the text back.
+    const targetLang = to.find((code) => code.split('-', 1)[0] !== sourceLang && offers(sourceLang, code));
+    if (targetLang !== undefined) return { sourceLang, targetLang };
+  }
+  return { sourceLang: from[0]!, targetLang: to[0]! };
 }
 
 function reportOf(engine: string, url: string, { attempt, tookMs, echoesId }: CheckedReplica): ReplicaReport {

@@ -55,7 +55,7 @@ export async function openParts(config: Config, output: JsonLog, down: Teardown,
   const engines = openEnginesOf(config, settings, { metrics, log, failures });
   metrics.engineReplicas(() =>
     [...engines.byName].flatMap(([name, engine]) =>
-      engine.health().map(({ url, asideMs }) => ({ engine: name, replica: url, up: asideMs === undefined })),
+      engine.health().map(({ url, asideMs, reached }) => ({ engine: name, replica: url, up: asideMs === undefined && reached !== false })),
     ),
   );
   metrics.engineLoads(() => [...engines.byName].map(([name, engine]) => ({ engine: name, ...engine.load() })));

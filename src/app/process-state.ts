@@ -54,6 +54,8 @@ function sum(a: EngineReplica, b: EngineReplica): EngineReplica {
     usableAgoMs: usableAgoMs === Infinity ? undefined : usableAgoMs,
     // Set aside in one process counts as set aside; the longest remaining time is shown.
     asideMs: a.asideMs === undefined || b.asideMs === undefined ? (a.asideMs ?? b.asideMs) : Math.max(a.asideMs, b.asideMs),
+    // What one process could use works.
+    reached: a.reached === true || b.reached === true || (a.reached ?? b.reached),
     lastFailure: failed === undefined || (other !== undefined && other.agoMs < failed.agoMs) ? other : failed,
   };
 }

@@ -17,6 +17,9 @@ import type { JsonLog } from '../ops/json-log.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
 import { stopWithinMs } from './until-stopped.ts';
 import { apiOptions, serverUrlOf } from './api-description.ts';
+import { adviceFor } from '../docs/engine-advice.ts';
+import { EngineTrials } from './engine-trials.ts';
+import type { TriedEngine } from './engine-trials.ts';
 import { documentationStep } from './public-docs.ts';
 import { documentRouteNames } from './route-rows.ts';
 import { openSettlements, settle, settleWithinMs } from './settling.ts';
@@ -94,6 +97,7 @@ class OpenServing implements Serving {
   readonly #live = new LiveWindow(Date.now);
   readonly #recent = new RecentRequests(Date.now);
   readonly #languages: OfferedLanguages;
+  readonly #trials: EngineTrials;
   /** As of the last reload. */
   #config: Config;
   /** The URLs in the documentation; known once the listener is open. */
@@ -123,9 +127,13 @@ class OpenServing implements Serving {
       engines: settings.map(({ config: { name }, can }) => ({ name, can, ask: engines.byName.get(name)!.askPairs })),
       isOne: config.engines[0]!.place === 'engine',
       log: output.log,
+      adviceFor,
     });
     this.#languages = languages;
     down.add('offered languages', () => languages.close());
+    const trials = new EngineTrials({ engines: this.#triedEngines(config), log: output.log });
+    this.#trials = trials;
+    down.add('engine trials', () => trials.close());
     this.#planRecord = new PlanRecord({ records: opened.store.gateways, file: config.file }, config.plans);
     down.add('plan record', () => this.#planRecord.close());
     down.add('forgetting', () => forgetting?.close());
@@ -194,6 +202,7 @@ class OpenServing implements Serving {
     for (const { urls } of next.engines) for (const url of urls) readEngineUrl(url);
     for (const { name, urls } of next.engines) this.#opened.engines.byName.get(name)!.setUrls(urls);
     this.#languages.replace(this.#offeredBy(next));
+    this.#trials.tryAgain();
     this.#config = next;
     this.#planRecord.replace(next.plans);
     if (next.tls !== undefined) this.#renewTls(next.tls);
@@ -209,6 +218,16 @@ class OpenServing implements Serving {
       if (!(error instanceof ListenError)) throw error;
       log.error('TLS: the certificate stays as it was', { reason: error.message });
     }
+  }
+
+  /** Those that are not asked for their pairs anyway. */
+  #triedEngines(config: Config): readonly TriedEngine[] {
+    const { pairs } = this.#offeredBy(config);
+    return [...this.#opened.engines.byName].flatMap(([name, engine]) =>
+      pairs.get(name) === 'ask' && engine.askPairs !== undefined
+        ? []
+        : [{ name, tryAll: () => engine.tryAll(), works: () => engine.health().some(({ reached }) => reached !== false) }],
+    );
   }
 
   #offeredBy({ languages, engines, routing }: Config): OfferedByConfig {

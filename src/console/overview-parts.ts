@@ -193,9 +193,10 @@ function engineState(replicas: readonly ReplicaHealth[]): State {
 }
 
 /** By the latest event, a success or a failure, unless the replica is set aside. */
-function stateOf({ usableAgoMs, lastFailure, asideMs }: ReplicaHealth): State {
+function stateOf({ usableAgoMs, lastFailure, asideMs, reached }: ReplicaHealth): State {
   if (asideMs !== undefined)
     return { mood: 'bad', words: asideMs === 0 ? 'set aside, the next request tries it' : `set aside for ${span(asideMs + 999)}` };
+  if (reached === false) return { mood: 'bad', words: `cannot be used: ${lastFailure?.failure ?? 'connect'}` };
   if (lastFailure === undefined)
     return usableAgoMs === undefined ? { mood: 'idle', words: 'not used yet' } : { mood: 'good', words: 'answers' };
   if (usableAgoMs === undefined || usableAgoMs > lastFailure.agoMs) return { mood: 'bad', words: 'fails' };

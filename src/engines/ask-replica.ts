@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Cancellation } from '../core/exchange.ts';
 import type { PairTest } from '../domain/languages.ts';
-import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWire, EngineWork } from '../ports/engine.ts';
+import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWire, EngineWork, FailureDetail } from '../ports/engine.ts';
 import { Deadlines, RunningAttempt } from './attempt.ts';
 import { Pool } from './http1/pool.ts';
 import type { PoolLimits, PoolRequest } from './http1/pool.ts';
@@ -35,21 +35,26 @@ export async function askPairs(
   protocol: EngineProtocol,
   options: unknown,
   timeoutMs: number,
-): Promise<PairTest | AttemptFailure> {
+): Promise<PairTest | FailureDetail> {
   const calls: PoolRequest[] = [];
   let ended = false;
+  let status: number | undefined;
   const wire: Pick<EngineWire, 'call'> = {
-    call: (call) =>
-      ended
-        ? Promise.resolve('cancelled')
-        : new Promise<EngineResponse | AttemptFailure>((resolve) => void calls.push(replica.call(call, 'fresh', resolve))),
+    async call(call) {
+      if (ended) return 'cancelled';
+      const result = await new Promise<EngineResponse | AttemptFailure>((resolve) => void calls.push(replica.call(call, 'fresh', resolve)));
+      status = typeof result === 'string' ? undefined : result.status;
+      return result;
+    },
   };
   const late = Promise.withResolvers<'timeout'>();
   const timer = setTimeout(() => late.resolve('timeout'), Math.min(timeoutMs, ASK_MS_MAX));
   try {
-    return await Promise.race([protocol.pairs!(wire, options), late.promise]);
-  } catch {
-    return 'internal';
+    const pairs = await Promise.race([protocol.pairs!(wire, options), late.promise]);
+    if (typeof pairs !== 'string') return pairs;
+    return { failure: pairs, status, cause: calls.find(({ cause }) => cause !== undefined)?.cause };
+  } catch (thrown) {
+    return { failure: 'internal', thrown };
   } finally {
     ended = true;
     clearTimeout(timer);
@@ -68,6 +73,15 @@ export interface CheckedReplica {
   readonly tookMs: number;
   /** Whether every answer echoed the id of its request. */
   readonly echoesId: boolean;
+}
+
+/** The pairs that the replica at this URL reports; `undefined` if its protocol has no list, or the replica gave none. Never rejects. */
+export async function pairsOfReplica(url: string, { protocol, options, ...limits }: CheckTerms): Promise<PairTest | undefined> {
+  if (protocol.pairs === undefined) return undefined;
+  const pool = new Pool(replicaAddress(url, protocol.pathPrefix), limits);
+  const pairs = await askPairs(pool, protocol, options, limits.timeoutMs);
+  await pool.destroy();
+  return 'failure' in pairs ? undefined : pairs;
 }
 
 /** Makes a single attempt and reports everything known about it. Never rejects. `url` must be valid. Closes the connection afterwards. */

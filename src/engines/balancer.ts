@@ -17,6 +17,7 @@ import type {
   FailureDetail,
   ReplicaHealth,
   ReplicaPairs,
+  ReplicaTrial,
 } from '../ports/engine.ts';
 import { askPairs, OwnTrial } from './ask-replica.ts';
 import { Deadlines, RunningAttempt } from './attempt.ts';
@@ -64,6 +65,8 @@ export interface ReplicatedEngine extends Engine {
   health(): readonly ReplicaHealth[];
   /** Of all replicas together. */
   load(): CallLoad;
+  /** Tries a connection to every replica; never rejects. `health` reports the results. */
+  tryAll(): Promise<readonly ReplicaTrial[]>;
   /** Queries every replica for its pairs, within a time limit; never rejects. `undefined` if the protocol cannot report pairs. */
   readonly askPairs: (() => Promise<readonly ReplicaPairs[]>) | undefined;
 }
@@ -82,6 +85,9 @@ export interface AttemptwiseEngine extends ReplicatedEngine {
    */
   second(asked: AskedWork, cancellation: Cancellation, first: FailureDetail, before: Replica | undefined): void;
 }
+
+/** How long a trial waits for a connection: whoever has just started the gateway reads the log. */
+const REACH_MS_MAX = 4000;
 
 /** For a result without failed attempts. */
 export const NO_FAILURES: readonly AttemptFailure[] = [];
@@ -227,8 +233,23 @@ class Balancer implements AttemptwiseEngine {
     if (protocol.pairs === undefined) return undefined;
     return () =>
       Promise.all(
-        this.#rotation.members.map(async ({ url, wire }) => ({ url, pairs: await askPairs(wire, protocol, options, timeoutMs) })),
+        this.#rotation.members.map(async (replica) => {
+          const { url, wire } = replica;
+          const pairs = await askPairs(wire, protocol, options, timeoutMs);
+          replica.tried('failure' in pairs ? pairs : undefined, this.#nowMs());
+          return 'failure' in pairs ? { url, pairs: pairs.failure, detail: pairs } : { url, pairs };
+        }),
       );
+  }
+
+  tryAll(): Promise<readonly ReplicaTrial[]> {
+    return Promise.all(
+      this.#rotation.members.map(async (replica) => {
+        const failure = await replica.wire.reach(Math.min(this.#options.timeoutMs, REACH_MS_MAX));
+        replica.tried(failure, this.#nowMs());
+        return { url: replica.url, failure };
+      }),
+    );
   }
 
   async close(): Promise<void> {

@@ -2,7 +2,7 @@
 import type { Cancellation } from '../core/exchange.ts';
 import { countCharacters } from '../domain/characters.ts';
 import { keyOfOptions } from '../domain/translation-options.ts';
-import type { AskedWork, EngineWork, ReplicaHealth } from '../ports/engine.ts';
+import type { AskedWork, EngineWork, ReplicaHealth, ReplicaTrial } from '../ports/engine.ts';
 import { Batch } from './batch.ts';
 import type { BatchLimits } from './batch.ts';
 import type { AttemptwiseEngine, CallLoad, ReplicatedEngine } from './balancer.ts';
@@ -52,6 +52,10 @@ export class BatchingEngine implements ReplicatedEngine {
 
   load(): CallLoad {
     return this.#balancer.load();
+  }
+
+  tryAll(): Promise<readonly ReplicaTrial[]> {
+    return this.#balancer.tryAll();
   }
 
   get askPairs(): ReplicatedEngine['askPairs'] {

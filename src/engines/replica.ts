@@ -41,6 +41,7 @@ export class Replica {
   #usable = 0;
   #failed = 0;
   #usableAtMs: number | undefined = undefined;
+  #reached: boolean | undefined = undefined;
   #lastFailure: { readonly failure: AttemptFailure; readonly atMs: number } | undefined = undefined;
 
   constructor(url: string, place: string, wire: Pool, watch: ReplicaWatch | undefined) {
@@ -54,6 +55,7 @@ export class Replica {
   usable(ticket: number, nowMs: number, startedMs: number): StandingChange {
     this.#usable++;
     this.#usableAtMs = nowMs;
+    this.#reached = true;
     this.#watch?.attempted('usable', nowMs - startedMs);
     const change = this.standing.usable(ticket);
     if (change === 'back') this.#watch?.back();
@@ -68,11 +70,20 @@ export class Replica {
     if (failure !== 'cancelled') {
       this.#failed++;
       this.#lastFailure = { failure, atMs: terms.nowMs };
+      if (failure === 'connect') this.#reached = false;
       this.#watch?.failed(work, attempt);
     }
     const change = this.standing.failed(ticket, attempt, terms);
     if (change === 'set aside') this.#watch?.setAside(attempt, this.standing.untilMs - terms.nowMs);
     return change;
+  }
+
+  /** Takes the result of a trial without a request. It does not set the replica aside: a request may succeed all the same. */
+  tried(failure: FailureDetail | undefined, nowMs: number): void {
+    this.#reached = failure === undefined;
+    if (failure !== undefined) this.#lastFailure = { failure: failure.failure, atMs: nowMs };
+    // The last failure was a trial's.
+    else if (this.#failed === 0) this.#lastFailure = undefined;
   }
 
   /** Restores it without a trial. */
@@ -92,6 +103,7 @@ export class Replica {
       usableAgoMs: this.#usableAtMs === undefined ? undefined : nowMs - this.#usableAtMs,
       lastFailure: last === undefined ? undefined : { failure: last.failure, agoMs: nowMs - last.atMs },
       asideMs: aside ? Math.max(0, untilMs - nowMs) : undefined,
+      reached: this.#reached,
     };
   }
 }

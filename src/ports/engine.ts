@@ -125,6 +125,16 @@ export interface ReplicaHealth {
   readonly lastFailure: { readonly failure: AttemptFailure; readonly agoMs: number } | undefined;
   /** How much longer the replica stays set aside: 0 when the next request will try it, `undefined` when it is not set aside. */
   readonly asideMs: number | undefined;
+  /** Whether it could be used when it was last tried, by a request or without one; `undefined` before that. */
+  readonly reached: boolean | undefined;
+}
+
+/** The result of a trial without a request: whether a connection could be made. */
+export interface ReplicaTrial {
+  /** Without credentials. */
+  readonly url: string;
+  /** `undefined` if the replica can be used, as far as the trial shows. */
+  readonly failure: FailureDetail | undefined;
 }
 
 /** Work with a callback for its result, invoked exactly once and never before `translate` has returned. It must not throw. */
@@ -147,6 +157,8 @@ export interface ReplicaPairs {
   /** Without credentials. */
   readonly url: string;
   readonly pairs: PairTest | AttemptFailure;
+  /** With a failure: what is known of it. */
+  readonly detail?: FailureDetail;
 }
 
 /** A complete HTTP answer of an engine, within the size limit. */

@@ -2,7 +2,7 @@
 // periodically.
 import type { LanguageTable, PairTest } from '../domain/languages.ts';
 import { pairsOfList } from '../domain/pair-list.ts';
-import type { ReplicaPairs } from '../ports/engine.ts';
+import type { FailureDetail, ReplicaPairs } from '../ports/engine.ts';
 import type { Log } from '../ports/log.ts';
 
 /** `any`: every pair of the language list. `ask`: those that the engine reports. Otherwise an explicit list. */
@@ -20,6 +20,8 @@ export interface EnginePairsOptions {
   /** Called when the replicas offer different pairs than before. */
   readonly onChange: () => void;
   readonly log: Log;
+  /** What an operator should do about a failure. */
+  readonly adviceFor: (failure: FailureDetail) => string;
   /** Schedules a callback and returns a function that cancels it; replaced in tests. */
   readonly later?: ((run: () => void, ms: number) => () => void) | undefined;
 }
@@ -27,6 +29,8 @@ export interface EnginePairsOptions {
 const ASK_EVERY_MS = 600_000;
 /** A replica that did not answer, perhaps because it is starting, is queried again sooner. The delay doubles each time. */
 const ASK_AGAIN_MS = 5000;
+/** The longest delay while no replica has answered at all. */
+const ASK_NOBODY_MS = 60_000;
 const LOGGED_PAIRS_MAX = 50;
 
 export class EnginePairs {
@@ -90,23 +94,34 @@ export class EnginePairs {
   }
 
   #pauseMs(): number {
-    const againMs = Math.min(this.#againMs, ASK_EVERY_MS);
+    const againMs = Math.min(this.#againMs, this.#reported.size === 0 ? ASK_NOBODY_MS : ASK_EVERY_MS);
     this.#againMs = this.#silent.size === 0 ? ASK_AGAIN_MS : againMs * 2;
     return this.#silent.size === 0 ? ASK_EVERY_MS : againMs;
   }
 
   /** Ignores an answer without a single pair of ours: an engine that is still loading its models would take the service offline. */
-  #take({ url, pairs }: ReplicaPairs): void {
+  #take({ url, pairs, detail }: ReplicaPairs): void {
     const failure = typeof pairs === 'string' ? pairs : this.#pairsOf([pairs]).length === 0 ? 'no_pair_of_ours' : undefined;
     if (failure === undefined) {
       this.#silent.delete(url);
       this.#reported.set(url, pairs as PairTest);
       return;
     }
-    const { engine, log } = this.#options;
-    const words = 'an engine replica did not report its pairs: the known ones are kept';
-    if (!this.#silent.has(url)) log.warn(words, { engine, replica: url, failure });
+    if (!this.#silent.has(url)) this.#warn(url, failure, detail);
     this.#silent.add(url);
+  }
+
+  #warn(replica: string, failure: string, detail: FailureDetail | undefined): void {
+    const { engine, log, adviceFor } = this.#options;
+    const { status, cause } = detail ?? {};
+    log.warn('an engine replica did not report its pairs: the known ones are kept', {
+      engine,
+      replica,
+      failure,
+      ...(status === undefined ? {} : { status }),
+      ...(cause === undefined ? {} : { cause }),
+      ...(detail === undefined ? {} : { advice: adviceFor(detail) }),
+    });
   }
 
   /** Leaves `test` unchanged if nothing has changed. */

@@ -15,7 +15,7 @@ export interface OfferedByConfig {
   readonly rules: readonly RoutingRule[] | undefined;
 }
 
-export interface OfferedLanguagesOptions extends Pick<EnginePairsOptions, 'log' | 'later'> {
+export interface OfferedLanguagesOptions extends Pick<EnginePairsOptions, 'log' | 'adviceFor' | 'later'> {
   readonly config: OfferedByConfig;
   readonly engines: readonly (Pick<EnginePairsOptions, 'ask'> & { readonly name: string; readonly can: OfferedCapabilities })[];
   /** There is a single engine without a name of its own. */
@@ -34,9 +34,9 @@ export class OfferedLanguages {
     this.#config = options.config;
     const { table, pairs } = options.config;
     for (const { name, ask } of options.engines) {
-      const { log, later } = options;
+      const { log, adviceFor, later } = options;
       const onChange = (): void => void (this.current = this.#made());
-      this.#pairs.set(name, new EnginePairs({ engine: name, table, pairs: pairs.get(name)!, ask, onChange, log, later }));
+      this.#pairs.set(name, new EnginePairs({ engine: name, table, pairs: pairs.get(name)!, ask, onChange, log, adviceFor, later }));
     }
     this.current = this.#made();
   }

@@ -99,7 +99,8 @@ test.each([
 describe.each([...builtInProtocols.keys()])('an engine that speaks %s', (protocol) => {
   test('translates one sentence, once', async () => {
     const { url, requests } = await scripted(protocol);
-    const { ended, replicas } = await check({ protocol, urls: [url] });
+    // With both languages given, no list of pairs is asked for.
+    const { ended, replicas } = await check({ protocol, urls: [url] }, '--from', 'EN', '--to', 'DE');
     const text = '[DE] The house is big.';
     expect([ended.status, ended.stderr]).toEqual([0, '']);
     expect(replicas).toEqual([{ engine: 'default', url, ok: true, ms: NUMBER, text, echoes_id: true }]);
@@ -339,11 +340,13 @@ describe('the real Apertium', () => {
   });
   afterAll(() => apertium.stop());
 
-  test('translates a pair that it has, and reports a missing pair and a wrong path', async () => {
+  test('translates a pair that it has, by default one that it offers, and reports a missing pair and a wrong path', async () => {
     const engine = { protocol: 'apertium', urls: [apertium.url] };
+    expect((await check(engine)).replicas).toMatchObject([{ ok: true, text: 'La casa es grande.' }]);
+    expect((await check(engine, '--from', 'ES')).replicas).toMatchObject([{ ok: true, text: 'The house is big.' }]);
     expect((await check(engine, '--to', 'ES')).replicas).toMatchObject([{ ok: true, text: 'La casa es grande.' }]);
     expect((await check(engine, '--from', 'ES', '--to', 'EN')).replicas).toMatchObject([{ ok: true, text: 'The house is big.' }]);
-    expect(await failureOf(engine)).toMatchObject({ failure: 'unsupported_pair', status: 400 });
+    expect(await failureOf(engine, '--to', 'DE')).toMatchObject({ failure: 'unsupported_pair', status: 400 });
     const elsewhere = { protocol: 'apertium', urls: [`${apertium.url}/apertium`] };
     expect(await failureOf(elsewhere, '--to', 'ES')).toMatchObject({ failure: 'status', status: 404 });
   });

@@ -14,6 +14,7 @@ export function sampleStates(nowMs: number): ProcessStates {
       usableAgoMs: 40,
       lastFailure: { failure: 'timeout', agoMs: 251_000 },
       asideMs: undefined,
+      reached: true,
     },
     {
       engine: 'default',
@@ -23,6 +24,7 @@ export function sampleStates(nowMs: number): ProcessStates {
       usableAgoMs: 55,
       lastFailure: { failure: 'reset', agoMs: 24_000 },
       asideMs: undefined,
+      reached: true,
     },
   ] as const;
   const rest = { openSettlements: 0, replicas, storeAnswers: true, storeTookMs: 0.42, draining: false };

@@ -19,8 +19,8 @@ export const engineCheck: Command = {
   usage: '[--from CODE] [--to CODE] [--engine-url URL]... [--engine-protocol NAME]',
   about: 'Exits with 1 if a replica cannot translate. Makes one attempt at each replica; needs neither store nor gateway.',
   flags: {
-    from: { kind: 'text', value: 'CODE', summary: 'language of the sentence', fallback: 'EN' },
-    to: { kind: 'text', value: 'CODE', summary: 'language to translate it to', fallback: 'DE' },
+    from: { kind: 'text', value: 'CODE', summary: 'language of the sentence', fallback: 'EN, or one that is offered' },
+    to: { kind: 'text', value: 'CODE', summary: 'language to translate it to', fallback: 'DE, or one that is offered' },
     ...ENGINE_FLAGS,
   },
   examples: ['lingate engine check', 'lingate engine check --from EN --to ES --json'],
@@ -39,16 +39,17 @@ export const engineCheck: Command = {
   },
 };
 
-function pairOf(context: CommandContext, { languages: table }: Config): CheckedPair {
+/** Without what was not given. */
+function pairOf(context: CommandContext, { languages: table }: Config): Partial<CheckedPair> {
   const languages = new Languages(table);
   const [from, to] = [context.text('from'), context.text('to')];
-  const sourceLang = languages.source(from ?? 'EN') ?? (from === undefined ? table.sources[0]!.code : undefined);
-  if (sourceLang === undefined)
+  const sourceLang = from === undefined ? undefined : languages.source(from);
+  if (from !== undefined && sourceLang === undefined)
     throw new UsageError(`--from: ${JSON.stringify(from)} is not a source language; the source languages are ${codesOf(table.sources)}`);
-  const targetLang = targetOf(languages, to ?? 'DE') ?? (to === undefined ? table.targets[0]!.code : undefined);
-  if (targetLang === undefined)
+  const targetLang = to === undefined ? undefined : targetOf(languages, to);
+  if (to !== undefined && targetLang === undefined)
     throw new UsageError(`--to: ${JSON.stringify(to)} is not a target language; the target languages are ${codesOf(table.targets)}`);
-  return { sourceLang, targetLang };
+  return { ...(sourceLang === undefined ? {} : { sourceLang }), ...(targetLang === undefined ? {} : { targetLang }) };
 }
 
 /** For a base code, its first variant. */

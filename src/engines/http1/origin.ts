@@ -2,7 +2,7 @@
 import { connect as connectTcp, isIP } from 'node:net';
 import type { OnReadOpts, Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import type { FailureCause } from '../../ports/engine.ts';
+import type { FailureCause, FailureDetail } from '../../ports/engine.ts';
 
 const CAUSES: Readonly<Record<string, FailureCause>> = {
   ECONNREFUSED: 'refused',
@@ -47,6 +47,22 @@ export class Origin {
     this.readyEvent = secure ? 'secureConnect' : 'connect';
     this.#hostname = url.hostname.replace(/^\[|\]$/g, '');
     this.#port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
+  }
+
+  /** Connects, with the TLS handshake, and disconnects: `undefined`, or why it failed. Never rejects. */
+  reach(withinMs: number): Promise<FailureDetail | undefined> {
+    return new Promise((resolve) => {
+      const socket = this.open({ buffer: Buffer.alloc(1), callback: () => true });
+      const end = (failure: FailureDetail | undefined): void => {
+        clearTimeout(timer);
+        socket.destroy();
+        resolve(failure);
+      };
+      const timer = setTimeout(() => end({ failure: 'connect', cause: 'silent' }), withinMs);
+      socket.once(this.readyEvent, () => end(undefined));
+      // Stays registered: the first error ends it, and a later one must not end the process.
+      socket.on('error', (error) => end({ failure: 'connect', cause: connectCauseOf(error, this.readyEvent === 'secureConnect') }));
+    });
   }
 
   open(onread: OnReadOpts): Socket {

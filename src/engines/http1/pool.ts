@@ -1,6 +1,6 @@
 // The connection pool of one replica, with a bounded number of connections and a bounded queue.
 import { performance } from 'node:perf_hooks';
-import type { AttemptFailure, EngineCall, EngineResponse, FailureCause } from '../../ports/engine.ts';
+import type { AttemptFailure, EngineCall, EngineResponse, FailureCause, FailureDetail } from '../../ports/engine.ts';
 import { Origin } from './origin.ts';
 import { fixedLines, requestText } from './request.ts';
 import type { RequestText } from './request.ts';
@@ -96,6 +96,11 @@ export class Pool implements ClientOwner {
     this.checksIds = limits.checkIds ?? true;
     this.idle = new IdleSockets(this.#nowMs, this);
     this.#turns = new TeamTurns(limits.connectionsMax, limits.teamShare ?? TEAM_SHARE, this.#nowMs);
+  }
+
+  /** Tries a connection of its own, which counts against no limit: `undefined`, or why it failed. Never rejects. */
+  reach(withinMs: number): Promise<FailureDetail | undefined> {
+    return this.#origin.reach(withinMs);
   }
 
   /** Starts a call; `settle` is called exactly once. */

@@ -48,6 +48,7 @@ function simulatedBalancer(world: World): AttemptwiseEngine {
     setUrls: () => undefined,
     health: () => [],
     load: () => ({ inFlight: 0, waiting: 0 }),
+    tryAll: () => Promise.resolve([]),
     askPairs: undefined,
     close: () => Promise.resolve(),
     first: (work, cancellation, done) => tell(attempt(work, cancellation), (first) => done(first, REPLICA)),

@@ -11,6 +11,7 @@ const UNUSED: EngineReplica = {
   usableAgoMs: undefined,
   lastFailure: undefined,
   asideMs: undefined,
+  reached: undefined,
 };
 const merged = (...processes: readonly EngineReplica[][]) => mergeReplicas(processes.map((replicas) => ({ replicas })));
 

@@ -115,6 +115,7 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
     const made = await report<KeyReport>('key', 'create', '--team', team, '--mode', 'live', '--label', 'backend');
     expect(made).toEqual({
       key_id: expect.stringMatching(ULID) as string,
+      label: 'backend',
       key: expect.stringMatching(/^la_live_[A-Za-z0-9]{40}$/) as string,
       display: made.key.slice(0, 12),
       mode: 'live',

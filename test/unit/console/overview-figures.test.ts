@@ -20,6 +20,7 @@ const UNUSED: EngineReplica = {
   usableAgoMs: undefined,
   lastFailure: undefined,
   asideMs: undefined,
+  reached: undefined,
 };
 const QUIET: ProcessState = {
   steps: [],

@@ -96,7 +96,9 @@ describe.each(['apertium', 'libretranslate', 'mtranserver'])('%s', (name) => {
 
   test('treats an error as a failure, whatever its body says', async () => {
     scripted.always(status(500, JSON.stringify(libre(['en', 'es']))));
-    expect(await asking(builtInProtocols.get(name)!)).toEqual([{ url: scripted.url, pairs: 'status' }]);
+    expect(await asking(builtInProtocols.get(name)!)).toEqual([
+      { url: scripted.url, pairs: 'status', detail: { failure: 'status', status: 500, cause: undefined } },
+    ]);
   });
 });
 

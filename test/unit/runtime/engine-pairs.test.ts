@@ -47,7 +47,14 @@ function open(pairs: PairsMode, canTell = true): OfferedLanguages {
   };
   const can = { formats: ['text' as const], formality: true, glossaries: true, detection: true };
   const engines = [{ name: 'default', can, ask: canTell ? ask : undefined }];
-  return new OfferedLanguages({ config: said(TABLE, pairs), engines, isOne: true, log, later });
+  return new OfferedLanguages({
+    config: said(TABLE, pairs),
+    engines,
+    isOne: true,
+    log,
+    adviceFor: ({ failure }) => `about ${failure}`,
+    later,
+  });
 }
 
 /** The offer by configuration. */
