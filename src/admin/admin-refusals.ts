@@ -1,5 +1,6 @@
 // Turns the result of an operation into the admin API's answer: a problem, or the value with its audit members.
 import type { Refusal } from '../core/outcome.ts';
+import { placeOf } from '../core/error-place.ts';
 import { refuse } from '../core/problem.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Log } from '../ports/log.ts';
@@ -23,7 +24,7 @@ export const KEY_OF_ANOTHER = refuse('validation_error', 'Idempotency-Key: was a
 
 /** Logs an error that was thrown, and answers nothing of it. */
 export function bugRefusal(log: Log, requestId: string, where: string, error: unknown): Refusal {
-  log.error('a bug', { request_id: requestId, where, reason: error instanceof Error ? error.name : typeof error });
+  log.error('a bug', { request_id: requestId, where, reason: placeOf(error) });
   return refuse('internal_error', 'Something unexpected failed on our side.');
 }
 

@@ -1,6 +1,6 @@
 // Reports on each engine replica: attempts as metrics, failures and setting aside in the log.
 import type { ReplicaWatch } from '../engines/replica.ts';
-import { placeOf } from '../ops/json-log.ts';
+import { placeOf } from '../core/error-place.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
 import type { EngineWork, FailureDetail } from '../ports/engine.ts';
 import type { Log } from '../ports/log.ts';

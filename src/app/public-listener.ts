@@ -5,7 +5,7 @@ import { ProblemWriter } from '../core/problem-writer.ts';
 import { Router } from '../core/router.ts';
 import { OVERLOADED } from '../domain/refusals.ts';
 import { keyOwnerSlot } from '../domain/slots.ts';
-import { placeOf } from '../ops/json-log.ts';
+import { placeOf } from '../core/error-place.ts';
 import type { Log } from '../ports/log.ts';
 import type { Listener, ListenerOptions } from '../server/listener.ts';
 import type { Chains } from './chain.ts';

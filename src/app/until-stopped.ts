@@ -1,4 +1,5 @@
 // Keeps a gateway running until a signal, or an uncaught bug, stops it.
+import { placeOf } from '../core/error-place.ts';
 import { constants } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import type { Log } from '../ports/log.ts';
@@ -88,7 +89,7 @@ export function stopAsked(log: Log, signals: readonly NodeJS.Signals[]): Promise
   // The state after a bug is unknown: requests in flight may finish, no new ones begin, and a supervisor restarts the process.
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error: unknown) => {
-      log.error('a bug outside any request', { kind: event, name: error instanceof Error ? error.name : typeof error });
+      log.error('a bug outside any request', { kind: event, reason: placeOf(error) });
       process.exitCode = 1;
       asked.resolve(event);
     });

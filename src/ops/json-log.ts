@@ -51,18 +51,6 @@ function standardOutput(pieceBytes: number): LogDestination {
   return output;
 }
 
-/** The message of a bug may quote a caller's text, so only its class and where it was thrown are logged. */
-export function placeOf(error: unknown): string {
-  if (!(error instanceof Error)) return typeof error;
-  const name = /^\w{1,80}$/.test(error.name) ? error.name : 'Error';
-  // Whatever threw it may have changed how stacks are made.
-  const stack: unknown = error.stack;
-  if (typeof stack !== 'string') return name;
-  const frames = stack.slice(`${error.name}: ${error.message}`.length);
-  const at = frames.split('\n').find((line) => line.trimStart().startsWith('at '));
-  return `${name} ${at?.trim() ?? ''}`;
-}
-
 /** Collects request lines for a destination, and writes them in batches. */
 class GatheredLines implements AccessLog {
   readonly #destination: LogDestination;

@@ -1,5 +1,7 @@
 // Scans all teams in the background, page by page, for those near a limit: quota, credit, or a long unused key.
+import { placeOf } from '../core/error-place.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Log } from '../ports/log.ts';
 import type { TeamRegistry, TeamSummary } from '../ports/team-registry.ts';
 import type { CreditLow, KeyUnused, QuotaNearlyUsed, TeamsNearLimits } from '../ports/teams-near-limits.ts';
@@ -71,9 +73,12 @@ export class TeamWatch {
   async #page(pass: Pass, after: string | undefined, startedAtMs: number): Promise<void> {
     const { teams, settings, log, now } = this.#options;
     // A rejection is a bug of the store, which must not end the process.
-    const page = await teams.pageSummaries({ after, limit: PAGE, search: undefined }).catch(() => undefined);
-    if (page === undefined || isUnavailable(page)) {
-      if (!this.#failing && !this.#closed) log.warn('the teams could not be read: their metrics stay as they were');
+    const page = await teams
+      .pageSummaries({ after, limit: PAGE, search: undefined })
+      .catch((error: unknown): StoreUnavailable => ({ kind: 'unavailable', cause: placeOf(error) }));
+    if (isUnavailable(page)) {
+      const { cause } = page;
+      if (!this.#failing && !this.#closed) log.warn('the teams could not be read: their metrics stay as they were', { cause });
       this.#failing = true;
       return this.#wait(settings.everyMs, () => this.#begin());
     }
