@@ -166,7 +166,9 @@ function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions)
   };
   return {
     'access-log': accessLogStep({
-      logs: [parts.access, metrics.requests, parts.live, parts.recent],
+      logs: [metrics.requests, parts.live, parts.recent],
+      written: parts.access,
+      quietPaths: config.listenQuietPaths,
       now,
       client: config.listenTrustedProxies.length === 0 ? undefined : client,
     }),

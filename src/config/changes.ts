@@ -73,6 +73,7 @@ export const FIXED_MEMBERS: Readonly<Record<string, (config: Config) => unknown>
   listener: (c) => c.listener,
   listen_trusted_proxies: (c) => c.listenTrustedProxies,
   listen_client_address: (c) => c.listenClientAddress,
+  listen_quiet_paths: (c) => [...c.listenQuietPaths],
   // Its files are reloaded; whether there is TLS is decided at startup.
   tls: (c) => c.tls !== undefined,
   'service.name': (c) => c.service.name,

@@ -61,6 +61,8 @@ export function toConfig(raw: ConfigFile, file: string, sources: ConfigOrigins, 
     listenTrustedProxies: raw.listen_trusted_proxies as readonly string[],
     /** The header in which these proxies name the client. */
     listenClientAddress: raw.listen_client_address,
+    /** Paths of probes, which have no line in the log. */
+    listenQuietPaths: new Set(raw.listen_quiet_paths as readonly string[]) as ReadonlySet<string>,
     /** Absolute paths; `undefined` without TLS. */
     tls: raw.tls && { certFile: besideFile(raw.tls.cert_file, file), keyFile: besideFile(raw.tls.key_file, file) },
     service: toService(raw.service),

@@ -143,6 +143,7 @@ export const ConfigFile = Type.Object(
     listener: Type.Enum(['auto', 'uws', 'node'], { default: 'auto' }),
     listen_trusted_proxies: list('an IP address or a range, for example 10.0.0.0/8', isAddressOrRange, 100, []),
     listen_client_address: Type.Enum(['x-forwarded-for', 'forwarded'], { default: 'x-forwarded-for' }),
+    listen_quiet_paths: list('a path, for example /health', (path) => /^\/[!-~]{0,255}$/.test(path), 100, ['/livez', '/readyz', '/health']),
     tls: Type.Optional(Type.Object({ cert_file: matching(FILE, /^[^\0]+$/), key_file: matching(FILE, /^[^\0]+$/) }, closed)),
     service: Type.Object(
       {

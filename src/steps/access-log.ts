@@ -8,13 +8,16 @@ import type { AccessEntry, AccessLog } from '../ports/access-entry.ts';
 export interface AccessLogOptions {
   /** Each receives every entry. */
   readonly logs: readonly AccessLog[];
+  /** Does not receive those of requests for quiet paths. */
+  readonly written: AccessLog;
+  readonly quietPaths: ReadonlySet<string>;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
   /** Reads the client's address from a request's fields. Without it, only requests with address-restricted keys are logged with one. */
   readonly client?: ClientAddressReader | undefined;
 }
 
-export function accessLogStep({ logs, now, client }: AccessLogOptions): HeadStep {
+export function accessLogStep({ logs, written, quietPaths, now, client }: AccessLogOptions): HeadStep {
   return {
     kind: 'head',
     name: 'access-log',
@@ -44,6 +47,7 @@ export function accessLogStep({ logs, now, client }: AccessLogOptions): HeadStep
         engineMs: stats?.engineMs ?? 0,
       };
       for (const log of logs) log.record(entry);
+      if (!quietPaths.has(x.head.path)) written.record(entry);
     },
   };
 }

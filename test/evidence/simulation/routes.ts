@@ -40,7 +40,7 @@ export function simulatedRoutes({ world, client, engine, settlements, log: recor
   const { scenario } = world;
   const now = () => performance.now();
   const cache = new LruKeyCache({ directory: client.keys, keysMax: KEYS_MAX, now, onLookup: () => undefined });
-  const log = accessLogStep({ logs: [{ record }], now });
+  const log = accessLogStep({ logs: [], written: { record }, quietPaths: new Set(), now });
   const addresses = clientAddressReader([], 'x-forwarded-for');
   const known = [
     log,
