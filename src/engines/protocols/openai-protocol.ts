@@ -9,6 +9,9 @@ import { bearer, jsonObjectOf, postJson, unusable } from './json-call.ts';
 import { lacksModel, tokensOf, translationsIn } from './openai-judge.ts';
 import { answerSchema, systemPrompt, userMessage } from './openai-prompt.ts';
 
+/** What makes the answer readable, and its texts and model right. */
+const OURS = ['model', 'messages', 'response_format', 'stream', 'n'];
+
 const Options = Type.Object({
   model: Type.String({ minLength: 1, maxLength: 200, description: "The server's name for the model." }),
   api_key: Type.Optional(secret('The key, if the server requires one.')),
@@ -29,6 +32,17 @@ const Options = Type.Object({
       description: 'Added to the system prompt: style, audience, words to keep. The same for every caller.',
     }),
   ),
+  body: Type.Optional(
+    Type.Refine(
+      Type.Record(Type.String(), Type.Unknown(), {
+        is: `a mapping without ${OURS.join(', ')}`,
+        description:
+          'Members added to each call, for example `{ chat_template_kwargs: { enable_thinking: false } }`. They replace `temperature` and `max_tokens`; `null` leaves one of these out.',
+      }),
+      (value) => !OURS.some((name) => Object.hasOwn(value as object, name)),
+      () => `must not have ${OURS.join(', ')}`,
+    ),
+  ),
 });
 
 interface Settings {
@@ -37,6 +51,7 @@ interface Settings {
   readonly schema: 'json_schema' | 'none';
   readonly max_tokens_per_character: number;
   readonly instructions?: string;
+  readonly body?: Readonly<Record<string, unknown>>;
 }
 
 /** For the braces, quotes and keys around each translation. */
@@ -93,5 +108,12 @@ function requestOf(text: readonly string[], work: EngineWork, settings: Settings
       { role: 'user', content: userMessage(text, work) },
     ],
     response_format: settings.schema === 'none' ? undefined : { type: 'json_schema', json_schema: schema },
+    ...added(settings.body),
   };
+}
+
+/** A member that is `null` becomes `undefined`, which JSON leaves out. */
+function added(body: Settings['body']): object {
+  if (body === undefined) return {};
+  return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, value ?? undefined]));
 }

@@ -3,6 +3,7 @@ import { LLMock } from '@copilotkit/aimock';
 import OpenAI from 'openai';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openAiProtocol } from '../../../../src/engines/protocols/openai-protocol.ts';
+import { faultsOf } from '../../../../src/config/faults.ts';
 import type { EngineOptions } from '../../../../src/engines/open-engine.ts';
 import type { EngineResult, EngineTokens } from '../../../../src/ports/engine.ts';
 import { startScriptedEngine } from '../../../../src/testing/scripted-engine.ts';
@@ -93,6 +94,19 @@ describe('a request', () => {
     expect(await room(['x'.repeat(1000)], 4)).toBeGreaterThanOrEqual(4000);
     expect((await room(['x'.repeat(1000)], 8)) - (await room(['x'.repeat(1000)], 4))).toBe(4000);
     expect(await room(['👍👍'], 1)).toBe(await room(['ab'], 1));
+  });
+
+  test('has the operator’s own members; they replace ours, and null leaves one out', async () => {
+    const body = { chat_template_kwargs: { enable_thinking: false }, temperature: null, max_tokens: 7 };
+    const call = JSON.parse((await sent({ text: ['a'] }, { ...OPTIONS, body })).body) as Record<string, unknown>;
+    expect(call).toMatchObject({ chat_template_kwargs: { enable_thinking: false }, max_tokens: 7, model: OPTIONS.model });
+    expect(call).not.toHaveProperty('temperature');
+  });
+
+  test.each(['model', 'messages', 'response_format', 'stream', 'n'])('%s cannot be replaced', (name) => {
+    const options = { model: 'm', schema: 'none', max_tokens_per_character: 4, body: { [name]: 1 } };
+    expect(faultsOf(openAiProtocol.options!, options).map(({ path }) => path)).toEqual(['body']);
+    expect(faultsOf(openAiProtocol.options!, { ...options, body: { top_p: 1 } })).toEqual([]);
   });
 
   test('has the same system prompt as every other, with the operator’s instructions at its end', async () => {
