@@ -39,6 +39,7 @@ export { chargedCharacters, chargeSlot, refusedCharge, spareCharacters } from '.
 export type { Charge, GlossaryReference } from './domain/charge.ts';
 export type { TranslateRequest } from './domain/translate-request.ts';
 export type { ChangedTexts, KnownTexts, TextAnswer, TextChange, TextWork } from './domain/text-stages.ts';
+export type { OfferedCapabilities, Want } from './domain/engine-offer.ts';
 export type { EngineGlossary, TextFormat, TranslationOptions } from './domain/translation-options.ts';
 export type { KeyOwner } from './domain/api-key.ts';
 export { secret } from './domain/option-schema.ts';
