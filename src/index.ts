@@ -63,6 +63,8 @@ export type { Credential, CredentialReader } from './domain/api-key.ts';
 export { FORM_BODY_HEADERS, isFormType, readFormBody, readQuery } from './domain/form-body.ts';
 export type { FormBody } from './domain/form-body.ts';
 export { isMultipartType, readMultipartBody } from './domain/multipart-body.ts';
+export { parseJson } from './domain/json-bounds.ts';
+export type { JsonBounds } from './domain/json-bounds.ts';
 export { JSON_BODY_HEADERS, readJsonBody } from './domain/json-body.ts';
 export type { JsonBody, ListLimit } from './domain/json-body.ts';
 export { baseCode, dictionaryFor } from './domain/dictionary-choice.ts';

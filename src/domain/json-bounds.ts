@@ -54,6 +54,21 @@ export function jsonFault(bytes: Buffer, text: string, bounds: JsonBounds = USUA
   return undefined;
 }
 
+const BYTE_ORDER_MARK = '\ufeff';
+
+/** Parses JSON from a server, within bounds; beyond them it is `too_large`, and never parsed. */
+export function parseJson(body: Uint8Array, bounds?: JsonBounds): { readonly value: unknown } | 'not_json' | 'too_large' {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+  const text = jsonText(bytes);
+  if (text === undefined) return 'not_json';
+  if (jsonFault(bytes, text, bounds) !== undefined) return 'too_large';
+  try {
+    return { value: JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text) as unknown };
+  } catch {
+    return 'not_json';
+  }
+}
+
 /** Stops at the first fault. It may count malformed JSON differently from a parser, but that is rejected either way. */
 function scanned(bytes: Buffer, { containersMax, membersMax, valuesMax }: JsonBounds): string | undefined {
   let depth = 0;

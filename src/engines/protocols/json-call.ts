@@ -1,6 +1,6 @@
 // What adapters share: requests with headers and JSON bodies, and answers parsed into JSON or classified by what is wrong.
 import { nextTurn } from '../../core/turns.ts';
-import { jsonFault, jsonText } from '../../domain/json-bounds.ts';
+import { parseJson } from '../../domain/json-bounds.ts';
 import type { JsonBounds } from '../../domain/json-bounds.ts';
 import type { PairTest } from '../../domain/languages.ts';
 import type { Attempt, AttemptFailure, EngineResponse, EngineWire, EngineWork, Translation } from '../../ports/engine.ts';
@@ -19,7 +19,6 @@ export type CallResult = EngineResponse | AttemptFailure;
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 const ERROR_BYTES_MAX = 16_384;
-const BYTE_ORDER_MARK = '\ufeff';
 /** For lists of pairs, which are longer than any translation: 200 languages, each with all others as its targets. */
 export const LIST_BOUNDS: JsonBounds = { containersMax: 10_000, membersMax: 20_000, valuesMax: 40_000 };
 /** Pairs that one turn of the event loop takes in: about a millisecond. */
@@ -66,20 +65,7 @@ export function jsonObjectOf(result: CallResult, bounds?: JsonBounds): JsonObjec
 export function jsonValueOf(result: CallResult, bounds?: JsonBounds): { readonly value: unknown } | AttemptFailure {
   if (typeof result === 'string') return result;
   if (result.status !== 200) return 'status';
-  const { body } = result;
-  return readJson(Buffer.from(body.buffer, body.byteOffset, body.length), bounds);
-}
-
-/** Parses what an engine wrote, within the bounds that hold for callers; beyond them it is `too_large`. */
-export function readJson(bytes: Buffer, bounds?: JsonBounds): { readonly value: unknown } | AttemptFailure {
-  const text = jsonText(bytes);
-  if (text === undefined) return 'not_json';
-  if (jsonFault(bytes, text, bounds) !== undefined) return 'too_large';
-  try {
-    return { value: JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text) as unknown };
-  } catch {
-    return 'not_json';
-  }
+  return parseJson(result.body, bounds);
 }
 
 /** Whether the beginning of an error body matches. Nothing else is read from it. */

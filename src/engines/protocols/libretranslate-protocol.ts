@@ -28,6 +28,8 @@ const Options = Type.Object({
 type Context = AttemptContext<{ readonly api_key?: string; readonly codes: Readonly<Record<string, string>> }>;
 
 const LETTER = /\p{L}/u;
+/** A decoy is short; to search a long text without letters would take longer than to parse it. */
+const DECOY_UNITS_MAX = 1000;
 /** "xx is not supported", "x (x) is not available as a target language from y (y)". */
 const LACKS_PAIR = /is not supported|is not available as a target/i;
 
@@ -118,7 +120,7 @@ async function send(q: string | readonly string[], { work, wire, settings }: Con
 
 /** A server with a wrong key may answer 200 with just an emoji. */
 function isDecoy(text: string, translated: string): boolean {
-  return LETTER.test(text) && !LETTER.test(translated);
+  return translated.length <= DECOY_UNITS_MAX && LETTER.test(text) && !LETTER.test(translated);
 }
 
 /** `codes` is the operator's mapping from our codes to theirs; keys may be regional or base codes. */
