@@ -39,6 +39,7 @@ export { chargedCharacters, chargeSlot, refusedCharge, spareCharacters } from '.
 export type { Charge, GlossaryReference } from './domain/charge.ts';
 export type { TranslateRequest } from './domain/translate-request.ts';
 export type { ChangedTexts, KnownTexts, TextAnswer, TextChange, TextWork } from './domain/text-stages.ts';
+export type { OfferedCapabilities, Want } from './domain/engine-offer.ts';
 export type { EngineGlossary, TextFormat, TranslationOptions } from './domain/translation-options.ts';
 export type { KeyOwner } from './domain/api-key.ts';
 export { secret } from './domain/option-schema.ts';
@@ -62,6 +63,8 @@ export type { Credential, CredentialReader } from './domain/api-key.ts';
 export { FORM_BODY_HEADERS, isFormType, readFormBody, readQuery } from './domain/form-body.ts';
 export type { FormBody } from './domain/form-body.ts';
 export { isMultipartType, readMultipartBody } from './domain/multipart-body.ts';
+export { parseJson } from './domain/json-bounds.ts';
+export type { JsonBounds } from './domain/json-bounds.ts';
 export { JSON_BODY_HEADERS, readJsonBody } from './domain/json-body.ts';
 export type { JsonBody, ListLimit } from './domain/json-body.ts';
 export { baseCode, dictionaryFor } from './domain/dictionary-choice.ts';

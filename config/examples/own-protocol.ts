@@ -1,6 +1,6 @@
 // An engine protocol: POST /mine with {"in": texts, "to": language} and a key, answered with {"out": texts}.
 import Type from 'typebox';
-import { definePlugin, secret } from 'lingate';
+import { definePlugin, parseJson, secret } from 'lingate';
 import type { EngineProtocol, EngineResponse, EngineWork, JudgeResponse } from 'lingate';
 
 const Options = Type.Object({ api_key: secret('The key of the engine.') });
@@ -24,12 +24,9 @@ export const mine: EngineProtocol<typeof Options> = {
 /** Judges the content, because an engine that answers 200 to everything must not charge anyone. */
 const judge: JudgeResponse = ({ status, body }: EngineResponse, { text }: EngineWork) => {
   if (status !== 200) return { kind: 'unusable', failure: 'status' };
-  let answer: unknown;
-  try {
-    answer = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
-  } catch {
-    return { kind: 'unusable', failure: 'not_json' };
-  }
+  const read = parseJson(body);
+  if (typeof read === 'string') return { kind: 'unusable', failure: read };
+  const answer = read.value;
   const out: unknown = typeof answer === 'object' && answer !== null && 'out' in answer ? answer.out : undefined;
   if (!Array.isArray(out) || out.length !== text.length) return { kind: 'unusable', failure: 'wrong_shape' };
   const translations = out.filter((one: unknown): one is string => typeof one === 'string');

@@ -7,7 +7,7 @@ import { holdsKey } from '../domain/api-key.ts';
 import { unknownMembers } from '../domain/caller-words.ts';
 import type { JsonMembers } from '../domain/json-body.ts';
 import { LIMIT_NAMES } from '../domain/given-key-limits.ts';
-import { jsonFault } from '../domain/json-body.ts';
+import { jsonFault } from '../domain/json-bounds.ts';
 import { judgeReason, judgeRecordName } from '../domain/record-name.ts';
 import type { JudgedText } from '../domain/record-name.ts';
 import { Type } from '../domain/schema-type.ts';
@@ -90,8 +90,9 @@ export function readBody(request: AdminRequest, route: AdminRoute, schema: TObje
   if (type !== 'application/json') return refuse('validation_error', 'Content-Type: must be application/json.');
   let value: unknown;
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(request.body);
-    const fault = jsonFault(request.body, text);
+    const { body } = request;
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+    const fault = jsonFault(Buffer.from(body.buffer, body.byteOffset, body.length), text);
     if (fault !== undefined) return refuse('validation_error', `body: ${fault}.`);
     value = JSON.parse(text);
   } catch {

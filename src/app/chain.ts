@@ -113,7 +113,10 @@ function servicesOf(config: Config, parts: ChainParts, translate: TranslateOptio
     mergedGlossary: (teamId, dictionaryIds) => parts.glossaries.merged(teamId, dictionaryIds),
     teams: parts.store.teams,
     languages: (x) => (x === undefined ? parts.offers.current.any : offerFor(x, parts.offers.current)).languages,
-    engineCanFor: (x, sourceLang, targetLang) => offerFor(x, parts.offers.current).canFor(sourceLang, targetLang),
+    engineCanFor(x, sourceLang, targetLang, wants) {
+      const offer = offerFor(x, parts.offers.current);
+      return targetLang === undefined ? offer.can : offer.canFor(sourceLang, targetLang, wants);
+    },
     refusalFor(x, options, hasGlossary) {
       const offer = offerFor(x, parts.offers.current);
       const lack = lackOf(offer, options, hasGlossary);

@@ -1,4 +1,5 @@
 // Reports on each engine replica: attempts as metrics, failures and setting aside in the log.
+import { MalformedAttempt } from '../engines/attempt-judgement.ts';
 import type { ReplicaWatch } from '../engines/replica.ts';
 import { placeOf } from '../core/error-place.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
@@ -10,12 +11,14 @@ import type { FailureLog } from '../runtime/failure-log.ts';
 export interface EngineWatchParts {
   readonly engine: string;
   readonly protocol: string;
+  /** That of the plugin with the protocol's adapter; `undefined` for our own. */
+  readonly module?: string | undefined;
   readonly metrics: Metrics;
   readonly log: Log;
   readonly failures: FailureLog;
 }
 
-export function replicaWatch({ engine, protocol, metrics, log, failures }: EngineWatchParts, replica: string): ReplicaWatch {
+export function replicaWatch({ engine, protocol, module, metrics, log, failures }: EngineWatchParts, replica: string): ReplicaWatch {
   return {
     attempted: metrics.engine(engine).replica(replica),
     failed(work, detail) {
@@ -24,24 +27,30 @@ export function replicaWatch({ engine, protocol, metrics, log, failures }: Engin
         replica,
         protocol,
         pair: pairOf(work),
-        ...wordsOf(detail),
+        ...wordsOf(detail, module),
       });
     },
     setAside(detail, forMs) {
-      log.warn('engine replica set aside', { engine, replica, ...wordsOf(detail), seconds: Math.round(forMs / 100) / 10 });
+      log.warn('engine replica set aside', { engine, replica, ...wordsOf(detail, module), seconds: Math.round(forMs / 100) / 10 });
     },
     back: () => log.info('engine replica is back', { engine, replica }),
   };
 }
 
 /** Only the known members of the detail; unknown ones are left out of the line. */
-function wordsOf({ failure, status, cause, thrown }: FailureDetail) {
+function wordsOf({ failure, status, cause, thrown }: FailureDetail, module: string | undefined) {
   return {
     failure,
     ...(status === undefined ? {} : { status }),
     ...(cause === undefined ? {} : { cause }),
-    ...(thrown === undefined ? {} : { thrown: placeOf(thrown) }),
+    ...(thrown === undefined ? {} : { thrown: bugOf(thrown, module) }),
   };
+}
+
+/** A malformed result has no place in the adapter's code, so its module is named. */
+function bugOf(thrown: unknown, module: string | undefined): string {
+  if (!(thrown instanceof MalformedAttempt)) return placeOf(thrown);
+  return `${thrown.name} (${thrown.message})${module === undefined ? '' : ` of ${module}`}`;
 }
 
 /** As written in `engine.pairs` and `routing`; `*` is a source that the caller did not name. */

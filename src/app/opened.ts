@@ -52,7 +52,7 @@ export async function openParts(config: Config, output: JsonLog, down: Teardown,
   for (const { plugin, metric } of plugins.metrics) metrics.plugin(plugin, metric);
   const failures = new FailureLog(log);
   down.add('failure log', () => failures.close());
-  const engines = openEnginesOf(config, settings, { metrics, log, failures });
+  const engines = openEnginesOf(config, settings, plugins.engineModules, { metrics, log, failures });
   metrics.engineReplicas(() =>
     [...engines.byName].flatMap(([name, engine]) =>
       engine.health().map(({ url, asideMs, reached }) => ({ engine: name, replica: url, up: asideMs === undefined && reached !== false })),
@@ -96,12 +96,14 @@ export function newStoreLine(log: Log, onNewStore: OnNewStore): (place: string) 
 function openEnginesOf(
   { limits }: Config,
   settings: readonly EngineSettings[],
+  modules: LoadedPlugins['engineModules'],
   { metrics, log, failures }: Pick<EngineWatchParts, 'metrics' | 'log' | 'failures'>,
 ): OpenEngines {
   return openEngines(
     settings.map(({ config, protocol, can, options, headers }) => {
       const meters = metrics.engine(config.name);
-      const watching = { engine: config.name, protocol: config.protocol, metrics, log, failures };
+      const { name: engine, protocol: protocolName } = config;
+      const watching = { engine, protocol: protocolName, module: modules.get(protocolName), metrics, log, failures };
       return {
         ...config,
         can,

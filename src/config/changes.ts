@@ -58,6 +58,7 @@ export const FIXED_ENGINE_MEMBERS: Readonly<Record<string, (engine: EngineConfig
   connections_max: (e) => e.connectionsMax,
   queue_max: (e) => e.queueMax,
   response_bytes_max: (e) => e.responseBytesMax,
+  response_bytes_factor: (e) => e.responseBytesFactor,
   keep_alive: (e) => e.keepAlive,
   check_ids: (e) => e.checkIds,
   batch: (e) => e.batch,

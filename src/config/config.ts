@@ -125,6 +125,8 @@ function toEngine(name: string, place: string, engine: WrittenEngine, bodyBytes:
     /** Per replica: attempts that may wait for a connection. */
     queueMax: engine.queue_max,
     responseBytesMax: engine.response_bytes_max,
+    /** An answer may be this many times as long as the body of its call. */
+    responseBytesFactor: engine.response_bytes_factor,
     /** `false`: a new connection for every call. */
     keepAlive: engine.keep_alive,
     /** Whether an answer with the `X-Request-Id` of another request is unusable. */

@@ -28,7 +28,8 @@ const engineMembers = {
   timeout_ms: whole(1, ENGINE_TIMEOUT_MS_MAX, 10_000),
   connections_max: whole(1, 10_000, 64),
   queue_max: whole(0, 1_000_000, 1024),
-  response_bytes_max: whole(1024, 1_073_741_824, 8_388_608),
+  response_bytes_max: whole(1024, 1_073_741_824, 2_097_152),
+  response_bytes_factor: whole(1, 10_000, 32),
   keep_alive: Type.Boolean({ default: true }),
   check_ids: Type.Boolean({ default: true }),
   // By default, what the protocol's engines support.

@@ -30,6 +30,8 @@ export interface LoadedPlugins extends PluginApis {
   /** In the order in which texts pass them on their way to the engine. */
   readonly textStages: readonly TextStage[];
   readonly engines: ReadonlyMap<string, EngineProtocol>;
+  /** The modules of those protocols, as named in the configuration, by protocol. */
+  readonly engineModules: ReadonlyMap<string, string>;
   /** Of every plugin that has any, with its name. */
   readonly metrics: readonly { readonly plugin: string; readonly metric: PluginMetric }[];
   /** The figures of plugins for the console, by plugin name. */
@@ -80,7 +82,7 @@ export async function loadPlugins(entries: readonly PluginEntry[], log?: Log): P
       for (const [code, problem] of own) problems.set(code, problem);
       const options = optionsOf(definition, entry.options, where);
       const parts = await setup(definition, options, own, where, log);
-      loaded.push({ name: definition.name, parts });
+      loaded.push({ name: definition.name, module: entry.module, parts });
       lines.push(...undeclaredCodes(parts.routes ?? [], own).map((fault) => `${where}: ${fault}`));
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
@@ -97,6 +99,7 @@ export async function loadPlugins(entries: readonly PluginEntry[], log?: Log): P
 
 interface NamedParts {
   readonly name: string;
+  readonly module: string;
   readonly parts: PluginParts;
 }
 
@@ -110,6 +113,7 @@ function together(loaded: readonly NamedParts[], problems: ReadonlyMap<string, L
       parts.forget === undefined ? [] : [{ plugin: name, forget: (teamId: string | undefined) => parts.forget!(teamId) }],
     ),
     engines: new Map(loaded.flatMap(({ parts }) => Object.entries(parts.engines ?? {}))),
+    engineModules: new Map(loaded.flatMap(({ module, parts }) => Object.keys(parts.engines ?? {}).map((name) => [name, module]))),
     routes: loaded.flatMap(({ name, parts }) => (parts.routes ?? []).map((route) => ({ ...route, plugin: name }))),
     documents: new Map(loaded.flatMap(({ name, parts: { document } }) => (document === undefined ? [] : [[name, document]]))),
     problems,

@@ -116,6 +116,7 @@ export class Pipeline implements Driver {
   #finish(x: Exchange, outcome: Outcome): void {
     x.outcome = outcome;
     x.onCancel(undefined);
+    if ((outcome as Outcome | null) === null) return this.#malformed(x);
     switch (outcome.kind) {
       case 'reply':
       case 'problem': {
@@ -127,7 +128,15 @@ export class Pipeline implements Driver {
         return this.#stream(x, outcome);
       case 'client_closed':
         return this.settle(x, outcome);
+      default:
+        this.#malformed(x);
     }
+  }
+
+  /** A plugin's step returned, against its type, what would never be answered. */
+  #malformed(x: Exchange): void {
+    const where = x.route.steps[x.reached - 1]?.name ?? x.route.name;
+    this.#finish(x, this.bug(x, where, new TypeError('the step returned what is no outcome')));
   }
 
   /** Settles the steps that were started, last one first. Once per exchange. */
@@ -151,7 +160,7 @@ export class Pipeline implements Driver {
     try {
       x.sink.stream(x, outcome);
     } catch (error) {
-      outcome.body.cancel();
+      (outcome as Partial<StreamReply>).body?.cancel();
       this.settle(x, this.#sendBug(x, error));
     }
   }

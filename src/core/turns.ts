@@ -8,7 +8,7 @@ import { refuse } from './problem.ts';
 const waiting: (() => void)[] = [];
 
 /** Calls `piece` in a turn of the event loop in which no other piece runs. It must not throw. */
-function inOwnTurn(piece: () => void): void {
+export function inOwnTurn(piece: () => void): void {
   waiting.push(piece);
   if (waiting.length === 1) setImmediate(run);
 }

@@ -25,8 +25,9 @@ const BY_FAILURE: Readonly<Record<AttemptFailure, FailureAdvice>> = {
   },
   status: { means: 'the answer has an error status', advice: "Check the engine's log for why it refuses the request." },
   too_large: {
-    means: 'the answer is longer than engine.response_bytes_max',
-    advice: 'Check that engine.urls leads to the engine itself; raise engine.response_bytes_max if its answers are that long.',
+    means: 'the answer has more bytes, levels or values than a translation of the request can need',
+    advice:
+      'Check that engine.urls leads to the engine itself; raise engine.response_bytes_max or response_bytes_factor if its answers are that long.',
   },
   not_json: {
     means: 'the answer is not JSON: usually a web page',

@@ -111,9 +111,14 @@ export class EngineOffer {
     return this.#routes(sourceLang, targetLang);
   }
 
-  /** What at least one of a pair's engines can do; of all engines if the pair is not offered. */
-  canFor(sourceLang: string | undefined, targetLang: string): OfferedCapabilities {
-    return this.#routes(sourceLang, targetLang)?.can ?? this.can;
+  /**
+   * What at least one of a pair's engines can do besides the wants given; of all engines if the pair is not offered, or if none
+   * can do those.
+   */
+  canFor(sourceLang: string | undefined, targetLang: string, wants: readonly Want[] = NOTHING): OfferedCapabilities {
+    const route = this.#routes(sourceLang, targetLang);
+    const left = wants.length === 0 ? route : route?.withAll(wants);
+    return typeof left === 'object' ? left.can : this.can;
   }
 
   /** Whether `more` and `less` have an effect for an offered pair. */

@@ -112,6 +112,7 @@ export class PassedTexts {
 
   #change(plugin: string, changed: ChangedTexts): void {
     checkCount(plugin, 'texts', changed.text, this.work.text);
+    checkTexts(plugin, changed.text);
     this.work = { ...this.work, text: changed.text };
     this.#taken.push({ kind: 'changed', plugin, changed });
   }
@@ -120,6 +121,7 @@ export class PassedTexts {
     const { translations } = known;
     const { text } = this.work;
     checkCount(plugin, 'translations', translations, text);
+    checkTranslations(plugin, translations, true);
     const open = countOpen(translations);
     if (open < text.length) {
       const places = this.#places ?? [...text.keys()];
@@ -151,12 +153,12 @@ export class PassedTexts {
       if (restored instanceof Promise) {
         return restored.then((late) => {
           if ('problem' in late) return late;
-          checkCount(taken.plugin, 'translations', late, taken.changed.text);
+          checkRestored(taken, late);
           return this.#back(late, engine, i - 1, lessons);
         });
       }
       if ('problem' in restored) return restored;
-      checkCount(taken.plugin, 'translations', restored, taken.changed.text);
+      checkRestored(taken, restored);
       current = restored;
     }
     for (const lesson of lessons) lesson.known.learn?.(lesson.translations, engine!);
@@ -189,6 +191,28 @@ function restoredBy(changed: ChangedTexts, translations: readonly Translation[])
 }
 
 function checkCount(plugin: string, what: string, given: readonly unknown[], wanted: readonly unknown[]): void {
-  if (given.length === wanted.length) return;
-  throw new Error(`plugin ${plugin} gave ${given.length} ${what} for ${wanted.length}`);
+  if (!Array.isArray(given)) throw new TypeError(`plugin ${plugin} gave no list of ${what}`);
+  if (given.length !== wanted.length) throw new Error(`plugin ${plugin} gave ${given.length} ${what} for ${wanted.length}`);
+}
+
+function checkRestored(
+  { plugin, changed }: Extract<StageResult, { readonly kind: 'changed' }>,
+  translations: readonly Translation[],
+): void {
+  checkCount(plugin, 'translations', translations, changed.text);
+  checkTranslations(plugin, translations, false);
+}
+
+function checkTexts(plugin: string, texts: readonly unknown[]): void {
+  for (const text of texts) if (typeof text !== 'string') throw new TypeError(`plugin ${plugin} gave a text that is none`);
+}
+
+/** Callers would be charged for a translation without a text. `open`: unknown ones may be missing. */
+function checkTranslations(plugin: string, translations: readonly unknown[], open: boolean): void {
+  for (const one of translations) {
+    if (open && one === undefined) continue;
+    if (typeof (one as Partial<Translation> | undefined | null)?.text !== 'string') {
+      throw new TypeError(`plugin ${plugin} gave a translation without a text`);
+    }
+  }
 }

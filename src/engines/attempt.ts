@@ -3,6 +3,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Cancellation } from '../core/exchange.ts';
 import { LATER } from '../core/outcome.ts';
+import { inOwnTurn } from '../core/turns.ts';
 import type {
   Attempt,
   AttemptFailure,
@@ -14,9 +15,9 @@ import type {
   EngineWork,
   FailureCause,
   JudgeResponse,
-  Translation,
   UnusableAttempt,
 } from '../ports/engine.ts';
+import { checkForm, MalformedAttempt, translationsFault } from './attempt-judgement.ts';
 import type { ConnectionUse, Pool, PoolRequest } from './http1/pool.ts';
 
 export interface AttemptTerms {
@@ -28,9 +29,11 @@ export interface AttemptTerms {
 }
 
 const NO_CALLS: readonly PoolRequest[] = [];
-const LETTER = /\p{L}/u;
-/** Anything but white space, control, format and unassigned characters and others without ink; the last one is the Braille blank. */
-const VISIBLE = /[^\p{Z}\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u;
+/**
+ * An attempt with a longer answer goes on in turns of its own, one to parse it and one for everything after that: each takes up to
+ * ten milliseconds for each MiB.
+ */
+const LONG_BYTES = 131_072;
 
 /** `echoedIds`: there was at least one answer, and each echoed the `X-Request-Id` of its call. */
 type AttemptDone = (attempt: Attempt, echoedIds: boolean) => void;
@@ -38,6 +41,7 @@ type AttemptDone = (attempt: Attempt, echoedIds: boolean) => void;
 /** Failures found in an answer, which are reported with its status. */
 const FOUND_IN_ANSWER: readonly AttemptFailure[] = [
   'status',
+  'too_large',
   'not_json',
   'wrong_shape',
   'cut_off',
@@ -59,6 +63,10 @@ export class RunningAttempt implements EngineWire, Deadlined {
   readonly #terms: AttemptTerms;
   readonly #done: AttemptDone;
   #calls: readonly PoolRequest[] = NO_CALLS;
+  /** There was a long answer. */
+  #long = false;
+  /** The adapter has made its last call, whose answer ends the attempt. */
+  #sent = false;
   /** The failure for further calls; set when the attempt has ended. */
   #ended: AttemptFailure | undefined = undefined;
 
@@ -82,22 +90,31 @@ export class RunningAttempt implements EngineWire, Deadlined {
 
   /** The only place that turns an adapter's promise into a callback. */
   run(): void {
-    let running: Promise<Attempt | typeof LATER> | typeof LATER;
     try {
-      running = this.#terms.protocol.attempt(this.#work, this, this.#terms.options);
+      const running = this.#terms.protocol.attempt(this.#work, this, this.#terms.options);
+      if (running === LATER) {
+        this.#expectCall();
+        return;
+      }
+      if (typeof (running as Partial<typeof running> | undefined)?.then !== 'function')
+        throw new MalformedAttempt('attempt: is no promise');
+      running.then(
+        (attempt) => (attempt === LATER ? this.#expectCall() : this.#judge(attempt)),
+        (error: unknown) => this.#broke(error),
+      );
     } catch (error) {
       // Deferred, so that `done` is not called before this returns.
       queueMicrotask(() => this.#broke(error));
-      return;
     }
-    if (running === LATER) return;
-    running.then(
-      (attempt) => attempt === LATER || this.#judge(attempt),
-      (error: unknown) => this.#broke(error),
-    );
+  }
+
+  /** Without a call, nothing would ever come later. */
+  #expectCall(): void {
+    if (!this.#sent) queueMicrotask(() => this.#broke(new MalformedAttempt('attempt: is LATER without send')));
   }
 
   send(call: EngineCall, judge: JudgeResponse): typeof LATER {
+    this.#sent = true;
     if (this.#ended !== undefined) return LATER;
     let started = false;
     const settle = (result: EngineResponse | AttemptFailure): void => {
@@ -111,14 +128,8 @@ export class RunningAttempt implements EngineWire, Deadlined {
         this.#fail(result);
         return;
       }
-      let attempt: Attempt;
-      try {
-        attempt = judge(result, this.#work);
-      } catch (error) {
-        this.#broke(error);
-        return;
-      }
-      this.#judge(attempt);
+      if (!this.#takesLong(result)) this.#judgeAnswer(result, judge);
+      else inOwnTurn(() => this.#judgeAnswer(result, judge));
     };
     const request = this.#replica.call(call, this.#connection, settle, this.#asker());
     started = true;
@@ -126,34 +137,42 @@ export class RunningAttempt implements EngineWire, Deadlined {
     return LATER;
   }
 
-  #judge(attempt: Attempt): void {
-    let fits: boolean;
+  #takesLong({ body }: EngineResponse): boolean {
+    if (body.length > LONG_BYTES) this.#long = true;
+    return body.length > LONG_BYTES;
+  }
+
+  #judgeAnswer(response: EngineResponse, judge: JudgeResponse): void {
+    if (this.#ended !== undefined) return;
+    let attempt: Attempt;
     try {
-      if (attempt.tokens !== undefined) this.#terms.onTokens?.(attempt.tokens);
-      // Callers are charged for every text, so this is checked here for all adapters.
-      fits = attempt.kind === 'unusable' || this.#allTranslated(attempt.translations);
+      attempt = judge(response, this.#work);
     } catch (error) {
       this.#broke(error);
       return;
     }
-    if (!fits) this.#fail('wrong_shape');
-    else if (attempt.kind === 'unusable') this.#fail(attempt.failure, attempt.cause);
-    else this.#end(attempt, 'internal');
+    this.#judge(attempt);
   }
 
-  /** One translation per text, each well-formed Unicode. A translation may only be invisible if its text contains no letters. */
-  #allTranslated(translations: readonly Translation[]): boolean {
-    const { text } = this.#work;
-    if (translations.length !== text.length) return false;
-    for (let i = 0; i < text.length; i++) {
-      const translated = translations[i]!.text;
-      if (!translated.isWellFormed()) return false;
-      // Most texts begin with a visible ASCII character, which a comparison detects.
-      const first = translated.charCodeAt(0);
-      const visible = (first > 0x20 && first < 0x7f) || VISIBLE.test(translated);
-      if (!visible && LETTER.test(text[i]!)) return false;
+  #judge(attempt: Attempt): void {
+    if (this.#long) inOwnTurn(() => this.#conclude(attempt));
+    else this.#conclude(attempt);
+  }
+
+  #conclude(attempt: Attempt): void {
+    let fault: AttemptFailure | undefined;
+    try {
+      checkForm(attempt);
+      if (attempt.tokens !== undefined) this.#terms.onTokens?.(attempt.tokens);
+      // Callers are charged for every text, so this is checked here for all adapters.
+      if (attempt.kind === 'usable') fault = translationsFault(attempt.translations, this.#work.text, this.#replica.responseBytesMax);
+    } catch (error) {
+      this.#broke(error);
+      return;
     }
-    return true;
+    if (fault !== undefined) this.#fail(fault);
+    else if (attempt.kind === 'unusable') this.#fail(attempt.failure, attempt.cause);
+    else this.#end(attempt, 'internal');
   }
 
   #broke(error: unknown): void {
@@ -168,7 +187,11 @@ export class RunningAttempt implements EngineWire, Deadlined {
     if (this.#ended !== undefined) return Promise.resolve(this.#ended);
     const asker = this.#asker();
     return new Promise((resolve) => {
-      this.#calls = [...this.#calls, this.#replica.call(call, this.#connection, resolve, asker)];
+      const settle = (result: EngineResponse | AttemptFailure): void => {
+        if (typeof result === 'string' || !this.#takesLong(result)) resolve(result);
+        else inOwnTurn(() => resolve(result));
+      };
+      this.#calls = [...this.#calls, this.#replica.call(call, this.#connection, settle, asker)];
     });
   }
 

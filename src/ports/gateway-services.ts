@@ -2,7 +2,7 @@
 import type { Exchange } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
 import type { Credential, CredentialReader } from '../domain/api-key.ts';
-import type { OfferedCapabilities } from '../domain/engine-offer.ts';
+import type { OfferedCapabilities, Want } from '../domain/engine-offer.ts';
 import type { Languages } from '../domain/languages.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { TranslateRequest } from '../domain/translate-request.ts';
@@ -33,8 +33,12 @@ export interface GatewayServices {
    * before the admission: what any plan can.
    */
   languages(x?: Exchange): Languages;
-  /** What at least one of the engines for this request can do for an offered pair. */
-  engineCanFor(x: Exchange, sourceLang: string | undefined, targetLang: string): OfferedCapabilities;
+  /**
+   * What at least one of the engines for this request can do for an offered pair, besides what else it wants: whatever is missing
+   * then is refused in the words of the route's own API, as if there were one engine that lacks it. Without a pair, what any
+   * engine can do that the team can reach.
+   */
+  engineCanFor(x: Exchange, sourceLang?: string, targetLang?: string, wants?: readonly Want[]): OfferedCapabilities;
   /**
    * Why no eligible engine supports everything that the request asks for; `undefined` if one does. Call it before setting the
    * charge. Pass `hasGlossary` if the options do not contain the glossary yet.

@@ -1,5 +1,5 @@
 // Adapts a plugin's store: converts its ledger's results, immediate or promised, to callbacks.
-import type { Callbacks, Ledger } from '../ports/ledger.ts';
+import type { Admission, Callbacks, CheckedCaller, Ledger, Resolution } from '../ports/ledger.ts';
 import type { PluginLedger, PluginStore } from '../ports/plugin.ts';
 import type { Store } from '../ports/store.ts';
 
@@ -18,19 +18,43 @@ export function fromPlugin(store: PluginStore): Store {
   };
 }
 
+const OF_CALLERS = ['key_unknown', 'key_revoked', 'address_wanted', 'address_refused', 'rate_limited', 'admitted', 'unavailable'] as const;
+/** The results of each method, by kind. */
+const KINDS = {
+  admit: new Set<Admission['kind']>([
+    ...OF_CALLERS,
+    'repeated',
+    'text_too_long',
+    'glossary_missing',
+    'glossary_mismatch',
+    'quota_exceeded',
+    'credit_exhausted',
+  ]),
+  resolve: new Set<Resolution['kind']>(['committed', 'released', 'expired', 'absent', 'unavailable']),
+  check: new Set<CheckedCaller['kind']>(OF_CALLERS),
+};
+
 export function withCallbacks(ledger: PluginLedger): Ledger {
   return {
-    admit: (asked) => answer(asked, () => ledger.admit(asked)),
-    resolve: (asked) => answer(asked, () => ledger.resolve(asked.teamId, asked.requestId, asked.verdict, asked.characters)),
-    ...(ledger.check === undefined ? {} : { check: (asked) => answer(asked, () => ledger.check!(asked)) }),
+    admit: (asked) => answer(asked, 'admit', () => ledger.admit(asked)),
+    resolve: (asked) => answer(asked, 'resolve', () => ledger.resolve(asked.teamId, asked.requestId, asked.verdict, asked.characters)),
+    ...(ledger.check === undefined ? {} : { check: (asked) => answer(asked, 'check', () => ledger.check!(asked)) }),
     chargesParts: ledger.chargesParts === true,
   };
 }
 
 /** Calls back in a later microtask, even for immediate results and throws. */
-function answer<Answer>(asked: Callbacks<Answer>, run: () => Answer | Promise<Answer>): void {
+function answer<Answer extends { readonly kind: string }>(
+  asked: Callbacks<Answer>,
+  method: keyof typeof KINDS,
+  run: () => Answer | Promise<Answer>,
+): void {
   new Promise<Answer>((resolve) => resolve(run())).then(
-    (returned) => asked.answered(returned),
+    (returned) => {
+      // Anything else would let a request go on as if it had been admitted.
+      if (KINDS[method].has((returned as Answer | undefined | null)?.kind as never)) asked.answered(returned);
+      else asked.failed(new TypeError(`${method}() of the plugin's ledger returned what is none of its results`));
+    },
     (error: unknown) => asked.failed(error),
   );
 }

@@ -30,7 +30,8 @@ export interface ClientOwner {
    * nearly all are parsed by the same parser, whose state is still in the processor's cache.
    */
   readonly parsers: ResponseParser[];
-  readonly responseBytesMax: number;
+  /** How long the answer to a request with a body of so many bytes may be. */
+  responseBytesFor(bodyBytes: number): number;
   /** Reject an answer with another request's id; `false` for engines that generate ids of their own. */
   readonly checksIds: boolean;
   /** Called once. */
@@ -66,6 +67,8 @@ export class Client {
   /** Waits for the connection to be established. */
   #request: RequestText | undefined = undefined;
   #id = '';
+  /** Limit on the answer's body. */
+  #responseBytesMax = 0;
   #ready = false;
   /** Chunks of a request are still to be written. */
   #writing = false;
@@ -111,6 +114,7 @@ export class Client {
     this.#handler = handler;
     this.#request = request;
     this.#id = request.id;
+    this.#responseBytesMax = this.#owner.responseBytesFor(request.bodyBytes);
     this.#used = this.#served;
     this.#served = true;
     if (this.#ready) this.#send();
@@ -179,9 +183,9 @@ export class Client {
     }
     let parser = this.#parser;
     if (parser === undefined) {
-      const { parsers, responseBytesMax, checksIds } = this.#owner;
-      this.#parser = parser = parsers.pop() ?? new ResponseParser(responseBytesMax);
-      parser.begin(this.#id, checksIds);
+      const { parsers, checksIds } = this.#owner;
+      this.#parser = parser = parsers.pop() ?? new ResponseParser();
+      parser.begin(this.#responseBytesMax, this.#id, checksIds);
       // With TLS this is not known yet.
       this.#early = !this.#secure && this.unsent;
     }

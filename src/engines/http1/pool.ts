@@ -14,7 +14,13 @@ import type { Lane } from './team-turns.ts';
 export interface PoolLimits {
   /** Deadline of one attempt, covering all its calls. */
   readonly timeoutMs: number;
+  /** Limit on any answer. */
   readonly responseBytesMax: number;
+  /**
+   * Limit on the answer to a call with a body: this many times the body, plus a floor. An answer to a call without one, such as a
+   * list of languages, only has `responseBytesMax`. By default there is no other.
+   */
+  readonly responseBytesFactor?: number;
   /** Maximum number of calls in flight to one replica. */
   readonly connectionsMax: number;
   /** Maximum number of calls waiting for a connection. */
@@ -41,6 +47,9 @@ const WAIT_SHARE = 0.5;
 
 const TEAM_SHARE = 0.5;
 
+/** Room for what an answer has besides translations: other members, a language model's reasoning. */
+const RESPONSE_BYTES_MIN = 65_536;
+
 /** How long after unsolicited bytes no connection is reused. */
 const DISTRUST_MS = 60_000;
 
@@ -62,7 +71,6 @@ const NOBODY: Asker = { requestId: '' };
 export class Pool implements ClientOwner {
   readonly idle: IdleSockets;
   readonly parsers: ResponseParser[] = [];
-  readonly responseBytesMax: number;
   readonly checksIds: boolean;
   readonly #href: string;
   readonly #origin: Origin;
@@ -92,7 +100,6 @@ export class Pool implements ClientOwner {
     this.#taken = Object.keys(limits.headers ?? {}).map((name) => name.toLowerCase());
     this.#limits = limits;
     this.#nowMs = limits.nowMs ?? performance.now.bind(performance);
-    this.responseBytesMax = limits.responseBytesMax;
     this.checksIds = limits.checkIds ?? true;
     this.idle = new IdleSockets(this.#nowMs, this);
     this.#turns = new TeamTurns(limits.connectionsMax, limits.teamShare ?? TEAM_SHARE, this.#nowMs);
@@ -149,6 +156,15 @@ export class Pool implements ClientOwner {
     // Done last, so that its second attempt cannot take the room.
     pushedOut?.stop('busy');
     if (this.#inFlight < this.#limits.connectionsMax) this.#startWaiting();
+  }
+
+  get responseBytesMax(): number {
+    return this.#limits.responseBytesMax;
+  }
+
+  responseBytesFor(bodyBytes: number): number {
+    const { responseBytesMax, responseBytesFactor = Infinity } = this.#limits;
+    return bodyBytes === 0 ? responseBytesMax : Math.min(responseBytesMax, RESPONSE_BYTES_MIN + responseBytesFactor * bodyBytes);
   }
 
   leaveQueue(call: PoolRequest): void {

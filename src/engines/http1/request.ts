@@ -48,6 +48,8 @@ export interface RequestText {
   readonly text: string;
   /** `latin1` produces the same bytes as UTF-8 would, in half the time. */
   readonly encoding: 'latin1' | 'utf8';
+  /** Of the body, pieces included; 0 without one. */
+  readonly bodyBytes: number;
   /** Bytes to send after `text`. */
   readonly pieces: readonly Uint8Array[] | undefined;
 }
@@ -80,11 +82,12 @@ export function requestText(
     const bytes = Buffer.byteLength(body);
     // As many bytes as characters means that all are ASCII.
     const encoding = bytes === body.length ? 'latin1' : 'utf8';
-    return { id, text: `${text}Content-Length: ${bytes}\r\n\r\n${body}`, encoding, pieces: undefined };
+    return { id, text: `${text}Content-Length: ${bytes}\r\n\r\n${body}`, encoding, bodyBytes: bytes, pieces: undefined };
   }
   if (pieces !== undefined) {
     const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
-    return { id, text: `${text}Content-Length: ${bytes}\r\n\r\n`, encoding: 'latin1', pieces };
+    return { id, text: `${text}Content-Length: ${bytes}\r\n\r\n`, encoding: 'latin1', bodyBytes: bytes, pieces };
   }
-  return { id, text: method === 'POST' ? `${text}Content-Length: 0\r\n\r\n` : `${text}\r\n`, encoding: 'latin1', pieces: undefined };
+  if (method === 'POST') text += 'Content-Length: 0\r\n';
+  return { id, text: `${text}\r\n`, encoding: 'latin1', bodyBytes: 0, pieces: undefined };
 }

@@ -22,7 +22,7 @@ export class ResponseParser {
   /** Of a complete answer: how long the server keeps the connection, as far as known; 0 if it must not be reused. */
   keepsSeconds = 0;
   /** Larger bodies are rejected. */
-  readonly #bodyBytesMax: number;
+  #bodyBytesMax = 0;
   readonly #head = new ResponseHeadParser();
   readonly #chunks = new ChunkedBodyParser();
   #reading: Reading = 'open';
@@ -31,12 +31,9 @@ export class ResponseParser {
   #body: Buffer = NOTHING;
   #bodyBytes = 0;
 
-  constructor(bodyBytesMax: number) {
-    this.#bodyBytesMax = bodyBytesMax;
-  }
-
   /** `id` is that of the request, empty for none; `strict` rejects an answer with another id. */
-  begin(id = '', strict = false): void {
+  begin(bodyBytesMax: number, id = '', strict = false): void {
+    this.#bodyBytesMax = bodyBytesMax;
     this.#head.expectedId = id;
     this.#head.strict = strict && id !== '';
     this.#head.begin();

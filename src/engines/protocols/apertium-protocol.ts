@@ -4,7 +4,7 @@ import type { AttemptFailure, EngineProtocol, EngineWire, EngineWork, Translatio
 import { cutText, joinText } from './apertium-pieces.ts';
 import { alpha3Of, baseCodeOf } from './iso-639-3.ts';
 import { eachText } from './each-text.ts';
-import { get, headersOf, isJsonObject, jsonObjectOf, pairTestOf, unusable } from './json-call.ts';
+import { get, headersOf, isJsonObject, jsonObjectOf, LIST_BOUNDS, pairTestOf, unusable } from './json-call.ts';
 import type { CallResult } from './json-call.ts';
 
 /** Enough to recognize a language; APY analyses the whole input with each of its dictionaries. */
@@ -19,7 +19,7 @@ export const apertiumProtocol: EngineProtocol = {
     return eachText(work.text, (text) => translateText(text, work.options.sourceLang, target, work, wire));
   },
   async pairs(wire) {
-    const answer = jsonObjectOf(await get(wire, '/listPairs'));
+    const answer = jsonObjectOf(await get(wire, '/listPairs'), LIST_BOUNDS);
     if (typeof answer === 'string') return answer;
     const reported: [string, string][] = [];
     if (!Array.isArray(answer['responseData'])) return 'wrong_shape';

@@ -13,8 +13,8 @@ const TEXTS_MAX = 50;
 const BODY_BYTES_MAX = 128 * 1024;
 /** The quota is exhausted. */
 const QUOTA_EXCEEDED = 456;
-/** "Value for 'target_lang' not supported." */
-const LACKS_PAIR = /(?:source|target)_lang\W.*not supported/i;
+/** "Value for 'target_lang' not supported." With `.*` it would take quadratic time. */
+const LACKS_PAIR = /(?:source|target)_lang\W.{0,100}not supported/i;
 
 export const deepLProtocol: EngineProtocol<typeof Options> = {
   options: Options,

@@ -3,7 +3,18 @@ import { secret } from '../../domain/option-schema.ts';
 import { Type } from '../../domain/schema-type.ts';
 import type { Attempt, AttemptFailure, EngineProtocol, Translation } from '../../ports/engine.ts';
 import { eachText, withoutBlanks } from './each-text.ts';
-import { bodyMatches, get, isJsonObject, jsonObjectOf, jsonValueOf, pairTestOf, postJson, stringsOf, unusable } from './json-call.ts';
+import {
+  bodyMatches,
+  get,
+  isJsonObject,
+  jsonObjectOf,
+  jsonValueOf,
+  LIST_BOUNDS,
+  pairTestOf,
+  postJson,
+  stringsOf,
+  unusable,
+} from './json-call.ts';
 import type { AttemptContext, JsonObject } from './json-call.ts';
 
 const Options = Type.Object({
@@ -17,6 +28,8 @@ const Options = Type.Object({
 type Context = AttemptContext<{ readonly api_key?: string; readonly codes: Readonly<Record<string, string>> }>;
 
 const LETTER = /\p{L}/u;
+/** A decoy is short; to search a long text without letters would take longer than to parse it. */
+const DECOY_UNITS_MAX = 1000;
 /** "xx is not supported", "x (x) is not available as a target language from y (y)". */
 const LACKS_PAIR = /is not supported|is not available as a target/i;
 
@@ -38,21 +51,29 @@ export const libreTranslateProtocol: EngineProtocol<typeof Options> = {
     });
   },
   async pairs(wire, { codes }) {
-    const read = jsonValueOf(await get(wire, '/languages'));
+    const read = jsonValueOf(await get(wire, '/languages'), LIST_BOUNDS);
     if (typeof read === 'string') return read;
     if (!Array.isArray(read.value)) return 'wrong_shape';
-    const reported: [string, string][] = [];
-    for (const entry of read.value as unknown[]) {
-      const { code, targets } = isJsonObject(entry) ? entry : {};
-      if (typeof code !== 'string' || !Array.isArray(targets)) return 'wrong_shape';
-      for (const target of targets as unknown[]) {
-        if (typeof target !== 'string') return 'wrong_shape';
-        reported.push([oneNameOf(code), oneNameOf(target)]);
-      }
-    }
-    return pairTestOf(reported, (ours) => oneNameOf(libreTranslateCode(ours, codes)));
+    const entries = read.value as unknown[];
+    if (!entries.every(isListed)) return 'wrong_shape';
+    return pairTestOf(pairsOf(entries), (ours) => oneNameOf(libreTranslateCode(ours, codes)));
   },
 };
+
+interface ListedLanguage {
+  readonly code: string;
+  readonly targets: readonly string[];
+}
+
+function isListed(entry: unknown): entry is ListedLanguage {
+  const { code, targets } = isJsonObject(entry) ? entry : {};
+  return typeof code === 'string' && Array.isArray(targets) && targets.every((target) => typeof target === 'string');
+}
+
+/** One after another, while they are taken in. */
+function* pairsOf(entries: readonly ListedLanguage[]): Generator<readonly [string, string]> {
+  for (const { code, targets } of entries) for (const target of targets) yield [oneNameOf(code), oneNameOf(target)];
+}
 
 async function translateTogether(text: readonly string[], context: Context): Promise<Attempt> {
   const answer = await send(text, context);
@@ -99,7 +120,7 @@ async function send(q: string | readonly string[], { work, wire, settings }: Con
 
 /** A server with a wrong key may answer 200 with just an emoji. */
 function isDecoy(text: string, translated: string): boolean {
-  return LETTER.test(text) && !LETTER.test(translated);
+  return translated.length <= DECOY_UNITS_MAX && LETTER.test(text) && !LETTER.test(translated);
 }
 
 /** `codes` is the operator's mapping from our codes to theirs; keys may be regional or base codes. */
@@ -110,8 +131,9 @@ export function libreTranslateCode(code: string, codes: Readonly<Record<string, 
 
 /** Maps a reported code to ours as far as possible. */
 export function codeOfLibreTranslate(reported: string, codes: Readonly<Record<string, string>>): string {
-  const ours = Object.keys(codes).find((code) => codes[code]!.toLowerCase() === reported.toLowerCase());
-  const base = reported.split(/[-_]/, 1)[0]!.toLowerCase();
+  const theirs = reported.toLowerCase();
+  const ours = Object.keys(codes).find((code) => codes[code]!.toLowerCase() === theirs);
+  const base = theirs.split(/[-_]/, 1)[0]!;
   return ours?.split('-', 1)[0] ?? THEIRS[base] ?? base.toUpperCase();
 }
 

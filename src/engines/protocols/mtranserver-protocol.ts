@@ -13,6 +13,8 @@ type Context = AttemptContext<{ readonly token?: string }>;
 
 /** Enough to recognize a language. */
 const DETECT_UNITS_MAX = 1000;
+/** Of a detected code: it is sent back to the server with the text. */
+const CODE_UNITS_MAX = 40;
 /** The results of detectors for an undetermined language. */
 const UNDETERMINED = /^(?:und|unknown|auto)?$/i;
 
@@ -77,7 +79,7 @@ async function languageOf(
   const answer = await post('/detect', { text: text.slice(0, DETECT_UNITS_MAX).toWellFormed() }, context);
   if (typeof answer === 'string') return { failure: answer };
   const language = answer['language'];
-  if (typeof language !== 'string') return { failure: 'wrong_shape' };
+  if (typeof language !== 'string' || language.length > CODE_UNITS_MAX) return { failure: 'wrong_shape' };
   return { code: UNDETERMINED.test(language) ? undefined : language };
 }
 

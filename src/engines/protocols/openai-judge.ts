@@ -2,6 +2,7 @@
 import type { AttemptFailure, EngineTokens, Translation } from '../../ports/engine.ts';
 import type { TextFormat, TranslationOptions } from '../../domain/translation-options.ts';
 import { countCharacters } from '../../domain/characters.ts';
+import { jsonFault } from '../../domain/json-bounds.ts';
 import { bodyMatches, isJsonObject } from './json-call.ts';
 import type { CallResult, JsonObject } from './json-call.ts';
 import { keyOf } from './openai-prompt.ts';
@@ -78,8 +79,11 @@ function contentOf(choice: JsonObject | undefined): string | undefined {
 }
 
 function parsed(content: string): JsonObject | undefined {
+  const json = withoutFence(content.trim());
+  // Within a string of the answer, its own bounds counted nothing.
+  if (jsonFault(Buffer.from(json), json) !== undefined) return undefined;
   try {
-    const value: unknown = JSON.parse(withoutFence(content.trim()));
+    const value: unknown = JSON.parse(json);
     return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;

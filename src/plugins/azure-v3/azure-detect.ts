@@ -50,6 +50,7 @@ export function detection(host: PluginHost): ApiPart {
           return services.engineCan.detection ? readTexts(head.headers, body, services.bodyBytesMax) : CANNOT;
         },
         (x, texts) => {
+          if (!services.engineCanFor(x).detection) return CANNOT;
           x.set(slot, texts);
           return chargeFor(texts.characters, false);
         },

@@ -1,6 +1,7 @@
 // Parses the parameters of POST /translate: Azure's names and error numbers, our rules and limits.
 import { refusedCharge, refuse, targetsOffered } from 'lingate';
-import type { Charge, EngineCapabilities, Languages, Refusal, TextFormat } from 'lingate';
+import type { Charge, Languages, Refusal, TextFormat } from 'lingate';
+import type { CanFor } from '../facades/api.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import type { Judged } from '../facades/members.ts';
 import { targetNamed, theirCode } from './azure-languages.ts';
@@ -22,29 +23,41 @@ export interface AzureOrder extends Texts {
 export interface AzureRules {
   readonly languages: Languages;
   readonly variants: DefaultVariants;
-  readonly can: Pick<EngineCapabilities, 'formats'>;
+  readonly canFor: CanFor;
 }
 
-/** Checks the version first, then the texts, then the rest, like `/v1`. */
-export function judgeTranslation(queryText: string, readTexts: () => Judged<Texts>, rules: AzureRules): Judged<AzureOrder> | Charge {
+/** What does not depend on what is offered. */
+export interface ReadTranslation {
+  readonly query: Query;
+  readonly texts: Texts;
+}
+
+/** Checks the version first, then the texts. */
+export function readTranslation(queryText: string, readTexts: () => Judged<Texts>): Judged<ReadTranslation> {
   const query = queryOf(queryText);
   const version = judgeVersion(query);
   if ('problem' in version) return version;
   const texts = readTexts();
-  if ('problem' in texts) return texts;
-  const characters = texts.sound.characters * Math.max(1, query.get('to')?.length ?? 0);
-  const rest = judgeRest(query, rules);
-  return 'problem' in rest ? refusedCharge(rest, characters) : { sound: { ...texts.sound, ...rest.sound, characters } };
+  return 'problem' in texts ? texts : { sound: { query, texts: texts.sound } };
 }
 
-function judgeRest(query: Query, { languages, variants, can }: AzureRules): Judged<Omit<AzureOrder, keyof Texts>> {
+/** Checks the rest, after the texts like `/v1`. */
+export function judgeTranslation({ query, texts }: ReadTranslation, rules: AzureRules): Judged<AzureOrder> | Charge {
+  const characters = texts.characters * Math.max(1, query.get('to')?.length ?? 0);
+  const rest = judgeRest(query, rules);
+  return 'problem' in rest ? refusedCharge(rest, characters) : { sound: { ...texts, ...rest.sound, characters } };
+}
+
+function judgeRest(query: Query, { languages, variants, canFor }: AzureRules): Judged<Omit<AzureOrder, keyof Texts>> {
   const targets = targetsOf(query, languages, variants);
   if ('problem' in targets) return targets;
   const sourceLang = sourceOf(query, languages);
   if ('problem' in sourceLang) return sourceLang;
   const missing = targets.sound.find(({ targetLang }) => !languages.offers(sourceLang.sound, targetLang));
   if (missing !== undefined) return notOffered(sourceLang.sound, missing, languages);
-  const format = formatOf(query, can.formats);
+  const format = formatOf(query, () =>
+    targets.sound.every(({ targetLang }) => canFor(sourceLang.sound, targetLang).formats.includes('html')),
+  );
   if ('problem' in format) return format;
   return faultOfOptions(query, languages) ?? { sound: { sourceLang: sourceLang.sound, targets: targets.sound, format: format.sound } };
 }
@@ -80,11 +93,11 @@ function notOffered(sourceLang: string | undefined, { to }: Target, languages: L
   return wrong(400_023, `to: ${to} is not offered${from}; ${targetsOffered(sourceLang, languages, theirCode)}.`);
 }
 
-function formatOf(query: Query, formats: readonly TextFormat[]): Judged<TextFormat> {
+function formatOf(query: Query, isHtmlSupported: () => boolean): Judged<TextFormat> {
   const type = oneOf(query, 'textType', ['plain', 'html'], 400_071);
   if ('problem' in type) return type;
   if (type.sound !== 'html') return { sound: 'text' };
-  return formats.includes('html')
+  return isHtmlSupported()
     ? { sound: 'html' }
     : wrong(400_071, 'textType: the engine of this service does not support html; leave it out.');
 }

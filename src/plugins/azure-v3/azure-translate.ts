@@ -1,14 +1,14 @@
 // POST /translate: texts into one or several languages, charged once for each language.
-import { chargedCharacters, json, JSON_BODY_HEADERS, NOTHING_CHOSEN, refusedCharge, TRANSLATION_PROBLEMS } from 'lingate';
+import { chargedCharacters, json, JSON_BODY_HEADERS, NOTHING_CHOSEN, TRANSLATION_PROBLEMS } from 'lingate';
 import type { Exchange, GatewayServices, Outcome, PluginHost, RouteDoc, Translation, TranslationOptions } from 'lingate';
 import Type from 'typebox';
-import { chargeFor, engineStep, readStep, route } from '../facades/api.ts';
+import { canFor, chargeFor, engineStep, readStep, route } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import { answered, arrayOf, number, parameter, string } from '../facades/reference.ts';
 import { allOrRefusal, toldOf } from '../facades/texts.ts';
 import { theirCode } from './azure-languages.ts';
-import { judgeTranslation } from './azure-parameters.ts';
+import { judgeTranslation, readTranslation } from './azure-parameters.ts';
 import type { AzureOrder } from './azure-parameters.ts';
 import { API_VERSION, AUTHENTICATED, readTexts, TextsBody } from './azure-request.ts';
 
@@ -69,15 +69,11 @@ export function translate(host: PluginHost, variants: DefaultVariants): ApiPart 
         'azure-read-translation',
         JSON_BODY_HEADERS,
         services,
-        (x) => {
-          const rules = { languages: services.languages(x), variants, can: services.engineCan };
-          return judgeTranslation(x.head.query, () => readTexts(x.head.headers, x.body, services.bodyBytesMax), rules);
-        },
-        (x, order) => {
-          for (const { targetLang } of order.targets) {
-            const refusal = services.refusalFor(x, optionsOf(order, targetLang));
-            if (refusal !== undefined) return refusedCharge(refusal, order.characters);
-          }
+        (x) => readTranslation(x.head.query, () => readTexts(x.head.headers, x.body, services.bodyBytesMax)),
+        (x, read) => {
+          const judged = judgeTranslation(read, { languages: services.languages(x), variants, canFor: canFor(services, x) });
+          if (!('sound' in judged)) return judged;
+          const order = judged.sound;
           x.set(slot, order);
           // If all texts are empty, the request costs nothing.
           return chargeFor(order.characters, order.characters > 0);

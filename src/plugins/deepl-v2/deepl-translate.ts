@@ -1,8 +1,8 @@
 // POST /v2/translate.
-import { countCharacters, NO_SUCH_GLOSSARY, refusedCharge, TRANSLATION_PROBLEMS } from 'lingate';
+import { countCharacters, NO_SUCH_GLOSSARY, TRANSLATION_PROBLEMS } from 'lingate';
 import type { Charge, Exchange, GatewayServices, Outcome, PluginHost, Refusal, RouteDoc, Translated, Translation } from 'lingate';
 import Type from 'typebox';
-import { answer, engineStep, route } from '../facades/api.ts';
+import { answer, canFor, engineStep, route } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import { answered, integer, JSON_OR_FORM, optional, string } from '../facades/reference.ts';
@@ -84,11 +84,8 @@ export function translate(host: PluginHost, variants: DefaultVariants, attemptMs
         'deepl-read-translation',
         services,
         (x, members) => {
-          const judged = judgeTranslation(members, { languages: services.languages(x), variants, can: services.engineCan });
+          const judged = judgeTranslation(members, { languages: services.languages(x), variants, canFor: canFor(services, x) });
           if (!('sound' in judged)) return judged;
-          const { options, glossaryIds, characters } = judged.sound;
-          const refusal = services.refusalFor(x, options, glossaryIds.length > 0);
-          if (refusal !== undefined) return refusedCharge(refusal, characters);
           x.set(slot, judged.sound);
           return chargeOf(judged.sound);
         },

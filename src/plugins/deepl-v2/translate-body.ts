@@ -1,6 +1,7 @@
 // Parses the parameters of POST /v2/translate: DeepL's names, our rules and limits.
 import { NOTHING_CHOSEN, refuse, refusedCharge, targetsOffered } from 'lingate';
-import type { Charge, EngineCapabilities, Languages, ListLimit, TextFormat, TranslationOptions } from 'lingate';
+import type { Charge, Languages, ListLimit, TextFormat, TranslationOptions, Want } from 'lingate';
+import type { CanFor } from '../facades/api.ts';
 import { targetOf } from '../facades/default-variants.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import { chosen } from '../facades/members.ts';
@@ -36,7 +37,7 @@ export interface TranslateOrder extends Texts {
 interface TranslateRules {
   readonly languages: Languages;
   readonly variants: DefaultVariants;
-  readonly can: EngineCapabilities;
+  readonly canFor: CanFor;
 }
 
 /** In the order of the interface's parameter table, like `/v1`. */
@@ -48,7 +49,7 @@ export function judgeTranslation(members: Members, rules: TranslateRules): Judge
 }
 
 function judgeRest(members: Members, rules: TranslateRules): Judged<Omit<TranslateOrder, keyof Texts>> {
-  const { languages, variants, can } = rules;
+  const { languages, variants, canFor } = rules;
   const targetLang = targetOf(members.get('target_lang'), languages, variants);
   if (targetLang === undefined) return refuse('invalid_target_lang', "Value for 'target_lang' not supported.");
   const source = chosen(members, 'source_lang');
@@ -58,13 +59,16 @@ function judgeRest(members: Members, rules: TranslateRules): Judged<Omit<Transla
     const from = sourceLang === undefined ? '' : ` for texts in ${sourceLang}`;
     return refuse('validation_error', `Value for 'target_lang' not supported${from}; ${targetsOffered(sourceLang, languages)}.`);
   }
-  const formality = formalityOf(members, targetLang, languages);
+  const isFormal = languages.supportsFormality(targetLang) && canFor(sourceLang, targetLang).formality;
+  const formality = formalityOf(members, isFormal);
   if ('problem' in formality) return formality;
   const context = textOf(members, 'context');
   if ('problem' in context) return context;
-  const glossaryIds = glossaryIdsOf(members, sourceLang, can);
+  let wants = isRequired(formality.sound) ? FORMALITY : NO_WANTS;
+  const glossaryIds = glossaryIdsOf(members, sourceLang, canFor(sourceLang, targetLang, wants).glossaries);
   if ('problem' in glossaryIds) return glossaryIds;
-  const format = formatOf(members, can.formats);
+  if (glossaryIds.sound.length > 0) wants = [...wants, 'glossary'];
+  const format = formatOf(members, canFor(sourceLang, targetLang, wants).formats);
   if ('problem' in format) return format;
   const answer = answerOf(members);
   if ('problem' in answer) return answer;
@@ -94,18 +98,26 @@ function isGiven(members: Members, name: string): boolean {
   return value !== undefined && !(Array.isArray(value) && value.every((one) => one === ''));
 }
 
-function formalityOf(members: Members, targetLang: string, languages: Languages): Judged<string | undefined> {
+function formalityOf(members: Members, isSupported: boolean): Judged<string | undefined> {
   const judged = oneOf(members, 'formality', FORMALITIES);
   if ('problem' in judged) return judged;
   const formality = judged.sound;
   if (formality === undefined || formality === 'default') return { sound: undefined };
-  if (languages.supportsFormality(targetLang)) return { sound: formality };
-  if (formality.startsWith('prefer_')) return { sound: undefined };
+  if (isSupported) return { sound: formality };
+  if (!isRequired(formality)) return { sound: undefined };
   return refuse('validation_error', `Target language: 'formality' is not supported for given 'target_lang'; use prefer_${formality}.`);
 }
 
+const NO_WANTS: readonly Want[] = [];
+const FORMALITY: readonly Want[] = ['formality'];
+
+/** The other forms express a preference. */
+function isRequired(formality: string | undefined): boolean {
+  return formality === 'more' || formality === 'less';
+}
+
 /** One from `glossary_id`, or several from `glossary_ids`; as ULIDs. */
-function glossaryIdsOf(members: Members, sourceLang: string | undefined, can: EngineCapabilities): Judged<readonly string[]> {
+function glossaryIdsOf(members: Members, sourceLang: string | undefined, isSupported: boolean): Judged<readonly string[]> {
   const one = textOf(members, 'glossary_id');
   if ('problem' in one) return one;
   const several = namesOf(members, 'glossary_ids');
@@ -113,7 +125,7 @@ function glossaryIdsOf(members: Members, sourceLang: string | undefined, can: En
   const ids = several.sound ?? (one.sound === undefined ? [] : [one.sound]);
   if (ids.length === 0) return { sound: ids };
   const name = several.sound === undefined ? 'glossary_id' : 'glossary_ids';
-  if (!can.glossaries) return refuse('validation_error', `'${name}': the engine of this service takes no glossaries; leave it out.`);
+  if (!isSupported) return refuse('validation_error', `'${name}': the engine of this service takes no glossaries; leave it out.`);
   if (sourceLang === undefined) return refuse('validation_error', `'source_lang' is required when '${name}' is used.`);
   if (several.sound !== undefined && one.sound !== undefined) {
     return refuse('validation_error', "'glossary_id' and 'glossary_ids' cannot be used together.");

@@ -7,6 +7,7 @@ import type {
   Exchange,
   GatewayServices,
   HeadStep,
+  OfferedCapabilities,
   Outcome,
   PluginParts,
   PluginRoute,
@@ -15,6 +16,7 @@ import type {
   RouteDoc,
   Slot,
   Step,
+  Want,
 } from 'lingate';
 import type { Judged } from './members.ts';
 
@@ -119,6 +121,13 @@ export function keyInQuery(query: string, parameter: string): string | undefined
     if (value !== '') found = found === undefined ? value : `${found}&${value}`;
   }
   return found;
+}
+
+/** What the engines for a request can do, for an offered pair and besides what else it wants. */
+export type CanFor = (sourceLang: string | undefined, targetLang: string, wants?: readonly Want[]) => OfferedCapabilities;
+
+export function canFor(services: GatewayServices, x: Exchange): CanFor {
+  return (sourceLang, targetLang, wants) => services.engineCanFor(x, sourceLang, targetLang, wants);
 }
 
 /** The result of reading a request: its charge, which may contain a refusal; a refusal; or nothing if it costs nothing. */

@@ -59,7 +59,7 @@ export function detection(host: PluginHost): ApiPart {
         if (unknown !== undefined) return unknown;
         const texts = textsOf(members);
         if ('problem' in texts) return texts;
-        if (!services.engineCan.detection) return CANNOT;
+        if (!services.engineCanFor(x).detection) return CANNOT;
         x.set(slot, texts.sound);
         return chargeFor(texts.sound.characters, false);
       }),

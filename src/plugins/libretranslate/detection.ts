@@ -43,7 +43,7 @@ export function detection(host: PluginHost, read: ReadSlot): ApiPart {
     routes: [route('POST', '/detect', [...AUTHENTICATED, 'libretranslate-read-text', 'admit', 'libretranslate-detect'], DOC)],
     steps: (services) => [
       readParameters('libretranslate-read-text', services, read, (x, members) => {
-        if (!services.engineCan.detection) return CANNOT;
+        if (!services.engineCanFor(x).detection) return CANNOT;
         const q = members.get('q');
         if (isMissing(q)) return missingParameter('q');
         const texts = textsOf(q);

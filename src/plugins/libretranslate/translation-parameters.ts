@@ -1,6 +1,7 @@
 // Parses the parameters of POST /translate, LibreTranslate's and DeepLX's: their names and messages, our rules and limits.
 import { NOTHING_CHOSEN, refuse } from 'lingate';
-import type { EngineCapabilities, Languages, Refusal, TextFormat, TranslationOptions } from 'lingate';
+import type { Languages, Refusal, TextFormat, TranslationOptions } from 'lingate';
+import type { CanFor } from '../facades/api.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import type { Judged, Members } from '../facades/members.ts';
 import { judgeTexts, PIECE_TEXTS } from '../facades/texts.ts';
@@ -13,11 +14,11 @@ const WHOLE_NUMBER = /^\s*[+-]?\d{1,9}\s*$/;
 export interface OrderRules {
   readonly languages: Languages;
   readonly variants: DefaultVariants;
-  readonly can: EngineCapabilities;
+  readonly canFor: CanFor;
 }
 
 /** In LibreTranslate's own order. */
-export function judgeTranslation(members: Members, { languages, variants, can }: OrderRules): Judged<Order> {
+export function judgeTranslation(members: Members, { languages, variants, canFor }: OrderRules): Judged<Order> {
   const missing = ['q', 'source', 'target'].find((name) => isMissing(members.get(name)));
   if (missing !== undefined) return missingParameter(missing);
   const alternatives = alternativesOf(members.get('alternatives'));
@@ -32,7 +33,7 @@ export function judgeTranslation(members: Members, { languages, variants, can }:
   const targetLang = targetCode(members.get('target'), languages, variants);
   if (targetLang === undefined) return refuse('invalid_target_lang', 'target is not supported: use a code that GET /languages lists');
   if (!languages.offers(sourceLang, targetLang)) return unavailablePair(sourceLang, targetLang, languages);
-  const format = formatOf(members.get('format'), can);
+  const format = formatOf(members.get('format'), canFor(sourceLang, targetLang).formats);
   if ('problem' in format) return format;
   return {
     sound: {
@@ -70,7 +71,7 @@ function alternativesOf(value: unknown): Judged<number> {
   return isNumber ? { sound: Number(value) } : refuse('validation_error', 'Invalid request: alternatives parameter is not a number');
 }
 
-function formatOf(value: unknown, { formats }: EngineCapabilities): Judged<TextFormat> {
+function formatOf(value: unknown, formats: readonly TextFormat[]): Judged<TextFormat> {
   if (isMissing(value) || value === 'text') return { sound: 'text' };
   if (value !== 'html') return refuse('validation_error', 'this format is not supported: use text or html');
   if (formats.includes('html')) return { sound: 'html' };
@@ -82,7 +83,7 @@ export function isDeepLX(members: Members): boolean {
   return !members.has('q') && members.has('text');
 }
 
-export function judgeDeepLX(members: Members, { languages, variants, can }: OrderRules): Judged<Order> {
+export function judgeDeepLX(members: Members, { languages, variants, canFor }: OrderRules): Judged<Order> {
   const text = members.get('text');
   if (isMissing(text)) return missingParameter('text');
   if (typeof text !== 'string') return refuse('validation_error', 'Invalid request: text must be a string');
@@ -95,7 +96,7 @@ export function judgeDeepLX(members: Members, { languages, variants, can }: Orde
   const targetLang = targetCode(members.get('target_lang'), languages, variants);
   if (targetLang === undefined) return refuse('invalid_target_lang', 'target_lang is not supported');
   if (!languages.offers(sourceLang, targetLang)) return unavailablePair(sourceLang, targetLang, languages);
-  const format = tagHandlingOf(members.get('tag_handling'), can.formats);
+  const format = tagHandlingOf(members.get('tag_handling'), canFor(sourceLang, targetLang).formats);
   if ('problem' in format) return format;
   const options = { ...NOTHING_CHOSEN, sourceLang, targetLang, format: format.sound };
   return { sound: { ...texts.sound, options, shape: { kind: 'deeplx' } } };

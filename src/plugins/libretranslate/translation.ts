@@ -2,7 +2,7 @@
 import { isFormType, isMultipartType, TRANSLATION_PROBLEMS } from 'lingate';
 import type { Exchange, Outcome, PluginHost, RouteDoc, Translation } from 'lingate';
 import Type from 'typebox';
-import { answer, chargeFor, engineStep, route } from '../facades/api.ts';
+import { answer, canFor, chargeFor, engineStep, route } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import { lowerBase } from '../facades/default-variants.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
@@ -114,11 +114,9 @@ export function translation(host: PluginHost, variants: DefaultVariants, keyInBo
       ...keySteps(services, keyInBody, read),
       readParameters('libretranslate-read', services, read, (x, given) => {
         const members = withLineFeeds(x.head.headers, given);
-        const rules = { languages: services.languages(x), variants, can: services.engineCan };
+        const rules = { languages: services.languages(x), variants, canFor: canFor(services, x) };
         const judged = isDeepLX(members) ? judgeDeepLX(members, rules) : judgeTranslation(members, rules);
         if ('problem' in judged) return judged;
-        const refusal = services.refusalFor(x, judged.sound.options);
-        if (refusal !== undefined) return refusal;
         x.set(slot, judged.sound);
         return chargeFor(judged.sound.characters, true);
       }),

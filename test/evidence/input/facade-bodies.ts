@@ -1,7 +1,7 @@
 // Test bodies for the facades: forms and JSON, bytes, and rules for any content.
 import fc from 'fast-check';
 import { Languages } from 'lingate';
-import type { EngineCapabilities } from 'lingate';
+import type { OfferedCapabilities } from '../../../src/domain/engine-offer.ts';
 import { expect } from 'vitest';
 import type { HttpResponse } from '../../support/raw-http.ts';
 import { BYTE_CASES } from './bytes-of-text.ts';
@@ -70,15 +70,7 @@ export const rulesWith = (format: 'html' | 'xml') => ({
     ],
   }),
   variants: { EN: 'EN-GB', PT: 'PT-BR' },
-  can: {
-    textsMax: 50,
-    formats: ['text', format],
-    formality: true,
-    context: true,
-    glossaries: true,
-    detection: true,
-    sharedCalls: true,
-  } satisfies EngineCapabilities,
+  canFor: (): OfferedCapabilities => ({ formats: ['text', format], formality: true, glossaries: true, detection: true }),
 });
 
 /** Codes of the refusals that a body may get. */

@@ -32,6 +32,8 @@ export interface LoadedGateway {
 
 export interface LoadedOptions {
   readonly store: 'sqlite' | 'redis';
+  /** Instead of the scripted engine. */
+  readonly engineUrl?: string;
   readonly config?: Readonly<Record<string, unknown>>;
   readonly nodeOptions?: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -39,14 +41,32 @@ export interface LoadedOptions {
 
 export const ROOMY_PLAN = { ...QUOTA_PLAN, requests_per_second: 100_000, characters: 1_000_000_000_000 };
 
-export async function startLoadedGateway({ store: kind, config = {}, nodeOptions, env = {} }: LoadedOptions): Promise<LoadedGateway> {
+export async function startLoadedGateway({
+  store: kind,
+  engineUrl,
+  config = {},
+  nodeOptions,
+  env = {},
+}: LoadedOptions): Promise<LoadedGateway> {
   const engine = await startScriptedEngine();
   const place = await storePlace(kind);
   const { url } = place;
   const file = join(place.folder, 'lingate.yaml');
   // JSON is valid YAML.
   await writeFile(file, JSON.stringify(config));
-  const args = ['serve', '--config', file, '--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0', '--store', url, '--engine-url', engine.url];
+  const args = [
+    'serve',
+    '--config',
+    file,
+    '--listen',
+    '127.0.0.1:0',
+    '--ops',
+    '127.0.0.1:0',
+    '--store',
+    url,
+    '--engine-url',
+    engineUrl ?? engine.url,
+  ];
   const options = nodeOptions === undefined ? {} : { NODE_OPTIONS: nodeOptions };
   const gateway = await startGatewayProcess({ args, env: { ...env, ...options } });
   const store = await openBeside(url);

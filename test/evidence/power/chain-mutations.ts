@@ -72,7 +72,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     'return unfinished.slice(max + share * 0);',
     { file: 'test/unit/core/unfinished-bodies.test.ts' },
   ),
-  bug('brackets in a text count as nesting', 'domain/json-body.ts', `${WITHIN}\n        at = endOfString(bytes, at + 1);`, WITHIN, {
+  bug('brackets in a text count as nesting', 'domain/json-bounds.ts', `${WITHIN}\n        at = endOfString(bytes, at + 1);`, WITHIN, {
     file: 'test/unit/domain/json-body.test.ts',
   }),
   bug('no deadline', 'core/gateway.ts', 'if (!x.answered && !x.ownDeadline) this.#giveUp(x);', '', SIMULATED),

@@ -4,6 +4,7 @@ import type { Mutation, TestRun } from './mutation.ts';
 const UNASKED: TestRun = { file: 'test/unit/engines/http1/unasked.test.ts' };
 const TURNS: TestRun = { file: 'test/unit/engines/http1/team-turns.test.ts' };
 const KEPT: TestRun = { file: 'test/unit/forward/kept-connections.test.ts' };
+const BOUNDS: TestRun = { file: 'test/unit/engines/answer-bounds.test.ts' };
 const PATHS: TestRun = { file: 'test/unit/core/plain-path.test.ts' };
 const STREAMING: TestRun = { file: 'test/unit/server/streaming.test.ts', names: 'trickles in' };
 
@@ -12,6 +13,42 @@ function bug(name: string, file: string, find: string, replace: string, ...caugh
 }
 
 export const ENGINE_MUTATIONS: readonly Mutation[] = [
+  bug(
+    'an answer may be as long as the maximum, whatever was asked',
+    'engines/http1/pool.ts',
+    'return bodyBytes === 0 ? responseBytesMax :',
+    'return bodyBytes >= 0 ? responseBytesMax :',
+    BOUNDS,
+  ),
+  bug(
+    'answers are parsed whatever they hold',
+    'domain/json-bounds.ts',
+    "if (jsonFault(bytes, text, bounds) !== undefined) return 'too_large';",
+    '',
+    BOUNDS,
+  ),
+  bug(
+    "a model's text is parsed whatever it holds",
+    'engines/protocols/openai-judge.ts',
+    'if (jsonFault(Buffer.from(json), json) !== undefined) return undefined;',
+    '',
+    BOUNDS,
+  ),
+  bug('an attempt without a kind is an attempt', 'engines/attempt.ts', 'checkForm(attempt);', '', {
+    file: 'test/unit/engines/bounds.test.ts',
+  }),
+  bug('a step that returns nonsense is never answered', 'core/pipeline.ts', 'default:\n        this.#malformed(x);', 'default:', {
+    file: 'test/unit/core/pipeline.test.ts',
+  }),
+  bug(
+    'a format is judged by what any engine can do',
+    'domain/engine-offer.ts',
+    "return typeof left === 'object' ? left.can : this.can;",
+    'return left === undefined ? this.can : this.can;',
+    {
+      file: 'test/journey/refused-alike.test.ts',
+    },
+  ),
   bug('any id is ours', 'engines/http1/response-head.ts', "if (!same) this.id = 'foreign';", "if (!same) this.id = 'none';", UNASKED),
   bug('the state of distrust ends no connection', 'engines/http1/pool.ts', 'this.idle.endAll();', '', UNASKED),
   bug(

@@ -1,5 +1,6 @@
 // What metrics and log say about a replica: its attempts, its failures, and whether it is set aside.
 import { afterEach, expect, test } from 'vitest';
+import { MalformedAttempt } from '../../../src/engines/attempt-judgement.ts';
 import { replicaWatch } from '../../../src/app/engine-watch.ts';
 import { ONLY_ENGINE } from '../../../src/domain/engine-routing.ts';
 import { openMetrics } from '../../../src/ops/metrics/metrics.ts';
@@ -68,6 +69,13 @@ test('a failure is logged with engine, replica, protocol, pair, and what is know
     },
     { ...common, pair: '*-DE', failure: 'wrong_shape', thrown: 'string', request_id: 'R4' },
   ]);
+});
+
+test('a malformed result is logged with the module of its adapter', () => {
+  const parts = { engine: ONLY_ENGINE, protocol: 'mine', metrics, log, failures };
+  const thrown = new MalformedAttempt('kind: is neither usable nor unusable');
+  replicaWatch({ ...parts, module: './mine.ts' }, REPLICA).failed(work({ requestId: 'R5' }), { failure: 'internal', thrown });
+  expect(lines.at(-1)).toMatchObject({ thrown: 'MalformedAttempt (kind: is neither usable nor unusable) of ./mine.ts' });
 });
 
 test('setting a replica aside and its return are logged with a line each', () => {

@@ -277,6 +277,19 @@ describe('the pipeline', () => {
     expect(h.bugs).toHaveLength(1);
   });
 
+  const MALFORMED: readonly unknown[] = [null, {}, { kind: 'done' }, 'ok', 200, { then: () => undefined }];
+  test.each(MALFORMED)('a step that returns %j, at once or later, is a bug and answered', async (given) => {
+    const isThenable = typeof given === 'object' && given !== null && 'then' in given;
+    const runs: BodyStep['run'][] = [() => given as Outcome, () => Promise.resolve(isThenable ? {} : given) as Promise<Outcome>];
+    for (const run of runs) {
+      const h = harness([body('a', run)]);
+      go(h);
+      await new Promise((later) => setImmediate(later));
+      expect(h.sent).toMatchObject([{ problem: { code: 'internal_error' } }]);
+      expect(h.bugs).toEqual(['a']);
+    }
+  });
+
   test('a settle that throws does not stop the others or the answer', () => {
     const settled: string[] = [];
     const h = harness([

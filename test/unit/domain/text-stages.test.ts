@@ -16,6 +16,35 @@ function workOf(text: readonly string[], more: Partial<TextWork> = {}): TextWork
   return { x: {} as Exchange, teamId: 'T', text, options, engines: ['default'], expected: 'default', detectionOnly: false, ...more };
 }
 
+describe('what a stage returns against its type is a bug, which names the plugin', () => {
+  const changed = (text: unknown): TextStage => ({ kind: 'change', plugin: 'mine', run: () => ({ text }) as never });
+  const known = (translations: unknown): TextStage => ({ kind: 'answer', plugin: 'mine', run: () => ({ translations }) as never });
+  const restored = (translations: unknown): TextStage => ({
+    kind: 'change',
+    plugin: 'mine',
+    run: ({ text }) => ({ text, after: () => translations as never }),
+  });
+
+  test.each([
+    ['a text for a list', changed('ab')],
+    ['numbers for texts', changed([1, 2])],
+    ['an object of translations', known({ 0: said('a'), 1: said('b'), length: 2 })],
+    ['translations without a text', known([{}, undefined])],
+    ['null for an unknown translation', known([null, said('b')])],
+  ])('%s', (_name, stage) => {
+    expect(() => passStages(workOf(['a', 'b']), [stage])).toThrow(/plugin mine gave/);
+  });
+
+  test.each([
+    ['no list of restored translations', restored({})],
+    ['a restored translation without a text', restored([said('a'), { text: undefined }])],
+    ['a restored translation left out', restored([said('a'), undefined])],
+  ])('%s', (_name, stage) => {
+    const passed = passStages(workOf(['a', 'b']), [stage]) as PassedTexts;
+    expect(() => passed.back([said('a'), said('b')], 'default')).toThrow(/plugin mine gave/);
+  });
+});
+
 /** Prefixes each text with a word, and each translation with another. */
 function marking(word: string, later = false): TextStage {
   return {

@@ -24,7 +24,7 @@ async function play({ requests, limits: batch }: Scene, planned: readonly CallFa
   const wire = {
     urls: ['http://127.0.0.1:1', 'http://127.0.0.1:2'],
     timeoutMs: planned.length === 0 ? LONG_TIMEOUT_MS : SHORT_TIMEOUT_MS,
-    responseBytesMax: 1,
+    responseBytesMax: 1 << 20,
     connectionsMax: 1,
     queueMax: 0,
   };

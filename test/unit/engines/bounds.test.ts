@@ -11,6 +11,7 @@ import type {
   EngineWork,
   JudgeResponse,
 } from '../../../src/ports/engine.ts';
+import { LATER } from '../../../src/core/outcome.ts';
 import type { ReplicaWatch } from '../../../src/engines/replica.ts';
 import { nativeProtocol } from '../../../src/engines/protocols/native-protocol.ts';
 import { slow, status } from '../../../src/testing/scripted-engine.ts';
@@ -75,6 +76,28 @@ describe('bounds', () => {
   });
 });
 
+const translation = { text: 'Hallo', detectedSourceLanguage: undefined };
+/** What an adapter may promise against its type. */
+const MALFORMED: readonly (readonly [name: string, given: unknown])[] = [
+  ['answers with null', null],
+  ['answers with a text', 'Hallo'],
+  ['answers with an empty object', {}],
+  ['forgets the kind', { translations: [translation, translation] }],
+  ['has a kind of its own', { kind: 'good', translations: [translation, translation] }],
+  ['forgets the failure', { kind: 'unusable' }],
+  ['has a failure of its own', { kind: 'unusable', failure: 'tired' }],
+  ['names a failure after a method', { kind: 'unusable', failure: 'toString' }],
+  ['forgets the translations', { kind: 'usable' }],
+  ['gives an object of translations', { kind: 'usable', translations: { 0: translation, 1: translation, length: 2 } }],
+  ['gives texts as translations', { kind: 'usable', translations: ['Hallo', 'Welt'] }],
+  ['gives no translation for a text', { kind: 'usable', translations: [translation, null] }],
+  // oxlint-disable-next-line no-sparse-arrays
+  ['leaves a translation out', { kind: 'usable', translations: [, translation] }],
+  ['gives a number as a text', { kind: 'usable', translations: [translation, { text: 5 }] }],
+  ['counts tokens in words', { kind: 'unusable', failure: 'status', tokens: { prompt: 'many', completion: 1 } }],
+  ['counts no tokens', { kind: 'usable', translations: [translation, translation], tokens: null }],
+];
+
 describe('an adapter that', () => {
   const usable: Attempt = { kind: 'usable', translations: [{ text: 'Hallo', detectedSourceLanguage: undefined }] };
   const adapters: readonly (readonly [name: string, attempt: EngineProtocol['attempt'], failure: AttemptFailure, bugs: number])[] = [
@@ -82,6 +105,12 @@ describe('an adapter that', () => {
     ['throws', broken, 'internal', 2],
     ['throws when it judges an answer', (_work, wire) => wire.send(CALL, broken), 'internal', 2],
     ['answers with nonsense', () => Promise.resolve(undefined as unknown as Attempt), 'internal', 2],
+    ...MALFORMED.map(([name, given]) => [name, () => Promise.resolve(given as Attempt), 'internal', 2] as const),
+    ['returns no promise', () => usable as unknown as Promise<Attempt>, 'internal', 2],
+    ['returns nothing', () => undefined as unknown as Promise<Attempt>, 'internal', 2],
+    ['says LATER without a last call', () => LATER, 'internal', 2],
+    ['promises LATER without a last call', () => Promise.resolve<typeof LATER>(LATER), 'internal', 2],
+    ['judges an answer to be nothing', (_work, wire) => wire.send(CALL, () => undefined as unknown as Attempt), 'internal', 2],
     ['gives fewer translations than texts', () => Promise.resolve(usable), 'wrong_shape', 0],
     ['never ends', () => new Promise<Attempt>(() => undefined), 'timeout', 0],
     [

@@ -30,7 +30,7 @@ const CAN: EngineCapabilities = {
 const BATCH: BatchLimits = { textsMax: 50, charactersMax: 10_000, waitMs: 0 };
 
 function engineOf(name: Name, protocol: EngineProtocol, more: Partial<NamedEngineOptions> = {}): NamedEngineOptions {
-  const wire = { urls: ['http://127.0.0.1:1'], timeoutMs: TIMEOUT_MS, responseBytesMax: 1, connectionsMax: 1, queueMax: 0 };
+  const wire = { urls: ['http://127.0.0.1:1'], timeoutMs: TIMEOUT_MS, responseBytesMax: 1 << 20, connectionsMax: 1, queueMax: 0 };
   return { ...wire, name, protocol, can: CAN, ...more };
 }
 

@@ -36,6 +36,11 @@ test.each<[string, PluginLedger['resolve'], unknown]>([
   expect(await answersOf(resolve)).toEqual([answer]);
 });
 
+test.each([undefined, null, {}, { kind: 'done' }, { kind: 'admitted' }])('a ledger that returns %j has failed', async (answer) => {
+  const [failed] = await answersOf(() => answer as unknown as Resolution);
+  expect(failed).toEqual(new TypeError("resolve() of the plugin's ledger returned what is none of its results"));
+});
+
 test('it is called with the arguments of its interface, as a method', async () => {
   const seen: unknown[] = [];
   class Own implements PluginLedger {

@@ -20,8 +20,8 @@ const TABLE: Readonly<Record<string, readonly Row[]>> = {
 const SPLIT_BYTES_MAX = 2000;
 
 /** Parses these pieces; each is overwritten after it was read, like a connection's buffer. */
-function parse(pieces: readonly Uint8Array[], parser = new ResponseParser(BODY_BYTES_MAX)): Expected {
-  parser.begin();
+function parse(pieces: readonly Uint8Array[], parser = new ResponseParser()): Expected {
+  parser.begin(BODY_BYTES_MAX);
   let reading = parser.read(Buffer.alloc(0));
   for (const piece of pieces) {
     const buffer = Buffer.concat([piece, Buffer.from('behind')]);
@@ -58,16 +58,16 @@ describe.each(Object.entries(TABLE))('%s:', (_group, rows) => {
 
 describe('one parser', () => {
   test('reads several answers in sequence, whatever the one before was', () => {
-    const parser = new ResponseParser(BODY_BYTES_MAX);
+    const parser = new ResponseParser();
     const rows = Object.values(TABLE).flat();
     for (const [name, text, expected] of [...rows, ...rows.toReversed()])
       expect([name, parse([bytesOf(text)], parser)]).toEqual([name, expected]);
   });
 
   test('returns a body that later answers do not overwrite', () => {
-    const parser = new ResponseParser(BODY_BYTES_MAX);
+    const parser = new ResponseParser();
     const bodies = ['hello', 'world'].map((body) => {
-      parser.begin();
+      parser.begin(BODY_BYTES_MAX);
       parser.read(bytesOf(answer(['Content-Length: 5'], body)));
       return parser.take().body;
     });
@@ -203,10 +203,10 @@ test.each([
   ['two answers', 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'.repeat(2)],
   ['something that is not an answer', '\0'],
 ])('a parser that has read %s begins the next answer without a trace of it', (_name, before) => {
-  const parser = new ResponseParser(BODY_BYTES_MAX);
-  parser.begin('ours', true);
+  const parser = new ResponseParser();
+  parser.begin(BODY_BYTES_MAX, 'ours', true);
   parser.read(bytesOf(before));
-  parser.begin();
+  parser.begin(BODY_BYTES_MAX);
   expect(parser.read(bytesOf('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi'))).toBe('complete');
   expect([parser.keepsSeconds, parser.excess]).toEqual([Infinity, false]);
   const { status, body, echoedId } = parser.take();

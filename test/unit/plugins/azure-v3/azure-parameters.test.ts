@@ -2,7 +2,8 @@
 import { Languages, refuse } from 'lingate';
 import type { Charge, Refusal } from 'lingate';
 import { describe, expect, test } from 'vitest';
-import { judgeTranslation } from '../../../../src/plugins/azure-v3/azure-parameters.ts';
+import { judgeTranslation, readTranslation } from '../../../../src/plugins/azure-v3/azure-parameters.ts';
+import type { OfferedCapabilities } from '../../../../src/domain/engine-offer.ts';
 import type { AzureOrder, AzureRules } from '../../../../src/plugins/azure-v3/azure-parameters.ts';
 import { PROBLEM_FORM } from '../../../../src/plugins/azure-v3/azure-request.ts';
 import { refusalIn } from '../../../../src/plugins/facades/api.ts';
@@ -11,16 +12,20 @@ import { problemExample } from '../../../../src/docs/problem-examples.ts';
 
 const TEXTS = { entries: ['Hello', ''], text: ['Hello'], characters: 5 };
 const language = (code: string) => ({ code, name: code, formality: false });
+const CAN: OfferedCapabilities = { formats: ['text'], formality: true, glossaries: true, detection: true };
 const RULES: AzureRules = {
   languages: new Languages({
     sources: ['DE', 'EN', 'PT', 'ZH'].map(language),
     targets: ['DE', 'EN-GB', 'FR', 'PT-BR', 'PT-PT', 'ZH'].map(language),
   }),
   variants: { EN: 'EN-GB', PT: 'PT-BR' },
-  can: { formats: ['text', 'html'] },
+  canFor: () => ({ ...CAN, formats: ['text', 'html'] }),
 };
 
-const judge = (query: string, rules = RULES): Judged<AzureOrder> | Charge => judgeTranslation(query, () => ({ sound: TEXTS }), rules);
+function judge(query: string, rules = RULES): Judged<AzureOrder> | Charge {
+  const read = readTranslation(query, () => ({ sound: TEXTS }));
+  return 'sound' in read ? judgeTranslation(read.sound, rules) : read;
+}
 const V = 'api-version=3.0';
 /** The error number of a refusal; `undefined` if there is none. */
 function numberOf(judged: Judged<AzureOrder> | Charge): number | undefined {
@@ -106,7 +111,7 @@ describe('is refused:', () => {
 
   test('a fault of the texts before one of the parameters, with the characters, so that the plan’s limit is checked too', () => {
     const wrong = refuse('validation_error', 'texts');
-    expect(judgeTranslation(V, () => wrong, RULES)).toBe(wrong);
+    expect(readTranslation(V, () => wrong)).toBe(wrong);
     expect(judge(`${V}&to=de&to=xx`)).toMatchObject({ refusal: {}, characters: 10 });
     expect(judge(V)).toMatchObject({ refusal: {}, characters: 5 });
   });
@@ -118,7 +123,7 @@ describe('is refused:', () => {
       refusal: { problem: { detail: 'to: fr is not offered for texts in en; offered: de, en-GB, pt-BR, pt-PT, zh-Hans.' } },
     });
     expect(numberOf(pair)).toBe(400_023);
-    const html = judge(`${V}&to=de&textType=html`, { ...RULES, can: { formats: ['text'] } });
+    const html = judge(`${V}&to=de&textType=html`, { ...RULES, canFor: () => CAN });
     expect(numberOf(html)).toBe(400_071);
   });
 });
