@@ -13,10 +13,16 @@ const KEPT_SECTIONS = [['engine', 'engines'], [ENGINE_URLS, 'engines'], ['plans'
 
 /** The configuration for a reload of a gateway that runs with `running`. Throws a `ConfigError`. */
 export function reloadedConfig(running: Config, { files, config }: SettledLoad): Config {
-  // First: most files that were cut off have other faults as well, which say less.
-  assertWhole(running, files.contents);
-  const next = config();
+  let next: Config;
+  try {
+    next = config();
+  } catch (error) {
+    // Most files that were cut off have other faults as well, which say less.
+    assertWhole(running, files.contents);
+    throw error;
+  }
   assertSectionsKept(running, next);
+  assertWhole(running, files.contents);
   return next;
 }
 
