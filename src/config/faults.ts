@@ -24,6 +24,8 @@ const REASONS: Readonly<Record<string, (value: unknown, limit: number) => string
   maximum: (value, limit) => `${shown(value)} is too large; it must be at most ${limit}`,
   exclusiveMinimum: (value, limit) => `${shown(value)} is too small; it must be more than ${limit}`,
   exclusiveMaximum: (value, limit) => `${shown(value)} is too large; it must be less than ${limit}`,
+  minLength: (value, limit) => `${shown(value)} is too short; it must have at least ${charactersOf(limit)}`,
+  maxLength: (value, limit) => `${shown(value)} is too long; it must have at most ${charactersOf(limit)}`,
   minItems: atLeast,
   minProperties: atLeast,
   maxItems: atMost,
@@ -69,6 +71,10 @@ function explain(error: TLocalizedValidationError, root: SchemaNode, rootValue: 
   if (error.keyword === 'boolean') return [];
   const limit = 'limit' in error.params ? Number(error.params.limit) : 0;
   return [{ path, reason: REASONS[error.keyword]?.(value, limit) ?? mismatch(value, shape, error.message) }];
+}
+
+function charactersOf(limit: number): string {
+  return limit === 1 ? '1 character' : `${limit} characters`;
 }
 
 function atLeast(_value: unknown, limit: number): string {
@@ -119,9 +125,8 @@ function alternatives(anyOf: readonly SchemaNode[]): string | undefined {
   return known.includes(undefined) ? undefined : [...new Set(known)].join(' or ');
 }
 
-function detail({ minimum, maximum, minLength, maxLength, pattern, format, multipleOf }: SchemaNode): string {
+function detail({ minimum, maximum, pattern, format, multipleOf }: SchemaNode): string {
   if (minimum !== undefined || maximum !== undefined) return range(minimum, maximum);
-  if (minLength !== undefined || maxLength !== undefined) return `${range(minLength, maxLength)} characters`.replace(/^ from /, ' of ');
   if (pattern !== undefined) return ` that matches ${pattern}`;
   if (format !== undefined) return ` of the format ${format}`;
   return multipleOf === undefined ? '' : `, a multiple of ${multipleOf}`;
