@@ -27,7 +27,7 @@ function privateFolder(): string {
   let reason = '';
   for (const place of PLACES) {
     try {
-      return mkdtempSync(join(place, 'lingate-tls-'));
+      return mkdtempSync(join(place, 'lingate-pem-'));
     } catch (error) {
       reason = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     }
