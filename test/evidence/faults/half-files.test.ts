@@ -40,7 +40,11 @@ async function writeFiles(): Promise<string[]> {
   write('cert.pem', Buffer.concat([certFile, other.certFile].map((path) => readFileSync(path))));
   write('languages.yaml', readFileSync(new URL('languages.yaml', CONFIG)));
   write('token', TOKEN);
-  const shipped = readFileSync(new URL('lingate.yaml', CONFIG), 'utf8').replace('http://127.0.0.1:7001', site.engine.url);
+  const shipped = readFileSync(new URL('lingate.yaml', CONFIG), 'utf8')
+    .replace('http://127.0.0.1:7001', site.engine.url)
+    // A busy machine must not refuse anyone.
+    .replace('command_timeout_ms: 500', 'command_timeout_ms: 10000')
+    .replace('shed_loop_delay_ms: 200', 'shed_loop_delay_ms: 0');
   const added = { tls: { cert_file: 'cert.pem', key_file: 'key.pem' }, admin: { token: { file: 'token' } } };
   const plans = `  last: ${JSON.stringify(QUOTA_PLAN)}\n`;
   const sections = Object.entries(added).map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`);
