@@ -38,7 +38,7 @@ export function loadConfig({ file, env, flags = {}, files = new FileSet() }: Con
   const path = named === undefined ? DEFAULT_FILE : resolve(named);
   const label = labelOf(path);
   const overrides = overridesOf(env, flags);
-  const read = (file: string): Buffer => files.read(file);
+  const read = (name: string): Buffer => files.read(name);
   const written = attempt(() => readYamlFile(path, fromVariable === undefined ? label : `${FILE_VARIABLE}: ${label}`, read));
   const stray = strayVariables(env, variablesNamedIn(written.value));
   const warnings = stray === undefined ? [] : [stray];
@@ -67,21 +67,23 @@ export function loadConfig({ file, env, flags = {}, files = new FileSet() }: Con
     written: sectionsOf(written.value),
     files: files.contents,
   };
-  const withFiles = (config: Config): Config => {
-    for (const named of namedFiles(config)) files.add(named);
-    return config;
-  };
   if (lines.length === 0 && !('lines' in languages)) {
-    return withFiles(toConfig(value as ConfigFile, path, sources, languagesFile, languages.value));
+    return withFiles(toConfig(value as ConfigFile, path, sources, languagesFile, languages.value), files);
   }
   const flagsOnly = faults.length === lines.length && allFromFlags(faults, overrides);
   const rest = soundPart(value, allFaults);
   const restOf = ({ value: sound, asWritten }: SoundPart): SoundRest => ({
     // The later checks do not depend on the languages.
-    config: withFiles(toConfig(sound, path, sources, languagesFile, { sources: [], targets: [] })),
+    config: withFiles(toConfig(sound, path, sources, languagesFile, { sources: [], targets: [] }), files),
     asWritten,
   });
   throw new RefusedConfig([...lines, ...warnings], flagsOnly, rest && restOf(rest));
+}
+
+/** With all that it names read, so that nothing else reads files. */
+function withFiles(config: Config, files: FileSet): Config {
+  for (const name of namedFiles(config)) files.add(name);
+  return config;
 }
 
 /** The part of a refused configuration that can still be checked. */

@@ -12,7 +12,7 @@ const TRIES_MAX = 10;
 export interface SettledLoad {
   readonly files: FileSet;
   /** The configuration in the files, or throws a `ConfigError`. */
-  config(): Config;
+  readonly config: () => Config;
 }
 
 interface LoadOptions {

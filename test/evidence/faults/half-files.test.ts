@@ -87,7 +87,7 @@ async function renewWorkers(gateway: GatewayProcess): Promise<void> {
 }
 
 test(`${FILES} files that were cut off change nothing`, async () => {
-  const { between, oneOf, seed } = seeded();
+  const drawn = seeded();
   const names = await writeFiles();
   const gateway = await site.serve('--workers', '2');
   const before = await behaviour(gateway);
@@ -106,10 +106,10 @@ test(`${FILES} files that were cut off change nothing`, async () => {
     },
   );
   for (let count = 1; count <= FILES; count++) {
-    const path = join(site.folder, oneOf(names));
+    const path = join(site.folder, drawn.oneOf(names));
     const whole = readFileSync(path);
-    const length = count % 10 === 0 ? 0 : between(0, whole.toString().trimEnd().length - 1);
-    const what = `seed ${seed}, file ${count}: ${length} of ${whole.length} bytes of ${path}`;
+    const length = count % 10 === 0 ? 0 : drawn.between(0, whole.toString().trimEnd().length - 1);
+    const what = `seed ${drawn.seed}, file ${count}: ${length} of ${whole.length} bytes of ${path}`;
     writeFileSync(path, whole.subarray(0, length));
     gateway.process.kill('SIGHUP');
     await expect.poll(() => errors(gateway), { message: what }).toBe(count);

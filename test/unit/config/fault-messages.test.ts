@@ -80,7 +80,7 @@ function judge({ path, reason }: Fault): string[] {
 
 describe.each(SCHEMAS)('%s', (_name, schema) => {
   test('every member with a wrong value is a fault that helps', () => {
-    const members = [...membersOf(schema as SchemaNode)];
+    const members = [...membersOf(schema)];
     expect(members.length).toBeGreaterThan(0);
     for (const { path, schema: member } of members) {
       const found = WRONG.map((value) => faultsOf(schema, valueWith(path, value)).filter((fault) => isAbout(fault, path)));

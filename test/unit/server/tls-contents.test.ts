@@ -46,7 +46,7 @@ describe.each(LISTENERS)('the %s listener', (name, start) => {
     expect(await nameAt(server.port)).toBe('first');
     expect(server.listener.renewTls({ ...files, contents: second })).toMatchObject({ changed: true });
     expect(await nameAt(server.port)).toBe('second');
-    await server.close();
+    server.close();
     expect(copies()).toEqual(before);
   });
 });
