@@ -12,6 +12,7 @@ import type { JsonLog } from '../ops/json-log.ts';
 import type { Log } from '../ports/log.ts';
 import { openServing } from './serving.ts';
 import { announceReady } from './ready-line.ts';
+import { withUsableTls } from './tls-in-force.ts';
 import { stopWithinMs } from './until-stopped.ts';
 import { openEvents, openTeamWatch } from './once-per-gateway.ts';
 
@@ -25,6 +26,8 @@ export interface App {
   readonly listenUrl: string;
   readonly opsUrl: string;
   readonly log: Log;
+  /** The configuration in force. */
+  readonly config: Config;
   /** See `Stoppable`. */
   readonly stopWithinMs: number;
   readonly closing: string | undefined;
@@ -102,6 +105,9 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
     listenUrl,
     opsUrl: operator.url,
     log,
+    get config() {
+      return running;
+    },
     stopWithinMs: stopWithinMs(config.limits),
     get closing() {
       return down.closing;
@@ -109,11 +115,12 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
     flush: () => output.flush(),
     reload(next) {
       const replaceOperators = readOperators(operators, next);
-      const reload = reloadOf(running, next);
-      serving.replace(reload.config);
+      const { config: applied, waiting } = reloadOf(running, next);
+      const usable = withUsableTls(running, applied, log);
+      serving.replace(usable);
       replaceOperators();
-      running = reload.config;
-      return reload.waiting;
+      running = usable;
+      return waiting;
     },
     async stop() {
       await down.run();

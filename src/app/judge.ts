@@ -1,5 +1,4 @@
 // Checks a whole configuration before anything is opened: plugins, routes, engines, forward routes, secrets, files.
-import { accessSync, constants } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { adminOperators, eventsSecret } from '../config/secrets.ts';
 import type { Config } from '../config/config.ts';
@@ -8,6 +7,7 @@ import type { Fault } from '../config/config-error.ts';
 import type { EngineSettings } from '../config/engine-options.ts';
 import { forwardSettings } from '../config/forward-settings.ts';
 import type { Environment } from '../config/environment.ts';
+import type { FileContents } from '../config/file-set.ts';
 import { reasonOf } from '../config/yaml-file.ts';
 import { isShipped } from '../config/plugin-import.ts';
 import { loadPlugins, NO_PLUGINS } from '../config/plugins.ts';
@@ -18,7 +18,7 @@ import { STORE_URL_FORMS, otherSchemeOf, storeKindOf, withoutCredentials } from 
 import { builtInProtocols } from '../engines/protocols/built-in.ts';
 import type { Log } from '../ports/log.ts';
 import { ListenError } from '../server/listener.ts';
-import { setUpEngines } from './engine-setup.ts';
+import { setUpEngines, withEngines } from './engine-setup.ts';
 import { checkIdleSeconds } from './http-library.ts';
 import { pluginRows } from './plugin-routes.ts';
 import { ownRows, routeRows } from './route-rows.ts';
@@ -58,15 +58,15 @@ export async function judge(config: Config, env: Environment = process.env, log?
     forwardSettings(
       config.forward,
       [...own, ...(rows ?? [])].map(({ path }) => path),
-      { env, file: config.file },
+      { env, file: config.file, files: config.sources.files },
     ),
   );
   const operators = await faults.of(() => adminOperators(config, env));
   const signedBy = await faults.of(() => eventsSecret(config, env));
   if (known !== undefined) await faults.of(() => assertStore(config, known.stores));
   if (config.tls !== undefined && !missing.some(({ path }) => path.startsWith('tls.'))) {
-    const { readTlsFiles } = await import('../server/tls-files.ts');
-    await faults.of(() => readTlsFiles(config.tls!));
+    const { tlsOf } = await import('./tls-in-force.ts');
+    await faults.of(() => tlsOf(config));
   }
   await faults.of(() => checkIdleSeconds(config));
   // A missing module has already been reported.
@@ -79,26 +79,36 @@ export async function judge(config: Config, env: Environment = process.env, log?
   return { plugins: plugins!, engines: engines!, forward: forward!, operators, eventsSecret: signedBy };
 }
 
+/**
+ * The secrets of engines, forward routes, operators and events at a reload: wrong ones are reported now, and not at the next start.
+ * Plugins are only set up again if an engine's protocol is one of theirs. Rejects with a `ConfigError`.
+ */
+export async function judgeSecrets(config: Config, env: Environment): Promise<void> {
+  const faults = new FoundFaults(config);
+  await faults.of(() => withEngines(config, env, () => Promise.resolve()));
+  await faults.of(() => forwardSettings(config.forward, [], { env, file: config.file, files: config.sources.files }));
+  await faults.of(() => adminOperators(config, env));
+  await faults.of(() => eventsSecret(config, env));
+  if (faults.lines.length > 0) throw new ConfigError(faults.lines);
+}
+
 /** The files that the configuration names and that cannot be read. */
-function unreadable({ tls, plugins }: Config): Fault[] {
+function unreadable({ tls, plugins, sources: { files } }: Config): Fault[] {
   const named = [
     { path: 'tls.cert_file', file: tls?.certFile },
     { path: 'tls.key_file', file: tls?.keyFile },
     ...plugins.map(({ module }, index) => ({ path: `plugins.${index}.module`, file: isAbsolute(module) ? module : undefined })),
   ];
   return named.flatMap(({ path, file }) => {
-    const why = file === undefined ? undefined : whyUnreadable(file);
+    const why = file === undefined ? undefined : whyUnreadable(file, files);
     return why === undefined ? [] : [{ path, reason: `${file!} cannot be read: ${why}` }];
   });
 }
 
-function whyUnreadable(file: string): string | undefined {
-  try {
-    accessSync(file, constants.R_OK);
-    return undefined;
-  } catch (error) {
-    return reasonOf(error);
-  }
+/** A folder is reported by those who use the file. */
+function whyUnreadable(file: string, files: FileContents): string | undefined {
+  const read = files.get(file);
+  return read?.kind === 'unreadable' && read.code !== 'EISDIR' ? reasonOf(read.code) : undefined;
 }
 
 /** A URL of another kind must be that of a plugin's store. */

@@ -11,6 +11,7 @@ import type { Listener, ListenerOptions } from '../server/listener.ts';
 import type { Chains } from './chain.ts';
 import type { WithoutUws } from './http-library.ts';
 import { whyWithoutUws } from './http-library.ts';
+import { tlsOf } from './tls-in-force.ts';
 
 /** The sources of ids and time; tests pass their own. */
 export interface Sources {
@@ -69,7 +70,7 @@ export async function startListener(
     exclusive,
     bodyBytesMax: config.limits.bodyBytes,
     idleSeconds: config.limits.idleSeconds,
-    ...(config.tls === undefined ? {} : { tls: config.tls }),
+    ...(config.tls === undefined ? {} : { tls: tlsOf(config)! }),
   };
   const withoutUws = config.listener === 'auto' ? await whyWithoutUws() : undefined;
   // Imported only when selected: the binary must not be needed if the other listener is used.

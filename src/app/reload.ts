@@ -6,15 +6,17 @@ import { engineUrls } from './ready-line.ts';
 
 export interface Reloadable {
   readonly log: Log;
+  /** The configuration in force. */
+  readonly config: Config;
   /** See `App.reload`. */
   reload(next: Config): readonly string[];
 }
 
-/** `load` reads the sources that the command line named. Never rejects: faults are logged. */
-export async function reload(app: Reloadable, load: () => Promise<Config>): Promise<void> {
+/** `load` reads the sources that the command line named, for a gateway that runs with the given configuration. Never rejects: faults are logged. */
+export async function reload(app: Reloadable, load: (running: Config) => Promise<Config>): Promise<void> {
   const { log } = app;
   try {
-    const next = await load();
+    const next = await load(app.config);
     const waiting = app.reload(next);
     const { languages, plans, file } = next;
     const counts = { sources: languages.sources.length, targets: languages.targets.length };

@@ -22,6 +22,7 @@ import { EngineTrials } from './engine-trials.ts';
 import type { TriedEngine } from './engine-trials.ts';
 import { documentationStep } from './public-docs.ts';
 import { documentRouteNames } from './route-rows.ts';
+import { tlsOf } from './tls-in-force.ts';
 import { openSettlements, settle, settleWithinMs } from './settling.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
 import type { GlossaryCache, GlossaryStore } from '../ports/glossary-store.ts';
@@ -36,7 +37,7 @@ import { RecentRequests } from '../runtime/recent-requests.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
 import { drain } from '../server/lifecycle.ts';
 import { ListenError } from '../server/listener.ts';
-import type { Listener, TlsFiles } from '../server/listener.ts';
+import type { Listener } from '../server/listener.ts';
 import { boundedGlossaries, LruGlossaryCache } from '../runtime/glossary-cache.ts';
 import { LruKeyCache } from '../runtime/key-cache.ts';
 import { Forgetting } from '../runtime/forgetting.ts';
@@ -205,14 +206,15 @@ class OpenServing implements Serving {
     this.#trials.tryAgain();
     this.#config = next;
     this.#planRecord.replace(next.plans);
-    if (next.tls !== undefined) this.#renewTls(next.tls);
+    this.#renewTls(next);
   }
 
-  /** If the files cannot be used, the certificate stays; the rest of the configuration is applied all the same. */
-  #renewTls(files: TlsFiles): void {
+  /** If the library cannot use a certificate, the old one stays; the rest of the configuration is applied all the same. */
+  #renewTls(next: Config): void {
     const { log } = this.#opened.output;
     try {
-      const renewal = this.#listener?.renewTls(files);
+      const files = tlsOf(next);
+      const renewal = files && this.#listener?.renewTls(files);
       if (renewal?.changed === true) log.info('TLS: new connections get the renewed certificate', { valid_to: renewal.validTo });
     } catch (error) {
       if (!(error instanceof ListenError)) throw error;

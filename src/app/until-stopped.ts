@@ -45,7 +45,7 @@ export async function runUntilStopped<A extends Stoppable>(start: () => Promise<
   const app = await start();
   const asked = stopAsked(app.log, SIGNALS);
   for (const signal of SIGNALS) process.off(signal, endAtOnce);
-  hangUp = () => void reload?.(app);
+  hangUp = oneAtATime(async () => reload?.(app));
   if (hungUp) hangUp();
   app.log.info('stopping', { reason: await asked });
   await stopInTime(app, async () => {
@@ -68,6 +68,24 @@ export async function stopInTime(app: Omit<Stoppable, 'stop'>, stop: () => Promi
   await stop();
   // From here on, only forgotten handles keep the process running.
   timer.unref();
+}
+
+/** Signals during a reload, which takes a while, are followed by one more. */
+function oneAtATime(action: () => Promise<void>): () => void {
+  let running = false;
+  let again = false;
+  const run = async (): Promise<void> => {
+    running = true;
+    do {
+      again = false;
+      await action();
+    } while (again);
+    running = false;
+  };
+  return () => {
+    if (running) again = true;
+    else void run();
+  };
 }
 
 /** While it starts there are no requests to wait for. */

@@ -80,6 +80,8 @@ export interface CommandContext {
   on(flag: string): boolean;
   /** The configuration, with this command's `store`, `listen`, `ops` and `engine-…` flags in it. */
   config(): Promise<Config>;
+  /** The same for a reload of a gateway that runs with `running`. Rejects with a `ConfigError`. */
+  reloadedConfig(running: Config): Promise<Config>;
   /** Prints `value` with --json, and the text otherwise. */
   print(value: unknown, text: () => string): void;
 }

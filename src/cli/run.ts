@@ -1,7 +1,9 @@
 // Runs one command line: finds the command, and turns its result into an exit status.
 import { versionOf } from '../app/version.ts';
 import { ConfigError } from '../config/config-error.ts';
+import type { FileSet } from '../config/file-set.ts';
 import { nearest } from '../config/nearest.ts';
+import type { SettledLoad } from '../config/settled-load.ts';
 import { holdsKey } from '../domain/api-key.ts';
 import { readArguments } from './arguments.ts';
 import type { Arguments } from './arguments.ts';
@@ -137,6 +139,21 @@ export function contextOf(name: string, command: Command, { operands, values }: 
   const text = (flag: string): string | undefined => values.get(flag)?.[0];
   const json = values.has('json');
   let warned = command.logsWarnings === true;
+  let files: FileSet | undefined;
+  const load = async (twice: boolean): Promise<SettledLoad> => {
+    // Imported late: help and wrong flags need neither the schema nor the YAML parser.
+    const { loadSettled } = await import('../config/settled-load.ts');
+    const flags = {
+      store: text('store'),
+      listen: text('listen'),
+      ops: text('ops'),
+      engineUrls: values.get('engine-url'),
+      engineProtocol: text('engine-protocol'),
+    };
+    const settled = await loadSettled({ file: text('config'), env: io.env, flags }, { twice, before: files });
+    files = settled.files;
+    return settled;
+  };
   return {
     io,
     name,
@@ -152,19 +169,14 @@ export function contextOf(name: string, command: Command, { operands, values }: 
     texts: (flag) => values.get(flag),
     on: (flag) => values.has(flag),
     async config() {
-      // Imported late: help and wrong flags need neither the schema nor the YAML parser.
-      const { loadConfig } = await import('../config/load.ts');
-      const flags = {
-        store: text('store'),
-        listen: text('listen'),
-        ops: text('ops'),
-        engineUrls: values.get('engine-url'),
-        engineProtocol: text('engine-protocol'),
-      };
-      const config = loadConfig({ file: text('config'), env: io.env, flags });
+      const config = (await load(false)).config();
       if (!warned) for (const warning of config.sources.warnings) io.err(`lingate ${name}: warning: ${warning}\n`);
       warned = true;
       return config;
+    },
+    async reloadedConfig(running) {
+      const { reloadedConfig } = await import('../config/lost-parts.ts');
+      return reloadedConfig(running, await load(true));
     },
     print: (value, forPeople) => io.out(`${json ? JSON.stringify(value) : forPeople()}\n`),
   };

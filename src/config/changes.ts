@@ -1,6 +1,8 @@
 // Which parts of a reloaded configuration apply while running, and which changes need a restart.
 import { isDeepStrictEqual } from 'node:util';
 import type { Config, EngineConfig } from './config.ts';
+import type { FileContents } from './file-set.ts';
+import { namedFiles } from './named-files.ts';
 
 export interface Reload {
   /** The configuration from now on. */
@@ -19,11 +21,23 @@ export function reloadOf(running: Config, next: Config): Reload {
   // With the admin API off or on there are other pages, which are set up at startup.
   const admin = running.admin && (next.admin ?? running.admin);
   const routed = enginesOf(running, next);
-  const config = { ...running, tls, admin, languages, languagesFile, plans, engines: routed.engines, routing: routed.routing };
+  const applied = { ...running, tls, admin, languages, languagesFile, plans, engines: routed.engines, routing: routed.routing };
+  const { written, files } = next.sources;
+  const config = { ...applied, sources: { ...running.sources, written, files: filesOf(applied, running.sources.files, files) } };
   const waiting = Object.entries(FIXED_MEMBERS)
     .filter(([, read]) => !isDeepStrictEqual(read(running), read(next)))
     .map(([name]) => name);
   return { config, waiting: [...waiting, ...routed.waiting] };
+}
+
+/** The latest contents of every file that the configuration names: what waits for a restart may name files that `next` does not. */
+function filesOf(config: Config, running: FileContents, next: FileContents): FileContents {
+  return new Map(
+    namedFiles(config).flatMap((path) => {
+      const read = [next.get(path), running.get(path)].find((found) => found !== undefined && found.kind !== 'unreadable');
+      return read === undefined ? [] : [[path, read] as const];
+    }),
+  );
 }
 
 /** Engines are only added and removed at startup; rules that name one that is not there yet wait too. */

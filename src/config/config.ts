@@ -5,6 +5,7 @@ import { eventRules } from '../domain/event-rules.ts';
 import type { LanguageTable } from '../domain/languages.ts';
 import { DAY_MS } from '../domain/period.ts';
 import type { Plan } from '../domain/plan.ts';
+import type { FileContents } from './file-set.ts';
 import { toForward } from './forward.ts';
 import { parseNetworkAddress } from './network-address.ts';
 import type { PluginEntry } from './plugins.ts';
@@ -28,6 +29,10 @@ interface ConfigOrigins {
   readonly engineProtocol: string;
   /** What is valid but probably a mistake: one line each. */
   readonly warnings: readonly string[];
+  /** The sections that the file has, and `engine.urls`. */
+  readonly written: readonly string[];
+  /** The configuration's file and those that it names, as they were read. Nothing reads them again, also in a worker that starts later. */
+  readonly files: FileContents;
 }
 
 /** The default address of the ops listener: callers cannot open it, but nothing better is known. */
@@ -37,6 +42,9 @@ const BESIDES_ATTEMPTS_MS = 10_000;
 const SECOND_MS = 1000;
 /** The most bytes of one code point in JSON: a control character is written as six bytes, all others as at most four. */
 const JSON_BYTES_MAX = 6;
+
+/** In `ConfigOrigins.written`: without them there is a default address, which would get the texts of callers. */
+export const ENGINE_URLS = 'engine.urls';
 
 /** `languagesFile` is an absolute path. */
 export function toConfig(raw: ConfigFile, file: string, sources: ConfigOrigins, languagesFile: string, languages: LanguageTable) {

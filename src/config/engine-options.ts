@@ -103,13 +103,16 @@ function areFromFlag(lines: readonly string[], { sources: { engineProtocol: orig
 
 /** The settings of one engine, or its faults. */
 function settingsOf(config: Config, engine: EngineConfig, { protocols, env, isFieldName }: EngineSources): EngineSettings | string[] {
-  const { file } = config;
+  const {
+    file,
+    sources: { files },
+  } = config;
   const protocol = protocols.get(engine.protocol);
   if (protocol === undefined) return [unknownProtocol(config, engine, [...protocols.keys()])];
   const can = capabilitiesOf(protocol);
   const schema = optionsSchemaOf(protocol);
   const at = `${engine.place}.options`;
-  const { value, faults: secretFaults, found } = reveal(schema, engine.options, { env, file }, at);
+  const { value, faults: secretFaults, found } = reveal(schema, engine.options, { env, file, files }, at);
   const options = withDefaults(schema, clone(value)) as { readonly headers?: Readonly<Record<string, string>> };
   const faults = [...secretFaults, ...faultsOf(schema, options, at), ...batchFaults(engine, can), ...pairFaults(engine, protocol)];
   const { headers = {}, ...own } = options;

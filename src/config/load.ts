@@ -4,9 +4,11 @@ import { fileURLToPath } from 'node:url';
 import type { LanguageTable } from '../domain/languages.ts';
 import { assertFaultless, ConfigError, labelOf } from './config-error.ts';
 import type { Fault } from './config-error.ts';
-import { besideFile, toConfig } from './config.ts';
+import { besideFile, ENGINE_URLS, toConfig } from './config.ts';
 import type { Config } from './config.ts';
 import { faultsOf } from './faults.ts';
+import { FileSet } from './file-set.ts';
+import { namedFiles } from './named-files.ts';
 import { overridesOf, strayVariables, variablesNamedIn, withOverrides } from './environment.ts';
 import type { ConfigFlags, Environment, Override } from './environment.ts';
 import { engineFaults, joinedFaults, languageFaults, listedTwice, planFaults, twofoldFaults } from './rules.ts';
@@ -21,20 +23,23 @@ export interface ConfigSources {
   readonly file?: string | undefined;
   readonly env: Environment;
   readonly flags?: ConfigFlags;
+  /** Takes in what is read. */
+  readonly files?: FileSet;
 }
 
 const DEFAULT_FILE = fileURLToPath(new URL('../../config/lingate.yaml', import.meta.url));
 const DEFAULT_LANGUAGES_FILE = fileURLToPath(new URL('../../config/languages.yaml', import.meta.url));
 const FILE_VARIABLE = 'LINGATE_CONFIG';
 
-/** Throws a `ConfigError`. Reads files; opens and checks nothing else. */
-export function loadConfig({ file, env, flags = {} }: ConfigSources): Config {
+/** Throws a `ConfigError`. Reads the file and all that it names; opens and checks nothing else. */
+export function loadConfig({ file, env, flags = {}, files = new FileSet() }: ConfigSources): Config {
   const fromVariable = file === undefined && env[FILE_VARIABLE] !== '' ? env[FILE_VARIABLE] : undefined;
   const named = file ?? fromVariable;
   const path = named === undefined ? DEFAULT_FILE : resolve(named);
   const label = labelOf(path);
   const overrides = overridesOf(env, flags);
-  const written = attempt(() => readYamlFile(path, fromVariable === undefined ? label : `${FILE_VARIABLE}: ${label}`));
+  const read = (name: string): Buffer => files.read(name);
+  const written = attempt(() => readYamlFile(path, fromVariable === undefined ? label : `${FILE_VARIABLE}: ${label}`, read));
   const stray = strayVariables(env, variablesNamedIn(written.value));
   const warnings = stray === undefined ? [] : [stray];
   // If the file cannot be read, a mistyped variable is the more likely reason.
@@ -43,7 +48,7 @@ export function loadConfig({ file, env, flags = {} }: ConfigSources): Config {
   const faults = [...twofoldFaults(written.value, overrides), ...allFaults(value)];
   const lines = faults.map((fault) => lineOf(fault, label, overrides));
   const languagesFile = languagesFileOf(value, path);
-  const languages = attempt(() => loadLanguages(languagesFile));
+  const languages = attempt(() => loadLanguages(languagesFile, read));
   if ('lines' in languages) lines.push(...languages.lines);
   else if (!faults.some(({ path: at }) => at === '' || at === 'engine' || at === 'engines')) {
     const unknown = languageFaults(value as ConfigFile, languages.value, faults);
@@ -59,16 +64,26 @@ export function loadConfig({ file, env, flags = {} }: ConfigSources): Config {
     engineUrls: isWritten(written.value, ['engines']) ? originOf('engines') : originOf('engine', 'urls'),
     engineProtocol: originOf('engine', 'protocol'),
     warnings,
+    written: sectionsOf(written.value),
+    files: files.contents,
   };
-  if (lines.length === 0 && !('lines' in languages)) return toConfig(value as ConfigFile, path, sources, languagesFile, languages.value);
+  if (lines.length === 0 && !('lines' in languages)) {
+    return withFiles(toConfig(value as ConfigFile, path, sources, languagesFile, languages.value), files);
+  }
   const flagsOnly = faults.length === lines.length && allFromFlags(faults, overrides);
   const rest = soundPart(value, allFaults);
   const restOf = ({ value: sound, asWritten }: SoundPart): SoundRest => ({
     // The later checks do not depend on the languages.
-    config: toConfig(sound, path, sources, DEFAULT_LANGUAGES_FILE, { sources: [], targets: [] }),
+    config: withFiles(toConfig(sound, path, sources, languagesFile, { sources: [], targets: [] }), files),
     asWritten,
   });
   throw new RefusedConfig([...lines, ...warnings], flagsOnly, rest && restOf(rest));
+}
+
+/** With all that it names read, so that nothing else reads files. */
+function withFiles(config: Config, files: FileSet): Config {
+  for (const name of namedFiles(config)) files.add(name);
+  return config;
 }
 
 /** The part of a refused configuration that can still be checked. */
@@ -84,6 +99,12 @@ export class RefusedConfig extends ConfigError {
     super(lines, flagsOnly);
     this.rest = rest;
   }
+}
+
+/** The members that the file itself has, with the one within a section whose default goes elsewhere. */
+function sectionsOf(file: unknown): readonly string[] {
+  if (typeof file !== 'object' || file === null) return [];
+  return [...Object.keys(file), ...(isWritten(file, ['engine', 'urls']) ? [ENGINE_URLS] : [])];
 }
 
 /** Whether the file itself has the member. */
@@ -114,9 +135,9 @@ function languagesFileOf(value: unknown, file: string): string {
 }
 
 /** The result, or the lines of the `ConfigError`. */
-type FileRead<T> = { readonly value: T } | { readonly value: undefined; readonly lines: readonly string[] };
+type Attempted<T> = { readonly value: T } | { readonly value: undefined; readonly lines: readonly string[] };
 
-function attempt<T>(load: () => T): FileRead<T> {
+function attempt<T>(load: () => T): Attempted<T> {
   try {
     return { value: load() };
   } catch (error) {
@@ -143,8 +164,8 @@ function overrideOf(path: string, overrides: readonly Override[]): Override | un
 }
 
 /** Throws a `ConfigError`. */
-function loadLanguages(path: string): LanguageTable {
-  const value = withDefaults(LanguagesFile, clone(readYamlFile(path, labelOf(path))));
+function loadLanguages(path: string, read: (path: string) => Buffer): LanguageTable {
+  const value = withDefaults(LanguagesFile, clone(readYamlFile(path, labelOf(path), read)));
   const faults = faultsOf(LanguagesFile, value);
   const table = value as LanguageTable;
   if (faults.length === 0) {

@@ -124,12 +124,12 @@ export const ConfigFile = Type.Object(
     admin: Type.Optional(
       Type.Object(
         {
-          token: Type.Optional(Type.Unknown()),
+          token: Type.Optional(Type.Unknown({ is: 'a secret' })),
           tokens: Type.Array(
             Type.Object(
               {
                 name: matching('a name of 1 to 40 letters, digits, dots, hyphens and underscores, for example ops', OPERATOR_NAME),
-                token: Type.Unknown(),
+                token: Type.Unknown({ is: 'a secret' }),
                 role: Type.Enum(['manage', 'read']),
               },
               closed,

@@ -1,11 +1,12 @@
 // Reads secrets from where a configuration says they are: a string, an environment variable or a file; also operators' tokens and the events' secret. Never prints one.
-import { readFileSync } from 'node:fs';
 import { ADMIN_OPERATOR } from '../domain/operator.ts';
 import type { OperatorToken } from '../domain/operator.ts';
 import { isSecret, secret } from '../domain/option-schema.ts';
 import type { SchemaNode } from '../domain/option-schema.ts';
 import { assertFaultless } from './config-error.ts';
 import type { Fault } from './config-error.ts';
+import { bytesOf } from './file-set.ts';
+import type { FileContents } from './file-set.ts';
 import { besideFile } from './config.ts';
 import type { Config } from './config.ts';
 import { join, shown } from './faults.ts';
@@ -15,6 +16,8 @@ export interface SecretSources {
   readonly env: Environment;
   /** Absolute path of the file that names them: their paths are relative to it. */
   readonly file: string;
+  /** As read with that file. */
+  readonly files: FileContents;
 }
 
 /** A value with its secrets filled in, or its faults. */
@@ -57,7 +60,7 @@ function revealOne(written: unknown, sources: SecretSources, at: string): Reveal
     : { value: UNKNOWN, faults: [{ path: at, reason: fault }], found: [] };
 }
 
-function read(written: unknown, { env, file }: SecretSources): { readonly text?: string; readonly fault?: string } {
+function read(written: unknown, { env, file, files }: SecretSources): { readonly text?: string; readonly fault?: string } {
   if (typeof written === 'string') return { text: written };
   const members = typeof written === 'object' && written !== null ? Object.entries(written) : [];
   const [name, place]: [string?, unknown?] = members.length === 1 ? members[0]! : [];
@@ -69,7 +72,11 @@ function read(written: unknown, { env, file }: SecretSources): { readonly text?:
   if (name !== 'file') return { fault: `is not a secret; ${FORMS}` };
   const path = besideFile(place, file);
   try {
-    return { text: readFileSync(path, 'utf8').replace(/\r?\n$/, '') };
+    return {
+      text: bytesOf(files, path)
+        .toString('utf8')
+        .replace(/\r?\n$/, ''),
+    };
   } catch (error) {
     return { fault: `the file ${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})` };
   }
@@ -85,7 +92,7 @@ function faultOf(text: string): string | undefined {
 const TOKEN_LENGTH_MIN = 32;
 
 /** `undefined` if the admin API is off. Throws a `ConfigError` with all faults. */
-export function adminOperators({ admin, file }: Config, env: Environment): readonly OperatorToken[] | undefined {
+export function adminOperators({ admin, file, sources: { files } }: Config, env: Environment): readonly OperatorToken[] | undefined {
   if (admin === undefined) return undefined;
   const listed = [
     ...(admin.token === undefined ? [] : [{ at: 'admin', name: ADMIN_OPERATOR, role: 'manage' as const, token: admin.token }]),
@@ -95,7 +102,7 @@ export function adminOperators({ admin, file }: Config, env: Environment): reado
   const operators: OperatorToken[] = [];
   for (const { at: entry, name, role, token: written } of listed) {
     const at = join(entry, 'token');
-    const { value, faults: unread } = reveal(secret(''), written, { env, file }, at);
+    const { value, faults: unread } = reveal(secret(''), written, { env, file, files }, at);
     const token = value as string;
     const twin = operators.find((other) => other.token === token);
     if (unread.length > 0) faults.push(...unread);
@@ -122,10 +129,10 @@ const WEBHOOK_SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/;
 const WEBHOOK_BYTES = { min: 24, max: 64 };
 
 /** The secret that signs events; `undefined` if events are off. Throws a `ConfigError`. */
-export function eventsSecret({ events, file }: Config, env: Environment): Buffer | undefined {
+export function eventsSecret({ events, file, sources: { files } }: Config, env: Environment): Buffer | undefined {
   if (events === undefined) return undefined;
   const path = 'events.secret';
-  const { value, faults } = reveal(secret(''), events.secret, { env, file }, path);
+  const { value, faults } = reveal(secret(''), events.secret, { env, file, files }, path);
   assertFaultless(file, faults);
   const base64 = WEBHOOK_SECRET.exec(value as string)?.[1];
   const key = base64 === undefined ? undefined : Buffer.from(base64, 'base64');

@@ -1,41 +1,49 @@
-// Reads a YAML file into a plain value; a syntax error names its line.
-import { readFileSync } from 'node:fs';
+// Turns a YAML file into a plain value; a syntax error names its line, and an empty file is refused.
 import { parseDocument } from 'yaml';
+import type { Document } from 'yaml';
 import { ConfigError } from './config-error.ts';
 
 const FILE_BYTES_MAX = 1_048_576;
 /** Limits how large nested aliases can grow. */
 const ALIASES_MAX = 100;
+const EMPTY = 'is empty: there is nothing in it but blank lines, comments or null; was it still being written?';
 
-/** `label` names the file in errors. An empty file is an empty object. Throws a `ConfigError`. */
-export function readYamlFile(path: string, label: string): unknown {
-  const text = readText(path, label);
+/** `label` names the file in errors; `read` throws as `readFileSync` does. Throws a `ConfigError`. */
+export function readYamlFile(path: string, label: string, read: (path: string) => Buffer): unknown {
+  const text = readText(path, label, read);
   const document = parseDocument(text, { prettyErrors: true, logLevel: 'error' });
-  const complaints = [...document.errors, ...document.warnings];
-  if (complaints.length > 0) {
-    throw new ConfigError(complaints.map(({ message, linePos }) => `${label}: ${place(linePos?.[0])}${firstLine(message)}`));
+  // Only the first: what follows a syntax error is mostly its consequence, as after a file that was cut off.
+  const [complaint] = [...document.errors, ...document.warnings];
+  if (complaint !== undefined) {
+    throw new ConfigError([`${label}: ${place(complaint.linePos?.[0])}${firstLine(complaint.message)}`]);
   }
+  const value = plainValue(document, label);
+  // A file that is being written begins as an empty one, so it must not mean that everything has its default.
+  if (value === null || value === undefined) throw new ConfigError([`${label}: ${EMPTY}`]);
+  return value;
+}
+
+function plainValue(document: Document, label: string): unknown {
   try {
-    return (document.toJS({ maxAliasCount: ALIASES_MAX }) as unknown) ?? {};
+    return document.toJS({ maxAliasCount: ALIASES_MAX }) as unknown;
   } catch (error) {
     throw new ConfigError([`${label}: ${firstLine(error instanceof Error ? error.message : String(error))}`]);
   }
 }
 
-function readText(path: string, label: string): string {
+function readText(path: string, label: string, read: (path: string) => Buffer): string {
   let bytes: Buffer;
   try {
-    bytes = readFileSync(path);
+    bytes = read(path);
   } catch (error) {
-    throw new ConfigError([`${label}: cannot be read: ${reasonOf(error)}`]);
+    throw new ConfigError([`${label}: cannot be read: ${reasonOf((error as NodeJS.ErrnoException).code ?? String(error))}`]);
   }
   if (bytes.length > FILE_BYTES_MAX) throw new ConfigError([`${label}: is larger than ${FILE_BYTES_MAX} bytes; is it the right file?`]);
   return bytes.toString('utf8');
 }
 
-/** Why a file cannot be read. */
-export function reasonOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+/** Why a file cannot be read, by the code of the system's error. */
+export function reasonOf(code: string): string {
   switch (code) {
     case 'ENOENT':
       return 'there is no such file';
@@ -44,7 +52,7 @@ export function reasonOf(error: unknown): string {
     case 'EISDIR':
       return 'it is a directory';
     default:
-      return String(code ?? error);
+      return code;
   }
 }
 

@@ -28,6 +28,8 @@ export interface SchemaNode {
   readonly maximum?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly multipleOf?: number;
   readonly maxItems?: number;
   readonly maxProperties?: number;
   readonly properties?: Readonly<Record<string, SchemaNode>>;

@@ -2,9 +2,17 @@
 import type { Gateway } from '../core/gateway.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
 
+/** A certificate with its chain, and its private key, in PEM. */
+export interface TlsPair {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
+
 export interface TlsFiles {
   readonly certFile: string;
   readonly keyFile: string;
+  /** What to use, if the files were read before; they may have changed since. */
+  readonly contents?: TlsPair;
 }
 
 export interface ListenerOptions {

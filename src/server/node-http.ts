@@ -8,10 +8,9 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { HeaderFields } from './request-message.ts';
 import { HANDSHAKE_MS, HEAD_BYTES_MAX, IDLE_SECONDS, listenError, listenerOf, openListenerState } from './listener.ts';
-import type { Listener, ListenerOptions } from './listener.ts';
+import type { Listener, ListenerOptions, TlsPair } from './listener.ts';
 import { NodeConnection } from './node-connection.ts';
-import { readTlsFiles, renewal, samePair } from './tls-files.ts';
-import type { TlsPair } from './tls-files.ts';
+import { pairOf, renewal, samePair } from './tls-files.ts';
 
 const SERVER_OPTIONS: ServerOptions = {
   maxHeaderSize: HEAD_BYTES_MAX,
@@ -34,7 +33,7 @@ export async function startNodeListener(options: ListenerOptions): Promise<Liste
   const shared = openListenerState(options);
   const fields = new HeaderFields(options.gateway.headersWanted);
   const connections = new WeakMap<Duplex, NodeConnection>();
-  let inUse = options.tls && readTlsFiles(options.tls);
+  let inUse = options.tls && pairOf(options.tls);
   const server = openServer(options, inUse);
   const connectionOf = (socket: Duplex): NodeConnection => {
     let connection = connections.get(socket);
@@ -63,7 +62,7 @@ export async function startNodeListener(options: ListenerOptions): Promise<Liste
     // `close` of `net.Server`: that of `http.Server` also cuts idle connections, whose next request may be on its way.
     stopAccepting: () => void NetServer.prototype.close.call(server),
     renewTls(files) {
-      const pair = readTlsFiles(files);
+      const pair = pairOf(files);
       const changed = inUse === undefined || !samePair(pair, inUse);
       if (changed) (server as HttpsServer).setSecureContext((inUse = pair));
       return renewal(changed, pair);

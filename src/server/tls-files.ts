@@ -3,26 +3,34 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { ListenError } from './listener.ts';
-import type { TlsFiles, TlsRenewal } from './listener.ts';
-
-/** The files' contents in use, kept to detect changes. */
-export interface TlsPair {
-  readonly cert: Buffer;
-  readonly key: Buffer;
-}
+import type { TlsFiles, TlsPair, TlsRenewal } from './listener.ts';
 
 export function samePair(a: TlsPair, b: TlsPair): boolean {
   return a.cert.equals(b.cert) && a.key.equals(b.key);
+}
+
+/** Whether the files have these contents now. */
+export function isOnDisk(pair: TlsPair, { certFile, keyFile }: TlsFiles): boolean {
+  try {
+    return samePair(pair, { cert: readFileSync(certFile), key: readFileSync(keyFile) });
+  } catch {
+    return false;
+  }
 }
 
 export function renewal(changed: boolean, { cert }: TlsPair): TlsRenewal {
   return { changed, validTo: new Date(new X509Certificate(cert).validTo).toISOString() };
 }
 
-/** Throws a `ListenError` that names the file if one cannot be read or the two do not match. */
-export function readTlsFiles(files: TlsFiles): TlsPair {
-  const cert = read('certificate', files.certFile);
-  const key = read('key', files.keyFile);
+/** The contents that came with the files, otherwise what is in them now. Throws like `readTlsFiles`. */
+export function pairOf(files: TlsFiles): TlsPair {
+  return files.contents ?? readTlsFiles(files);
+}
+
+/** Throws a `ListenError` that names the file if one cannot be read or the two do not match; `bytesOf` throws as `readFileSync` does. */
+export function readTlsFiles(files: TlsFiles, bytesOf: (path: string) => Buffer = (path) => readFileSync(path)): TlsPair {
+  const cert = read('certificate', files.certFile, bytesOf);
+  const key = read('key', files.keyFile, bytesOf);
   try {
     createSecureContext({ cert, key });
   } catch {
@@ -31,9 +39,9 @@ export function readTlsFiles(files: TlsFiles): TlsPair {
   return { cert, key };
 }
 
-function read(what: string, file: string): Buffer {
+function read(what: string, file: string, bytesOf: (path: string) => Buffer): Buffer {
   try {
-    return readFileSync(file);
+    return bytesOf(file);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new ListenError('cannot_listen', `TLS: the ${what} ${file} cannot be read (${code ?? 'unknown error'})`);

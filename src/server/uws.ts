@@ -1,10 +1,10 @@
 // Starts the listener on uWebSockets.js: its port, TLS and timers.
 import { HeaderFields } from './request-message.ts';
 import { IDLE_SECONDS, ListenError, listenError, listenerOf, openListenerState } from './listener.ts';
-import type { Listener, ListenerOptions, TlsFiles, TlsRenewal } from './listener.ts';
+import type { Listener, ListenerOptions, TlsFiles, TlsPair, TlsRenewal } from './listener.ts';
 import { freePortOf } from './port-check.ts';
-import { readTlsFiles, renewal, samePair } from './tls-files.ts';
-import type { TlsPair } from './tls-files.ts';
+import { withTlsCopies } from './tls-copies.ts';
+import { isOnDisk, pairOf, renewal, samePair } from './tls-files.ts';
 import { describeUws, loadUws } from './uws-build.ts';
 import type { Library, UwsApp, us_listen_socket } from './uws-build.ts';
 import { uwsHandler, wireOf } from './uws-call.ts';
@@ -58,24 +58,20 @@ class TlsApps {
 
   constructor(tls: TlsFiles | undefined, open: (tls: TlsFiles | undefined) => UwsApp) {
     this.#open = open;
-    this.#inUse = tls && readTlsFiles(tls);
-    this.first = open(tls);
+    const files = tls && { ...tls, contents: pairOf(tls) };
+    this.#inUse = files?.contents;
+    this.first = open(files);
     this.#all = [this.first];
   }
 
   renew(files: TlsFiles): TlsRenewal {
-    const pair = readTlsFiles(files);
+    const pair = pairOf(files);
     if (this.#inUse !== undefined && samePair(pair, this.#inUse)) return renewal(false, pair);
     const { first } = this;
     if (first.addChildAppDescriptor === undefined || first.removeChildAppDescriptor === undefined) {
       throw new ListenError('cannot_listen', 'TLS: this build of uWebSockets.js takes a renewed certificate only at a restart');
     }
-    const app = this.#open(files);
-    // The library reads the files itself.
-    if (!samePair(pair, readTlsFiles(files))) {
-      app.close();
-      throw new ListenError('cannot_listen', `TLS: ${files.certFile} and ${files.keyFile} changed while they were read; reload once more`);
-    }
+    const app = this.#open({ ...files, contents: pair });
     const before = this.#all.at(-1)!;
     first.addChildAppDescriptor(app.getDescriptor!());
     if (before !== first) first.removeChildAppDescriptor(before.getDescriptor!());
@@ -89,12 +85,24 @@ class TlsApps {
   }
 }
 
+/** The library reads the files itself: copies of them, unless the files had the right contents before and after that. */
 function openTlsApp(library: Library, tls: TlsFiles): UwsApp {
-  try {
-    return library.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile });
-  } catch {
-    throw new ListenError('cannot_listen', `TLS: uWebSockets.js does not accept ${tls.certFile} and ${tls.keyFile}`);
+  const pair = pairOf(tls);
+  const open = (certFile: string, keyFile: string): UwsApp | undefined => {
+    try {
+      return library.SSLApp({ cert_file_name: certFile, key_file_name: keyFile });
+    } catch {
+      return undefined;
+    }
+  };
+  if (isOnDisk(pair, tls)) {
+    const app = open(tls.certFile, tls.keyFile);
+    if (app !== undefined && isOnDisk(pair, tls)) return app;
+    app?.close();
   }
+  const app = withTlsCopies(pair, open);
+  if (app !== undefined) return app;
+  throw new ListenError('cannot_listen', `TLS: uWebSockets.js does not accept ${tls.certFile} and ${tls.keyFile}`);
 }
 
 async function listen(app: UwsApp, host: string, port: number, options: number): Promise<us_listen_socket> {

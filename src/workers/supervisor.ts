@@ -40,6 +40,9 @@ export async function startWorkers(config: Config, count: number, onNewStore?: O
   }
   return {
     log: primary.log,
+    get config() {
+      return primary.config;
+    },
     stopWithinMs: stopWithinMs(config.limits),
     closing: 'workers',
     flush: () => primary.flush(),

@@ -23,6 +23,7 @@ import { newStoreLine } from '../app/opened.ts';
 import type { OnNewStore } from '../app/opened.ts';
 import { announceReady } from '../app/ready-line.ts';
 import { openServing } from '../app/serving.ts';
+import { withUsableTls } from '../app/tls-in-force.ts';
 import { stopWithinMs } from '../app/until-stopped.ts';
 import type { Listening } from '../app/public-listener.ts';
 
@@ -137,7 +138,7 @@ export async function openPrimary(config: Config, workers: WorkerSource, onNewSt
       for (const { urls } of next.engines) for (const url of urls) readEngineUrl(url);
       const replaceOperators = readOperators(onStore.admin?.operators, next);
       const reload = reloadOf(running, next);
-      running = reload.config;
+      running = withUsableTls(running, reload.config, log);
       replaceOperators();
       return reload.waiting;
     },

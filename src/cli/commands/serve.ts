@@ -4,7 +4,7 @@ import { ENGINE_FLAGS, UsageError } from '../command.ts';
 import type { Command, CommandContext, Flags } from '../command.ts';
 import { soundConfig } from '../judged-config.ts';
 import { newStoreText } from '../with-store.ts';
-import { withEngines } from '../../app/engine-setup.ts';
+import { judgeSecrets } from '../../app/judge.ts';
 import type { Config } from '../../config/config.ts';
 import { reload } from '../../app/reload.ts';
 import type { Reloadable } from '../../app/reload.ts';
@@ -54,14 +54,14 @@ export const serve: Command = {
       for (const place of made) tell(place);
       return app;
     };
-    await runUntilStopped(start, { reload: (app) => reload(app, () => checkedConfig(context)) });
+    await runUntilStopped(start, { reload: (app) => reload(app, (running) => checkedConfig(context, running)) });
   },
 };
 
 /** Also reads the secrets, so that a missing one is reported now and not at the next start. */
-async function checkedConfig(context: CommandContext): Promise<Config> {
-  const config = await context.config();
-  await withEngines(config, context.io.env, () => Promise.resolve());
+async function checkedConfig(context: CommandContext, running: Config): Promise<Config> {
+  const config = await context.reloadedConfig(running);
+  await judgeSecrets(config, context.io.env);
   return config;
 }
 

@@ -3,6 +3,7 @@ import { CHAIN_MUTATIONS } from './chain-mutations.ts';
 import { CONSOLE_MUTATIONS } from './console-mutations.ts';
 import { ENGINE_MUTATIONS } from './engine-mutations.ts';
 import { ERASURE_MUTATIONS } from './erasure-mutations.ts';
+import { FILE_MUTATIONS } from './file-mutations.ts';
 import { GLOSSARY_MUTATIONS } from './glossary-mutations.ts';
 import { HISTORY_MUTATIONS } from './history-mutations.ts';
 import { KEY_LIMIT_MUTATIONS } from './key-limit-mutations.ts';
@@ -34,4 +35,5 @@ export const MUTATIONS: readonly Mutation[] = [
   ...ERASURE_MUTATIONS,
   ...OPERATOR_MUTATIONS,
   ...OUTAGE_MUTATIONS,
+  ...FILE_MUTATIONS,
 ];

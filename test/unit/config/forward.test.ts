@@ -103,7 +103,7 @@ describe('a valid forward route', () => {
     '/v1/glossaries/a/*',
   ])('is refused at %s, which is a route of ours', (path) => {
     const { forward } = loaded(at(path));
-    const settle = (): unknown => forwardSettings(forward, own, { env: {}, file: 'a.yaml' });
+    const settle = (): unknown => forwardSettings(forward, own, { env: {}, file: 'a.yaml', files: new Map() });
     expect(faultsOf(settle)[0]).toMatch(/^a\.yaml: forward\.0\.path: ".*" would hide \/.*; choose another path$/);
   });
 
@@ -111,15 +111,15 @@ describe('a valid forward route', () => {
     'is accepted at %s',
     (path) => {
       const { forward } = loaded(at(path));
-      expect(forwardSettings(forward, own, { env: {}, file: 'a.yaml' })).toHaveLength(1);
+      expect(forwardSettings(forward, own, { env: {}, file: 'a.yaml', files: new Map() })).toHaveLength(1);
     },
   );
 
   test('gets secrets from variables; a missing one gives one line, and none is ever shown', () => {
     const { forward } = loaded(entry('headers: { authorization: { env: TOKEN } }'));
-    const settings = forwardSettings(forward, own, { env: { TOKEN: 'Bearer x' }, file: 'a.yaml' });
+    const settings = forwardSettings(forward, own, { env: { TOKEN: 'Bearer x' }, file: 'a.yaml', files: new Map() });
     expect(settings[0]!.headers).toEqual({ authorization: 'Bearer x' });
-    expect(faultsOf(() => forwardSettings(forward, own, { env: {}, file: 'a.yaml' }))).toEqual([
+    expect(faultsOf(() => forwardSettings(forward, own, { env: {}, file: 'a.yaml', files: new Map() }))).toEqual([
       'a.yaml: forward.0.headers.authorization: the environment variable TOKEN is not set',
     ]);
   });

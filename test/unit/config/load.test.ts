@@ -1,4 +1,5 @@
 // The values of a valid configuration: defaults, the file, the environment, flags, and files beside it.
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -17,7 +18,7 @@ describe('the default file', () => {
 
   test('has exactly the built-in defaults', () => {
     const { file: _a, sources: _x, ...shipped } = loadConfig({ env: {} });
-    const { file: _b, sources: _y, ...bare } = loaded('');
+    const { file: _b, sources: _y, ...bare } = loaded('{}');
     expect(bare).toEqual(shipped);
   });
 
@@ -112,8 +113,12 @@ describe('precedence', () => {
       engineUrls: 'the default',
       engineProtocol: 'the default',
       warnings: [],
+      written: expect.arrayContaining(['engine', 'engine.urls', 'plans', 'store']) as readonly string[],
+      files: new Map(
+        [packaged('lingate.yaml'), packaged('languages.yaml')].map((path) => [path, { kind: 'file', bytes: readFileSync(path) }]),
+      ),
     });
-    expect(sources('')).toMatchObject({ fileNamed: true, store: 'the default', engineUrls: 'the default' });
+    expect(sources('{}')).toMatchObject({ fileNamed: true, store: 'the default', engineUrls: 'the default' });
     expect(sources(file).store).toMatch(/lingate\.yaml$/);
     expect(sources(file, { env })).toMatchObject({ store: 'LINGATE_STORE', engineUrls: 'LINGATE_ENGINE_URL' });
     expect(sources(file, { env, flags })).toMatchObject({ store: '--store', engineUrls: '--engine-url' });
@@ -140,7 +145,7 @@ describe('precedence', () => {
   });
 
   test('a wrong flag is wrong usage, a wrong file is not', () => {
-    expect(flagsOnly('', 'x')).toBe(true);
+    expect(flagsOnly('{}', 'x')).toBe(true);
     expect(flagsOnly('listen: x', 'x')).toBe(false);
     expect(flagsOnly('listen: x', '127.0.0.1:0')).toBe(false);
     expect(flagsOnly('languages: none.yaml', '127.0.0.1:0')).toBe(false);
@@ -192,7 +197,7 @@ describe('derived values', () => {
   });
 
   test('batches are off by default, and a batch is never larger than the largest body', () => {
-    expect(loaded('').engines[0]!.batch).toBeUndefined();
+    expect(loaded('{}').engines[0]!.batch).toBeUndefined();
     expect(loaded('engine: { batch: {} }').engines[0]!.batch).toEqual({ textsMax: 50, charactersMax: 10_000, waitMs: 0 });
     const small = loaded('engine: { batch: { texts_max: 2, wait_ms: 5 } }\nlimits: { body_bytes: 6000 }');
     expect(small.engines[0]!.batch).toEqual({ textsMax: 2, charactersMax: 1000, waitMs: 5 });
