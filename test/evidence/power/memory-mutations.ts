@@ -163,8 +163,8 @@ export const MEMORY_MUTATIONS: readonly Mutation[] = [
   bug(
     'stages: more translations than texts are accepted',
     'domain/text-stages.ts',
-    'if (given.length === wanted.length) return;',
-    'if (given.length >= wanted.length) return;',
+    'if (given.length !== wanted.length) throw',
+    'if (given.length < wanted.length) throw',
     STAGES,
   ),
   bug(

@@ -80,7 +80,7 @@ export const ROUTING_MUTATIONS: readonly Mutation[] = [
     "else asked.answered({ kind: 'unavailable', failures: [failure, second.failure] });",
     `else if (before === undefined && !(asked as { third?: true }).third) {
         (asked as { third?: true }).third = true;
-        this.second(asked, cancellation, failure, undefined);
+        this.second(asked, cancellation, first, undefined);
       } else asked.answered({ kind: 'unavailable', failures: [failure, second.failure] });`,
     ENGINES,
     FALLBACK,
@@ -88,8 +88,8 @@ export const ROUTING_MUTATIONS: readonly Mutation[] = [
   bug(
     'requests of a batch follow the first of them to its next engine',
     'engines/batch.ts',
-    'balancer.second(asked, cancellation, attempt.failure, replica);',
-    'balancer.second(Object.assign(Object.create(asked), { engines: members[0]!.asked.engines }), cancellation, attempt.failure, replica);',
+    'balancer.second(asked, cancellation, attempt, replica);',
+    'balancer.second(Object.assign(Object.create(asked), { engines: members[0]!.asked.engines }), cancellation, attempt, replica);',
     ENGINES,
   ),
   bug(
