@@ -69,7 +69,7 @@ async function judgeUnknown(redis: RedisConnection, keys: Map<string, string>, r
     for (const owner of owners) keys.delete(owner?.keyId ?? '');
   }
   for (const [keyId, teamId] of keys) {
-    if ((await redis.hexists(teamKeys(teamId).keys, keyId)) === 0) continue;
+    if ((await redis.hexists(teamKeys(teamId).keys, keyId)) === 0 || (await isBeingDeleted(redis, teamId))) continue;
     report({ what: 'digest', teamId, keyId, detail: 'no digest leads to it: callers cannot use it' });
   }
 }
@@ -95,10 +95,10 @@ async function judgeTeams(redis: RedisConnection, looks: Look[]): Promise<Map<st
         const found = await unlessWrongType(Promise.all([redis.hget(team, 'name'), redis.hkeys(records)]));
         if (found === undefined) return;
         const [name, keyIds] = found;
-        if (name === null) looks.push(() => lookAtTeam(redis, teamId));
+        if (name === null) return void looks.push(() => lookAtTeam(redis, teamId));
         // A name that is missing from the search index is added by the next search.
         const searched = names.get(teamId);
-        if (name !== null && searched !== undefined && searched !== lineOf(name)) looks.push(() => lookAtName(redis, teamId));
+        if (searched !== undefined && searched !== lineOf(name)) looks.push(() => lookAtName(redis, teamId));
         for (const keyId of keyIds) keys.set(keyId, teamId);
         const owners = await Promise.all(keyIds.map((keyId) => redis.get(ownerKey(keyId))));
         for (const [i, owner] of owners.entries()) if (owner !== teamId) looks.push(() => lookAtOwner(redis, keyIds[i]!, teamId));
@@ -157,9 +157,15 @@ async function lasting(redis: RedisConnection, name: string, whose: Partial<Stor
   if ((await redis.pttl(name)) >= 0) report({ what: 'expiry', ...whose, detail: `${shown(name)} would expire` });
 }
 
+/** Its indexes are removed one after the other; if a deletion was interrupted, the janitor completes it. */
+async function isBeingDeleted(redis: RedisConnection, teamId: string): Promise<boolean> {
+  return (await redis.hexists(teamKey(teamId), 'erasure')) === 1;
+}
+
 async function lookAtTeam(redis: RedisConnection, teamId: string): Promise<StoreFinding | undefined> {
   const [listed, there] = await Promise.all([redis.zscore(TEAMS_KEY, teamId), redis.hexists(teamKey(teamId), 'name')]);
-  return listed === null || there === 1 ? undefined : { what: 'index', teamId, detail: 'it is in the list of all teams but has no record' };
+  if (listed === null || there === 1 || (await isBeingDeleted(redis, teamId))) return undefined;
+  return { what: 'index', teamId, detail: 'it is in the list of all teams but has no record' };
 }
 
 async function lookAtListing(redis: RedisConnection, teamId: string): Promise<StoreFinding | undefined> {
@@ -176,7 +182,7 @@ async function lookAtName(redis: RedisConnection, teamId: string): Promise<Store
 
 async function lookAtOwner(redis: RedisConnection, keyId: string, teamId: string): Promise<StoreFinding | undefined> {
   const [record, owner] = await Promise.all([redis.hexists(teamKeys(teamId).keys, keyId), redis.get(ownerKey(keyId))]);
-  if (record === 0 || owner === teamId) return undefined;
+  if (record === 0 || owner === teamId || (await isBeingDeleted(redis, teamId))) return undefined;
   return { what: 'owner', teamId, keyId, detail: owner === null ? 'its id leads to no team' : 'its id leads to another team' };
 }
 

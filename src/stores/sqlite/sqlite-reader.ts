@@ -163,8 +163,8 @@ export class SqliteReader implements StoreReader {
     for (const row of this.#sql.events.iterate()) yield { kind: 'event', event: eventOf(row), dueMs: row.due_ms, tries: row.tries };
   }
 
-  async structure(report: ReportFinding, _settleMs: number): Promise<void> {
-    judgeFile(this.#database, this.#path, report);
+  structure(report: ReportFinding, settleMs: number): Promise<void> {
+    return judgeFile(this.#database, this.#path, report, settleMs);
   }
 
   async close(): Promise<void> {
