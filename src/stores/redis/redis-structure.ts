@@ -5,6 +5,7 @@ import type { ReportFinding, StoreFinding } from '../../ports/store-contents.ts'
 import { isWrongType, listedTeams, readOwner, scanned } from './keyspace.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { AUDIT_KEY, DIGEST_PREFIX, ownerKey, OWNER_PREFIX, SEARCHED_KEY, SINGLE_KEYS, teamKey, teamKeys, TEAMS_KEY } from './redis-keys.ts';
+import { lineOf, searchedNames } from './team-index.ts';
 
 const SCAN_PIECE = 500;
 const TEAMS_PIECE = 200;
@@ -87,7 +88,7 @@ async function unlessWrongType<T>(asked: Promise<T>): Promise<T | undefined> {
 /** Checks the list of teams. Returns each key's team, from which keys are removed as their digests are found. */
 async function judgeTeams(redis: RedisConnection, looks: Look[]): Promise<Map<string, string>> {
   const keys = new Map<string, string>();
-  const names = await searchedNames(redis);
+  const names = await nameLines(redis);
   for await (const ids of listedTeams(redis, TEAMS_PIECE)) {
     await Promise.all(
       ids.map(async (teamId) => {
@@ -174,7 +175,7 @@ async function lookAtListing(redis: RedisConnection, teamId: string): Promise<St
 }
 
 async function lookAtName(redis: RedisConnection, teamId: string): Promise<StoreFinding | undefined> {
-  const [name, names] = await Promise.all([redis.hget(teamKey(teamId), 'name'), searchedNames(redis)]);
+  const [name, names] = await Promise.all([redis.hget(teamKey(teamId), 'name'), nameLines(redis)]);
   const searched = names.get(teamId);
   if (name === null || searched === undefined || searched === lineOf(name)) return undefined;
   return { what: 'index', teamId, detail: 'the search index has a different name for it' };
@@ -216,18 +217,9 @@ async function lookAtOrphan(redis: RedisConnection, name: string, teamId: string
 }
 
 /** Each team's name in the search index. */
-async function searchedNames(redis: RedisConnection): Promise<Map<string, string>> {
-  const names = new Map<string, string>();
-  for (const [stretch, lines] of Object.entries(await redis.hgetall(SEARCHED_KEY))) {
-    if (!/^\d+$/.test(stretch)) continue;
-    for (const match of lines.matchAll(/^\d+ (\S+) (.*)$/gm)) names.set(match[1]!, match[2]!);
-  }
-  return names;
-}
-
-/** As passed to lua/search.lua. */
-function lineOf(name: string): string {
-  return name.toLowerCase().replaceAll('\n', ' ');
+async function nameLines(redis: RedisConnection): Promise<Map<string, string>> {
+  const fields = Object.entries(await redis.hgetall(SEARCHED_KEY));
+  return searchedNames(fields.filter(([stretch]) => /^\d+$/.test(stretch)).map(([, lines]) => lines));
 }
 
 /** Key names contain only ids, unless another program wrote them. */
