@@ -176,7 +176,13 @@ function isUndone(facts: EventFacts, fromNumber: number, nowMs: number): boolean
       return facts.usage.periodStartMs > nowMs;
     case 'usage_day':
       return facts.day >= dayOf(nowMs);
-    default:
+    case 'credit_threshold':
+    case 'team_created':
+    case 'team_updated':
+    case 'team_deleted':
+    case 'key_created':
+    case 'key_updated':
+    case 'key_revoked':
       return false;
   }
 }

@@ -68,7 +68,7 @@ class RedisMender implements StoreMender {
       this.#redis.callBuffer('HGETALL', outboxKey(teamId)),
     ]);
     const contents = raw && readContents(teamId, raw, () => undefined);
-    const mended = contents && mend(contents, lastCountsOf(raw!));
+    const mended = contents && mend(contents, lastCountsOf(raw));
     if (mended === undefined) {
       await this.#redis.unwatch();
       return undefined;

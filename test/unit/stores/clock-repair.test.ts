@@ -157,12 +157,12 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
     answered(await store.teams.updateKey!(keyId, { limits: { characters: 500 } }));
     const [before, left] = [await usage(team), await team.reserve(5)];
     clock.days = 35;
-    const [open, lost] = [await team.reserve(30), await team.reserve(40)];
+    const [kept, lost] = [await team.reserve(30), await team.reserve(40)];
     clock.days = 0;
     await repair();
     expect(await found()).toEqual([]);
     expect(await team.standing()).toMatchObject({ usedCharacters: before.characters, heldCharacters: 70, openReservations: 2 });
-    expect(await team.commit(open.requestId)).toMatchObject({ kind: 'committed' });
+    expect(await team.commit(kept.requestId)).toMatchObject({ kind: 'committed' });
     // Its lease ended while the clock was wrong.
     expect(await team.commit(left.requestId)).not.toMatchObject({ kind: 'committed' });
     expect(await usage(team)).toMatchObject({ characters: before.characters + 30 });
@@ -267,10 +267,10 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
     clock.days = 370;
     for (const team of teams) await team.use(1);
     clock.days = 0;
-    let isEnding = false;
+    const ending = new AbortController();
     const charged = teams.map(() => 18);
     const using = teams.map(async (team, i) => {
-      while (!isEnding) {
+      while (!ending.signal.aborted) {
         await team.use(1);
         charged[i]!++;
         // As long as a caller would need, so that not every moment of the team is one of its requests.
@@ -280,7 +280,7 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
     await expect.poll(() => Math.min(...charged)).toBeGreaterThan(25);
     const done = await repair();
     await expect.poll(() => Math.min(...charged)).toBeGreaterThan(charged[0]! + 5);
-    isEnding = true;
+    ending.abort();
     await Promise.all(using);
     expect(done).toHaveLength(teams.length);
     expect(await found()).toEqual([]);
