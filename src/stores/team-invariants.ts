@@ -112,7 +112,7 @@ function judgeTimes({ period, periods, days }: TeamContents, nowMs: number, foun
     found('clock', `period ${number} is ${closed ? 'closed' : 'past'}, but ends at ${shown(endMs)}, which is still to come`);
   }
   const later = days.filter(({ day }) => isAhead(day * DAY_MS, nowMs));
-  if (later.length > 0) found('clock', `it has usage on days that are still to come`);
+  if (later.length > 0) found('clock', 'it has usage on days that are still to come');
 }
 
 /** Days are kept no longer than periods, and counted only since a later version: their total never exceeds that of the periods. */

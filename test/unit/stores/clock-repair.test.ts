@@ -6,10 +6,10 @@ import { DAY_MS, dayOf } from '../../../src/domain/period.ts';
 import { answered, StoreError } from '../../../src/domain/store-unavailable.ts';
 import { repairStoreAt } from '../../../src/app/store-upkeep.ts';
 import type { RepairedTeam } from '../../../src/app/store-upkeep.ts';
-import type { EventFacts } from '../../../src/ports/outbox.ts';
+import type { EventFacts, KeptEvent } from '../../../src/ports/outbox.ts';
 import type { PluginStore } from '../../../src/ports/plugin.ts';
 import type { Store } from '../../../src/ports/store.ts';
-import { openMender } from '../../../src/stores/open-reader.ts';
+import { openMender, openReader } from '../../../src/stores/open-reader.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { planRepair, repairTeams } from '../../../src/stores/store-repair.ts';
@@ -60,10 +60,14 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
     repairStoreAt({ url: place.url, historyDays: HISTORY_DAYS, confirm: () => Promise.resolve(true) });
   const found = async (): Promise<string[]> => (await checkedStore(place.url, 0, Date.now())).findings.map(({ what }) => what);
   const usage = async (team: TeamUnderTest) => answered(await store.teams.usage(team.teamId))!;
+  /** Those that have not been sent, due or not. */
   const events = async (kindOf: EventFacts['kind']): Promise<EventFacts[]> => {
-    const due = answered(await opened.outbox!.due(1000));
-    const kept = await Promise.all(due.map(async (one) => answered(await opened.outbox!.read(one))));
-    return kept.flatMap((event) => (event?.facts.kind === kindOf ? [event.facts] : []));
+    const reader = await openReader(place.url);
+    const kept: KeptEvent[] = [];
+    for await (const one of reader.loose(() => undefined))
+      if (one.kind === 'event' && one.event.facts.kind === kindOf) kept.push(one.event);
+    await reader.close();
+    return kept.toSorted((one, other) => one.atMs - other.atMs).map(({ facts }) => facts);
   };
   const sumSince = async (team: TeamUnderTest, startMs: number): Promise<number> => {
     const { days } = answered(await store.history!.days(team.teamId, { from: dayOf(startMs), to: dayOf(Date.now()) }))!;
@@ -132,6 +136,21 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
     expect(await found()).toEqual([]);
     expect(await usage(team)).toEqual(before);
     expect(await team.admit()).toMatchObject({ kind: 'admitted' });
+  });
+
+  test('the last day that was counted before is kept', async () => {
+    clock.days = -40;
+    const team = await teamUnderTest(store, { ...LIMITS, period: 'P1Y' });
+    clock.days = -3;
+    await team.use(10);
+    clock.days = 500;
+    await usage(team);
+    clock.days = 0;
+    await repair();
+    expect(await found()).toEqual([]);
+    expect(await usage(team)).toMatchObject({ characters: 10 });
+    const range = { from: dayOf(Date.now()) - 3, to: dayOf(Date.now()) - 3 };
+    expect(answered(await store.history!.days(team.teamId, range))!.days).toMatchObject([{ characters: 10, requests: 1 }]);
   });
 
   test('steps of the clock by different lengths are undone together', async () => {
