@@ -213,6 +213,7 @@ async function exportMonth(url: string): Promise<Reading> {
     shown: false,
     abandoned: () => false,
     secret: () => Promise.resolve(''),
+    asks: false,
     line: () => Promise.resolve(''),
     nowMs: () => Date.now(),
   });

@@ -9,6 +9,7 @@ const status = await run(process.argv.slice(2), {
   env: process.env,
   watched: process.stderr.isTTY,
   shown: process.stdout.isTTY,
+  asks: process.stdin.isTTY,
   abandoned: () => abandoned,
   secret: async (prompt) => {
     const { readSecret } = await import('./cli/secret-input.ts');

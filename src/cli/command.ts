@@ -59,6 +59,8 @@ export interface Io {
   abandoned(): boolean;
   /** The contents of standard input; at a terminal one line, after `prompt`, without echo. */
   secret(prompt: string): Promise<string>;
+  /** Standard input is a terminal, at which somebody can be asked. */
+  readonly asks: boolean;
   /** One line typed at the terminal; `undefined` if standard input is not a terminal. */
   line(prompt: string): Promise<string | undefined>;
   /** Wall clock, for "3 minutes ago". */

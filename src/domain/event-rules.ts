@@ -55,7 +55,8 @@ export const eventIds = {
   quota: (teamId: string, periodStartMs: number, percent: number) => `${teamId}-quota-${periodStartMs}-${percent}`,
   /** Includes the time, because a threshold can be crossed again after the balance has risen above it. */
   credit: (teamId: string, thresholdMinor: number, atMs: number) => `${teamId}-credit-${thresholdMinor}-${atMs}`,
-  period: (teamId: string, periodStartMs: number) => `${teamId}-period-${periodStartMs}`,
+  /** If a period that a wrong clock had closed is closed again with other counts (clock-repair.ts), that is a new event. */
+  period: (teamId: string, periodStartMs: number, characters: number) => `${teamId}-period-${periodStartMs}-${characters}`,
   /** If the clock steps back, more can be added to a day already reported; that is a new event. */
   day: (teamId: string, day: number, requests: number) => `${teamId}-day-${day}-${requests}`,
   /** Each is created, revoked or deleted only once. */

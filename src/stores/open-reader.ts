@@ -1,9 +1,9 @@
-// Opens the store that a URL names to read all of its contents, or to write those of another store.
+// Opens the store that a URL names to read all of its contents, to repair them, or to write those of another store.
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { sqlitePathOf, STORE_URL_FORMS, storeKindOf, withoutCredentials } from '../domain/store-url.ts';
 import { StoreError } from '../domain/store-unavailable.ts';
-import type { StoreReader, StoreWriter } from '../ports/store-contents.ts';
+import type { StoreMender, StoreReader, StoreWriter } from '../ports/store-contents.ts';
 
 /** Rejects with a `StoreError` if there is nothing to read, or nothing that this version can read. */
 export async function openReader(url: string): Promise<StoreReader> {
@@ -11,6 +11,14 @@ export async function openReader(url: string): Promise<StoreReader> {
   if (kind === 'sqlite') return (await import('./sqlite/whole-file.ts')).openSqliteReader(sqlitePathOf(url));
   if (kind === 'redis') return (await import('./redis/redis-reader.ts')).openRedisReader(url);
   throw new StoreError(`the store ${withoutCredentials(url)} is a plugin's: only SQLite and Redis are checked and copied by lingate`);
+}
+
+/** Rejects with a `StoreError` if there is nothing to repair, or nothing that this version can. */
+export async function openMender(url: string): Promise<StoreMender> {
+  const kind = storeKindOf(url);
+  if (kind === 'sqlite') return (await import('./sqlite/sqlite-mender.ts')).openSqliteMender(sqlitePathOf(url));
+  if (kind === 'redis') return (await import('./redis/redis-mender.ts')).openRedisMender(url);
+  throw new StoreError(`the store ${withoutCredentials(url)} is a plugin's: only SQLite and Redis are repaired by lingate`);
 }
 
 /** The source of a copy; no gateway may use it meanwhile. */

@@ -15,6 +15,8 @@ export interface CheckOptions {
   readonly onTeam?: (teams: number) => void;
   /** How long to wait for operations in flight: an index is written just after the record it refers to. */
   readonly settleMs?: number;
+  /** The store's present time, by default by its own clock. */
+  readonly nowMs?: number;
 }
 
 const SETTLE_MS = 700;
@@ -24,8 +26,9 @@ const LOOKS = 3;
 export async function checkStore(
   reader: StoreReader,
   report: ReportFinding,
-  { onTeam, settleMs = SETTLE_MS }: CheckOptions = {},
+  { onTeam, settleMs = SETTLE_MS, nowMs: givenMs }: CheckOptions = {},
 ): Promise<CheckCounts> {
+  const nowMs = givenMs ?? (await reader.nowMs());
   const counts = { teams: 0, keys: 0, glossaries: 0 };
   const suspicious = new Set<string>();
   const suspect: ReportFinding = ({ teamId }) => void (teamId !== undefined && suspicious.add(teamId));
@@ -33,30 +36,30 @@ export async function checkStore(
     counts.teams++;
     counts.keys += contents.keys.length;
     counts.glossaries += contents.glossaries.length;
-    await judge(reader, contents, suspect);
+    await judge(reader, contents, nowMs, suspect);
     onTeam?.(counts.teams);
   }
-  for (const teamId of suspicious) for (const finding of await findingsOf(reader, teamId, settleMs)) report(finding);
+  for (const teamId of suspicious) for (const finding of await findingsOf(reader, teamId, nowMs, settleMs)) report(finding);
   await reader.structure(report, settleMs);
   return counts;
 }
 
 /** The faults that a team still has after several looks. */
-async function findingsOf(reader: StoreReader, teamId: string, settleMs: number): Promise<readonly StoreFinding[]> {
+async function findingsOf(reader: StoreReader, teamId: string, nowMs: number, settleMs: number): Promise<readonly StoreFinding[]> {
   let findings: StoreFinding[] = [];
   for (let look = 1; look <= LOOKS; look++) {
     findings = [];
     const keep: ReportFinding = (finding) => void findings.push(finding);
     const contents = await reader.team(teamId, keep);
-    if (contents !== undefined) await judge(reader, contents, keep);
+    if (contents !== undefined) await judge(reader, contents, nowMs, keep);
     if (findings.length === 0) return [];
     if (look < LOOKS) await delay(settleMs / LOOKS);
   }
   return findings;
 }
 
-async function judge(reader: StoreReader, contents: TeamContents, report: ReportFinding): Promise<void> {
-  judgeTeam(contents, report);
+async function judge(reader: StoreReader, contents: TeamContents, nowMs: number, report: ReportFinding): Promise<void> {
+  judgeTeam(contents, nowMs, report);
   const { teamId } = contents.team;
   for (const dictionary of contents.glossaries.flatMap(({ dictionaries }) => dictionaries)) {
     await judgeDictionary(teamId, dictionary, await reader.entries(teamId, dictionary.dictionaryId), report);

@@ -2,17 +2,19 @@
 import { bytesOfEntry, eachEntry, ReadEntries } from '../domain/entries-text.ts';
 import type { EntryPieces } from '../domain/entries-text.ts';
 import { canonicalRange } from '../domain/key-limits.ts';
+import { DAY_MS } from '../domain/period.ts';
 import { isPeriodRule } from '../domain/period-rule.ts';
 import { LIMIT_NUMBERS } from '../domain/plan.ts';
 import type { TeamLimits } from '../domain/plan.ts';
 import { RATE_WINDOW_MS } from '../domain/reservation.ts';
 import type { DictionaryContents, ReportFinding, StoreFinding, TeamContents } from '../ports/store-contents.ts';
+import { isAhead } from './clock-repair.ts';
 
 /** The parts of a finding other than its team. */
 type Found = (what: string, detail: string, more?: Partial<StoreFinding>) => void;
 
-/** Reports all contradictions in a snapshot of one team. */
-export function judgeTeam(contents: TeamContents, report: ReportFinding): void {
+/** Reports all contradictions in a snapshot of one team, and what cannot be at the store's present time. */
+export function judgeTeam(contents: TeamContents, nowMs: number, report: ReportFinding): void {
   const { teamId } = contents.team;
   const found: Found = (what, detail, more) => report({ what, teamId, ...more, detail });
   judgeLimits(contents.team.limits, 'its limits', found);
@@ -20,6 +22,7 @@ export function judgeTeam(contents: TeamContents, report: ReportFinding): void {
   judgeHeld(contents, found);
   judgeCurrent(contents, found);
   judgePeriods(contents, found);
+  judgeTimes(contents, nowMs, found);
   judgeDays(contents, found);
   judgeWindow(contents.window, 'the slots of its rate window are out of order', found);
   judgeKeyLimits(contents, found);
@@ -97,6 +100,19 @@ function judgePeriods({ period, periods, keys, requests }: TeamContents, found: 
         found('period', `${name} has counts that are not whole numbers`, { keyId });
     }
   }
+}
+
+/** Periods begin and end by the clock: one that was begun or ended too early shows that it was wrong. */
+function judgeTimes({ period, periods, days }: TeamContents, nowMs: number, found: Found): void {
+  const shown = (atMs: number): string => new Date(atMs).toISOString();
+  if (isAhead(period.startMs, nowMs)) {
+    found('clock', `its period begins at ${shown(period.startMs)}, which is still to come; run lingate store check --repair`);
+  }
+  for (const { number, endMs, closed } of periods.filter((one) => isAhead(one.endMs, nowMs))) {
+    found('clock', `period ${number} is ${closed ? 'closed' : 'past'}, but ends at ${shown(endMs)}, which is still to come`);
+  }
+  const later = days.filter(({ day }) => isAhead(day * DAY_MS, nowMs));
+  if (later.length > 0) found('clock', 'it has usage on days that are still to come');
 }
 
 /** Days are kept no longer than periods, and counted only since a later version: their total never exceeds that of the periods. */

@@ -52,6 +52,7 @@ export async function inProcess(args: readonly string[], env: Readonly<Record<st
     shown: false,
     abandoned: () => false,
     secret: () => Promise.resolve(stdin.trim()),
+    asks: false,
     line: () => Promise.resolve(undefined),
     nowMs: () => Date.now(),
   });

@@ -4,9 +4,10 @@ import { NoStoreError } from '../../domain/store-unavailable.ts';
 import { withoutCredentials } from '../../domain/store-url.ts';
 import type { StoreFinding } from '../../ports/store-contents.ts';
 import type { StoreMigration } from '../../ports/store.ts';
-import { CommandFailure } from '../command.ts';
+import { CommandFailure, UsageError } from '../command.ts';
 import type { Command } from '../command.ts';
 import { whereNoStore, withStore } from '../with-store.ts';
+import { repairedTeams, repairLine, repairReport } from './repair-report.ts';
 
 export const storeBackup: Command = {
   usage: 'FILE',
@@ -31,12 +32,25 @@ const PRINTED_MAX = 1000;
 const TELL_EVERY_TEAMS = 1000;
 
 export const storeCheck: Command = {
+  usage: '[--repair [--yes]]',
   about:
     'It only reads, and can run while gateways use the store: a fault is checked twice before it is reported. The exit status is 1 if ' +
-    'there is a fault; each fault is one line with its team and key.',
-  examples: ['lingate store check', 'lingate store check --store redis://127.0.0.1:6379 --json'],
+    'there is a fault; each fault is one line with its team and key. With --repair it first undoes what a clock that was ahead has ' +
+    'begun: periods that are still to come, and periods that were closed too early. It says what it would do, and asks.',
+  flags: {
+    repair: { kind: 'switch', summary: 'undo what a wrong clock has begun, before the check' },
+    yes: { kind: 'switch', summary: 'with --repair: do not ask' },
+  },
+  examples: [
+    'lingate store check',
+    'lingate store check --store redis://127.0.0.1:6379 --json',
+    'lingate store check --repair',
+    'lingate store check --repair --yes --json',
+  ],
   async run(context) {
+    if (context.on('yes') && !context.on('repair')) throw new UsageError('--yes is only used with --repair');
     const config = await context.config();
+    const repaired = context.on('repair') ? await repairedTeams(context, config) : undefined;
     const { checkStoreAt } = await import('../../app/store-upkeep.ts');
     const shown = withoutCredentials(config.store);
     const findings: StoreFinding[] = [];
@@ -50,8 +64,10 @@ export const storeCheck: Command = {
     const counts = await checkStoreAt(config.store, report, onTeam).catch(whereNoStore(config));
     if (context.io.watched && counts.teams >= TELL_EVERY_TEAMS) context.io.err('\r');
     const { teams, keys, glossaries } = counts;
-    context.print({ store: shown, ok: found === 0, ...counts, faults: found, findings: findings.map(reportOf) }, () =>
+    const repairs = repaired === undefined ? {} : { repaired: repaired.map(repairReport) };
+    context.print({ store: shown, ok: found === 0, ...counts, faults: found, findings: findings.map(reportOf), ...repairs }, () =>
       [
+        ...(repaired ?? []).map((team) => `repaired: ${repairLine(team)}`),
         ...findings.map(lineOf),
         `Checked ${counted(teams, 'team')}, ${counted(keys, 'key')} and ${glossaries} ${glossaries === 1 ? 'glossary' : 'glossaries'}: ${found === 0 ? 'nothing is wrong' : faultsText(found)}.`,
       ].join('\n'),

@@ -139,8 +139,8 @@ export class RedisJanitor {
   }
 
   /**
-   * Adds teams that are missing from the due list: those of older versions, and those whose creation was interrupted. Some per
-   * round.
+   * Adds teams that are missing from the due list: those of older versions, and those whose creation was interrupted. Corrects
+   * names in the search index after an interrupted renaming. Some per round.
    */
   async #compare(): Promise<void> {
     const { link, index } = this.#options;
@@ -151,6 +151,7 @@ export class RedisJanitor {
       const due = await link.ask(({ redis }) => redis.zmscore(DUE_KEY, ...ids));
       const lost = ids.filter((_, i) => due[i] === null || Number(due[i]) > nowMs + DUE_WITHIN_MS);
       if (lost.length > 0) await link.ask(({ redis }) => redis.zadd(DUE_KEY, ...lost.flatMap((teamId) => [0, teamId])));
+      await index.mend(ids);
     }
     this.#compared += ids.length;
     if (ids.length === COMPARED_MAX) return;

@@ -13,7 +13,9 @@ import { DIGEST_PREFIX, entriesKey, ERASURES_KEY, GATEWAYS_KEY, ONLY_USAGE_KEY, 
 import { isServed, isWrongType, listedTeams, readOwner, scanned, together } from './keyspace.ts';
 import type { RedisWords } from './keyspace.ts';
 import { judgeKeyspace, kindOfName } from './redis-structure.ts';
+import type { KeptRecord } from './redis-gateway-records.ts';
 import { parseRedisUrl } from './redis-url.ts';
+import { serverTime } from './store-round.ts';
 import { readContents, leftPeriods, RAW_PARTS } from './team-contents.ts';
 import type { RawTeam, WholeRawTeam } from './team-contents.ts';
 
@@ -145,6 +147,15 @@ export class RedisReader implements StoreReader {
     if (request !== null && untilMs > 0) yield { kind: 'change', teamId, id, request, untilMs };
   }
 
+  nowMs(): Promise<number> {
+    return serverTime(this.#redis);
+  }
+
+  async lastServedMs(): Promise<number | undefined> {
+    const records = (await this.#redis.hvals(GATEWAYS_KEY)).map((json) => JSON.parse(json) as KeptRecord);
+    return records.length === 0 ? undefined : Math.max(...records.map(({ seenAtMs }) => seenAtMs));
+  }
+
   structure(report: ReportFinding, settleMs: number): Promise<void> {
     return judgeKeyspace(this.#redis, report, settleMs);
   }
@@ -153,28 +164,29 @@ export class RedisReader implements StoreReader {
     this.#redis.disconnect();
   }
 
-  /** In one transaction, so that the result is consistent. `undefined` if there is no record. */
-  async #raw(teamId: string): Promise<WholeRawTeam | undefined> {
-    const keys = teamKeys(teamId);
-    const replies = await together(
-      this.#redis,
-      RAW_PARTS.map((part): RedisWords => {
-        if (part === 'places') return ['LRANGE', keys.places, '0', '-1'];
-        return part === 'late' ? ['ZRANGE', keys.late, '0', '-1'] : ['HGETALL', keys[part]];
-      }),
-    );
-    const raw = Object.fromEntries(RAW_PARTS.map((part, i) => [part, replies[i]])) as unknown as RawTeam;
-    if (raw.team.length === 0) return undefined;
-    const numbers = leftPeriods(raw);
-    const left =
-      numbers.length === 0
-        ? []
-        : await together(
-            this.#redis,
-            numbers.map((number) => ['HGETALL', `${keys.use}${number}`]),
-          );
-    return { ...raw, left: new Map(numbers.map((number, i) => [number, left[i] as Buffer[]])) };
+  /** In one transaction, so that the result is consistent. */
+  #raw(teamId: string): Promise<WholeRawTeam | undefined> {
+    return readRaw(teamId, (commands) => together(this.#redis, commands));
   }
+}
+
+/** A team as Redis has it, read by commands that `run` runs at one moment; `undefined` if there is no record. */
+export async function readRaw(
+  teamId: string,
+  run: (commands: readonly RedisWords[]) => Promise<unknown[]>,
+): Promise<WholeRawTeam | undefined> {
+  const keys = teamKeys(teamId);
+  const replies = await run(
+    RAW_PARTS.map((part): RedisWords => {
+      if (part === 'places') return ['LRANGE', keys.places, '0', '-1'];
+      return part === 'late' ? ['ZRANGE', keys.late, '0', '-1'] : ['HGETALL', keys[part]];
+    }),
+  );
+  const raw = Object.fromEntries(RAW_PARTS.map((part, i) => [part, replies[i]])) as unknown as RawTeam;
+  if (raw.team.length === 0) return undefined;
+  const numbers = leftPeriods(raw);
+  const left = numbers.length === 0 ? [] : await run(numbers.map((number) => ['HGETALL', `${keys.use}${number}`]));
+  return { ...raw, left: new Map(numbers.map((number, i) => [number, left[i] as Buffer[]])) };
 }
 
 /** Opens a reader if no gateway is using the store. `stillAlone` rejects if one has started to. */

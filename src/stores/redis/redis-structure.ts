@@ -5,6 +5,7 @@ import type { ReportFinding, StoreFinding } from '../../ports/store-contents.ts'
 import { isWrongType, listedTeams, readOwner, scanned } from './keyspace.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { AUDIT_KEY, DIGEST_PREFIX, ownerKey, OWNER_PREFIX, SEARCHED_KEY, SINGLE_KEYS, teamKey, teamKeys, TEAMS_KEY } from './redis-keys.ts';
+import { lineOf, searchedNames } from './team-index.ts';
 
 const SCAN_PIECE = 500;
 const TEAMS_PIECE = 200;
@@ -69,7 +70,7 @@ async function judgeUnknown(redis: RedisConnection, keys: Map<string, string>, r
     for (const owner of owners) keys.delete(owner?.keyId ?? '');
   }
   for (const [keyId, teamId] of keys) {
-    if ((await redis.hexists(teamKeys(teamId).keys, keyId)) === 0) continue;
+    if ((await redis.hexists(teamKeys(teamId).keys, keyId)) === 0 || (await isBeingDeleted(redis, teamId))) continue;
     report({ what: 'digest', teamId, keyId, detail: 'no digest leads to it: callers cannot use it' });
   }
 }
@@ -87,7 +88,7 @@ async function unlessWrongType<T>(asked: Promise<T>): Promise<T | undefined> {
 /** Checks the list of teams. Returns each key's team, from which keys are removed as their digests are found. */
 async function judgeTeams(redis: RedisConnection, looks: Look[]): Promise<Map<string, string>> {
   const keys = new Map<string, string>();
-  const names = await searchedNames(redis);
+  const names = await nameLines(redis);
   for await (const ids of listedTeams(redis, TEAMS_PIECE)) {
     await Promise.all(
       ids.map(async (teamId) => {
@@ -95,10 +96,10 @@ async function judgeTeams(redis: RedisConnection, looks: Look[]): Promise<Map<st
         const found = await unlessWrongType(Promise.all([redis.hget(team, 'name'), redis.hkeys(records)]));
         if (found === undefined) return;
         const [name, keyIds] = found;
-        if (name === null) looks.push(() => lookAtTeam(redis, teamId));
+        if (name === null) return void looks.push(() => lookAtTeam(redis, teamId));
         // A name that is missing from the search index is added by the next search.
         const searched = names.get(teamId);
-        if (name !== null && searched !== undefined && searched !== lineOf(name)) looks.push(() => lookAtName(redis, teamId));
+        if (searched !== undefined && searched !== lineOf(name)) looks.push(() => lookAtName(redis, teamId));
         for (const keyId of keyIds) keys.set(keyId, teamId);
         const owners = await Promise.all(keyIds.map((keyId) => redis.get(ownerKey(keyId))));
         for (const [i, owner] of owners.entries()) if (owner !== teamId) looks.push(() => lookAtOwner(redis, keyIds[i]!, teamId));
@@ -157,9 +158,15 @@ async function lasting(redis: RedisConnection, name: string, whose: Partial<Stor
   if ((await redis.pttl(name)) >= 0) report({ what: 'expiry', ...whose, detail: `${shown(name)} would expire` });
 }
 
+/** Its indexes are removed one after the other; if a deletion was interrupted, the janitor completes it. */
+async function isBeingDeleted(redis: RedisConnection, teamId: string): Promise<boolean> {
+  return (await redis.hexists(teamKey(teamId), 'erasure')) === 1;
+}
+
 async function lookAtTeam(redis: RedisConnection, teamId: string): Promise<StoreFinding | undefined> {
   const [listed, there] = await Promise.all([redis.zscore(TEAMS_KEY, teamId), redis.hexists(teamKey(teamId), 'name')]);
-  return listed === null || there === 1 ? undefined : { what: 'index', teamId, detail: 'it is in the list of all teams but has no record' };
+  if (listed === null || there === 1 || (await isBeingDeleted(redis, teamId))) return undefined;
+  return { what: 'index', teamId, detail: 'it is in the list of all teams but has no record' };
 }
 
 async function lookAtListing(redis: RedisConnection, teamId: string): Promise<StoreFinding | undefined> {
@@ -168,7 +175,7 @@ async function lookAtListing(redis: RedisConnection, teamId: string): Promise<St
 }
 
 async function lookAtName(redis: RedisConnection, teamId: string): Promise<StoreFinding | undefined> {
-  const [name, names] = await Promise.all([redis.hget(teamKey(teamId), 'name'), searchedNames(redis)]);
+  const [name, names] = await Promise.all([redis.hget(teamKey(teamId), 'name'), nameLines(redis)]);
   const searched = names.get(teamId);
   if (name === null || searched === undefined || searched === lineOf(name)) return undefined;
   return { what: 'index', teamId, detail: 'the search index has a different name for it' };
@@ -176,7 +183,7 @@ async function lookAtName(redis: RedisConnection, teamId: string): Promise<Store
 
 async function lookAtOwner(redis: RedisConnection, keyId: string, teamId: string): Promise<StoreFinding | undefined> {
   const [record, owner] = await Promise.all([redis.hexists(teamKeys(teamId).keys, keyId), redis.get(ownerKey(keyId))]);
-  if (record === 0 || owner === teamId) return undefined;
+  if (record === 0 || owner === teamId || (await isBeingDeleted(redis, teamId))) return undefined;
   return { what: 'owner', teamId, keyId, detail: owner === null ? 'its id leads to no team' : 'its id leads to another team' };
 }
 
@@ -210,18 +217,9 @@ async function lookAtOrphan(redis: RedisConnection, name: string, teamId: string
 }
 
 /** Each team's name in the search index. */
-async function searchedNames(redis: RedisConnection): Promise<Map<string, string>> {
-  const names = new Map<string, string>();
-  for (const [stretch, lines] of Object.entries(await redis.hgetall(SEARCHED_KEY))) {
-    if (!/^\d+$/.test(stretch)) continue;
-    for (const match of lines.matchAll(/^\d+ (\S+) (.*)$/gm)) names.set(match[1]!, match[2]!);
-  }
-  return names;
-}
-
-/** As passed to lua/search.lua. */
-function lineOf(name: string): string {
-  return name.toLowerCase().replaceAll('\n', ' ');
+async function nameLines(redis: RedisConnection): Promise<Map<string, string>> {
+  const fields = Object.entries(await redis.hgetall(SEARCHED_KEY));
+  return searchedNames(fields.filter(([stretch]) => /^\d+$/.test(stretch)).map(([, lines]) => lines));
 }
 
 /** Key names contain only ids, unless another program wrote them. */

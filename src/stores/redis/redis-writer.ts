@@ -15,12 +15,11 @@ import { markKeyLimits, markPlanNumbers, VERSION } from './layout-version.ts';
 import { packBooks, packClosed, guardFields, packDays, packKey } from './packed-team.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { AUDIT_KEY, digestKey, entriesKey, INDEX_KEYS, LAYOUT_KEY, LEFT_BY_GATEWAYS, ownerKey, teamKeys } from './redis-keys.ts';
-import { recordFormat } from './record-format.ts';
 import { connected, RedisReader } from './redis-reader.ts';
 import { FLEETING } from './redis-structure.ts';
 import { requestIdBytes } from './request-id-bytes.ts';
 import { serverTime } from './store-round.ts';
-import { packPlan } from './team-layout.ts';
+import { LAST_PERCENT, packPlan } from './team-layout.ts';
 import { packHead, packSlots, packRequest } from './team-raw.ts';
 
 const SCAN_PIECE = 500;
@@ -165,8 +164,6 @@ function teamCommands(contents: TeamContents): RedisWords[] {
   }
   return commands;
 }
-
-const LAST_PERCENT = recordFormat({ number: 'd', percent: 'd' });
 
 function historyCommands({ team, period, keys, days, dayDone, periods, toldPercents, requests }: TeamContents): RedisWords[] {
   const names = teamKeys(team.teamId);

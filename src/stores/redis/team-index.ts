@@ -9,6 +9,25 @@ export const LIST_PIECE = 100;
 /** How many teams one call searches: half a millisecond of the server's time. */
 const SEARCH_PIECE = 10_000;
 
+/** Teams per field of the search index (lua/search.lua). */
+const STRETCH = 250;
+
+function stretchOf(position: number): string {
+  return String(Math.floor(position / STRETCH));
+}
+
+/** Names by team, from the fields of the search index. */
+export function searchedNames(fields: readonly (string | null)[]): Map<string, string> {
+  const names = new Map<string, string>();
+  for (const lines of fields) for (const match of (lines ?? '').matchAll(/^\d+ (\S+) (.*)$/gm)) names.set(match[1]!, match[2]!);
+  return names;
+}
+
+/** A name as the search index has it (lua/search.lua). */
+export function lineOf(name: string): string {
+  return name.toLowerCase().replaceAll('\n', ' ');
+}
+
 export class TeamIndex {
   readonly #link: RedisLink;
   readonly #find: (ids: readonly string[]) => Promise<readonly Team[]>;
@@ -21,13 +40,36 @@ export class TeamIndex {
 
   /** Adds a team, or updates its name. */
   async add(teamId: string, name: string): Promise<void> {
-    const isThere = await this.#link.ask(async ({ redis, run }) => {
-      await run('index_team', { keys: INDEX_KEYS, args: [teamId, name.toLowerCase()] });
-      // The team may have been deleted since its name was read. A deletion either removes it from here afterwards, or is seen
-      // now.
-      return redis.hexists(teamKey(teamId), 'b');
+    for (let indexed = name; ;) {
+      const now = await this.#link.ask(async ({ redis, run }) => {
+        await run('index_team', { keys: INDEX_KEYS, args: [teamId, indexed.toLowerCase()] });
+        return redis.hget(teamKey(teamId), 'name');
+      });
+      // The team may have been renamed or deleted since its name was read: whoever changes it later either updates the index
+      // afterwards, or is seen now. So the last one to write the index leaves the present name in it.
+      if (now === null) return this.remove(teamId);
+      if (now === indexed) return;
+      indexed = now;
+    }
+  }
+
+  /**
+   * Corrects the names of the teams that the index has under another one, because a process stopped between the two writes.
+   * `ids` are consecutive in the list of all teams.
+   */
+  async mend(ids: readonly string[]): Promise<void> {
+    const [names, indexed] = await this.#link.ask(async ({ redis }) => {
+      const [positions, found] = await Promise.all([
+        redis.zmscore(TEAMS_KEY, ...ids),
+        Promise.all(ids.map((teamId) => redis.hget(teamKey(teamId), 'name'))),
+      ]);
+      const stretches = new Set(positions.filter((position) => position !== null).map((position) => stretchOf(Number(position))));
+      return [found, searchedNames(stretches.size === 0 ? [] : await redis.hmget(SEARCHED_KEY, ...stretches))] as const;
     });
-    if (isThere === 0) await this.remove(teamId);
+    for (const [i, teamId] of ids.entries()) {
+      const [name, line] = [names[i] ?? null, indexed.get(teamId)];
+      if (name !== null && line !== undefined && line !== lineOf(name)) await this.add(teamId, name);
+    }
   }
 
   async remove(teamId: string): Promise<void> {

@@ -33,6 +33,9 @@ export function readPlan(packed: Buffer): Pick<TeamLimits, 'billing' | LimitNumb
 /** Field `b` of a team. */
 export const BOOKS = recordFormat({ number: 'd', startMs: 'd', endMs: 'd', usedCharacters: 'd', balanceMicro: 'd' });
 
+/** Field `t` of a team: the highest percentage told, of this period. */
+export const LAST_PERCENT = recordFormat({ number: 'd', percent: 'd' });
+
 /** The first byte of a key's state (lua/layout.lua). `guarded`: its limits are in the field `l:<key>`. */
 export type StateWord = 'revoked' | 'active' | 'guarded';
 const STATE_WORDS: readonly StateWord[] = ['revoked', 'active', 'guarded'];

@@ -60,7 +60,7 @@ export class SqliteEvents implements HistoryHooks {
     // May be reached by reservations of the period that were committed after its end.
     if (period.limits.billing === 'quota') this.#keepReached(no, periodNo, usage, nowMs);
     this.#sql.forgetPercents.run(no, periodNo);
-    this.keep(eventIds.period(teamId, period.startMs), teamId, nowMs, { kind: 'period_closed', period });
+    this.keep(eventIds.period(teamId, period.startMs, period.characters), teamId, nowMs, { kind: 'period_closed', period });
   }
 
   /** A balance has changed from one value to another. */

@@ -98,6 +98,7 @@ const SQL = {
   ),
   audit: tuples<[id: string, teamId: string | null, record: string]>('SELECT id, team_id, record FROM audit ORDER BY id'),
   events: objects<EventRow>('SELECT * FROM outbox ORDER BY no'),
+  lastServed: tuples<[number | null]>('SELECT max(seen_at_ms) FROM gateways'),
 };
 
 export interface SqliteReaderOptions {
@@ -163,8 +164,16 @@ export class SqliteReader implements StoreReader {
     for (const row of this.#sql.events.iterate()) yield { kind: 'event', event: eventOf(row), dueMs: row.due_ms, tries: row.tries };
   }
 
-  async structure(report: ReportFinding, _settleMs: number): Promise<void> {
-    judgeFile(this.#database, this.#path, report);
+  async nowMs(): Promise<number> {
+    return Date.now();
+  }
+
+  async lastServedMs(): Promise<number | undefined> {
+    return this.#sql.lastServed.get()?.[0] ?? undefined;
+  }
+
+  structure(report: ReportFinding, settleMs: number): Promise<void> {
+    return judgeFile(this.#database, this.#path, report, settleMs);
   }
 
   async close(): Promise<void> {

@@ -17,6 +17,7 @@ import { REPLICA_MUTATIONS } from './replica-mutations.ts';
 import { EVENT_MUTATIONS } from './event-mutations.ts';
 import { ROUTING_MUTATIONS } from './routing-mutations.ts';
 import { STORE_MUTATIONS } from './store-mutations.ts';
+import { UPKEEP_MUTATIONS } from './upkeep-mutations.ts';
 
 export const MUTATIONS: readonly Mutation[] = [
   ...CHAIN_MUTATIONS,
@@ -36,4 +37,5 @@ export const MUTATIONS: readonly Mutation[] = [
   ...OPERATOR_MUTATIONS,
   ...OUTAGE_MUTATIONS,
   ...FILE_MUTATIONS,
+  ...UPKEEP_MUTATIONS,
 ];

@@ -7,6 +7,8 @@ export interface Contender {
   readonly name: string;
   /** Several instances on one backing: each is used for a while, then another one. */
   readonly stores: readonly PluginStore[];
+  /** Copies everything to another place and opens that instead; absent if the test does not try copies. */
+  move?(): Promise<void>;
 }
 
 /** How often the instance is switched from then on, on average. */
@@ -50,6 +52,12 @@ export class Agreement {
   #turnOver(): void {
     const drawn = (Math.imul(++this.#asked, 0x9e3779b1) >>> 0) / 2 ** 32;
     if (drawn < 1 / CALLS_IN_A_ROW) this.#instance++;
+  }
+
+  /** Between two questions. */
+  async move(): Promise<void> {
+    this.#trace.push('all are copied');
+    for (const other of this.#others) await other.move?.();
   }
 
   failure(message: string): Error {

@@ -8,7 +8,9 @@ import type { GlossaryUse, Step } from './history.ts';
 const NO_GLOSSARY = ulid();
 
 export class Cast {
-  readonly teamIds: readonly string[] = Array.from({ length: TEAMS }, () => ulid());
+  readonly teamIds: string[] = Array.from({ length: TEAMS }, () => ulid());
+  /** Deleted, with their usage kept. */
+  readonly deletedIds: string[] = [];
   readonly #keyIds: readonly string[][] = Array.from({ length: TEAMS }, () => []);
   readonly #glossaryIds: readonly string[][] = Array.from({ length: TEAMS }, () => []);
   readonly #requestIds = new Map<number, string>();
@@ -20,6 +22,15 @@ export class Cast {
 
   addGlossary(team: number, glossaryId: string): void {
     this.#glossaryIds[team % TEAMS]?.push(glossaryId);
+  }
+
+  /** Another team from now on, without keys and glossaries. Requests keep the team that they were made for. */
+  replaceTeam(team: number, isUsageKept: boolean): void {
+    const at = team % TEAMS;
+    if (isUsageKept) this.deletedIds.push(this.teamId(team));
+    this.teamIds[at] = ulid();
+    this.#keyIds[at]!.length = 0;
+    this.#glossaryIds[at]!.length = 0;
   }
 
   teamId(team: number): string {

@@ -36,6 +36,12 @@ export type Step =
       readonly late: boolean;
     }
   | { readonly step: 'remove_glossary'; readonly team: number; readonly nthLast: number }
+  /** Another team takes its place. */
+  | { readonly step: 'delete_team'; readonly team: number; readonly keepUsage: boolean }
+  /** Closes the periods that can be, as a report of a team's periods does. */
+  | { readonly step: 'close_periods'; readonly team: number }
+  /** Backs stores up, and copies each to another place, where the history goes on; only where the test can do that. */
+  | { readonly step: 'move' }
   /** Compares the balances of both teams. */
   | { readonly step: 'compare' };
 
@@ -84,7 +90,7 @@ export interface History {
 export function commandsIn({ steps }: History): number {
   return steps.reduce((sum, one) => {
     if (one.step === 'turn') return sum + one.operations.length;
-    return ['wait', 'wait_until', 'clock_back', 'compare'].includes(one.step) ? sum : sum + 1;
+    return ['wait', 'wait_until', 'clock_back', 'compare', 'move'].includes(one.step) ? sum : sum + 1;
   }, 0);
 }
 
@@ -234,6 +240,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({ step: fc.constant('change_glossary' as const), team, nthLast, pair, put: mostly(true), late: mostly(false) }),
   },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('remove_glossary' as const), team, nthLast }) },
+  { weight: 1, arbitrary: fc.record({ step: fc.constant('delete_team' as const), team, keepUsage: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ step: fc.constant('close_periods' as const), team }) },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('compare' as const) }) },
 );
 
@@ -300,7 +308,20 @@ export function busyHistory(stepsMax: number): fc.Arbitrary<History> {
   });
 }
 
+/** With the work of an operator in between: deletions, backups and copies. */
+export function keptHistory(stepsMax: number): fc.Arbitrary<History> {
+  const upkeep: fc.Arbitrary<Step> = fc.oneof(
+    { weight: 2, arbitrary: fc.record({ step: fc.constant('move' as const) }) },
+    { weight: 1, arbitrary: fc.record({ step: fc.constant('delete_team' as const), team, keepUsage: mostly(false) }) },
+  );
+  return historyOf(fc.oneof({ weight: 12, arbitrary: step }, { weight: 1, arbitrary: upkeep }), stepsMax);
+}
+
 export function history(stepsMax: number): fc.Arbitrary<History> {
+  return historyOf(step, stepsMax);
+}
+
+function historyOf(steps: fc.Arbitrary<Step>, stepsMax: number): fc.Arbitrary<History> {
   return fc.record({
     startMs: fc.constantFrom(
       Date.UTC(2040, 0, 15, 12),
@@ -314,6 +335,6 @@ export function history(stepsMax: number): fc.Arbitrary<History> {
     ),
     teams: fc.tuple(firstNumbers, firstNumbers),
     compareAlways: fc.boolean(),
-    steps: fc.array(step, { minLength: 1, maxLength: stepsMax, size: 'max' }),
+    steps: fc.array(steps, { minLength: 1, maxLength: stepsMax, size: 'max' }),
   });
 }

@@ -43,9 +43,15 @@ type Delivery =
 /** The starting point of a change that finds no glossary. */
 const NOT_THERE: Pick<GlossaryRecord, 'name' | 'revision' | 'dictionaries'> = { name: 'gone', revision: 1, dictionaries: [] };
 
-/** `model` answers first, and the others must agree. The stores share `clock`. */
-export async function replay(history: History, clock: MovableClock, model: Contender, others: readonly Contender[]): Promise<void> {
-  await new Replay(clock, new Agreement(clock, model, others)).run(history);
+/** `model` answers first, and the others must agree. The stores share `clock`. `afterStep` may find more faults. */
+export async function replay(
+  history: History,
+  clock: MovableClock,
+  model: Contender,
+  others: readonly Contender[],
+  afterStep: (agreement: Agreement) => Promise<void> = async () => {},
+): Promise<void> {
+  await new Replay(clock, new Agreement(clock, model, others)).run(history, afterStep);
 }
 
 class Replay {
@@ -58,6 +64,7 @@ class Replay {
   readonly #reservations: Reservation[] = [];
   readonly #moments = new Moments();
   readonly #charges = new Charges();
+  #firstId = '';
 
   constructor(clock: MovableClock, agreement: Agreement) {
     this.#clock = clock;
@@ -65,23 +72,37 @@ class Replay {
     this.#model = agreement.model;
   }
 
-  async run(history: History): Promise<void> {
+  async run(history: History, afterStep: (agreement: Agreement) => Promise<void>): Promise<void> {
     this.#clock.set(history.startMs);
-    for (const [team, { limits, balanceMicro }] of history.teams.entries()) {
-      const teamId = this.#cast.teamId(team);
-      await this.#agreement.on(`create team ${team}`, (store) =>
-        store.teams.createTeam({ teamId, name: `Team ${team}`, plan: 'drawn', limits: { ...GENEROUS_QUOTA, ...limits }, balanceMicro }),
-      );
-      for (let i = 0; i < FIRST_KEYS; i++) await this.#createKey(team);
-    }
+    this.#firstId = this.#cast.teamId(0);
+    for (const team of history.teams.keys()) await this.#createTeam(history, team);
     for (const step of history.steps) {
-      await this.#take(step);
+      if (step.step === 'delete_team') await this.#replaceTeam(history, step);
+      else await this.#take(step);
       if (history.compareAlways) await this.#compare();
+      await afterStep(this.#agreement);
     }
     await this.#compare();
+    await afterStep(this.#agreement);
   }
 
-  async #take(step: Step): Promise<void> {
+  async #createTeam({ teams }: History, team: number): Promise<void> {
+    const { limits, balanceMicro } = teams[team % teams.length]!;
+    const teamId = this.#cast.teamId(team);
+    await this.#agreement.on(`create team ${team}`, (store) =>
+      store.teams.createTeam({ teamId, name: `Team ${team}`, plan: 'drawn', limits: { ...GENEROUS_QUOTA, ...limits }, balanceMicro }),
+    );
+    for (let i = 0; i < FIRST_KEYS; i++) await this.#createKey(team);
+  }
+
+  async #replaceTeam(history: History, { team, keepUsage }: Extract<Step, { step: 'delete_team' }>): Promise<void> {
+    const teamId = this.#cast.teamId(team);
+    await this.#agreement.on(`delete team ${team}, usage kept: ${keepUsage}`, (store) => store.teams.deleteTeam!(teamId, { keepUsage }));
+    this.#cast.replaceTeam(team, keepUsage);
+    await this.#createTeam(history, team);
+  }
+
+  async #take(step: Exclude<Step, { step: 'delete_team' }>): Promise<void> {
     switch (step.step) {
       case 'admit':
       case 'check':
@@ -128,6 +149,10 @@ class Replay {
         await this.#agreement.on(`remove glossary ${glossaryId}`, (store) => store.glossaries.remove(teamId, glossaryId));
         return;
       }
+      case 'close_periods':
+        return this.#compareHistory(this.#cast.teamId(step.team));
+      case 'move':
+        return this.#agreement.move();
       case 'compare':
         return this.#compare();
     }
@@ -195,15 +220,15 @@ class Replay {
       await this.#agreement.on(`glossaries of ${teamId}`, (store) => store.glossaries.list(teamId));
       this.#refuse(unsound(answered(standing)));
     }
-    // Only from this team's first one on, because a search would go through the teams of all histories.
-    const page = { after: this.#cast.teamIds[0], limit: this.#cast.teamIds.length, search: undefined };
+    for (const teamId of this.#cast.deletedIds) await this.#compareKept(teamId);
+    // Only from this history's first one on, because a search would go through the teams of all histories.
+    const page = { after: this.#firstId, limit: this.#cast.teamIds.length, search: undefined };
     await this.#agreement.on('summaries', (store) => store.teams.pageSummaries(page));
   }
 
   /** Days and periods, which must add up to the same totals. Those that are about to expire are left out. */
   async #compareHistory(teamId: string): Promise<void> {
-    const today = dayOf(this.#clock.nowMs());
-    const range = { from: today - CERTAIN_DAYS, to: today + 1 };
+    const range = this.#certainDays();
     const use = await this.#agreement.on(`days of ${teamId}`, (store) => store.history!.days(teamId, range));
     const periods = await this.#agreement.on(`periods of ${teamId}`, async (store) =>
       answered(await store.history!.periods(teamId))!
@@ -213,6 +238,23 @@ class Replay {
     const charged = this.#charges.of(teamId);
     // Later, the original charge is no longer reported.
     if (Math.min(...charged.keys()) > range.from) this.#refuse(unaccounted(charged, answered(use)!.days, periods));
+  }
+
+  /** Only its days and periods are left of a deleted team. */
+  async #compareKept(teamId: string): Promise<void> {
+    const range = this.#certainDays();
+    await this.#agreement.on(`days left of ${teamId}`, async (store) => answered(await store.history!.days(teamId, range))?.days);
+    await this.#agreement.on(`periods left of ${teamId}`, async (store) =>
+      answered(await store.history!.periods(teamId))
+        ?.filter(({ endMs }) => dayOf(endMs) >= range.from)
+        .map(({ number: _number, ...period }) => period),
+    );
+    await this.#agreement.on(`standing of ${teamId}`, (store) => store.teams.standing(teamId));
+  }
+
+  #certainDays(): { readonly from: number; readonly to: number } {
+    const today = dayOf(this.#clock.nowMs());
+    return { from: today - CERTAIN_DAYS, to: today + 1 };
   }
 
   #refuse(fault: string | undefined): void {

@@ -114,7 +114,7 @@ test('an id is made of the event’s subject, without a dot, because dots separa
   const ids = [
     eventIds.quota(TEAM_ID, periodStartMs, 80),
     eventIds.credit(TEAM_ID, 0, AT),
-    eventIds.period(TEAM_ID, periodStartMs),
+    eventIds.period(TEAM_ID, periodStartMs, 1234),
     eventIds.day(TEAM_ID, 20_000, 3),
     eventIds.once(TEAM_ID, 'created'),
     eventIds.updated(TEAM_ID, AT),

@@ -174,6 +174,7 @@ function ioOf(more: Partial<Io>): Io & { readonly written: string[]; readonly er
     shown: false,
     abandoned: () => false,
     secret: () => Promise.resolve(''),
+    asks: false,
     line: () => Promise.resolve(undefined),
     nowMs: () => (nowMs += 1000),
     ...more,

@@ -9,33 +9,21 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ulidSource } from '../../../src/domain/ulid.ts';
 import type { StoreFinding } from '../../../src/ports/store-contents.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
-import { checkStore } from '../../../src/stores/store-check.ts';
-import type { CheckCounts } from '../../../src/stores/store-check.ts';
-import { openReader } from '../../../src/stores/open-reader.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
 import { digestKey, ownerKey, SEARCHED_KEY, teamKeys, TEAMS_KEY } from '../../../src/stores/redis/redis-keys.ts';
 import { writeCopy } from '../../../src/stores/sqlite/file-copy.ts';
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
+import { checkedStore } from '../../support/checked-store.ts';
+import type { Checked } from '../../support/checked-store.ts';
 import { promisedStore } from '../../support/promised-store.ts';
 import { startRedis } from '../../support/redis.ts';
 import { fillRich, RICH } from '../../support/rich-store.ts';
 import { SILENT } from '../../support/silent-log.ts';
 
-interface Checked {
-  readonly counts: CheckCounts;
-  readonly findings: readonly StoreFinding[];
-}
-
 async function check(url: string, settleMs = 0): Promise<Checked> {
-  const findings: StoreFinding[] = [];
-  const reader = await openReader(url);
-  try {
-    const counts = await checkStore(reader, (finding) => void findings.push(finding), { settleMs });
-    for (const { detail } of findings) expect(detail).not.toMatch(/[\n\r]/);
-    return { counts, findings };
-  } finally {
-    await reader.close();
-  }
+  const checked = await checkedStore(url, settleMs);
+  for (const { detail } of checked.findings) expect(detail).not.toMatch(/[\n\r]/);
+  return checked;
 }
 
 /** What must be among the findings, with its team and key. */
@@ -143,6 +131,31 @@ describe('on SQLite', () => {
     expect(database.prepare('SELECT total_changes() AS n').get()?.['n']).not.toBe(before);
     database.close();
     expectFinding(await check(`sqlite:${path}`), expected);
+  });
+
+  describe('of a deleted team whose usage was kept', () => {
+    beforeEach(async () => {
+      const store = await openSqliteStore({ path, log: SILENT, clock: new MovableClock(), busyTimeoutMs: 5000 });
+      expect(await store.teams.deleteTeam!(quota, { keepUsage: true })).toBe(true);
+      await store.close();
+    });
+
+    test('nothing is found', async () => {
+      const { counts, findings } = await check(`sqlite:${path}`);
+      expect({ counts, findings }).toEqual({ counts: { teams: 2, keys: 1, glossaries: 1 }, findings: [] });
+    });
+
+    test.each([
+      [`UPDATE keys SET label = 'backend' WHERE key_id = '${key}'`, 'a digest, a display or a label'],
+      [`INSERT INTO key_books (team, key) SELECT team, no FROM keys WHERE key_id = '${key}'`, 'key_books has rows'],
+      [`INSERT INTO glossaries (glossary_id, team, name, created_at_ms) VALUES ('x', ${team(quota)}, 'x', 1)`, 'glossaries has rows'],
+      [`INSERT INTO changes VALUES (${team(quota)}, 'x', 'x', 1)`, 'changes has rows'],
+    ])('%s is found', async (sql, detail) => {
+      const database = new DatabaseSync(path);
+      database.exec(sql);
+      database.close();
+      expectFinding(await check(`sqlite:${path}`), { what: 'stray', teamId: quota, detail });
+    });
   });
 
   test('overwritten pages are found', async () => {
@@ -363,7 +376,7 @@ describe('on Redis', () => {
 
 const newId = ulidSource(Date.now);
 
-/** Checks several times while teams are created, keys are revoked, glossaries change and requests are admitted and settled. */
+/** Checks several times while teams are created and deleted, keys are revoked, glossaries change and requests are admitted and settled. */
 async function whileServing(store: ReturnType<typeof promisedStore>, look: () => Promise<Checked>): Promise<Checked[]> {
   const limits = {
     billing: 'quota',
@@ -394,6 +407,7 @@ async function whileServing(store: ReturnType<typeof promisedStore>, look: () =>
       await store.glossaries.create({ glossaryId: newId(), teamId, name: 'g', dictionaries: [dictionary] });
       await store.teams.updateTeam(teamId, { name: `Renamed ${teamId}` });
       await store.teams.revokeKey(keyId);
+      if (made % 3 > 0) await store.teams.deleteTeam!(teamId, { keepUsage: made % 3 === 1 });
       made++;
     }
   };

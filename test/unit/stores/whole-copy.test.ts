@@ -11,14 +11,13 @@ import { answered, HALF_WRITTEN_SCHEMA } from '../../../src/domain/store-unavail
 import type { PluginStore } from '../../../src/ports/plugin.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { entriesIn } from '../../../src/testing/store/dictionaries-under-test.ts';
-import { openReader } from '../../../src/stores/open-reader.ts';
-import { checkStore } from '../../../src/stores/store-check.ts';
 import { COPIED_TABLES, tablesOf } from '../../../src/stores/sqlite/whole-file.ts';
 import { kindOfName } from '../../../src/stores/redis/redis-structure.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
 import { LAYOUT_KEY } from '../../../src/stores/redis/redis-keys.ts';
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { inProcess } from '../../support/lingate-command.ts';
+import { checkedStore } from '../../support/checked-store.ts';
 import { promisedStore } from '../../support/promised-store.ts';
 import { startRedis } from '../../support/redis.ts';
 import type { RedisServer } from '../../support/redis.ts';
@@ -200,11 +199,7 @@ describe.each([
     const [from, to] = [urlOf(kind, 0), urlOf(other, 1)];
     await filled(from);
     await copy(from, to);
-    const reader = await openReader(to);
-    const findings: unknown[] = [];
-    await checkStore(reader, (finding) => void findings.push(finding), { settleMs: 0 });
-    await reader.close();
-    expect(findings).toEqual([]);
+    expect((await checkedStore(to)).findings).toEqual([]);
   });
 });
 

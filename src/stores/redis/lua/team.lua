@@ -105,12 +105,13 @@ local closed_periods = {}
 
 do
   local CLOSED = '>I6I6I7Bc0Bc0Bc0Bc0'
-  local CLOSED_ENDS, CLOSED_ENDS_AT = '>I6', 7
+  local CLOSED_ENDS, CLOSED_ENDS_AT, CLOSED_BOUNDS = '>I6', 7, '>I6I6I7'
 
   -- Called when a period is final, once for each with any usage, with its record; the same call makes the writes.
   function closed_periods.keep(team_key, of, record, at_ms)
     call('HSET', beside(team_key, 'periods'), digits(of), record)
-    local id = events.team_of(team_key) .. '-period-' .. digits((parse(CLOSED_ENDS, record)))
+    local starts, _, characters = parse(CLOSED_BOUNDS, record)
+    local id = events.team_of(team_key) .. '-period-' .. digits(starts) .. '-' .. digits(characters)
     events.keep(team_key, id, at_ms, 'period', { digits(of), record })
   end
 

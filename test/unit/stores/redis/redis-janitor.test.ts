@@ -6,7 +6,7 @@ import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { PluginStore } from '../../../../src/ports/plugin.ts';
 import { functionLibrary } from '../../../../src/stores/redis/functions.ts';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
-import { DUE_KEY, JANITOR_KEY, teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
+import { DUE_KEY, JANITOR_KEY, SEARCHED_KEY, teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
 import { emptyRedis, redisOfFile } from '../../../support/redis-of-file.ts';
 import { promisedStore } from '../../../support/promised-store.ts';
 import { SILENT } from '../../../support/silent-log.ts';
@@ -49,6 +49,16 @@ async function use(of: PluginStore, characters: number, requestId: string): Prom
 const closedNumbers = async (): Promise<string[]> => (await client.hkeys(keys.periods)).toSorted();
 
 describe('the janitor', () => {
+  test('corrects a name in the search index after a process stopped in the middle of a renaming', async () => {
+    await furnish(store);
+    await client.hset(SEARCHED_KEY, '0', `0 ${TEAM} the name before\n`);
+    await janitor();
+    const found = async (search: string) => answered(await store.teams.pageTeams({ after: undefined, limit: 1, search }));
+    await vi.waitUntil(async () => (await found('before')).length === 0, { timeout: WAITED_MS, interval: EVERY_MS });
+    const { name } = answered(await store.teams.findTeam(TEAM))!;
+    expect(await found(name)).toHaveLength(1);
+  });
+
   test("closes an idle team's period and begins the next", async () => {
     await furnish(store, SHORT);
     await use(store, 7, 'r1');

@@ -3,10 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Redis } from 'ioredis';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../../src/ports/store.ts';
-import { SEARCHED_KEY } from '../../../../src/stores/redis/redis-keys.ts';
+import { SEARCHED_KEY, teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
 import { freshKey, newId } from '../../../../src/testing/store/team-under-test.ts';
+import { startFaultProxy } from '../../../support/fault-proxy.ts';
 import { redisOfFile } from '../../../support/redis-of-file.ts';
+import type { RedisServer } from '../../../support/redis.ts';
 import { SILENT } from '../../../support/silent-log.ts';
 import { QUOTA } from './fixture.ts';
 
@@ -15,10 +17,11 @@ const { plainClient, redisServer } = redisOfFile();
 const TEAMS = 1200;
 let store: Store;
 let client: Redis;
+let server: RedisServer;
 const ids: string[] = Array.from({ length: TEAMS }, newId);
 
 beforeAll(async () => {
-  const server = await redisServer();
+  server = await redisServer();
   client = plainClient(server.port);
   store = await openRedisStore({ url: server.url, log: SILENT, commandTimeoutMs: 5000 });
   for (const [number, teamId] of ids.entries()) {
@@ -66,6 +69,35 @@ describe('a search over many teams', () => {
     answered(await store.teams.updateTeam(ids[300]!, { name: 'Team 300 of Many' }));
     expect(await found('team 300 of')).toEqual([ids[300]]);
     expect(await client.hget(SEARCHED_KEY, 'teams')).toBe(String(TEAMS));
+  });
+
+  test('finds a team that two gateways rename at once by the name that it then has, and by no other', async () => {
+    const proxy = await startFaultProxy(server.port);
+    const slow = await openRedisStore({ url: `redis://127.0.0.1:${proxy.port}`, log: SILENT, commandTimeoutMs: 5000 });
+    const teamId = ids[100]!;
+    // The slow gateway changes the team first, but learns of it, and changes the index, after the other one.
+    await proxy.set({ kind: 'delay', delayMs: 200 });
+    const first = slow.teams.updateTeam(teamId, { name: 'Renamed first' });
+    await expect.poll(() => client.hget(teamKeys(teamId).team, 'name')).toBe('Renamed first');
+    answered(await store.teams.updateTeam(teamId, { name: 'Renamed second' }));
+    answered(await first);
+    expect(answered(await store.teams.findTeam(teamId))).toMatchObject({ name: 'Renamed second' });
+    expect(await found('renamed second')).toEqual([teamId]);
+    expect(await found('renamed first')).toEqual([]);
+    await slow.close();
+    await proxy.close();
+  });
+
+  test('has no name of a team that is deleted while it is renamed', async () => {
+    const other = await openRedisStore({ url: server.url, log: SILENT, commandTimeoutMs: 5000 });
+    for (let round = 0; round < 10; round++) {
+      const teamId = newId();
+      answered(await store.teams.createTeam({ teamId, name: 'Soon gone', plan: 'p', limits: QUOTA, balanceMicro: 0 }));
+      const renamed = other.teams.updateTeam(teamId, { name: 'Soon gone, renamed' });
+      await Promise.all([renamed, store.teams.deleteTeam!(teamId, { keepUsage: false })]);
+      expect((await client.hvals(SEARCHED_KEY)).some((lines) => lines.includes(teamId))).toBe(false);
+    }
+    await other.close();
   });
 
   test('restores lost names at their positions', async () => {

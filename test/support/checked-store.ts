@@ -1,0 +1,30 @@
+// Runs `lingate store check`'s own code on a store, for tests that expect it to find nothing, or a planted fault.
+import type { StoreFinding, StoreReader } from '../../src/ports/store-contents.ts';
+import { openReader } from '../../src/stores/open-reader.ts';
+import { checkStore } from '../../src/stores/store-check.ts';
+import type { CheckCounts } from '../../src/stores/store-check.ts';
+
+export interface Checked {
+  readonly counts: CheckCounts;
+  readonly findings: readonly StoreFinding[];
+}
+
+/** Later than every clock that tests move: a check at this time finds no period that is still to come. */
+const LATE_MS = Date.UTC(2099, 0);
+
+/** `settleMs`: how long what looks wrong may take to become right. */
+export async function checkedStore(url: string, settleMs = 0, nowMs = LATE_MS): Promise<Checked> {
+  const reader = await openReader(url);
+  try {
+    return await checkedBy(reader, settleMs, nowMs);
+  } finally {
+    await reader.close();
+  }
+}
+
+/** The same with a reader that stays open. */
+export async function checkedBy(reader: StoreReader, settleMs = 0, nowMs = LATE_MS): Promise<Checked> {
+  const findings: StoreFinding[] = [];
+  const counts = await checkStore(reader, (finding) => void findings.push(finding), { settleMs, nowMs });
+  return { counts, findings };
+}
