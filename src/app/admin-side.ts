@@ -31,6 +31,8 @@ export interface AdminParts {
   /** `undefined` if the store keeps none. */
   readonly audit: AuditLog | undefined;
   readonly processes: () => Promise<ProcessStates>;
+  /** Called after each change to a team or key; resolves when every process has been told. */
+  readonly onChange: () => void | Promise<void>;
 }
 
 export interface AdminSideOptions extends AdminParts {
@@ -54,10 +56,10 @@ export function readOperators(operators: Operators | undefined, next: Config): (
 
 /** The apps that the ops listener serves besides its pages. */
 export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
-  const { operators, teams, history, audit, processes, config, docsUrl, log } = options;
+  const { operators, teams, history, audit, processes, onChange, config, docsUrl, log } = options;
   const newId = ulidSource(Date.now);
   const now = (): number => performance.now();
-  const operations = new AdminOperations({ teams, plans: () => config().plans, newId, audit });
+  const operations = new AdminOperations({ teams, plans: () => config().plans, newId, audit, onChange });
   const glossaries = new GlossaryOperations({ teams, glossaries: options.glossaries });
   const usage = new UsageReading(history);
   const attempts = new SignInAttempts({ operators, now });

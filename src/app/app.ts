@@ -74,6 +74,7 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
             history: serving.history,
             audit: serving.audit,
             processes: async () => ({ expected: 1, states: [serving.state()] }),
+            onChange: () => serving.teamsChanged(),
           },
     docsOnOps,
     pluginApis: serving.pluginApis,

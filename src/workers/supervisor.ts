@@ -108,6 +108,10 @@ class Workers implements WorkerSource {
     return { expected: this.#count, states: states.filter((state) => state !== undefined) };
   }
 
+  async teamsChanged(): Promise<void> {
+    await Promise.all(this.#each((worker) => worker.teamsChanged()));
+  }
+
   replace(config: Config): void {
     this.#each((worker) => worker.send({ kind: 'replace', config }));
   }

@@ -90,6 +90,9 @@ async function answerTo(worker: Worker, what: Question): Promise<AnswerValue> {
       return worker.snapshot();
     case 'state':
       return worker.state();
+    case 'teams_changed':
+      worker.teamsChanged();
+      return true;
     case 'drain':
       await worker.drain();
       return true;

@@ -57,6 +57,7 @@ export async function startWorker(config: Config, { port, first }: WorkerPlace, 
       state: () => serving.state(),
       drain: () => serving.drain(),
       replace: (next: Config): void => serving.replace(next),
+      teamsChanged: () => serving.teamsChanged(),
       /** These are the same as in `App`. */
       stopWithinMs: stopWithinMs(config.limits),
       get closing(): string | undefined {
@@ -79,6 +80,8 @@ export interface WorkerSource {
   snapshots(): Promise<ReadonlyMap<number, MetricsSnapshot>>;
   /** From every worker that answers. */
   processes(): Promise<ProcessStates>;
+  /** Tells every worker that a team or a key was changed; resolves when those that serve callers know. */
+  teamsChanged(): Promise<void>;
 }
 
 export type Primary = Awaited<ReturnType<typeof openPrimary>>;
@@ -179,6 +182,7 @@ async function openOnStore(config: Config, workers: WorkerSource, log: Log, onNe
       history: store.history,
       audit: store.audit,
       processes: () => workers.processes(),
+      onChange: () => workers.teamsChanged(),
     },
     metrics: snapshot,
     async close() {

@@ -36,6 +36,7 @@ export async function openSampleConsole(): Promise<SampleConsole> {
     history: store.history,
     audit: store.audit,
     processes: () => Promise.resolve(sampleStates(Date.now())),
+    onChange: () => undefined,
     config: () => ({ ...config, store: 'sqlite:/var/lib/lingate/lingate.db' }),
     docsUrl: () => config.service.docsUrl,
     log: SILENT,

@@ -23,6 +23,7 @@ import {
   requestStatsSlot,
 } from '../../../src/domain/slots.ts';
 import type { Admission, AskedAdmission } from '../../../src/ports/ledger.ts';
+import { KnownFullWindows } from '../../../src/runtime/full-windows.ts';
 import { SettlementQueue } from '../../../src/runtime/settlement-queue.ts';
 import { admitStep } from '../../../src/steps/admit.ts';
 import { withCallbacks } from '../../../src/stores/plugin-store.ts';
@@ -94,9 +95,11 @@ async function scene({ limits, balanceMicro, endpoint = () => OK, ...choices }: 
     else queueMicrotask(() => asked.answered(answer));
   };
   const wanted: string[] = [];
+  const full = new KnownFullWindows({ keysMax: 10, now: () => clock.nowMs() });
   const step = admitStep({
     ledger: { admit: choices.losesAnswers === true ? losing : answering, chargesParts: ledger.chargesParts === true },
     settlements,
+    full,
     cache: {
       peek: () => undefined,
       find: () => undefined,
