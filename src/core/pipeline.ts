@@ -38,7 +38,8 @@ export class Pipeline implements Driver {
   advance(x: Exchange): void {
     const { steps, headCount, entryAt, entering } = x.route;
     if (!x.entered) {
-      if (!this.#drive(x, headCount) || (!x.bodyDue && !this.#drive(x, entryAt)) || this.#foreseen(x) || x.bodyDue) return;
+      if (!this.#drive(x, headCount) || (!x.bodyDue && !this.#drive(x, entryAt))) return;
+      if (this.#foreseen(x) || x.bodyDue) return;
       x.entered = true;
       for (const step of entering) {
         let outcome;
