@@ -43,6 +43,10 @@ export const RATE_FLOOD_MUTATIONS: readonly Mutation[] = [
     names: 'a long body',
   }),
   bug('operators change teams unnoticed', 'admin/admin-operations.ts', 'await this.#options.onChange?.();', '', CHANGED),
+  bug('workers do not hear of a change', 'workers/worker-main.ts', 'worker.teamsChanged();', '', {
+    file: 'test/journey/workers.test.ts',
+    names: 'raised by the admin API',
+  }),
   inRedis(LATE, 'lua/admit.lua', 'max(0, holds - now_past)', 'holds', contract('Redis', 'request rate')),
   inSqlite(LATE, 'key-guard.ts', 'expiresInMs) - 1)', 'expiresInMs))', contract('SQLite', 'request rate')),
   inRedis(OUTLIVES, 'lua/admit.lua', 'holds = min(wait, guard.expires - now)', 'holds = wait', contract('Redis', 'keys with limits')),
