@@ -42,7 +42,11 @@ onEveryGateway({ config }, (setting) => {
 
   /** How many requests have used the store. */
   async function storeUses(): Promise<number> {
-    const { body } = await request({ port: setting.gateway.opsPort, path: '/metrics', headers: { host: '127.0.0.1', connection: 'close' } });
+    const { body } = await request({
+      port: setting.gateway.opsPort,
+      path: '/metrics',
+      headers: { host: '127.0.0.1', connection: 'close' },
+    });
     const [, count] = /^lingate_store_duration_seconds_count (\d+)$/m.exec(body) ?? [];
     if (count === undefined) throw new Error(`no count of uses of the store: ${body.slice(0, 200)}`);
     return Number(count);

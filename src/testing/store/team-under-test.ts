@@ -169,7 +169,8 @@ export async function teamUnderTest(home: PluginStore, limits: Partial<TeamLimit
 export function withoutPromise<Answer extends Admission | CheckedCaller>(answer: Answer): Answer {
   if (answer.kind !== 'rate_limited' || answer.fullForMs === undefined) return answer;
   const { fullForMs, ...rest } = answer;
-  if (fullForMs < 0 || fullForMs >= answer.retryAfterMs) throw new Error(`a refusal cannot hold for ${fullForMs} ms: ${JSON.stringify(rest)}`);
+  if (fullForMs < 0 || fullForMs >= answer.retryAfterMs)
+    throw new Error(`a refusal cannot hold for ${fullForMs} ms: ${JSON.stringify(rest)}`);
   return rest as Answer;
 }
 

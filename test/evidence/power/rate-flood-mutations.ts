@@ -20,13 +20,7 @@ const WINDOWS = 'runtime/full-windows.ts';
 export const RATE_FLOOD_MUTATIONS: readonly Mutation[] = [
   bug('a refusal is repeated for too long', WINDOWS, 'askedAtMs + fullForMs;', 'askedAtMs + fullForMs + 2;', UNIT, SIMULATED),
   bug('its time counts from the answer', WINDOWS, 'askedAtMs + fullForMs;', 'now() + fullForMs;', UNIT, SIMULATED),
-  bug(
-    'a refusal is kept for over a second',
-    WINDOWS,
-    'Math.min(refused.fullForMs ?? 0, RATE_WINDOW_MS)',
-    '(refused.fullForMs ?? 0)',
-    UNIT,
-  ),
+  bug('a refusal is kept for over a second', WINDOWS, 'Math.min(refused.fullForMs ?? 0, RATE_WINDOW_MS)', '(refused.fullForMs ?? 0)', UNIT),
   bug('clocks are taken to run alike', WINDOWS, '* (1 - CLOCK_DRIFT)', '', UNIT),
   bug('a change by this gateway drops nothing', WINDOWS, 'this.#known.clear();', '', UNIT, SIMULATED, CHANGED),
   bug('an answer from before a change counts after it', WINDOWS, ' || askedAtMs <= this.#droppedAtMs', '', UNIT),
@@ -37,11 +31,23 @@ export const RATE_FLOOD_MUTATIONS: readonly Mutation[] = [
   bug('memory has no bound', WINDOWS, '&& this.#known.size <= keysMax', '', UNIT),
   bug('what has ended stays in memory', WINDOWS, 'if (endsMs > nowMs && this', 'if (this', UNIT),
   bug('a refusal without the store is not counted', 'steps/admit.ts', 'options.onAdmission(refused);', '', ADMISSION),
-  bug('every refusal asks the store', 'core/pipeline.ts', 'if (this.#foreseen(x) || x.bodyDue) return;', 'if (x.bodyDue) return;', ADMISSION),
-  bug('a long body asks the store', 'steps/authenticate.ts', 'if (refused === undefined) return ask(x, options);', 'return ask(x, options);', {
-    ...JOURNEY,
-    names: 'a long body',
-  }),
+  bug(
+    'every refusal asks the store',
+    'core/pipeline.ts',
+    'if (this.#foreseen(x) || x.bodyDue) return;',
+    'if (x.bodyDue) return;',
+    ADMISSION,
+  ),
+  bug(
+    'a long body asks the store',
+    'steps/authenticate.ts',
+    'if (refused === undefined) return ask(x, options);',
+    'return ask(x, options);',
+    {
+      ...JOURNEY,
+      names: 'a long body',
+    },
+  ),
   bug('operators change teams unnoticed', 'admin/admin-operations.ts', 'await this.#options.onChange?.();', '', CHANGED),
   bug('workers do not hear of a change', 'workers/worker-main.ts', 'worker.teamsChanged();', '', {
     file: 'test/journey/workers.test.ts',

@@ -57,7 +57,14 @@ export class SimulatedGateway {
     this.#engine = simulatedEngine(world);
     const { client } = this;
     const log = (entry: AccessEntry): void => this.#log(entry);
-    const { routes, around } = simulatedRoutes({ world, client, engine: this.#engine, settlements: this.#settlements, full: this.#watchedFull(store.process), log });
+    const { routes, around } = simulatedRoutes({
+      world,
+      client,
+      engine: this.#engine,
+      settlements: this.#settlements,
+      full: this.#watchedFull(store.process),
+      log,
+    });
     this.gateway = new Gateway({
       router: new Router(routes, around),
       around,

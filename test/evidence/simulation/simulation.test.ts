@@ -42,7 +42,14 @@ describe('simulated runs', () => {
   test(
     'whatever is lost, late, doubled, killed or turned back: no guarantee breaks',
     async () => {
-      const seen: Seen = { requests: 0, batches: 0, repetitions: 0, faults: countsOf(FAULTS), outcomes: countsOf(OUTCOMES), ofKeys: countsOf(OF_KEYS) };
+      const seen: Seen = {
+        requests: 0,
+        batches: 0,
+        repetitions: 0,
+        faults: countsOf(FAULTS),
+        outcomes: countsOf(OUTCOMES),
+        ofKeys: countsOf(OF_KEYS),
+      };
       let seeds = 0;
       for (const endMs = performance.now() + BUDGET_MS; wanted(seeds, endMs); seeds++) {
         const result = await runSeed(FROM + seeds);

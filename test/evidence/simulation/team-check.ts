@@ -71,7 +71,8 @@ export class TeamCheck {
     if (Math.max(this.#raisedAtMs, key.changedAtMs) >= sinceMs) return undefined;
     const barred = key.barred(address, storeMs);
     if (barred !== undefined) return `would be told ${wordsOf(barred)}`;
-    const [places, rate] = refused.of === 'key' ? [key.places, key.limits.requestsPerSecond] : [this.#places, this.#limits?.requestsPerSecond];
+    const [places, rate] =
+      refused.of === 'key' ? [key.places, key.limits.requestsPerSecond] : [this.#places, this.#limits?.requestsPerSecond];
     if (rate === undefined || rate > refused.limit) return `has a limit of ${rate}, and was told ${refused.limit}`;
     return rateFault(places, rate, true, { storeMs }, this.#clockChangedAtMs());
   }

@@ -29,14 +29,7 @@ export class World {
   batches = 0;
   readonly journal: Journal;
 
-  constructor(
-    scenario: Scenario,
-    time: VirtualTime,
-    random: Random,
-    keyRandom: Random,
-    changeRandom: Random,
-    keepsTrace: boolean,
-  ) {
+  constructor(scenario: Scenario, time: VirtualTime, random: Random, keyRandom: Random, changeRandom: Random, keepsTrace: boolean) {
     this.scenario = scenario;
     this.time = time;
     this.random = random;
