@@ -35,7 +35,7 @@ import type { Listener, TlsFiles } from '../server/listener.ts';
 import { boundedGlossaries, LruGlossaryCache } from '../runtime/glossary-cache.ts';
 import { LruKeyCache } from '../runtime/key-cache.ts';
 import { Forgetting } from '../runtime/forgetting.ts';
-import { KnownFullWindows } from '../runtime/full-windows.ts';
+import { KnownFullWindows } from '../runtime/known-full-windows.ts';
 import { OfferedLanguages } from '../runtime/offered-languages.ts';
 import type { OfferedByConfig } from '../runtime/offered-languages.ts';
 import { PlanRecord } from '../runtime/plan-record.ts';

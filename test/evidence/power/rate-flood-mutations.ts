@@ -3,7 +3,7 @@ import { simulated } from './chain-mutations.ts';
 import type { Mutation, TestRun } from './mutation.ts';
 import { contract, inRedis, inSqlite } from './store-mutations.ts';
 
-const UNIT: TestRun = { file: 'test/unit/runtime/full-windows.test.ts' };
+const UNIT: TestRun = { file: 'test/unit/runtime/known-full-windows.test.ts' };
 const JOURNEY: TestRun = { file: 'test/journey/rate-floods.test.ts' };
 const CHANGED: TestRun = { ...JOURNEY, names: 'by this gateway' };
 const SIMULATED = simulated(300);
@@ -15,7 +15,7 @@ function bug(name: string, file: string, find: string, replace: string, ...caugh
 
 const LATE = 'floods: a slot is said to be free a millisecond late';
 const OUTLIVES = 'floods: a refusal outlives the key';
-const WINDOWS = 'runtime/full-windows.ts';
+const WINDOWS = 'runtime/known-full-windows.ts';
 
 export const RATE_FLOOD_MUTATIONS: readonly Mutation[] = [
   bug('a refusal is repeated for too long', WINDOWS, 'askedAtMs + fullForMs;', 'askedAtMs + fullForMs + 2;', UNIT, SIMULATED),

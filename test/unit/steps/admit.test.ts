@@ -23,7 +23,7 @@ import {
   requestStatsSlot,
 } from '../../../src/domain/slots.ts';
 import type { Admission, AskedAdmission } from '../../../src/ports/ledger.ts';
-import { KnownFullWindows } from '../../../src/runtime/full-windows.ts';
+import { KnownFullWindows } from '../../../src/runtime/known-full-windows.ts';
 import { SettlementQueue } from '../../../src/runtime/settlement-queue.ts';
 import { admitStep } from '../../../src/steps/admit.ts';
 import { withCallbacks } from '../../../src/stores/plugin-store.ts';
