@@ -43,7 +43,7 @@ export const AIMS: readonly Aim[] = [
   ratio('gateway on SQLite / nginx', 2.6, 5.8, 'lingate-sqlite', 'nginx', cpu),
   ratio('gateway on Redis / http-proxy-3', 0.5, 1, 'lingate-redis', 'http-proxy-3', cpu),
   ratio('gateway on Redis / Fastify stack', 0.2, 0.34, 'lingate-redis', 'fastify', cpu),
-  ratio('a 429 for a flooding team / a full request', 0.35, 0.52, 'lingate-redis-429', 'lingate-redis', cpu),
+  ratio('a 429 for a flooding team / a full request', 0.2, 0.52, 'lingate-redis-429', 'lingate-redis', cpu),
   added('added latency at half of capacity, p50, Redis', 0.5, 1.3, 'lingate-redis', ({ half }) => half),
   added('added latency of a single connection, p50, Redis', 0.35, 0.7, 'lingate-redis', ({ single }) => single),
   added('added latency of a single connection, p50, SQLite', 0.35, 0.85, 'lingate-sqlite', ({ single }) => single),

@@ -302,11 +302,11 @@ export class ReferenceAccount {
     if (allowedAddresses !== undefined && !allowsAddress(allowedAddresses, address!)) return { kind: 'address_refused' };
     key.lastUsedAtMs = Math.max(key.lastUsedAtMs ?? nowMs, nowMs);
     this.#places = movedBack(this.#places, nowMs);
-    const tooFast = rateRefusal(this.#places, this.team.limits.requestsPerSecond, nowMs);
+    const tooFast = rateRefusal(this.#places, this.team.limits.requestsPerSecond, nowMs, expiresAtMs);
     if (tooFast !== undefined) return tooFast;
     if (requestsPerSecond === undefined) return { kind: 'admitted', reservation: undefined };
     key.places = movedBack(key.places, nowMs);
-    const keyTooFast = rateRefusal(key.places, requestsPerSecond, nowMs);
+    const keyTooFast = rateRefusal(key.places, requestsPerSecond, nowMs, expiresAtMs);
     return keyTooFast === undefined ? { kind: 'admitted', reservation: undefined } : { ...keyTooFast, of: 'key' };
   }
 
@@ -504,15 +504,21 @@ function movedBack(places: readonly number[], nowMs: number): number[] {
 }
 
 /** Drops no entry: only an admission that takes a place does. */
+/** `expiresAtMs` is the key's: until then at most can a refusal be promised. */
 function rateRefusal(
   places: readonly number[],
   limit: number,
   nowMs: number,
+  expiresAtMs = Infinity,
 ): Extract<CheckedCaller, { kind: 'rate_limited' }> | undefined {
   const live = places.filter((place) => nowMs - place < RATE_WINDOW_MS);
   // The entry that must expire before one more fits: the oldest, unless the limit was lowered meanwhile.
   const decisive = live[live.length - limit];
-  return decisive === undefined ? undefined : { kind: 'rate_limited', limit, retryAfterMs: decisive + RATE_WINDOW_MS - nowMs };
+  if (decisive === undefined) return undefined;
+  const freeAtMs = decisive + RATE_WINDOW_MS;
+  // The clock has whole milliseconds: it may be nearly one later.
+  const fullForMs = Math.max(0, Math.min(freeAtMs, expiresAtMs) - nowMs - 1);
+  return { kind: 'rate_limited', limit, retryAfterMs: freeAtMs - nowMs, fullForMs };
 }
 
 function withoutRegions(pair: string): string {

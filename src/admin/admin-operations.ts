@@ -31,6 +31,8 @@ export interface AdminOptions {
   readonly newId: () => string;
   /** `undefined` if the store keeps none. */
   readonly audit: AuditLog | undefined;
+  /** Called after each change to an existing team or key, made or not, before it is reported: what a gateway remembers is outdated. */
+  readonly onChange?: (() => void | Promise<void>) | undefined;
   /** Who makes the changes, for the audit; `undefined` for read-only use. */
   readonly actor?: string;
 }
@@ -113,7 +115,7 @@ export class AdminOperations {
     const made = judgeTeamEdit(this.#options.plans(), before.value, edit);
     if ('kind' in made) return made;
     const change = edit.once === undefined ? made : { ...made, once: edit.once };
-    const after = await this.#options.teams.updateTeam(teamId, change, this.#by('updateTeam', edit.reason));
+    const after = await this.#changing(this.#options.teams.updateTeam(teamId, change, this.#by('updateTeam', edit.reason)));
     if (after !== undefined && 'kind' in after) return refusedUpdate(after);
     const result = ofTeam(teamId, after);
     const weighty = change.plan !== undefined || change.addMicro !== undefined;
@@ -124,7 +126,7 @@ export class AdminOperations {
   async deleteTeam(teamId: string, keepUsage: boolean): Promise<AdminResult<{ readonly teamId: string }>> {
     const { teams } = this.#options;
     if (teams.deleteTeam === undefined) return { kind: 'no_deletion' };
-    const deleted = await teams.deleteTeam(teamId, { keepUsage }, this.#by('deleteTeam'));
+    const deleted = await this.#changing(teams.deleteTeam(teamId, { keepUsage }, this.#by('deleteTeam')));
     if (isUnavailable(deleted)) return deleted;
     return deleted ? done({ teamId }, await this.#replicated([teamId])) : { kind: 'no_such_team', teamId };
   }
@@ -160,14 +162,14 @@ export class AdminOperations {
     const keys = await this.#options.teams.listKeys(teamId);
     if (isUnavailable(keys)) return keys;
     if (keys?.some(({ keyId }) => keyId === id) !== true) return id;
-    const revoked = await this.#options.teams.revokeKey(id, this.#by('revokeKey'));
+    const revoked = await this.#changing(this.#options.teams.revokeKey(id, this.#by('revokeKey')));
     return isUnavailable(revoked) ? revoked : this.#options.newId();
   }
 
   async updateKey(keyId: string, change: KeyChange): Promise<AdminResult<KeyRecord>> {
     const { teams } = this.#options;
     if (teams.updateKey === undefined) return { kind: 'no_key_limits' };
-    const key = await teams.updateKey(keyId, change, this.#by('updateKey'));
+    const key = await this.#changing(teams.updateKey(keyId, change, this.#by('updateKey')));
     if (key === undefined) return { kind: 'no_such_key', keyId };
     if (isUnavailable(key)) return key;
     // What restricts a key must survive a failover; a changed label or an enabled key need not.
@@ -176,7 +178,7 @@ export class AdminOperations {
   }
 
   async revokeKey(keyId: string): Promise<AdminResult<KeyRecord>> {
-    const key = await this.#options.teams.revokeKey(keyId, this.#by('revokeKey'));
+    const key = await this.#changing(this.#options.teams.revokeKey(keyId, this.#by('revokeKey')));
     if (key === undefined) return { kind: 'no_such_key', keyId };
     return isUnavailable(key) ? key : done(key, await this.#replicated([key.teamId]));
   }
@@ -209,12 +211,17 @@ export class AdminOperations {
     const { members, changes } = found;
     if (dryRun) return done({ plan: name, teams: members, changed: found.behind.length, changes });
     let changed = 0;
-    for (const teamId of found.behind) {
-      const team = await teams.updateTeam(teamId, { plan: { name, limits } }, this.#by('applyPlan'));
-      if (isUnavailable(team)) return team;
-      if (team !== undefined) changed++;
-      onProgress?.(changed, found.behind.length);
-    }
+    const apply = async (): Promise<StoreUnavailable | undefined> => {
+      for (const teamId of found.behind) {
+        const team = await teams.updateTeam(teamId, { plan: { name, limits } }, this.#by('applyPlan'));
+        if (isUnavailable(team)) return team;
+        if (team !== undefined) changed++;
+        onProgress?.(changed, found.behind.length);
+      }
+      return undefined;
+    };
+    const failed = await this.#changing(apply());
+    if (failed !== undefined) return failed;
     return done({ plan: name, teams: members, changed, changes }, changed === 0 ? undefined : await this.#replicated(found.behind));
   }
 
@@ -247,6 +254,14 @@ export class AdminOperations {
     const { actor } = this.#options;
     if (actor === undefined) throw new Error(`${action} without an actor`);
     return { actor, action, ...(reason === undefined ? {} : { reason }) };
+  }
+
+  async #changing<T>(change: Promise<T>): Promise<T> {
+    try {
+      return await change;
+    } finally {
+      await this.#options.onChange?.();
+    }
   }
 
   /** Waits until a replica has what was written to these teams, see the port. */

@@ -34,6 +34,8 @@ export interface AdminParts {
   readonly processes: () => Promise<ProcessStates>;
   /** The latest requests of all processes that were refused or met a failure, newest first. */
   readonly recentRequests: () => Promise<readonly RecentRequest[]>;
+  /** Called after each change to a team or key; resolves when every process has been told. */
+  readonly onChange: () => void | Promise<void>;
 }
 
 export interface AdminSideOptions extends AdminParts {
@@ -57,10 +59,10 @@ export function readOperators(operators: Operators | undefined, next: Config): (
 
 /** The apps that the ops listener serves besides its pages. */
 export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
-  const { operators, teams, history, audit, processes, recentRequests, config, docsUrl, log } = options;
+  const { operators, teams, history, audit, processes, recentRequests, onChange, config, docsUrl, log } = options;
   const newId = ulidSource(Date.now);
   const now = (): number => performance.now();
-  const operations = new AdminOperations({ teams, plans: () => config().plans, newId, audit });
+  const operations = new AdminOperations({ teams, plans: () => config().plans, newId, audit, onChange });
   const glossaries = new GlossaryOperations({ teams, glossaries: options.glossaries });
   const usage = new UsageReading(history);
   const attempts = new SignInAttempts({ operators, now });

@@ -78,6 +78,7 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
             audit: serving.audit,
             processes: async () => ({ expected: 1, states: [serving.state()] }),
             recentRequests: async () => serving.recentRequests(),
+            onChange: () => serving.teamsChanged(),
           },
     docsOnOps,
     pluginApis: serving.pluginApis,

@@ -27,6 +27,7 @@ import type { Metrics } from '../ops/metrics/metrics.ts';
 import type { AccessLog } from '../ports/access-entry.ts';
 import type { Engine, EngineCapabilities } from '../ports/engine.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';
+import type { FullWindows } from '../ports/full-windows.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 import type { Settlements } from '../ports/ledger.ts';
 import type { Log } from '../ports/log.ts';
@@ -57,6 +58,8 @@ export interface ChainParts {
   /** What at least one of the engines can do. */
   readonly can: EngineCapabilities;
   readonly keys: KeyCache;
+  /** Rate windows that are known to be full. */
+  readonly full: FullWindows;
   readonly glossaries: GlossaryCache;
   readonly forward: readonly ForwardRoute[];
   /** Sends the requests of forward routes; `undefined` if there are none. */
@@ -161,6 +164,7 @@ function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions)
   const authentication: AuthenticateOptions = {
     cache: keys,
     ledger: store.ledger,
+    full: parts.full,
     rateLimitHeaders: config.limits.rateLimitHeaders,
     now,
     client,
@@ -188,6 +192,7 @@ function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions)
     admit: admitStep({
       ledger: store.ledger,
       settlements: parts.settlements,
+      full: parts.full,
       cache: keys,
       client,
       leaseMs: config.limits.leaseMs,

@@ -41,6 +41,7 @@ import type { Listener } from '../server/listener.ts';
 import { boundedGlossaries, LruGlossaryCache } from '../runtime/glossary-cache.ts';
 import { LruKeyCache } from '../runtime/key-cache.ts';
 import { Forgetting } from '../runtime/forgetting.ts';
+import { KnownFullWindows } from '../runtime/known-full-windows.ts';
 import { OfferedLanguages } from '../runtime/offered-languages.ts';
 import type { OfferedByConfig } from '../runtime/offered-languages.ts';
 import { PlanRecord } from '../runtime/plan-record.ts';
@@ -57,6 +58,8 @@ export interface Serving {
   readonly audit: AuditLog | undefined;
   /** For operators: without the routes' limits and cache. */
   readonly glossaries: GlossaryStore;
+  /** This gateway has changed a team or a key. */
+  teamsChanged(): void;
   /** What this process reports to the operator. */
   state(): ProcessState;
   /** The latest requests of this process that were refused or met a failure, newest first. */
@@ -74,6 +77,8 @@ export interface Serving {
   replace(config: Config): void;
 }
 
+/** More keys than can flood a process within a second. */
+const FULL_WINDOWS_MAX = 10_000;
 /** The entries of some hundred large glossaries, or of many small ones. */
 const GLOSSARY_CACHE_BYTES_MAX = 64 * 1024 * 1024;
 
@@ -104,6 +109,7 @@ class OpenServing implements Serving {
   /** The URLs in the documentation; known once the listener is open. */
   #urls = { serverUrl: '', docsUrl: '' };
   readonly #planRecord: PlanRecord;
+  readonly #full = new KnownFullWindows({ keysMax: FULL_WINDOWS_MAX, now: monotonicMs });
   #listener: Listener | undefined;
   #gateway: Gateway | undefined;
   #settlements: SettlementQueue | undefined;
@@ -171,6 +177,10 @@ class OpenServing implements Serving {
       gateway.close();
     });
     return { ...listener.address, library: listener.library, withoutUws };
+  }
+
+  teamsChanged(): void {
+    this.#full.drop();
   }
 
   state(): ProcessState {
@@ -255,6 +265,7 @@ class OpenServing implements Serving {
       engine: engines.engine,
       can: anyOf(settings.map(({ can }) => can)),
       ...cachesOf(config, store, metrics),
+      full: this.#full,
       settlements,
       ...output,
       metrics,

@@ -38,7 +38,8 @@ export class Pipeline implements Driver {
   advance(x: Exchange): void {
     const { steps, headCount, entryAt, entering } = x.route;
     if (!x.entered) {
-      if (!this.#drive(x, headCount) || x.bodyDue || !this.#drive(x, entryAt)) return;
+      if (!this.#drive(x, headCount) || (!x.bodyDue && !this.#drive(x, entryAt))) return;
+      if (this.#foreseen(x) || x.bodyDue) return;
       x.entered = true;
       for (const step of entering) {
         let outcome;
@@ -58,6 +59,21 @@ export class Pipeline implements Driver {
   /** Ends a chain that is not running a step: one that waits for its body, or was refused before its first step. */
   end(x: Exchange, outcome: Outcome): void {
     if (x.outcome === undefined) this.#finish(x, outcome);
+  }
+
+  /** Whether the chain has ended, because a later step can only end it. */
+  #foreseen(x: Exchange): boolean {
+    const step = x.route.foreseeing;
+    if (step === undefined) return false;
+    let outcome;
+    try {
+      outcome = step.foresee!(x);
+    } catch (error) {
+      outcome = this.bug(x, step.name, error);
+    }
+    if (outcome === undefined) return false;
+    this.#finish(x, outcome);
+    return true;
   }
 
   /** Runs the steps before `until`. Returns false if the chain has ended or is waiting. */

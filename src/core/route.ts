@@ -31,6 +31,8 @@ export interface Route extends RouteSpec {
   /** Steps before this index identify the caller; after them, `enter` is called. */
   readonly entryAt: number;
   readonly entering: readonly Step[];
+  /** The step that may refuse a request before it is reached. */
+  readonly foreseeing: Step | undefined;
   /** The step to notify when the body turns out to be long. */
   readonly forLongBody: CallerStep | undefined;
 }
@@ -81,6 +83,7 @@ export function compileRoute(spec: RouteSpec, name = routeName(spec)): Route {
     headCount,
     entryAt,
     entering: steps.slice(0, entryAt).filter((step) => step.enter !== undefined),
+    foreseeing: steps.find((step) => step.foresee !== undefined),
     forLongBody: early.find((step) => step.kind === 'caller' && step.longBody !== undefined) as CallerStep | undefined,
   };
 }

@@ -17,6 +17,11 @@ interface StepBase {
    * Resources acquired here are never held by unknown callers or unfinished requests. An outcome ends the chain.
    */
   enter?(x: Exchange): Outcome | undefined;
+  /**
+   * Called before a body is waited for, and again before `enter`, as soon as the caller steps until there have run: whether the
+   * step, if it were reached, would certainly end the chain, and with which outcome. Saves the work of the steps in between.
+   */
+  foresee?(x: Exchange): Outcome | undefined;
 }
 
 /** Decides from the request head alone and cannot wait; comes before all other kinds. */

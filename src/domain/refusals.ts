@@ -1,10 +1,12 @@
 // Refusals shared by several steps, with constant ones created once; and the header fields that report the rate limit.
+import type { Exchange } from '../core/exchange.ts';
 import type { HeaderList, Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { ProblemCode } from '../core/problem.ts';
 import type { LimitOwner } from './key-limits.ts';
 import type { Languages } from './languages.ts';
 import { RATE_WINDOW_MS } from './reservation.ts';
+import { requestStatsSlot } from './slots.ts';
 
 export const KEY_MISSING = refuse('unauthorized', 'No API key was sent. Send it as "Authorization: Bearer <key>".');
 export const KEY_MALFORMED = refuse(
@@ -71,7 +73,7 @@ interface PassedRate {
   readonly of?: LimitOwner | undefined;
 }
 
-export function rateLimited({ limit, retryAfterMs, of = 'team' }: PassedRate): Refusal {
+function rateLimited({ limit, retryAfterMs, of = 'team' }: PassedRate): Refusal {
   const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
   if (latest?.limit !== limit || latest.seconds !== seconds || latest.of !== of)
     latest = { limit, seconds, of, refusal: tooFast(limit, seconds, of) };
@@ -84,6 +86,17 @@ function tooFast(limit: number, seconds: number, of: LimitOwner): Refusal {
     ['Retry-After', String(seconds)],
     ['X-RateLimit-Limit', String(limit)],
   ]);
+}
+
+/**
+ * The answer to a request that exceeds a rate, for a step to return; notes for the log whose limit it is. `reports`: whether answers
+ * report the rate.
+ */
+export function tooManyRequests(x: Exchange, passed: PassedRate, reports: boolean): Refusal {
+  const { limit, of = 'team' } = passed;
+  if (reports) x.responseHeaders = [...x.responseHeaders, ...rateLimitHeaders(limit, 0, of)];
+  x.need(requestStatsSlot).limitOf = of;
+  return rateLimited(passed);
 }
 
 /** The fields take whole seconds. With a sliding window only this much is certain: `remaining` requests within the next second. */

@@ -97,7 +97,14 @@ interface WhoseLimit {
 export interface RateLimited extends WhoseLimit {
   readonly kind: 'rate_limited';
   readonly limit: number;
+  /** In whole milliseconds of the store's clock; at least 1. */
   readonly retryAfterMs: number;
+  /**
+   * For how long from now on the store would refuse this key, from this address, for the same reason, if nobody changes the team
+   * or the key: at least 0, and at most `retryAfterMs`. A clock of whole milliseconds may be nearly one behind, so it promises one
+   * less. Ends when the key expires. Until then the gateway answers the key's requests itself; if it is absent, it asks each time.
+   */
+  readonly fullForMs?: number | undefined;
 }
 
 export interface KeyRevoked {

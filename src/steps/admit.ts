@@ -18,12 +18,13 @@ import {
   GLOSSARY_MISMATCH,
   keyRevoked,
   NO_SUCH_GLOSSARY,
-  rateLimited,
   rateLimitHeaders,
   STORE_UNAVAILABLE,
+  tooManyRequests,
   UNKNOWN_KEY,
 } from '../domain/refusals.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { FullWindows } from '../ports/full-windows.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 import type {
   Admission,
@@ -39,6 +40,8 @@ import type {
 export interface AdmitOptions {
   readonly ledger: Pick<Ledger, 'admit' | 'chargesParts'>;
   readonly settlements: Settlements;
+  /** The rate windows that are known to be full. */
+  readonly full: FullWindows;
   readonly cache: KeyCache;
   /** Reads a request's address, for keys that are restricted to certain ones. */
   readonly client: ClientAddressReader;
@@ -60,13 +63,22 @@ export interface AdmitOptions {
 const reservationSlot = reserveSlot<Reservation>('reservation');
 
 export function admitStep(options: AdmitOptions): BodyStep {
-  const { settlements, client } = options;
+  const { settlements, client, full } = options;
   return {
     kind: 'body',
     name: 'admit',
     headers: client.fields,
     run(x) {
       return ask(x, options, x.need(keyOwnerSlot).addressWanted === true);
+    },
+    foresee(x) {
+      const owner = x.get(keyOwnerSlot);
+      if (owner === undefined || full.isEmpty) return undefined;
+      if (owner.addressWanted === true) x.set(clientAddressSlot, client.of(x));
+      const refused = full.refusal(owner.keyId, x.get(clientAddressSlot));
+      if (refused === undefined) return undefined;
+      options.onAdmission(refused);
+      return tooManyRequests(x, refused, options.rateLimitHeaders);
     },
     settle(x, outcome) {
       const reservation = x.get(reservationSlot);
@@ -159,7 +171,8 @@ function conclude(x: Exchange, asking: PendingAdmission): StepResult {
   }
   const again = asking.reportPlan === undefined ? undefined : judgedAgain(x, asking, admission);
   if (again !== undefined) return again;
-  return admission.kind === 'admitted' ? charge?.refusal : refusalOf(x, admission, charge);
+  if (admission.kind === 'rate_limited') options.full.note(asking, admission, asking.startedAtMs);
+  return admission.kind === 'admitted' ? charge?.refusal : refusalOf(x, admission, asking);
 }
 
 /** Stores the plan and judges the request again with it. */
@@ -189,16 +202,15 @@ function isPlaced(admission: Admission): admission is Placed {
   return PLACED.has(admission.kind);
 }
 
-/** No headers if the admission ended before the rate check. */
+/** No headers if the admission ended before the rate check, or with it. */
 function rateLimitHeadersOf(admission: Exclude<Admission, StoreUnavailable>): HeaderList {
-  if (admission.kind === 'rate_limited') return rateLimitHeaders(admission.limit, 0, admission.of);
   if (!('rate' in admission) || admission.rate === undefined) return NO_HEADERS;
   return rateLimitHeaders(admission.rate.limit, admission.rate.remaining, admission.rate.of);
 }
 
 type Refused = Exclude<Admission, { readonly kind: 'admitted' | 'unavailable' }>;
 
-function refusalOf(x: Exchange, admission: Refused, charge: Charge | undefined): Outcome {
+function refusalOf(x: Exchange, admission: Refused, { charge, options }: PendingAdmission): Outcome {
   switch (admission.kind) {
     case 'key_unknown':
       return UNKNOWN_KEY;
@@ -210,8 +222,7 @@ function refusalOf(x: Exchange, admission: Refused, charge: Charge | undefined):
     case 'repeated':
       return STORE_UNAVAILABLE;
     case 'rate_limited':
-      x.need(requestStatsSlot).limitOf = admission.of ?? 'team';
-      return rateLimited(admission);
+      return tooManyRequests(x, admission, options.rateLimitHeaders);
     case 'text_too_long':
       return textTooLong(admission.maxCharacters, charge?.characters ?? 0);
     case 'glossary_missing':

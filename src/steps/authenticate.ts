@@ -15,13 +15,13 @@ import {
   KEY_MALFORMED,
   KEY_MISSING,
   keyRevoked,
-  rateLimited,
-  rateLimitHeaders,
   STORE_UNAVAILABLE,
+  tooManyRequests,
   UNKNOWN_KEY,
 } from '../domain/refusals.ts';
 import { clientAddressSlot, keyDigestSlot, keyOwnerSlot, NO_STATS, requestStatsSlot } from '../domain/slots.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { FullWindows } from '../ports/full-windows.ts';
 import type { KeyCache, KeyOwner, UnknownKeyLimit } from '../ports/key-directory.ts';
 import type { AskedCheck, CheckedCaller, Ledger } from '../ports/ledger.ts';
 
@@ -81,6 +81,8 @@ function knownBy(x: Exchange, digest: KeyDigest, cache: KeyCache): Refusal | und
 export interface AuthenticateOptions {
   readonly cache: KeyCache;
   readonly ledger: Pick<Ledger, 'check'>;
+  /** The rate windows that are known to be full. */
+  readonly full: FullWindows;
   /** Whether answers report the rate limit. */
   readonly rateLimitHeaders: boolean;
   /** A monotonic clock in milliseconds. */
@@ -145,15 +147,19 @@ function recognise(x: Exchange, found: KeyOwner | undefined | StoreUnavailable, 
   return x.longBody ? check(x, options) : undefined;
 }
 
-/** Has the store check key and rate, so that a long body with a revoked key, or of a throttled team, is neither kept nor parsed. */
+/** Has key and rate checked, so that a long body with a revoked key, or of a throttled team, is neither kept nor parsed. */
 function check(x: Exchange, options: AuthenticateOptions): StepResult {
   if (options.ledger.check === undefined || x.get(checkedSlot) !== undefined) return undefined;
   x.set(checkedSlot, true);
-  return ask(x, options, x.need(keyOwnerSlot).addressWanted === true);
+  const { keyId, addressWanted } = x.need(keyOwnerSlot);
+  if (addressWanted === true) x.set(clientAddressSlot, options.client.of(x));
+  const refused = options.full.refusal(keyId, x.get(clientAddressSlot));
+  if (refused === undefined) return ask(x, options);
+  options.onRefused(refused);
+  return tooManyRequests(x, refused, options.rateLimitHeaders);
 }
 
-function ask(x: Exchange, options: AuthenticateOptions, withAddress: boolean): StepResult {
-  if (withAddress) x.set(clientAddressSlot, options.client.of(x));
+function ask(x: Exchange, options: AuthenticateOptions): StepResult {
   options.ledger.check!(new PendingCheck(x, options, options.now()));
   return LATER;
 }
@@ -196,7 +202,8 @@ function conclude(x: Exchange, asking: PendingCheck): StepResult {
   if (checked.kind === 'admitted') return undefined;
   if (checked.kind === 'address_wanted' && asking.address === undefined && !x.cancelled) {
     options.cache.noteAddressWanted(x.need(keyDigestSlot));
-    return ask(x, options, true);
+    x.set(clientAddressSlot, options.client.of(x));
+    return ask(x, options);
   }
   options.onRefused(checked);
   switch (checked.kind) {
@@ -211,11 +218,8 @@ function conclude(x: Exchange, asking: PendingCheck): StepResult {
     case 'address_wanted':
     case 'address_refused':
       return ADDRESS_REFUSED;
-    case 'rate_limited': {
-      const { limit, of = 'team' } = checked;
-      if (options.rateLimitHeaders) x.responseHeaders = [...x.responseHeaders, ...rateLimitHeaders(limit, 0, of)];
-      x.need(requestStatsSlot).limitOf = of;
-      return rateLimited(checked);
-    }
+    case 'rate_limited':
+      options.full.note(asking, checked, asking.startedAtMs);
+      return tooManyRequests(x, checked, options.rateLimitHeaders);
   }
 }

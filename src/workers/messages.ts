@@ -8,8 +8,8 @@ import type { MetricsSnapshot, WorkerPlace } from './worker.ts';
 /** A worker's answer to a question. */
 export type AnswerValue = boolean | MetricsSnapshot | ProcessState | readonly RecentRequest[];
 
-/** `drain` is answered when it has finished. */
-export type Question = 'ready' | 'metrics' | 'state' | 'recent_requests' | 'drain';
+/** `drain` is answered when it has finished. `teams_changed` tells that the primary has changed a team or a key. */
+export type Question = 'ready' | 'metrics' | 'state' | 'recent_requests' | 'teams_changed' | 'drain';
 
 export type ToWorker =
   | { readonly kind: 'start'; readonly config: Config; readonly place: WorkerPlace }

@@ -118,6 +118,10 @@ class Workers implements WorkerSource {
     return newestFirst(answers.flatMap((answer) => answer ?? []));
   }
 
+  async teamsChanged(): Promise<void> {
+    await Promise.all(this.#each((worker) => worker.teamsChanged()));
+  }
+
   replace(config: Config): void {
     this.#each((worker) => worker.send({ kind: 'replace', config }));
   }

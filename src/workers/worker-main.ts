@@ -92,6 +92,9 @@ async function answerTo(worker: Worker, what: Question): Promise<AnswerValue> {
       return worker.state();
     case 'recent_requests':
       return worker.recentRequests();
+    case 'teams_changed':
+      worker.teamsChanged();
+      return true;
     case 'drain':
       await worker.drain();
       return true;

@@ -25,6 +25,7 @@ export class WorkerProcess {
   readonly #child: ChildProcess;
   readonly #questions = new Map<number, (answer: AnswerValue | undefined) => void>();
   #asked = 0;
+  #isListening = false;
 
   constructor(config: Config, place: WorkerPlace) {
     const env = { ...process.env, [WORKER_VARIABLE]: String(process.pid) };
@@ -40,6 +41,7 @@ export class WorkerProcess {
         case 'heartbeat':
           return this.onHeartbeat();
         case 'listening':
+          this.#isListening = true;
           return listening.resolve(message.listening);
         case 'failed':
           return void (failure = errorOf(message.error));
@@ -86,6 +88,11 @@ export class WorkerProcess {
   /** `undefined` if it does not answer in time. */
   async recentRequests(): Promise<readonly RecentRequest[] | undefined> {
     return (await this.#ask('recent_requests')) as readonly RecentRequest[] | undefined;
+  }
+
+  /** Resolves when it knows; at once if it is still starting, and so remembers nothing. */
+  async teamsChanged(): Promise<void> {
+    if (this.#isListening) await this.#ask('teams_changed');
   }
 
   /** Resolves when it no longer accepts connections, or when the time is up. */

@@ -60,6 +60,7 @@ export async function startWorker(config: Config, { port, first }: WorkerPlace, 
       recentRequests: () => serving.recentRequests(),
       drain: () => serving.drain(),
       replace: (next: Config): void => serving.replace(next),
+      teamsChanged: () => serving.teamsChanged(),
       /** These are the same as in `App`. */
       stopWithinMs: stopWithinMs(config.limits),
       get closing(): string | undefined {
@@ -84,6 +85,8 @@ export interface WorkerSource {
   processes(): Promise<ProcessStates>;
   /** From every worker that answers, newest first. */
   recentRequests(): Promise<readonly RecentRequest[]>;
+  /** Tells every worker that a team or a key was changed; resolves when those that serve callers know. */
+  teamsChanged(): Promise<void>;
 }
 
 export type Primary = Awaited<ReturnType<typeof openPrimary>>;
@@ -185,6 +188,7 @@ async function openOnStore(config: Config, workers: WorkerSource, log: Log, onNe
       audit: store.audit,
       processes: () => workers.processes(),
       recentRequests: () => workers.recentRequests(),
+      onChange: () => workers.teamsChanged(),
     },
     metrics: snapshot,
     async close() {

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { inProcess, lingate } from '../support/lingate-command.ts';
 import { QUOTA_PLAN, makeTeam } from '../support/gateway.ts';
 import type { GatewayProcess } from '../support/gateway-process.ts';
-import { RawConnection, requestBytes } from '../support/raw-http.ts';
+import { RawConnection, request, requestBytes } from '../support/raw-http.ts';
 import { logged, openSite, opsPage, translate, workersOf } from '../support/site.ts';
 import type { Site } from '../support/site.ts';
 import { LISTENERS } from '../support/listeners.ts';
@@ -95,6 +95,27 @@ describe.each(LISTENERS)('three workers with the %s listener', (listener) => {
     expect(await place.store.teams.standing(place.team.teamId)).toMatchObject({ usedCharacters: 120, openReservations: 0 });
     expect(logged(gateway, 'lingate has stopped')).toHaveLength(1);
   });
+});
+
+test('a plan that is raised by the admin API holds in every worker at once, also for a team whose flood they refuse themselves', async () => {
+  const token = 'workers'.repeat(5);
+  await site.configure({ engine: { urls: [site.engine.url] }, admin: { token }, plans: { pro: QUOTA_PLAN } });
+  const gateway = await site.serve('--workers', '3');
+  for (let round = 0; round < 5; round++) {
+    const team = await makeTeam(site.store, { ...QUOTA_PLAN, requests_per_second: 1 });
+    const flood = () => Promise.all(Array.from({ length: 20 }, () => translate(gateway.port, team.key)));
+    expect((await flood()).map(({ status }) => status)).toContain(429);
+    const changed = await request({
+      port: Number(new URL(gateway.opsUrl).port),
+      method: 'PATCH',
+      path: `/admin/v1/teams/${team.teamId}`,
+      headers: { host: '127.0.0.1', authorization: `Bearer ${token}`, 'content-type': 'application/json', connection: 'close' },
+      body: JSON.stringify({ plan: 'pro' }),
+    });
+    expect(changed.status).toBe(200);
+    expect(new Set((await flood()).map(({ status }) => status))).toEqual(new Set([200]));
+  }
+  expect(await gateway.end('SIGTERM')).toBe(0);
 });
 
 describe('a worker that dies', () => {

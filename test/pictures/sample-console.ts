@@ -37,6 +37,7 @@ export async function openSampleConsole(): Promise<SampleConsole> {
     audit: store.audit,
     processes: () => Promise.resolve(sampleStates(Date.now())),
     recentRequests: () => Promise.resolve([]),
+    onChange: () => undefined,
     config: () => ({ ...config, store: 'sqlite:/var/lib/lingate/lingate.db' }),
     docsUrl: () => config.service.docsUrl,
     log: SILENT,

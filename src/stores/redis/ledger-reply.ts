@@ -1,6 +1,6 @@
 // Decodes the ledger's replies: bytes, read from front to back. lua/call.lua encodes them.
 import { minorRoundedDown, minorRoundedUp } from '../../domain/money.ts';
-import type { Admission, AdmissionRequest, Placed, QuotaExceeded, Resolution } from '../../ports/ledger.ts';
+import type { Admission, AdmissionRequest, Placed, QuotaExceeded, RateLimited, Resolution } from '../../ports/ledger.ts';
 
 /** Answers for operations that had no effect. */
 export type Undone =
@@ -43,9 +43,9 @@ export class ReplyReader {
     const letter = this.#letter();
     switch (letter) {
       case 'L':
-        return { kind: 'rate_limited', limit: this.#number(), retryAfterMs: this.#number() };
+        return this.#rateLimited();
       case 'l':
-        return { kind: 'rate_limited', limit: this.#number(), retryAfterMs: this.#number(), of: 'key' };
+        return { ...this.#rateLimited(), of: 'key' };
       case 'T':
       case 'P':
       case 'F':
@@ -103,6 +103,10 @@ export class ReplyReader {
       default:
         throw unreadable(letter);
     }
+  }
+
+  #rateLimited(): RateLimited {
+    return { kind: 'rate_limited', limit: this.#number(), retryAfterMs: this.#number(), fullForMs: this.#number() };
   }
 
   #quotaExceeded(): QuotaExceeded {

@@ -28,6 +28,12 @@ function isSet(column: SQLOutputValue | undefined): boolean {
   return column !== null && column !== undefined;
 }
 
+/** How long a refusal by a rate holds (`RateLimited`): until the key expires at most. The clock may be nearly a millisecond behind. */
+export function fullForMs(retryAfterMs: number, guard: KeyGuard | undefined, nowMs: number): number {
+  const expiresInMs = (guard?.limits.expiresAtMs ?? Infinity) - nowMs;
+  return Math.max(0, Math.min(retryAfterMs, expiresInMs) - 1);
+}
+
 /** The team's current period, and what all its keys hold in it. */
 type TeamHeld = Pick<TeamAccount['counts'], 'periodNo' | 'heldCharacters'>;
 
@@ -65,7 +71,8 @@ export class KeyGuard {
     const limit = this.limits.requestsPerSecond;
     if (limit === undefined) return undefined;
     const retryAfterMs = this.window.waitMsKept(limit, nowMs);
-    return retryAfterMs > 0 ? { kind: 'rate_limited', limit, retryAfterMs, of: 'key' } : undefined;
+    if (retryAfterMs <= 0) return undefined;
+    return { kind: 'rate_limited', limit, retryAfterMs, fullForMs: fullForMs(retryAfterMs, this, nowMs), of: 'key' };
   }
 
   takeSlot(nowMs: number): void {

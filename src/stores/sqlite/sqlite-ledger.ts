@@ -22,6 +22,7 @@ import type {
   Verdict,
 } from '../../ports/ledger.ts';
 import type { KeyAccount, TeamAccount } from './accounts.ts';
+import { fullForMs } from './key-guard.ts';
 import type { KeyGuard } from './key-guard.ts';
 import { ADDED } from './periods.ts';
 import type { Held } from './request-ids.ts';
@@ -129,7 +130,7 @@ export class SqliteLedger implements Ledger {
     const limit = team.limits.requestsPerSecond;
     // If the key has a window too, it is not certain yet that a slot will be taken.
     const retryAfterMs = takesPlace && guard === undefined ? team.window.waitMs(limit, nowMs) : team.window.waitMsKept(limit, nowMs);
-    if (retryAfterMs > 0) return { kind: 'rate_limited', limit, retryAfterMs };
+    if (retryAfterMs > 0) return { kind: 'rate_limited', limit, retryAfterMs, fullForMs: fullForMs(retryAfterMs, guard, nowMs) };
     if (guard === undefined) return undefined;
     this.#accounts.touchGuard(key);
     return guard.rateRefusal(nowMs);

@@ -2,14 +2,14 @@
 import { answered } from '../../domain/store-unavailable.ts';
 import type { CallerCheck, CheckedCaller } from '../../ports/ledger.ts';
 import { expect } from '../expect.ts';
-import { newId, teamUnderTest, TOUCH } from './team-under-test.ts';
+import { newId, teamUnderTest, TOUCH, withoutPromise } from './team-under-test.ts';
 import type { AddStoreCase, Subject, TeamUnderTest } from './team-under-test.ts';
 
 const GOOD = { kind: 'admitted', reservation: undefined } as const;
 
 export function checkContract(it: AddStoreCase, subject: Subject): void {
   const check = async ({ teamId, keyId }: TeamUnderTest, choices: Partial<CallerCheck> = {}): Promise<CheckedCaller> =>
-    subject.store.ledger.check!({ requestId: newId(), teamId, keyId, ...choices });
+    withoutPromise(await subject.store.ledger.check!({ requestId: newId(), teamId, keyId, ...choices }));
 
   it.team('it takes no slot, however often it is called', { requestsPerSecond: 2 }, async (team) => {
     for (let i = 0; i < 5; i++) expect(await check(team)).toEqual(GOOD);

@@ -2,7 +2,7 @@
 import { answered } from '../../domain/store-unavailable.ts';
 import { expect } from '../expect.ts';
 import { changedKey, keyUnderTest, ofKey } from './key-under-test.ts';
-import { freshKey, newId, teamUnderTest } from './team-under-test.ts';
+import { freshKey, newId, teamUnderTest, withoutPromise } from './team-under-test.ts';
 import type { AddStoreCase, Subject } from './team-under-test.ts';
 
 const HOUR_MS = 3_600_000;
@@ -154,7 +154,14 @@ export function keyLimitsContract(it: AddStoreCase, subject: Subject): void {
     const team = await teamUnderTest(store, { requestsPerSecond: 3 });
     const key = await keyUnderTest(subject, { requestsPerSecond: 1, allowedAddresses: ['10.0.0.0/8'] }, team);
     const check = async (address?: string) =>
-      store.ledger.check!({ requestId: newId(), teamId: team.teamId, keyId: key.keyId, ...(address === undefined ? {} : { address }) });
+      withoutPromise(
+        await store.ledger.check!({
+          requestId: newId(),
+          teamId: team.teamId,
+          keyId: key.keyId,
+          ...(address === undefined ? {} : { address }),
+        }),
+      );
     expect(await check()).toEqual({ kind: 'address_wanted' });
     expect(await check('192.0.2.1')).toEqual({ kind: 'address_refused' });
     expect((await key.record()).lastUsedAtMs).toBeUndefined();

@@ -3,7 +3,7 @@ import type { Admission } from '../../ports/ledger.ts';
 import { expect } from '../expect.ts';
 import { keyUnderTest, ofKey } from './key-under-test.ts';
 import type { KeyUnderTest } from './key-under-test.ts';
-import { BACKWARD, FORWARD } from './rate-contract.ts';
+import { BACKWARD, FORWARD, holdsForMs } from './rate-contract.ts';
 import { newId, teamUnderTest } from './team-under-test.ts';
 import type { AddStoreCase, Subject } from './team-under-test.ts';
 
@@ -38,6 +38,26 @@ export function keyUseLimitsContract(it: AddStoreCase, subject: Subject): void {
     const key = await keyUnderTest(subject, { requestsPerSecond: limit });
     expect(await key.waits(subject.clock, steps)).toEqual(waits);
     expect(ofKey(await key.touch())).toMatchObject({ kind: 'rate_limited', limit });
+  });
+
+  it.each([0, 250, 699])('a refusal by the rate of a key, %i ms after its newest slot, holds for as long as it says', async (sinceMs) => {
+    const key = await keyUnderTest(subject, { requestsPerSecond: 2 });
+    expect(await key.waits(subject.clock, [0, 300])).toEqual([0, 0]);
+    subject.clock.step(sinceMs);
+    subject.clock.step(await holdsForMs(subject, key));
+    expect(ofKey(await key.touch())).toMatchObject({ kind: 'rate_limited', limit: 2 });
+  });
+
+  it.each(['key', 'team'])('a refusal by the rate of a %s does not hold beyond the expiry of the key', async (whose) => {
+    const { clock } = subject;
+    const team = await teamUnderTest(subject.store, { requestsPerSecond: whose === 'team' ? 1 : 1000 });
+    const key = await keyUnderTest(subject, { requestsPerSecond: 1, expiresAtMs: clock.nowMs() + 400 }, team);
+    await key.touch();
+    clock.step(100);
+    clock.step(await holdsForMs(subject, key));
+    expect((await key.touch()).kind).toBe('rate_limited');
+    clock.step(300);
+    expect(await key.touch()).toEqual({ kind: 'key_revoked', reason: 'expired' });
   });
 
   it('a changed rate applies to the slots already taken', async ({ clock }) => {

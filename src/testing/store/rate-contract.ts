@@ -1,7 +1,7 @@
 // Part of the store contract: within any 1,000 ms, exactly the plan's number of requests is admitted; a clock that steps back
 // neither locks a team out nor admits it twice.
 import { expect } from '../expect.ts';
-import { newId, teamUnderTest, TOUCH } from './team-under-test.ts';
+import { LEASE_MS, newId, teamUnderTest, TOUCH } from './team-under-test.ts';
 import type { AddStoreCase, Subject, TeamUnderTest } from './team-under-test.ts';
 
 const HOUR_MS = 3_600_000;
@@ -58,6 +58,14 @@ export const BACKWARD: readonly Timeline[] = [
     waits: [0, 1000, 0, 1000, 0],
   },
 ];
+
+/** How long the store says that it refuses this key by a rate; 0 if it does not say. */
+export async function holdsForMs({ store }: Subject, { teamId, keyId }: TeamUnderTest): Promise<number> {
+  const touch = { characters: undefined, reserve: false, leaseMs: LEASE_MS, glossary: undefined };
+  const answer = await store.ledger.admit({ requestId: newId(), teamId, keyId, ...touch });
+  if (answer.kind !== 'rate_limited') throw new Error(`expected a refusal by the rate, got ${answer.kind}`);
+  return answer.fullForMs ?? 0;
+}
 
 /** How many of so many requests are admitted. */
 async function admittedOf(team: TeamUnderTest, requests: number): Promise<number> {
@@ -134,6 +142,17 @@ export function rateContract(it: AddStoreCase, subject: Subject): void {
     expect(await admittedOf(team, 5)).toBe(2);
     await team.setLimits({ requestsPerSecond: 5 });
     expect(await admittedOf(team, 5)).toBe(3);
+  });
+
+  it.each([0, 250, 699])('a refusal %i ms after the newest slot holds for as long as it says, for every key', async (sinceMs) => {
+    const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
+    const { keyId } = await team.newKey();
+    await team.touch();
+    subject.clock.step(300);
+    await team.reserve(10);
+    subject.clock.step(sinceMs);
+    subject.clock.step(await holdsForMs(subject, team));
+    expect(await team.kinds(TOUCH, { keyId })).toEqual(['rate_limited', 'rate_limited']);
   });
 
   it('a limit lowered within the window counts the slots already taken, also in retryAfterMs', async ({ store, clock }) => {

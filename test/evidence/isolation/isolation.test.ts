@@ -1,6 +1,7 @@
 // Two teams, one of which uses every allowed operation at its worst: no request of the other fails, and its answers take little longer.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startNeighbours } from './neighbours.ts';
+import { FLOOD } from './operations.ts';
 import type { Neighbours, Quiet } from './neighbours.ts';
 
 /** What the default plan allows, and what a team with one large dictionary was once seen to take from another. */
@@ -31,4 +32,15 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
     }
     expect(wrong).toEqual([]);
   }, 120_000);
+
+  test('a flood is refused where it comes in: few of its requests reach the store, and no request of the other team fails', async () => {
+    const flood = neighbours.operations.find(({ name }) => name === FLOOD);
+    const before = await neighbours.storeUses();
+    const { answers, noisy } = await neighbours.measure(flood, 3 * SECONDS);
+    const uses = (await neighbours.storeUses()) - before;
+    expect(Object.keys(answers)).toEqual(['200 ok']);
+    expect(noisy['429']).toBeGreaterThan(0);
+    // The other team's, those that had a place, and on a busy machine all that came in the turn in which a place was free.
+    expect(uses).toBeLessThan(answers['200 ok']! + noisy['429']! / 2);
+  });
 });

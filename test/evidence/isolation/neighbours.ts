@@ -28,6 +28,8 @@ export interface Neighbours {
   readonly operations: readonly Operation[];
   /** What the other team experiences; alone if there is no operation. */
   measure(operation: Operation | undefined, seconds: number): Promise<Quiet>;
+  /** How many requests of both teams have used the store. */
+  storeUses(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -64,13 +66,17 @@ export async function startNeighbours(kind: 'sqlite' | 'redis', noisyPerSecond: 
     async measure(operation, seconds) {
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       const reported = once(worker, 'message') as Promise<[NoisyReport]>;
-      const order: NoisyOrder = { port, perSecond: noisyPerSecond, seconds, requests: operation?.requests ?? [] };
+      const order: NoisyOrder = { port, perSecond: operation?.perSecond ?? noisyPerSecond, seconds, requests: operation?.requests ?? [] };
       // A thread has no origin.
       // oxlint-disable-next-line unicorn/require-post-message-target-origin
       worker.postMessage(operation === undefined ? { ...order, perSecond: 0 } : order);
       const sent = await listen(seconds);
       const [{ statuses }] = await reported;
       return { p50Ms: quantile(sent, 0.5), p99Ms: quantile(sent, 0.99), answers: countBy(sent), noisy: statuses };
+    },
+    async storeUses() {
+      const metrics = await (await fetch(`${gateway.opsUrl}/metrics`)).text();
+      return Number(/^lingate_store_duration_seconds_count (\d+)$/m.exec(metrics)![1]);
     },
     async stop() {
       await gateway.end('SIGTERM');

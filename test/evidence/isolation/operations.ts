@@ -10,7 +10,12 @@ export interface NoisyRequest {
 export interface Operation {
   readonly name: string;
   readonly requests: readonly NoisyRequest[];
+  /** If it is not at the plan's rate. */
+  readonly perSecond?: number;
 }
+
+/** Sends far more than its plan allows. */
+export const FLOOD = 'translate, 250 a second';
 
 /** Glossaries of the noisy team. */
 export interface NoisyGlossaries {
@@ -89,6 +94,7 @@ export function operations(key: string, { large, several }: NoisyGlossaries): re
       name: 'list 100 glossaries',
       requests: [send('GET', '/v1/glossaries'), send('GET', '/v2/glossaries'), send('GET', '/v3/glossaries')],
     },
+    { name: FLOOD, requests: [translate({})], perSecond: 250 },
     { name: 'translate 50 texts of 1,000', requests: [translate({ text: Array.from({ length: 50 }, () => 'word '.repeat(200)) })] },
     { name: '1 MiB of texts that are too long', requests: [translate({ text: Array.from({ length: 50 }, () => 'é'.repeat(10_000)) })] },
     {

@@ -54,10 +54,10 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   bug(
     'a place is taken before the body has come',
     'core/pipeline.ts',
-    `x.bodyDue || !this.#drive(x, entryAt)) return;
+    `x.bodyDue) return;
       x.entered = true;
       for (const step of entering) {`,
-    `(x.bodyDue && entering.some((step) => step.enter!(x) !== undefined)) || x.bodyDue || !this.#drive(x, entryAt)) return;
+    `(x.bodyDue && entering.some((step) => step.enter!(x) !== undefined)) || x.bodyDue) return;
       x.entered = true;
       for (const step of [] as typeof entering) {`,
     UNREAD,

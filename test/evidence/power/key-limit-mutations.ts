@@ -22,8 +22,8 @@ const REDIS: readonly Bug[] = [
   [
     "a request that the key's rate refuses takes a place of the team's",
     'admit.lua',
-    "return about_rate('l', guard.rate, wait)",
-    "take_slot(id)\n        return about_rate('l', guard.rate, wait)",
+    "return too_fast('l', guard.rate, wait, guard)",
+    "take_slot(id)\n        return too_fast('l', guard.rate, wait, guard)",
   ],
   ["the key's rate is off by one", 'guards.lua', 'guard.total - guard.rate, 1', 'guard.total - guard.rate - 1, 1'],
   ["the key's window does not move with the clock", 'guards.lua', 'if guard.newest > now and guard.total > 0 then', 'if false then'],

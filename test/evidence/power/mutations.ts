@@ -13,6 +13,7 @@ import type { Mutation } from './mutation.ts';
 import { OPERATOR_MUTATIONS } from './operator-mutations.ts';
 import { OUTAGE_MUTATIONS } from './outage-mutations.ts';
 import { PLUGIN_MUTATIONS } from './plugin-mutations.ts';
+import { RATE_FLOOD_MUTATIONS } from './rate-flood-mutations.ts';
 import { REPLICA_MUTATIONS } from './replica-mutations.ts';
 import { EVENT_MUTATIONS } from './event-mutations.ts';
 import { ROUTING_MUTATIONS } from './routing-mutations.ts';
@@ -30,6 +31,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...ROUTING_MUTATIONS,
   ...STORE_MUTATIONS,
   ...KEY_LIMIT_MUTATIONS,
+  ...RATE_FLOOD_MUTATIONS,
   ...EVENT_MUTATIONS,
   ...HISTORY_MUTATIONS,
   ...GLOSSARY_MUTATIONS,

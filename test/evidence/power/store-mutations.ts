@@ -128,8 +128,8 @@ const LUA: readonly Mutation[] = (
     [
       'a 429 takes a place',
       'admit.lua',
-      "return about_rate('L', rate, wait)",
-      "take_slot(id)\n      return about_rate('L', rate, wait)",
+      "return too_fast('L', rate, wait, guard)",
+      "take_slot(id)\n      return too_fast('L', rate, wait, guard)",
       contract('Redis', 'request rate'),
     ],
     ['revocation is ignored', 'admit.lua', 'if key.active ~= ACTIVE then', 'if key.active == GUARDED then', contract('Redis', 'keys')],

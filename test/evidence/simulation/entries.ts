@@ -2,7 +2,8 @@
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import type { KeyLimits } from '../../../src/domain/key-limits.ts';
 import type { KeyChange } from '../../../src/ports/team-registry.ts';
-import type { Admission, AdmissionRequest, Resolution, Verdict } from '../../../src/ports/ledger.ts';
+import type { Process } from './virtual-time.ts';
+import type { Admission, AdmissionRequest, RateLimited, Resolution, Verdict } from '../../../src/ports/ledger.ts';
 
 export type Action =
   | { readonly kind: 'admit'; readonly request: AdmissionRequest; readonly answer: Admission }
@@ -26,6 +27,14 @@ export interface Entry {
   readonly storeMs: number;
   readonly teamId: string;
   readonly action: Action;
+}
+
+/** A refusal that a gateway repeated without asking the store. */
+export interface Repeated {
+  readonly gateway: Process;
+  readonly keyId: string;
+  readonly address: string | undefined;
+  readonly refused: RateLimited;
 }
 
 /** Reports a violated guarantee: its name, and what was seen. */

@@ -4,7 +4,9 @@ import { Gateway } from '../../../src/core/gateway.ts';
 import { Router } from '../../../src/core/router.ts';
 import type { AccessEntry } from '../../../src/ports/access-entry.ts';
 import type { Engine } from '../../../src/ports/engine.ts';
+import type { FullWindows } from '../../../src/ports/full-windows.ts';
 import type { Ledger, Resolution } from '../../../src/ports/ledger.ts';
+import { KnownFullWindows } from '../../../src/runtime/known-full-windows.ts';
 import { SettlementQueue } from '../../../src/runtime/settlement-queue.ts';
 import { CallerEnd } from './caller-end.ts';
 import { simulatedEngine } from './engine.ts';
@@ -19,6 +21,9 @@ import type { SimulatedStore, StoreClient, World } from './world.ts';
 /** How long a clean stop waits for verdicts that the store has not acknowledged: as the application does. */
 const SETTLE_WAIT_MS = 5000;
 
+/** Fewer than there are keys in some runs. */
+const FULL_WINDOWS_MAX = 3;
+
 /** A request in flight, and its caller's side. */
 export interface Begun {
   readonly x: Exchange;
@@ -32,6 +37,7 @@ export class SimulatedGateway {
   serving = true;
   readonly #world: World;
   readonly #settlements: SettlementQueue;
+  readonly #full = new KnownFullWindows({ keysMax: FULL_WINDOWS_MAX, now: () => performance.now() });
   readonly #engine: Engine;
   /** Of the request that is being started. */
   #intent: Intent | undefined;
@@ -51,7 +57,14 @@ export class SimulatedGateway {
     this.#engine = simulatedEngine(world);
     const { client } = this;
     const log = (entry: AccessEntry): void => this.#log(entry);
-    const { routes, around } = simulatedRoutes({ world, client, engine: this.#engine, settlements: this.#settlements, log });
+    const { routes, around } = simulatedRoutes({
+      world,
+      client,
+      engine: this.#engine,
+      settlements: this.#settlements,
+      full: this.#watchedFull(store.process),
+      log,
+    });
     this.gateway = new Gateway({
       router: new Router(routes, around),
       around,
@@ -89,6 +102,12 @@ export class SimulatedGateway {
     await this.client.close();
   }
 
+  /** An operator has changed a team or a key by its admin API. */
+  teamsChanged(): void {
+    this.#full.drop();
+    this.#world.journal.dropped(this.process, this.#world.time.nowMs);
+  }
+
   crash(): void {
     this.serving = false;
     this.process.alive = false;
@@ -107,6 +126,25 @@ export class SimulatedGateway {
           asked.answered(resolution);
         };
         ledger.resolve({ teamId, requestId, verdict, characters, answered, failed: (error) => asked.failed(error) });
+      },
+    };
+  }
+
+  /** What is answered without the store is checked against what the store has done. */
+  #watchedFull(store: Process): FullWindows {
+    const full = this.#full;
+    const { journal, time } = this.#world;
+    return {
+      get isEmpty() {
+        return full.isEmpty;
+      },
+      note: (caller, refused, askedAtMs) => full.note(caller, refused, askedAtMs),
+      refusal: (keyId, address) => {
+        const refused = full.refusal(keyId, address);
+        if (refused === undefined) return undefined;
+        this.#world.note(this.process, `refuses ${keyId} by itself: ${JSON.stringify(refused)}`);
+        journal.repeated({ gateway: this.process, keyId, address, refused }, time.nowMs, time.wallMs(store));
+        return refused;
       },
     };
   }

@@ -1,9 +1,11 @@
 // The store's entries and the checks on them: what was done, and what a failover has undone.
+import { RATE_WINDOW_MS } from '../../../src/domain/reservation.ts';
 import type { Admission, AdmissionRequest } from '../../../src/ports/ledger.ts';
 import { TeamCheck } from './team-check.ts';
-import type { Action, Entry, Violate } from './entries.ts';
+import type { Action, Entry, Repeated, Violate } from './entries.ts';
 import { delivered, endingOf } from './history.ts';
 import type { History } from './history.ts';
+import type { Process } from './virtual-time.ts';
 
 export class Journal {
   readonly #history: History;
@@ -11,6 +13,11 @@ export class Journal {
   #entries: Entry[] = [];
   #teams = new Map<string, TeamCheck>();
   clockChangedAtMs = -Infinity;
+  #lostAtMs = -Infinity;
+  /** When gateways last forgot what they knew of full windows. */
+  readonly #droppedAtMs = new Map<Process, number>();
+  /** How often gateways refused a request without asking the store. */
+  repetitions = 0;
   readonly lost: Entry[] = [];
   /** Ids that were refused because of their address. */
   readonly addressRefused = new Set<string>();
@@ -42,6 +49,24 @@ export class Journal {
     this.ofKeys.set(name, (this.ofKeys.get(name) ?? 0) + 1);
   }
 
+  /** What a gateway was told of full windows before now, it has forgotten. */
+  dropped(gateway: Process, atMs: number): void {
+    this.#droppedAtMs.set(gateway, atMs);
+  }
+
+  /**
+   * The store would refuse it too, unless the team or the key was changed elsewhere within the last second. A clock that jumps, and
+   * a failover that loses slots, free them early.
+   */
+  repeated({ gateway, keyId, address, refused }: Repeated, atMs: number, storeMs: number): void {
+    this.repetitions++;
+    if (atMs - Math.max(this.clockChangedAtMs, this.#lostAtMs) <= RATE_WINDOW_MS) return;
+    const sinceMs = Math.max(atMs - RATE_WINDOW_MS, this.#droppedAtMs.get(gateway) ?? -Infinity);
+    const team = [...this.#teams.values()].find((one) => one.hasKey(keyId));
+    const fault = team === undefined ? 'is not known' : team.repetitionFault(keyId, address, refused, storeMs, sinceMs);
+    if (fault !== undefined) this.#violate('L6', `key ${keyId} was refused by ${gateway.name} without the store: it ${fault}`);
+  }
+
   team(teamId: string): TeamCheck {
     let team = this.#teams.get(teamId);
     if (team === undefined) this.#teams.set(teamId, (team = new TeamCheck(() => this.clockChangedAtMs)));
@@ -53,7 +78,8 @@ export class Journal {
   }
 
   /** A failover to a replica that has nothing after `lastMs`. */
-  loseAfter(lastMs: number): void {
+  loseAfter(lastMs: number, atMs: number): void {
+    this.#lostAtMs = atMs;
     const kept = this.#entries.filter((entry) => entry.atMs <= lastMs);
     this.lost.push(...this.#entries.slice(kept.length));
     for (const { action } of this.#entries.slice(kept.length)) {

@@ -10,14 +10,18 @@ export class KeyCheck {
   limits: KeyLimits = {};
   /** Slots taken while the key had a rate. */
   places: Place[] = [];
+  /** In true time. */
+  changedAtMs = -Infinity;
   #disabled = false;
   #revoked = false;
 
-  revoke(): void {
+  revoke(atMs: number): void {
+    this.changedAtMs = atMs;
     this.#revoked = true;
   }
 
-  change({ disabled, limits = {} }: KeyChange): void {
+  change({ disabled, limits = {} }: KeyChange, atMs: number): void {
+    this.changedAtMs = atMs;
     this.#disabled = disabled ?? this.#disabled;
     this.limits = changedLimits(this.limits, limits);
     // Without a rate no window is kept.

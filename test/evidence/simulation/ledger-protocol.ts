@@ -193,7 +193,7 @@ function partsOf(answer: Admission | Resolution): readonly Buffer[] {
       return [Buffer.from('O'), numbers(reservation.characters, reservation.leaseUntilMs)];
     }
     case 'rate_limited':
-      return [Buffer.from(answer.of === 'key' ? 'l' : 'L'), numbers(answer.limit, answer.retryAfterMs)];
+      return [Buffer.from(answer.of === 'key' ? 'l' : 'L'), numbers(answer.limit, answer.retryAfterMs, answer.fullForMs ?? 0)];
     case 'text_too_long':
       return [Buffer.from('x'), numbers(answer.maxCharacters)];
     case 'quota_exceeded':

@@ -73,7 +73,7 @@ export class ModelServer {
       run(this.#store);
     }
     this.#periodEnds.clear();
-    this.#world.journal.loseAfter(lastMs);
+    this.#world.journal.loseAfter(lastMs, this.#world.time.nowMs);
   }
 
   start(clockByMs: number): void {

@@ -4,6 +4,7 @@ import { ulidOf } from './keys.ts';
 import { drawKeyChange, drawKeyLimits } from './key-limits.ts';
 import type { KeyLimits } from '../../../src/domain/key-limits.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
+import type { SimulatedGateway } from './gateway.ts';
 import type { Change, SimulatedStore, World } from './world.ts';
 
 interface TeamInHand {
@@ -16,6 +17,7 @@ export class Operators {
   readonly #store: SimulatedStore;
   readonly #keys: KeyRing;
   readonly #teams: TeamInHand[] = [];
+  #gateways: readonly SimulatedGateway[] = [];
 
   constructor(world: World, store: SimulatedStore, keys: KeyRing) {
     this.#world = world;
@@ -35,7 +37,8 @@ export class Operators {
   }
 
   /** Plans the changes of the run. */
-  start(): void {
+  start(gateways: readonly SimulatedGateway[]): void {
+    this.#gateways = gateways;
     const { random, scenario, time } = this.#world;
     const changes = Math.round((scenario.changesPerSecond * scenario.loadMs) / 1000);
     for (let i = 0; i < changes; i++) {
@@ -107,8 +110,13 @@ export class Operators {
     if (await this.#carryOut({ kind: 'revoke_key', keyId, teamId })) key.revokedAtMs = this.#world.time.nowMs;
   }
 
-  #carryOut(change: Change): Promise<boolean> {
-    this.#world.note('operator', change.kind);
-    return this.#store.change(change);
+  /** By one of the gateways, or elsewhere. */
+  async #carryOut(change: Change): Promise<boolean> {
+    const { changeRandom } = this.#world;
+    const gateway = this.#gateways.length > 0 && changeRandom.chance(0.5) ? changeRandom.pick(this.#gateways) : undefined;
+    this.#world.note('operator', gateway === undefined ? change.kind : `${change.kind} by ${gateway.process.name}`);
+    const isDone = await this.#store.change(change);
+    gateway?.teamsChanged();
+    return isDone;
   }
 }

@@ -13,7 +13,7 @@ export function rateFault(
   places: readonly Place[],
   limit: number,
   refused: boolean,
-  { storeMs }: Entry,
+  { storeMs }: Pick<Entry, 'storeMs'>,
   clockChangedAtMs: number,
 ): string | undefined {
   const decisive = places.at(-limit);

@@ -10,6 +10,7 @@ import type { ForwardRoute } from '../../../src/domain/forward-route.ts';
 import { forwardStep } from '../../../src/forward/forward-step.ts';
 import type { AccessEntry } from '../../../src/ports/access-entry.ts';
 import type { Engine } from '../../../src/ports/engine.ts';
+import type { FullWindows } from '../../../src/ports/full-windows.ts';
 import type { Settlements } from '../../../src/ports/ledger.ts';
 import { LruKeyCache } from '../../../src/runtime/key-cache.ts';
 import { accessLogStep } from '../../../src/steps/access-log.ts';
@@ -33,10 +34,11 @@ export interface RouteParts {
   readonly client: StoreClient;
   readonly engine: Engine;
   readonly settlements: Settlements;
+  readonly full: FullWindows;
   readonly log: (entry: AccessEntry) => void;
 }
 
-export function simulatedRoutes({ world, client, engine, settlements, log: record }: RouteParts) {
+export function simulatedRoutes({ world, client, engine, settlements, full, log: record }: RouteParts) {
   const { scenario } = world;
   const now = () => performance.now();
   const cache = new LruKeyCache({ directory: client.keys, keysMax: KEYS_MAX, now, onLookup: () => undefined });
@@ -45,11 +47,12 @@ export function simulatedRoutes({ world, client, engine, settlements, log: recor
   const known = [
     log,
     identifyStep(credentialReader(['Vendor-Auth-Key']), cache),
-    authenticateStep({ cache, ledger: client.ledger, rateLimitHeaders: false, now, client: addresses, onRefused: () => undefined }),
+    authenticateStep({ cache, ledger: client.ledger, full, rateLimitHeaders: false, now, client: addresses, onRefused: () => undefined }),
   ];
   const admit = admitStep({
     ledger: client.ledger,
     settlements,
+    full,
     cache,
     client: addresses,
     leaseMs: scenario.leaseMs,

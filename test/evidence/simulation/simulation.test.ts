@@ -42,7 +42,14 @@ describe('simulated runs', () => {
   test(
     'whatever is lost, late, doubled, killed or turned back: no guarantee breaks',
     async () => {
-      const seen: Seen = { requests: 0, batches: 0, faults: countsOf(FAULTS), outcomes: countsOf(OUTCOMES), ofKeys: countsOf(OF_KEYS) };
+      const seen: Seen = {
+        requests: 0,
+        batches: 0,
+        repetitions: 0,
+        faults: countsOf(FAULTS),
+        outcomes: countsOf(OUTCOMES),
+        ofKeys: countsOf(OF_KEYS),
+      };
       let seeds = 0;
       for (const endMs = performance.now() + BUDGET_MS; wanted(seeds, endMs); seeds++) {
         const result = await runSeed(FROM + seeds);
@@ -57,6 +64,7 @@ describe('simulated runs', () => {
       expect([...seen.ofKeys.keys()].toSorted()).toEqual(OF_KEYS.toSorted());
       expect([...seen.faults, ...seen.outcomes, ...seen.ofKeys].filter(([, times]) => times < SEEN_MIN)).toEqual([]);
       expect(seen.batches).toBeGreaterThan(SEEN_MIN);
+      expect(seen.repetitions).toBeGreaterThan(SEEN_MIN);
       report({
         row: 10,
         figure: `${seen.faults.size} kinds of faults, ${seen.outcomes.size} ways for a request to end`,
@@ -77,14 +85,16 @@ function wanted(seeds: number, endMs: number): boolean {
 interface Seen {
   requests: number;
   batches: number;
+  repetitions: number;
   readonly faults: Map<string, number>;
   readonly outcomes: Map<string, number>;
   readonly ofKeys: Map<string, number>;
 }
 
-function note({ batches, ofKeys, outcomes, requests, struck }: RunResult, seen: Seen): void {
+function note({ batches, ofKeys, outcomes, repetitions, requests, struck }: RunResult, seen: Seen): void {
   seen.requests += requests;
   seen.batches += batches;
+  seen.repetitions += repetitions;
   for (const [kind, times] of struck) seen.faults.set(kind, (seen.faults.get(kind) ?? 0) + times);
   for (const [what, times] of ofKeys) seen.ofKeys.set(what, (seen.ofKeys.get(what) ?? 0) + times);
   for (const [outcome, times] of outcomes) seen.outcomes.set(outcome, (seen.outcomes.get(outcome) ?? 0) + times);

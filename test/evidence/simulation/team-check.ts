@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { dayOf } from '../../../src/domain/period.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
-import type { Admission, AdmissionRequest } from '../../../src/ports/ledger.ts';
+import type { Admission, AdmissionRequest, RateLimited } from '../../../src/ports/ledger.ts';
 import type { Action, Entry, Violate } from './entries.ts';
 import { KeyCheck } from './key-check.ts';
 import { rateFault } from './rate-check.ts';
@@ -30,6 +30,7 @@ export class TeamCheck {
   readonly #keys = new Map<string, KeyCheck>();
   readonly lastUseMs = new Map<string, number>();
   #limits: TeamLimits | undefined;
+  #raisedAtMs = -Infinity;
   #creditMicro = 0;
   readonly #places: Place[] = [];
   /** When the store's clock last jumped, in true time: earlier slots prove nothing any more. */
@@ -43,20 +44,37 @@ export class TeamCheck {
     const { action } = entry;
     switch (action.kind) {
       case 'team':
+        if (action.limits.requestsPerSecond > (this.#limits?.requestsPerSecond ?? Infinity)) this.#raisedAtMs = entry.atMs;
         this.#limits = action.limits;
         this.#creditMicro += action.addMicro;
         return;
       case 'create_key':
-        return this.key(action.keyId).change({ limits: action.limits });
+        return this.key(action.keyId).change({ limits: action.limits }, entry.atMs);
       case 'update_key':
-        return this.key(action.keyId).change(action.change);
+        return this.key(action.keyId).change(action.change, entry.atMs);
       case 'revoke_key':
-        return this.key(action.keyId).revoke();
+        return this.key(action.keyId).revoke(entry.atMs);
       case 'resolve':
         return this.#resolved(action, entry, violate);
       case 'admit':
         return this.#admitted(action.request, action.answer, entry, violate);
     }
+  }
+
+  hasKey(keyId: string): boolean {
+    return this.#keys.has(keyId);
+  }
+
+  /** What is wrong with a refusal that a gateway repeated, if anything: it may miss what was changed after `sinceMs`, in true time. */
+  repetitionFault(keyId: string, address: string | undefined, refused: RateLimited, storeMs: number, sinceMs: number): string | undefined {
+    const key = this.key(keyId);
+    if (Math.max(this.#raisedAtMs, key.changedAtMs) >= sinceMs) return undefined;
+    const barred = key.barred(address, storeMs);
+    if (barred !== undefined) return `would be told ${wordsOf(barred)}`;
+    const [places, rate] =
+      refused.of === 'key' ? [key.places, key.limits.requestsPerSecond] : [this.#places, this.#limits?.requestsPerSecond];
+    if (rate === undefined || rate > refused.limit) return `has a limit of ${rate}, and was told ${refused.limit}`;
+    return rateFault(places, rate, true, { storeMs }, this.#clockChangedAtMs());
   }
 
   key(keyId: string): KeyCheck {

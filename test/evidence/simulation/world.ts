@@ -18,6 +18,8 @@ export class World {
   readonly random: Random;
   /** Everything about limits of keys is drawn from here: seeds without any keep their runs. */
   readonly keyRandom: Random;
+  /** Who makes the operators' changes is drawn from here. */
+  readonly changeRandom: Random;
   readonly trace: Trace;
   readonly history = new History();
   readonly violations: string[] = [];
@@ -27,11 +29,12 @@ export class World {
   batches = 0;
   readonly journal: Journal;
 
-  constructor(scenario: Scenario, time: VirtualTime, random: Random, keyRandom: Random, keepsTrace: boolean) {
+  constructor(scenario: Scenario, time: VirtualTime, random: Random, keyRandom: Random, changeRandom: Random, keepsTrace: boolean) {
     this.scenario = scenario;
     this.time = time;
     this.random = random;
     this.keyRandom = keyRandom;
+    this.changeRandom = changeRandom;
     this.trace = new Trace(keepsTrace);
     this.journal = new Journal(this.history, this.violate);
   }

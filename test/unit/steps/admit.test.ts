@@ -23,6 +23,7 @@ import {
   requestStatsSlot,
 } from '../../../src/domain/slots.ts';
 import type { Admission, AskedAdmission } from '../../../src/ports/ledger.ts';
+import { KnownFullWindows } from '../../../src/runtime/known-full-windows.ts';
 import { SettlementQueue } from '../../../src/runtime/settlement-queue.ts';
 import { admitStep } from '../../../src/steps/admit.ts';
 import { withCallbacks } from '../../../src/stores/plugin-store.ts';
@@ -94,9 +95,11 @@ async function scene({ limits, balanceMicro, endpoint = () => OK, ...choices }: 
     else queueMicrotask(() => asked.answered(answer));
   };
   const wanted: string[] = [];
+  const full = new KnownFullWindows({ keysMax: 10, now: () => clock.nowMs() });
   const step = admitStep({
     ledger: { admit: choices.losesAnswers === true ? losing : answering, chargesParts: ledger.chargesParts === true },
     settlements,
+    full,
     cache: {
       peek: () => undefined,
       find: () => undefined,
@@ -251,6 +254,27 @@ describe('answers of the ledger', () => {
     ]);
     clock.step(600);
     expect((await request()).reached).toBe(true);
+  });
+
+  test('rate_limited: until a slot may be free, the same answer follows the head, and the store is not asked', async () => {
+    let asked = 0;
+    const instead = (): undefined => void asked++;
+    const { request, start, clock, told } = await scene({ limits: { requestsPerSecond: 1 }, rateLimitHeaders: true, instead });
+    await request();
+    clock.step(400);
+    const refused = await request();
+    const repeated = start();
+    expect(repeated.bodyDue).toBe(true);
+    expect([repeated.outcome, repeated.responseHeaders]).toEqual([refused.outcome, refused.headers]);
+    expect(repeated.need(requestStatsSlot)).toMatchObject({ limitOf: 'team', storeMs: 0 });
+    expect({ asked, told: told.map(({ kind }) => kind) }).toEqual({ asked: 2, told: ['admitted', 'rate_limited', 'rate_limited'] });
+    clock.step(598);
+    start();
+    expect(asked).toBe(2);
+    clock.step(1);
+    expect([(await request()).outcome, asked]).toEqual([refused.outcome, 3]);
+    clock.step(1);
+    expect([(await request()).reached, asked]).toEqual([true, 4]);
   });
 
   test.each<[string, Scene, Charge, ReturnType<typeof problem>]>([

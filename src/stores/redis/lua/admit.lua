@@ -6,10 +6,20 @@ do
   local REPEATED, KEY_REVOKED, ADMITTED, RESERVED, RESERVED_WITH = 'r', 'v', 'a', 'A', 'G'
   local OPEN_WITH_KEY = OPEN .. 'c0'
 
-  -- A request refused by a rate is answered by 'L' for the team's, 'l' for the key's own; the answer of one that has taken a slot is
-  -- preceded by '+' for the team's rate, '*' for the key's, if that is to be reported.
-  local function about_rate(letter, rate, wait_or_left)
-    return letter .. pack('>dd', rate, wait_or_left)
+  -- The answer of a request that has taken a slot is preceded by '+' for the team's rate, '*' for the key's, if that is to be
+  -- reported.
+  local function about_rate(letter, rate, left)
+    return letter .. pack('>dd', rate, left)
+  end
+
+  -- The answer for a request refused by a rate: 'L' for the team's, 'l' for the key's own. The last number is how long the refusal
+  -- holds: a key that expires earlier is refused for that from then on.
+  local function too_fast(letter, rate, wait, guard)
+    local holds = wait
+    if guard and guard.expires > 0 then
+      holds = min(wait, guard.expires - now)
+    end
+    return letter .. pack('>ddd', rate, wait, max(0, holds - now_past))
   end
 
   local function bases(pair)
@@ -153,12 +163,12 @@ do
       key.last_use, key.changed = now, true
     end
     if wait > 0 then
-      return about_rate('L', rate, wait)
+      return too_fast('L', rate, wait, guard)
     end
     if guard and guard.rate > 0 then
       wait = guarding.wait(guard)
       if wait > 0 then
-        return about_rate('l', guard.rate, wait)
+        return too_fast('l', guard.rate, wait, guard)
       end
     end
     if is_check then

@@ -6,8 +6,12 @@ local insert, unpack, sub, byte = table.insert, unpack, string.sub, string.byte
 local pack, parse = struct.pack, struct.unpack
 local NONE = {}
 
+-- How much of the current millisecond may have passed: all of it, unless the server's own clock was read.
+local now_past = 1
+
 local function server_ms()
   local time = call('TIME')
+  now_past = time[2] % 1000 / 1000
   return time[1] * 1000 + floor(time[2] / 1000)
 end
 

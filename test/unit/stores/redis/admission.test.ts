@@ -84,7 +84,7 @@ describe('the window in Redis', () => {
       expect(await store.ledger.admit(asking(`a${i}`))).toMatchObject({ kind: 'admitted' });
       expect(await store.ledger.admit(asking(`b${i}`))).toMatchObject({ kind: 'admitted' });
       clock.move(999);
-      expect(await store.ledger.admit(asking(`c${i}`))).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 1 });
+      expect(await store.ledger.admit(asking(`c${i}`))).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 1, fullForMs: 0 });
       clock.move(1);
     }
     expect(await client.llen(keys.places)).toBeLessThanOrEqual(2 * 15 + LOOKED_AT_ONCE);
@@ -99,10 +99,10 @@ describe('the window in Redis', () => {
     const plan = (requestsPerSecond: number) => ({ plan: { name: 'other', limits: { ...QUOTA, requestsPerSecond } } });
     answered(await store.teams.updateTeam(TEAM, plan(2)));
     // The second newest slot was taken 20 ms ago.
-    expect(await store.ledger.admit(asking('low'))).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 980 });
+    expect(await store.ledger.admit(asking('low'))).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 980, fullForMs: 979 });
     answered(await store.teams.updateTeam(TEAM, plan(31)));
     expect(await store.ledger.admit(asking('high'))).toMatchObject({ kind: 'admitted' });
-    expect(await store.ledger.admit(asking('full'))).toEqual({ kind: 'rate_limited', limit: 31, retryAfterMs: 700 });
+    expect(await store.ledger.admit(asking('full'))).toEqual({ kind: 'rate_limited', limit: 31, retryAfterMs: 700, fullForMs: 699 });
   });
 
   test('moves with a clock that steps back', async () => {
@@ -111,7 +111,7 @@ describe('the window in Redis', () => {
     clock.move(300);
     await store.ledger.admit(asking('r2'));
     clock.move(-3_600_000);
-    expect(await store.ledger.admit(asking('r3'))).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 700 });
+    expect(await store.ledger.admit(asking('r3'))).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 700, fullForMs: 699 });
     clock.move(700);
     expect(await store.ledger.admit(asking('r4'))).toMatchObject({ kind: 'admitted' });
   });

@@ -98,10 +98,20 @@ test('balances, counts, keys, glossaries, open reservations and remembered ids a
 test('the window is still full, and has a free slot when the oldest one in it expires', async () => {
   const store = await file.open({ clock });
   const asked = { teamId: TEAM, keyId: KEY, characters: 1, reserve: true, leaseMs: LEASE_MS, glossary: undefined };
-  expect(await store.ledger.admit({ ...asked, requestId: ulid() })).toEqual({ kind: 'rate_limited', limit: 3, retryAfterMs: 1 });
+  expect(await store.ledger.admit({ ...asked, requestId: ulid() })).toEqual({
+    kind: 'rate_limited',
+    limit: 3,
+    retryAfterMs: 1,
+    fullForMs: 0,
+  });
   clock.step(1);
   expect(await store.ledger.admit({ ...asked, requestId: ulid() })).toMatchObject({ kind: 'admitted' });
-  expect(await store.ledger.admit({ ...asked, requestId: ulid() })).toEqual({ kind: 'rate_limited', limit: 3, retryAfterMs: 989 });
+  expect(await store.ledger.admit({ ...asked, requestId: ulid() })).toEqual({
+    kind: 'rate_limited',
+    limit: 3,
+    retryAfterMs: 989,
+    fullForMs: 988,
+  });
 });
 
 test('its keys have no limits, and can be given some, against which what they have used and hold counts', async () => {

@@ -1,0 +1,69 @@
+// Remembers refusals by a rate until a slot may be free, by key, so that a flood is refused without asking the store.
+import { RATE_WINDOW_MS } from '../domain/reservation.ts';
+import type { FullWindows, RefusedCaller } from '../ports/full-windows.ts';
+import type { RateLimited } from '../ports/ledger.ts';
+
+export interface KnownFullOptions {
+  /** The number of refusals remembered at most. */
+  readonly keysMax: number;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
+}
+
+interface Known {
+  readonly refused: RateLimited;
+  readonly untilMs: number;
+}
+
+/** Clocks that are being adjusted may run this much faster than ours: a slot is free that much earlier. */
+const CLOCK_DRIFT = 0.001;
+
+export class KnownFullWindows implements FullWindows {
+  readonly #options: KnownFullOptions;
+  /** Oldest first. All of them end within a second, so the oldest is also nearly the first to end. */
+  readonly #known = new Map<string, Known>();
+  #droppedAtMs = -Infinity;
+
+  constructor(options: KnownFullOptions) {
+    this.#options = options;
+  }
+
+  get isEmpty(): boolean {
+    return this.#known.size === 0;
+  }
+
+  refusal(keyId: string, address: string | undefined): RateLimited | undefined {
+    const known = this.#known.get(nameOf(keyId, address));
+    return known === undefined || this.#options.now() >= known.untilMs ? undefined : known.refused;
+  }
+
+  /** Counted from when the store was asked: by then the window was not full for longer than the store says. */
+  note({ keyId, address }: RefusedCaller, refused: RateLimited, askedAtMs: number): void {
+    const { keysMax, now } = this.#options;
+    const fullForMs = Math.min(refused.fullForMs ?? 0, RATE_WINDOW_MS) * (1 - CLOCK_DRIFT);
+    const untilMs = askedAtMs + fullForMs;
+    const nowMs = now();
+    // The store may have decided before the change for which everything was dropped.
+    if (untilMs <= nowMs || askedAtMs <= this.#droppedAtMs) return;
+    const name = nameOf(keyId, address);
+    const known = this.#known.get(name);
+    if (known !== undefined && known.untilMs >= untilMs) return;
+    this.#known.delete(name);
+    this.#known.set(name, { refused, untilMs });
+    for (const [oldest, { untilMs: endsMs }] of this.#known) {
+      if (endsMs > nowMs && this.#known.size <= keysMax) break;
+      this.#known.delete(oldest);
+    }
+  }
+
+  /** Forgets everything, and what the store was asked until now: this gateway has changed a team or a key. */
+  drop(): void {
+    this.#known.clear();
+    this.#droppedAtMs = this.#options.now();
+  }
+}
+
+/** Apart by address, because another one may not be allowed, which is reported first. */
+function nameOf(keyId: string, address: string | undefined): string {
+  return address === undefined ? keyId : `${keyId} ${address}`;
+}
