@@ -1,6 +1,7 @@
 // One attempt at an upstream: adapts to the request and response objects that http-proxy-3 expects, and reports the result.
 import { EventEmitter } from 'node:events';
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
+import type { StreamFault } from '../core/byte-stream.ts';
 import type { Cancellation } from '../core/exchange.ts';
 import type { UpstreamAnswer, UpstreamFailure, UpstreamRequest, UpstreamResult } from '../ports/upstream.ts';
 import { AnswerBody, Silence } from './answer-body.ts';
@@ -184,8 +185,14 @@ export class ProxyCall implements DoubtfulCall {
         });
       },
       end: () => this.#allSent(upstream),
-      fail: () => this.#fail('cancelled'),
+      fail: (why) => this.#bodyFailed(why),
     });
+  }
+
+  /** A body that took too long has waited for the upstream: a caller who sends nothing is refused by the listener. */
+  #bodyFailed(why: StreamFault): void {
+    if (why === 'too_long') this.#finish({ kind: 'too_large' });
+    else this.#fail(why === 'late' ? 'timeout' : 'cancelled');
   }
 
   #allSent(upstream: ClientRequest): void {
