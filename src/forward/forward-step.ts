@@ -132,7 +132,8 @@ function fieldsOf(headers: UpstreamAnswer['headers'], route: ForwardRoute): Head
 
 /** Values that could not be written unchanged are omitted. */
 function fieldOf(headers: UpstreamAnswer['headers'], route: ForwardRoute, name: string): string | undefined {
-  const value = route.responseFields.includes(name) ? headers[name] : undefined;
+  const given = route.responseFields.includes(name) ? headers[name] : undefined;
+  const value = typeof given === 'object' ? given.join(', ') : given;
   return value !== undefined && FIELD_VALUE.test(value) ? value : undefined;
 }
 

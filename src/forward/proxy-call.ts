@@ -1,5 +1,4 @@
 // One attempt at an upstream: adapts to the request and response objects that http-proxy-3 expects, and reports the result.
-import { EventEmitter } from 'node:events';
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import type { StreamFault } from '../core/byte-stream.ts';
 import type { Cancellation } from '../core/exchange.ts';
@@ -22,8 +21,7 @@ const WITH_LENGTH: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 export class ProxyCall implements DoubtfulCall {
   /** The part of a request that the library reads: the method, the target, new header fields, and a body to pipe. */
   readonly request: IncomingMessage;
-  /** The few properties of a response that the library reads. Its `close` event ends the upstream request. */
-  readonly #response: ServerResponse;
+  readonly #response = new ResponseStub();
   readonly #wanted: UpstreamRequest;
   readonly #connections: KeptConnections;
   readonly #resolve: (result: UpstreamResult) => void;
@@ -61,14 +59,12 @@ export class ProxyCall implements DoubtfulCall {
       on: () => undefined,
       pipe: (upstream: ClientRequest) => this.#send(upstream),
     } as unknown as IncomingMessage;
-    const standing = { headersSent: false, finished: false, writableFinished: false };
-    this.#response = Object.assign(new EventEmitter(), standing) as unknown as ServerResponse;
     cancellation.onCancel(() => this.#fail('cancelled'));
   }
 
   start(web: (request: IncomingMessage, response: ServerResponse) => void): void {
     try {
-      web(this.request, this.#response);
+      web(this.request, this.#response as unknown as ServerResponse);
     } catch {
       this.#fail('internal');
     }
@@ -88,9 +84,10 @@ export class ProxyCall implements DoubtfulCall {
     if (this.#over) return this.#body.cancel();
     if (this.#refusesIdIn(message.rawHeaders)) return;
     this.#echoed = this.#idIn(message.rawHeaders) === 'ours';
+    if (!this.#connections.vouchesFor(this.#upstream!, this.#echoed, this.#wanted.body !== undefined)) return this.#fail('unasked');
     // Without a length or chunking, a truncated body looks complete.
     if (this.#body.bytes === undefined && !/chunked/i.test(headers['transfer-encoding'] ?? '')) return this.#fail('no_length');
-    const answer: UpstreamAnswer = { kind: 'answer', status, headers: joined(headers), body: this.#body };
+    const answer: UpstreamAnswer = { kind: 'answer', status, headers, body: this.#body };
     // A failure is passed on at once, a success only after the whole request was sent.
     if (this.#sent || status >= 300) this.#succeedSoon(answer, message);
     else this.#early = answer;
@@ -162,6 +159,8 @@ export class ProxyCall implements DoubtfulCall {
   #answerOver(): void {
     clearTimeout(this.#total);
     this.#connections.calls.delete(this);
+    // The connection would wait for the rest of the body.
+    if (!this.#sent) this.#upstream?.destroy();
   }
 
   #send(upstream: ClientRequest): void {
@@ -228,7 +227,7 @@ export class ProxyCall implements DoubtfulCall {
     this.#connections.calls.delete(this);
     this.#wanted.body?.cancel();
     this.#body?.cancel();
-    this.#response.emit('close');
+    this.#response.close();
     this.#resolve(result);
   }
 }
@@ -240,8 +239,19 @@ function framed({ method, headers, body }: UpstreamRequest): Record<string, stri
   return { ...headers, 'content-length': String(body.bytes) };
 }
 
-function joined(headers: IncomingMessage['headers']): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
-  );
+/** The few members of a response that the library uses. Closing it ends the upstream request. */
+class ResponseStub {
+  readonly headersSent = false;
+  readonly finished = false;
+  readonly writableFinished = false;
+  #onClose: (() => void) | undefined = undefined;
+
+  on(event: string, listener: () => void): this {
+    if (event === 'close') this.#onClose = listener;
+    return this;
+  }
+
+  close(): void {
+    this.#onClose?.();
+  }
 }

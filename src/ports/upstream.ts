@@ -34,8 +34,8 @@ export type UpstreamResult =
 export interface UpstreamAnswer {
   readonly kind: 'answer';
   readonly status: number;
-  /** Lower-case names; repeated fields are joined. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** Lower-case names; a list for a repeated field. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Must be opened or cancelled. Fails if the upstream dies, stalls, or exceeds the total deadline. */
   readonly body: ByteSource;
 }
