@@ -30,6 +30,8 @@ export class ProxyCall implements DoubtfulCall {
   #over = false;
   #sent = false;
   #sentBytes = 0;
+  /** The upstream must first take what it was sent of the body. */
+  #awaitsDrain = false;
   /** An answer that arrived before the whole request was sent. */
   #early: UpstreamAnswer | undefined = undefined;
   #body: AnswerBody | undefined = undefined;
@@ -176,9 +178,11 @@ export class ProxyCall implements DoubtfulCall {
         // The silence timeout does not run while waiting for more of the caller's body.
         if (upstream.write(bytes)) return this.#silence.rest();
         body.pause();
+        this.#awaitsDrain = true;
         this.#silence.watch();
         upstream.once('drain', () => {
           if (this.#over) return;
+          this.#awaitsDrain = false;
           this.#silence.rest();
           body.resume();
         });
@@ -215,7 +219,8 @@ export class ProxyCall implements DoubtfulCall {
   }
 
   #expire(): void {
-    this.#fail('timeout');
+    const awaitsBody = this.#upstream !== undefined && !this.#sent && !this.#awaitsDrain;
+    this.#finish(awaitsBody ? { kind: 'too_slow' } : { kind: 'failed', failure: 'timeout' });
     this.#body?.expire();
   }
 

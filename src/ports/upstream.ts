@@ -29,7 +29,9 @@ export type UpstreamResult =
   | UpstreamAnswer
   | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
   /** The caller's body was longer than `bodyBytesMax`. */
-  | { readonly kind: 'too_large' };
+  | { readonly kind: 'too_large' }
+  /** The caller's body had not arrived when `totalMs` was over, and the upstream would have taken more of it. */
+  | { readonly kind: 'too_slow' };
 
 export interface UpstreamAnswer {
   readonly kind: 'answer';

@@ -47,7 +47,7 @@ const PIECE_BYTES = 65_536;
  * rests after each megabyte),
  * `bytes/N`, `chunked/N`, `status/N`, `dies/N` (in the middle of an answer of 4000 bytes; `dies-chunked/N` without a
  * length), `silent`, `stalls/N`, `held`, `gzip`, `no-length`, `empty`, `fields`, `early/N` (answers with that status
- * before it has read anything), `flaky` (fails once, then answers).
+ * before it has read anything), `reads-nothing`, `hangs-up` (in the middle of the body), `flaky` (fails once, then answers).
  */
 export async function startUpstream(): Promise<TestUpstream> {
   const seen: SeenRequest[] = [];
@@ -63,6 +63,8 @@ export async function startUpstream(): Promise<TestUpstream> {
     const words = url.split('?')[0]!.split('/').slice(3);
     const [verb = '', argument = '0'] = words.length === 0 ? ['voices'] : words;
     const act = (): void => answer(verb, Number(argument), { request, response, entry, held, flaked });
+    if (verb === 'reads-nothing') return;
+    if (verb === 'hangs-up') return void request.once('data', () => request.socket.destroy());
     if (verb.startsWith('early')) return act();
     readBody(request, entry, verb === 'slow-sink', act);
   });

@@ -18,6 +18,8 @@ export interface Upload {
   readonly chunked: boolean;
   /** The upstream rests in between. */
   readonly slow: boolean;
+  /** What the upstream does instead: the last words of the path. */
+  readonly verb?: string;
 }
 
 export interface UploadRun {
@@ -65,9 +67,9 @@ export async function sendAll({ origin, key, uploads, atOnce, more = [] }: Uploa
   const waiting = [...uploads.entries()];
   const sendOn = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const [number, { file, chunked, slow }] = next;
+      const [number, { file, chunked, slow, verb = slow ? 'slow-sink' : 'sink' }] = next;
       const framing = chunked ? ['-H', 'Transfer-Encoding: chunked'] : [];
-      const url = `${origin}/v1/files/${slow ? 'slow-sink' : 'sink'}`;
+      const url = `${origin}/v1/files/${verb}`;
       const args = [
         '-sS',
         '-X',
@@ -84,7 +86,7 @@ export async function sendAll({ origin, key, uploads, atOnce, more = [] }: Uploa
       ];
       const answer = await outputOf('curl', args).catch((error: unknown) => String(error));
       const right = `${JSON.stringify({ bytes: file.bytes, sha256: file.sha256 })} 200`;
-      if (answer !== right) failures.push(`${number}: ${file.bytes} bytes${chunked ? ', chunked' : ''}${slow ? ', slow' : ''}: ${answer}`);
+      if (answer !== right) failures.push(`${number}: ${file.bytes} bytes${chunked ? ', chunked' : ''}${slow ? ', slow' : ''}: ${answer.replaceAll(/[\r\n]/g, '')}`);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, sendOn));

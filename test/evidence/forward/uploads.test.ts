@@ -1,7 +1,12 @@
-// Uploads longer than any other body: each arrives whole through whatever `listener: auto` is then, and memory does not grow with them.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+// Uploads longer than any other body: each arrives whole on whatever `listener: auto` then is, in little memory, and one that ends early costs nothing.
+import { connect } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import type { Duplex } from 'node:stream';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { answered } from '../../../src/domain/store-unavailable.ts';
+import { makeCertificate } from '../../support/certificate.ts';
 import type { GatewayProcess } from '../../support/gateway-process.ts';
+import { UWS } from '../../support/listeners.ts';
 import { logged, openSite } from '../../support/site.ts';
 import type { Site } from '../../support/site.ts';
 import { startUpstream } from '../../support/upstream.ts';
@@ -23,41 +28,120 @@ let site: Site;
 let gateway: GatewayProcess;
 let files: readonly UploadFile[];
 
+const FORWARD = { path: '/v1/files/*', methods: ['POST'], target: upstream.url, charge_characters: CHARGE, timeout_ms: 2000 };
+const standing = async () => answered(await site.store.teams.standing(site.team.teamId));
+/** The log lines of this gateway's forwarded requests. */
+const requestLines = () => logged(gateway, 'request').filter(({ route }) => route === 'POST /v1/files/*');
+
+async function start(config: Readonly<Record<string, unknown>>): Promise<void> {
+  await site.configure({ engine: { urls: [site.engine.url] }, ...config });
+  gateway = await site.serve();
+}
+
 beforeAll(async () => {
   site = await openSite();
   files = await writeUploadFiles(site.folder, SIZES);
-  const forward = [{ path: '/v1/files/*', methods: ['POST'], target: upstream.url, body_bytes: BODY_BYTES_MAX, charge_characters: CHARGE }];
-  await site.configure({ engine: { urls: [site.engine.url] }, forward });
-  gateway = await site.serve();
 });
 
-afterAll(async () => {
+afterEach(async () => {
   await gateway.end('SIGTERM');
-  await site.close();
 });
 
-const standing = async () => answered(await site.store.teams.standing(site.team.teamId));
+afterAll(() => site.close());
 
-test('`listener: auto` is node:http, and one line says why', () => {
-  const [line] = logged(gateway, 'listener: auto is node:http, because uWebSockets.js cannot hold back long bodies');
-  expect(line).toMatchObject({
-    level: 'info',
-    reason: `forward: /v1/files/* takes bodies of ${BODY_BYTES_MAX} bytes, more than limits.body_bytes (1048576)`,
+describe('with `listener: auto`', () => {
+  let usedBefore: number;
+
+  beforeAll(() => {
+    usedBefore = 0;
   });
-  expect(gateway.output()).toContain(`"listener":"node:http ${process.versions.node}"`);
+
+  const charged = async (uploads: number): Promise<void> => {
+    usedBefore += CHARGE * uploads;
+    await expect.poll(standing).toMatchObject({ usedCharacters: usedBefore, heldCharacters: 0, openReservations: 0 });
+  };
+
+  test('directly and behind nginx, three at once, on node:http, as one line says', async () => {
+    await start({ forward: [{ ...FORWARD, body_bytes: BODY_BYTES_MAX }] });
+    const [line] = logged(gateway, 'listener: auto is node:http, because uWebSockets.js cannot hold back long bodies');
+    expect(line).toMatchObject({
+      level: 'info',
+      reason: `forward: /v1/files/* takes bodies of ${BODY_BYTES_MAX} bytes, more than limits.body_bytes (1048576)`,
+    });
+    expect(gateway.output()).toContain(`"listener":"node:http ${process.versions.node}"`);
+    const { key } = site.team;
+    const nginx = await startNginx(gateway.port);
+    const warmUp = uploadsOf(files.slice(0, 1), AT_ONCE);
+    expect(await sendAll({ origin: gateway.url, key, uploads: warmUp, atOnce: AT_ONCE })).toEqual([]);
+    const before = memoryOf(gateway.process.pid!).residentBytes;
+    for (const origin of [gateway.url, `http://127.0.0.1:${nginx.port}`]) {
+      expect(await sendAll({ origin, key, uploads: uploadsOf(files, COUNT), atOnce: AT_ONCE })).toEqual([]);
+    }
+    expect(memoryOf(gateway.process.pid!).peakBytes - before).toBeLessThan(EXTRA_BYTES_MAX);
+    await nginx.stop();
+    await charged(AT_ONCE + 2 * COUNT);
+  });
+
+  test('over TLS', async () => {
+    const { certFile, keyFile } = await makeCertificate(site.folder, 'localhost', 'IP:127.0.0.1');
+    await start({ forward: [{ ...FORWARD, body_bytes: BODY_BYTES_MAX }], tls: { cert_file: certFile, key_file: keyFile } });
+    const uploads = uploadsOf(files.slice(1, 3), AT_ONCE);
+    const run = { origin: gateway.url, key: site.team.key, uploads, atOnce: AT_ONCE, more: ['--cacert', certFile] };
+    expect(await sendAll(run)).toEqual([]);
+    const socket = connectTls({ port: gateway.port, host: '127.0.0.1', ca: undefined, rejectUnauthorized: false });
+    await leavesInTheMiddle(socket);
+    await charged(AT_ONCE);
+  });
+
+  test('that end early: nothing is charged, and answer and log say why', async () => {
+    await start({
+      forward: [{ ...FORWARD, body_bytes: 20 * MB, statuses: { 422: 'validation_error' } }],
+    });
+    const [, small, long] = files;
+    const post = (verb: string, file: UploadFile, chunked: boolean) =>
+      sendAll({ origin: gateway.url, key: site.team.key, uploads: [{ file, chunked, slow: false, verb }], atOnce: 1 });
+    const lines = async (count: number) => {
+      await expect.poll(() => requestLines().length).toBe(count);
+      return requestLines().at(-1);
+    };
+    expect((await post('sink', long!, true))[0]).toMatch(/"body: may be at most 20000000 bytes long\.".* 400$/);
+    expect(await lines(1)).toMatchObject({ status: 400, code: 'validation_error' });
+    expect((await post('early/422', small!, false))[0]).toMatch(/"code":"validation_error".* 400$/);
+    expect(await lines(2)).toMatchObject({ status: 400, code: 'validation_error' });
+    expect((await post('hangs-up', small!, false))[0]).toMatch(/"code":"engine_unavailable".* 503$/);
+    expect(await lines(3)).toMatchObject({ status: 503, code: 'engine_unavailable' });
+    expect((await post('reads-nothing', small!, false))[0]).toMatch(/"code":"engine_unavailable".* 503$/);
+    expect(await lines(4)).toMatchObject({ status: 503, code: 'engine_unavailable' });
+    expect(logged(gateway, 'forward attempts failed').map(({ causes }) => causes)).toEqual(['reset', 'timeout']);
+    await leavesInTheMiddle(connect({ port: gateway.port, host: '127.0.0.1' }));
+    expect((await lines(5))?.['code']).toMatch(/^(?:client_closed|validation_error)$/);
+    await charged(0);
+  });
 });
 
-test('directly and behind nginx, three at once', async () => {
-  const pid = gateway.process.pid!;
+test.runIf(UWS !== undefined)('with `listener: uws`, none longer than any other body: whole, or refused as too long', async () => {
+  const body_bytes = 12 * MB;
+  const before = await standing();
+  await start({ listener: 'uws', forward: [FORWARD], limits: { body_bytes } });
   const { key } = site.team;
-  const nginx = await startNginx(gateway.port);
-  expect(await sendAll({ origin: gateway.url, key, uploads: uploadsOf(files.slice(0, 1), AT_ONCE), atOnce: AT_ONCE })).toEqual([]);
-  const before = memoryOf(pid).residentBytes;
-  for (const origin of [gateway.url, `http://127.0.0.1:${nginx.port}`]) {
-    expect(await sendAll({ origin, key, uploads: uploadsOf(files, COUNT), atOnce: AT_ONCE })).toEqual([]);
-  }
-  const grown = memoryOf(pid).peakBytes - before;
-  expect(grown).toBeLessThan(EXTRA_BYTES_MAX);
-  await expect.poll(standing).toMatchObject({ usedCharacters: CHARGE * (AT_ONCE + 2 * COUNT), heldCharacters: 0, openReservations: 0 });
-  await nginx.stop();
+  expect(await sendAll({ origin: gateway.url, key, uploads: uploadsOf(files.slice(0, 2), COUNT), atOnce: AT_ONCE })).toEqual([]);
+  const residentBytes = memoryOf(gateway.process.pid!).residentBytes;
+  const tooLong = { file: files[3]!, chunked: true, slow: true };
+  const refused = await sendAll({ origin: gateway.url, key, uploads: Array.from({ length: 6 }, () => tooLong), atOnce: AT_ONCE });
+  for (const failure of refused) expect(failure).toMatch(/"body: may be at most 12000000 bytes long\.".* 400$/);
+  expect(refused).toHaveLength(6);
+  expect(requestLines().slice(-6).map(({ code }) => code)).toEqual(Array.from({ length: 6 }, () => 'validation_error'));
+  expect(memoryOf(gateway.process.pid!).peakBytes - residentBytes).toBeLessThan(2 * EXTRA_BYTES_MAX);
+  const used = (before?.usedCharacters ?? 0) + CHARGE * COUNT;
+  await expect.poll(standing).toMatchObject({ usedCharacters: used, heldCharacters: 0, openReservations: 0 });
 });
+
+/** Sends a part of a body, until the upstream has the request, and resets the connection. */
+async function leavesInTheMiddle(socket: Duplex & { destroy(): void }): Promise<void> {
+  const seenBefore = upstream.seen.length;
+  socket.on('error', () => undefined);
+  socket.write(`POST /v1/files/sink HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${site.team.key}\r\nContent-Length: ${10 * MB}\r\n\r\n`);
+  socket.write('x'.repeat(MB));
+  await expect.poll(() => upstream.seen.length).toBe(seenBefore + 1);
+  socket.destroy();
+}

@@ -19,7 +19,7 @@ interface Scene {
   /** The status and the whole body, or the failure; `broken` in the middle of an answer. */
   readonly get: (path?: string, checkIds?: boolean) => Promise<string>;
   /** The same for a POST, whose body is `hello`. */
-  readonly post: (path?: string, body?: ByteSource) => Promise<string>;
+  readonly post: (path?: string, body?: ByteSource, totalMs?: number) => Promise<string>;
 }
 
 const idOf = ({ received }: RawConnection): string => [...received.matchAll(/^x-request-id: (.*)\r$/gim)].at(-1)?.[1] ?? '';
@@ -47,9 +47,9 @@ async function scene(keepAlive = true): Promise<Scene> {
   const made = { target, told, nowMs: 1_000_000 };
   const upstream = openProxyUpstream({ keepAlive, nowMs: () => made.nowMs, onUnasked: (_origin, begins) => void told.push(begins) });
   open.push(target, upstream);
-  const ask = async (method: string, path: string, checkIds: boolean, body: ByteSource | undefined): Promise<string> => {
+  const ask = async (method: string, path: string, checkIds: boolean, body?: ByteSource, totalMs?: number): Promise<string> => {
     const request = { method, origin: `http://127.0.0.1:${target.port}`, target: path, body, bodyBytesMax: 5 };
-    const more = { headers: { 'x-request-id': `id-${++calls}` }, silenceMs: 5000, totalMs: undefined, checkIds };
+    const more = { headers: { 'x-request-id': `id-${++calls}` }, silenceMs: 5000, totalMs, checkIds };
     const result = await upstream.call({ ...request, ...more }, { cancelled: false, onCancel: () => undefined });
     if (result.kind !== 'answer') return result.kind === 'failed' ? result.failure : result.kind;
     const pieces: Uint8Array[] = [];
@@ -64,8 +64,8 @@ async function scene(keepAlive = true): Promise<Scene> {
     await rested();
     return how === 'whole' ? `${result.status} ${Buffer.concat(pieces).toString()}` : how;
   };
-  const get = (path = '/a', checkIds = true): Promise<string> => ask('GET', path, checkIds, undefined);
-  const post = (path = '/a', body: ByteSource = hello()): Promise<string> => ask('POST', path, true, body);
+  const get = (path = '/a', checkIds = true): Promise<string> => ask('GET', path, checkIds);
+  const post = (path = '/a', body: ByteSource = hello(), totalMs?: number): Promise<string> => ask('POST', path, true, body, totalMs);
   return Object.assign(made, { upstream, get, post });
 }
 
@@ -230,6 +230,15 @@ describe('a request with a body', () => {
     await target.until(() => connection!.received.endsWith('hel'));
     connection!.socket.write(`HTTP/1.1 400 Bad Request\r\nX-Request-Id: ${idOf(connection!)}\r\nContent-Length: 0\r\n\r\n`);
     expect(await asked).toBe('400 ');
+    await target.until(() => target.open === 0);
+  });
+
+  test('that does not arrive in time is told apart from a silent upstream', async () => {
+    const { target, post } = await scene();
+    const begun = { ...hello(), open: (receiver: ByteReceiver) => receiver.piece(Buffer.from('hel')) };
+    expect(await post('/a', begun, 100)).toBe('too_slow');
+    target.respond = () => undefined;
+    expect(await post('/a', hello(), 100)).toBe('timeout');
     await target.until(() => target.open === 0);
   });
 
