@@ -32,6 +32,8 @@ export interface UploadRun {
 }
 
 const PIECE_BYTES = 4_194_304;
+/** A gigabyte on a busy machine. */
+const UPLOAD_MS_MAX = 600_000;
 
 /** Files that no two pieces of which are equal, the shorter ones the beginning of the longer. `sizes` in bytes, rising. */
 export async function writeUploadFiles(folder: string, sizes: readonly number[]): Promise<readonly UploadFile[]> {
@@ -84,9 +86,12 @@ export async function sendAll({ origin, key, uploads, atOnce, more = [] }: Uploa
         ' %{http_code}',
         url,
       ];
-      const answer = await outputOf('curl', args).catch((error: unknown) => String(error));
+      const answer = await outputOf('curl', args, { msMax: UPLOAD_MS_MAX }).catch((error: unknown) => String(error));
       const right = `${JSON.stringify({ bytes: file.bytes, sha256: file.sha256 })} 200`;
-      if (answer !== right) failures.push(`${number}: ${file.bytes} bytes${chunked ? ', chunked' : ''}${slow ? ', slow' : ''}: ${answer.replaceAll(/[\r\n]/g, '')}`);
+      if (answer !== right)
+        failures.push(
+          `${number}: ${file.bytes} bytes${chunked ? ', chunked' : ''}${slow ? ', slow' : ''}: ${answer.replaceAll(/[\r\n]/g, '')}`,
+        );
     }
   };
   await Promise.all(Array.from({ length: atOnce }, sendOn));

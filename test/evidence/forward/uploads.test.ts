@@ -130,7 +130,11 @@ test.runIf(UWS !== undefined)('with `listener: uws`, none longer than any other 
   const refused = await sendAll({ origin: gateway.url, key, uploads: Array.from({ length: 6 }, () => tooLong), atOnce: AT_ONCE });
   for (const failure of refused) expect(failure).toMatch(/"body: may be at most 12000000 bytes long\.".* 400$/);
   expect(refused).toHaveLength(6);
-  expect(requestLines().slice(-6).map(({ code }) => code)).toEqual(Array.from({ length: 6 }, () => 'validation_error'));
+  expect(
+    requestLines()
+      .slice(-6)
+      .map(({ code }) => code),
+  ).toEqual(Array.from({ length: 6 }, () => 'validation_error'));
   expect(memoryOf(gateway.process.pid!).peakBytes - residentBytes).toBeLessThan(2 * EXTRA_BYTES_MAX);
   const used = (before?.usedCharacters ?? 0) + CHARGE * COUNT;
   await expect.poll(standing).toMatchObject({ usedCharacters: used, heldCharacters: 0, openReservations: 0 });

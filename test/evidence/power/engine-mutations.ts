@@ -56,10 +56,34 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
   bug('`listener: uws` takes long bodies', 'config/forward.ts', "if (listener !== 'uws') return [];", 'return [];', {
     file: 'test/unit/config/forward.test.ts',
   }),
-  bug('a body that waits is held however long it is', 'server/incoming-body.ts', 'if (this.#receivedBytes <= bodyBytesMax) {', 'if (true) {', BODY),
-  bug('a body that its upstream takes too slowly was broken', 'server/incoming-body.ts', "this.#fail('late');", "this.#fail('broken');", BODY),
-  bug('a late body is its upstream’s fault', 'forward/proxy-call.ts', "this.#finish(awaitsBody ? { kind: 'too_slow' } :", 'this.#finish(', KEPT),
-  bug('every upstream gets bodies on used connections', 'forward/kept-connections.ts', 'if (this.#repeatsIds !== true) return undefined;', '', KEPT),
+  bug(
+    'a body that waits is held however long it is',
+    'server/incoming-body.ts',
+    'if (this.#receivedBytes <= bodyBytesMax) {',
+    'if (true) {',
+    BODY,
+  ),
+  bug(
+    'a body that its upstream takes too slowly was broken',
+    'server/incoming-body.ts',
+    "this.#fail('late');",
+    "this.#fail('broken');",
+    BODY,
+  ),
+  bug(
+    'a late body is its upstream’s fault',
+    'forward/proxy-call.ts',
+    "this.#finish(awaitsBody ? { kind: 'too_slow' } :",
+    'this.#finish(',
+    KEPT,
+  ),
+  bug(
+    'every upstream gets bodies on used connections',
+    'forward/kept-connections.ts',
+    'if (this.#repeatsIds !== true) return undefined;',
+    '',
+    KEPT,
+  ),
   bug('an answer without an id counts after a body', 'forward/kept-connections.ts', 'kept.hadBody && !repeatsId;', 'false;', KEPT),
   bug(
     'bodies are sent on connections however long idle',

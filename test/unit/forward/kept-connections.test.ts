@@ -31,12 +31,12 @@ const withId = (connection: RawConnection): void =>
 /** A body of five bytes; `how` it ends. */
 function hello(how: 'end' | StreamFault = 'end'): ByteSource {
   const nothing = (): void => undefined;
-  const open = (receiver: ByteReceiver): void => {
+  const deliver = (receiver: ByteReceiver): void => {
     receiver.piece(Buffer.from('hello'));
     if (how === 'end') receiver.end();
     else receiver.fail(how);
   };
-  return { bytes: how === 'end' ? 5 : undefined, open, pause: nothing, resume: nothing, cancel: nothing };
+  return { bytes: how === 'end' ? 5 : undefined, open: deliver, pause: nothing, resume: nothing, cancel: nothing };
 }
 
 async function scene(keepAlive = true): Promise<Scene> {
