@@ -18,8 +18,8 @@ export interface Upload {
   readonly chunked: boolean;
   /** The upstream rests in between. */
   readonly slow: boolean;
-  /** What the upstream does instead: the last words of the path. */
-  readonly verb?: string;
+  /** If it is not the one for whole uploads. */
+  readonly path?: string;
 }
 
 export interface UploadRun {
@@ -69,9 +69,9 @@ export async function sendAll({ origin, key, uploads, atOnce, more = [] }: Uploa
   const waiting = [...uploads.entries()];
   const sendOn = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const [number, { file, chunked, slow, verb = slow ? 'slow-sink' : 'sink' }] = next;
+      const [number, { file, chunked, slow, path = `/v1/files/${slow ? 'slow-sink' : 'sink'}` }] = next;
       const framing = chunked ? ['-H', 'Transfer-Encoding: chunked'] : [];
-      const url = `${origin}/v1/files/${verb}`;
+      const url = `${origin}${path}`;
       const args = [
         '-sS',
         '-X',

@@ -28,10 +28,11 @@ let site: Site;
 let gateway: GatewayProcess;
 let files: readonly UploadFile[];
 
-const FORWARD = { path: '/v1/files/*', methods: ['POST'], target: upstream.url, charge_characters: CHARGE, timeout_ms: 2000 };
+const FORWARD = { path: '/v1/files/*', methods: ['POST'], target: upstream.url, charge_characters: CHARGE, timeout_ms: 60_000 };
+const IMPATIENT = { ...FORWARD, path: '/v1/impatient/*', timeout_ms: 300 };
 const standing = async () => answered(await site.store.teams.standing(site.team.teamId));
 /** The log lines of this gateway's forwarded requests. */
-const requestLines = () => logged(gateway, 'request').filter(({ route }) => route === 'POST /v1/files/*');
+const requestLines = () => logged(gateway, 'request').filter(({ route }) => route !== 'GET /health');
 
 async function start(config: Readonly<Record<string, unknown>>): Promise<void> {
   await site.configure({ engine: { urls: [site.engine.url] }, ...config });
@@ -95,24 +96,26 @@ describe('with `listener: auto`', () => {
 
   test('that end early: nothing is charged, and answer and log say why', async () => {
     await start({
-      forward: [{ ...FORWARD, body_bytes: 20 * MB, statuses: { 422: 'validation_error' } }],
+      forward: [{ ...FORWARD, body_bytes: 20 * MB, statuses: { 422: 'validation_error' } }, { ...IMPATIENT, body_bytes: 20 * MB }],
     });
     const [, small, long] = files;
-    const post = (verb: string, file: UploadFile, chunked: boolean) =>
-      sendAll({ origin: gateway.url, key: site.team.key, uploads: [{ file, chunked, slow: false, verb }], atOnce: 1 });
+    const post = (path: string, file: UploadFile, chunked: boolean) =>
+      sendAll({ origin: gateway.url, key: site.team.key, uploads: [{ file, chunked, slow: false, path }], atOnce: 1 });
     const lines = async (count: number) => {
       await expect.poll(() => requestLines().length).toBe(count);
       return requestLines().at(-1);
     };
-    expect((await post('sink', long!, true))[0]).toMatch(/"body: may be at most 20000000 bytes long\.".* 400$/);
+    expect((await post('/v1/files/sink', long!, true))[0]).toMatch(/"body: may be at most 20000000 bytes long\.".* 400$/);
     expect(await lines(1)).toMatchObject({ status: 400, code: 'validation_error' });
-    expect((await post('early/422', small!, false))[0]).toMatch(/"code":"validation_error".* 400$/);
-    expect(await lines(2)).toMatchObject({ status: 400, code: 'validation_error' });
-    expect((await post('hangs-up', small!, false))[0]).toMatch(/"code":"engine_unavailable".* 503$/);
+    // A server that closes its connection with unread bytes resets it, and the reset may overtake its answer.
+    const [early] = await post('/v1/files/early/422', small!, false);
+    const code = /"code":"(validation_error|engine_unavailable)".* (?:400|503)$/.exec(early!)?.[1];
+    expect(await lines(2)).toMatchObject({ code });
+    expect((await post('/v1/files/hangs-up', small!, false))[0]).toMatch(/"code":"engine_unavailable".* 503$/);
     expect(await lines(3)).toMatchObject({ status: 503, code: 'engine_unavailable' });
-    expect((await post('reads-nothing', small!, false))[0]).toMatch(/"code":"engine_unavailable".* 503$/);
+    expect((await post('/v1/impatient/reads-nothing', small!, false))[0]).toMatch(/"code":"engine_unavailable".* 503$/);
     expect(await lines(4)).toMatchObject({ status: 503, code: 'engine_unavailable' });
-    expect(logged(gateway, 'forward attempts failed').map(({ causes }) => causes)).toEqual(['reset', 'timeout']);
+    expect(logged(gateway, 'forward attempts failed').map(({ causes }) => causes).slice(-2)).toEqual(['reset', 'timeout']);
     await leavesInTheMiddle(connect({ port: gateway.port, host: '127.0.0.1' }));
     expect((await lines(5))?.['code']).toMatch(/^(?:client_closed|validation_error)$/);
     await charged(0);
@@ -124,17 +127,15 @@ test.runIf(UWS !== undefined)('with `listener: uws`, none longer than any other 
   const before = await standing();
   await start({ listener: 'uws', forward: [FORWARD], limits: { body_bytes } });
   const { key } = site.team;
-  expect(await sendAll({ origin: gateway.url, key, uploads: uploadsOf(files.slice(0, 2), COUNT), atOnce: AT_ONCE })).toEqual([]);
+  const failures = await sendAll({ origin: gateway.url, key, uploads: uploadsOf(files.slice(0, 2), COUNT), atOnce: AT_ONCE });
+  expect({ failures, causes: logged(gateway, 'forward attempts failed') }).toEqual({ failures: [], causes: [] });
   const residentBytes = memoryOf(gateway.process.pid!).residentBytes;
   const tooLong = { file: files[3]!, chunked: true, slow: true };
   const refused = await sendAll({ origin: gateway.url, key, uploads: Array.from({ length: 6 }, () => tooLong), atOnce: AT_ONCE });
   for (const failure of refused) expect(failure).toMatch(/"body: may be at most 12000000 bytes long\.".* 400$/);
   expect(refused).toHaveLength(6);
-  expect(
-    requestLines()
-      .slice(-6)
-      .map(({ code }) => code),
-  ).toEqual(Array.from({ length: 6 }, () => 'validation_error'));
+  const codes = () => requestLines().map(({ code }) => code);
+  await expect.poll(codes).toEqual([...Array.from({ length: COUNT }, () => 'ok'), ...refused.map(() => 'validation_error')]);
   expect(memoryOf(gateway.process.pid!).peakBytes - residentBytes).toBeLessThan(2 * EXTRA_BYTES_MAX);
   const used = (before?.usedCharacters ?? 0) + CHARGE * COUNT;
   await expect.poll(standing).toMatchObject({ usedCharacters: used, heldCharacters: 0, openReservations: 0 });
