@@ -19,7 +19,9 @@ afterAll(() => upstream.close());
 test('none fails, and the process grows by less than 64 MiB', { timeout: 3_600_000 }, async () => {
   const site = await openSite();
   const files = await writeUploadFiles(site.folder, SIZES);
-  const forward = [{ path: '/v1/files/*', methods: ['POST'], target: upstream.url, body_bytes: 1000 * MB, charge_characters: 1, timeout_ms: 300_000 }];
+  const forward = [
+    { path: '/v1/files/*', methods: ['POST'], target: upstream.url, body_bytes: 1000 * MB, charge_characters: 1, timeout_ms: 300_000 },
+  ];
   await site.configure({ engine: { urls: [site.engine.url] }, forward, limits: { reservation_seconds: 600 } });
   const gateway = await site.serve();
   const nginx = await startNginx(gateway.port);

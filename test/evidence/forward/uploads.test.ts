@@ -96,7 +96,10 @@ describe('with `listener: auto`', () => {
 
   test('that end early: nothing is charged, and answer and log say why', async () => {
     await start({
-      forward: [{ ...FORWARD, body_bytes: 20 * MB, statuses: { 422: 'validation_error' } }, { ...IMPATIENT, body_bytes: 20 * MB }],
+      forward: [
+        { ...FORWARD, body_bytes: 20 * MB, statuses: { 422: 'validation_error' } },
+        { ...IMPATIENT, body_bytes: 20 * MB },
+      ],
     });
     const [, small, long] = files;
     const post = (path: string, file: UploadFile, chunked: boolean) =>
@@ -115,7 +118,11 @@ describe('with `listener: auto`', () => {
     expect(await lines(3)).toMatchObject({ status: 503, code: 'engine_unavailable' });
     expect((await post('/v1/impatient/reads-nothing', small!, false))[0]).toMatch(/"code":"engine_unavailable".* 503$/);
     expect(await lines(4)).toMatchObject({ status: 503, code: 'engine_unavailable' });
-    expect(logged(gateway, 'forward attempts failed').map(({ causes }) => causes).slice(-2)).toEqual(['reset', 'timeout']);
+    expect(
+      logged(gateway, 'forward attempts failed')
+        .map(({ causes }) => causes)
+        .slice(-2),
+    ).toEqual(['reset', 'timeout']);
     await leavesInTheMiddle(connect({ port: gateway.port, host: '127.0.0.1' }));
     expect((await lines(5))?.['code']).toMatch(/^(?:client_closed|validation_error)$/);
     await charged(0);
