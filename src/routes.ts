@@ -19,8 +19,8 @@ export const ROUTES = [
 /** The steps of a forward route; its charge and its upstream come from the configuration. */
 const FORWARD = [...AUTHENTICATED, 'admit', 'forward'] as const;
 
-export function forwardRow(method: string, path: string): RouteRow {
-  return { method, path, takesBody: false, streams: true, steps: FORWARD };
+export function forwardRow(method: string, path: string, bodyBytesMax: number): RouteRow {
+  return { method, path, takesBody: false, streamedBytesMax: bodyBytesMax, steps: FORWARD };
 }
 
 /** A page of the documentation, if it is configured to be public. It needs no key. */

@@ -12,15 +12,16 @@ interface Work {
 const delayMs = numberArgument('delay');
 
 const app = uwsApp();
-app.post('/translate', (res) => {
+app.post('/translate', (res, req) => {
   let gone = false;
+  const id = req.getHeader('x-request-id');
   res.onAborted(() => {
     gone = true;
   });
   collectBody(res, (body) => {
     const answer = translate(JSON.parse(body) as Work);
-    if (delayMs === 0) send(res, answer);
-    else setTimeout(() => gone || res.cork(() => send(res, answer)), delayMs);
+    if (delayMs === 0) send(res, id, answer);
+    else setTimeout(() => gone || res.cork(() => send(res, id, answer)), delayMs);
   });
 });
 listen(app, numberArgument('port'));
@@ -30,6 +31,8 @@ function translate({ text, target_lang: target }: Work): string {
   return `{"translations":[${translations.join(',')}]}`;
 }
 
-function send(res: HttpResponse, body: string): void {
+function send(res: HttpResponse, id: string, body: string): void {
+  // As the protocol asks: answers and requests are matched by it.
+  if (id !== '') res.writeHeader('X-Request-Id', id);
   res.writeHeader('Content-Type', 'application/json').end(body);
 }

@@ -10,7 +10,7 @@ import type { Log } from '../ports/log.ts';
 import type { Listener, ListenerOptions } from '../server/listener.ts';
 import type { Chains } from './chain.ts';
 import type { WithoutUws } from './http-library.ts';
-import { whyWithoutUws } from './http-library.ts';
+import { whyNode } from './http-library.ts';
 import { tlsOf } from './tls-in-force.ts';
 
 /** The sources of ids and time; tests pass their own. */
@@ -72,11 +72,11 @@ export async function startListener(
     idleSeconds: config.limits.idleSeconds,
     ...(config.tls === undefined ? {} : { tls: tlsOf(config)! }),
   };
-  const withoutUws = config.listener === 'auto' ? await whyWithoutUws() : undefined;
+  const withoutUws = config.listener === 'auto' ? await whyNode(config) : undefined;
   // Imported only when selected: the binary must not be needed if the other listener is used.
   const start =
     config.listener === 'node' || withoutUws !== undefined
       ? (await import('../server/node-http.ts')).startNodeListener
       : (await import('../server/uws.ts')).startUwsListener;
-  return { listener: await start(options), withoutUws: withoutUws && { why: withoutUws.why, replaced: withoutUws.replaced } };
+  return { listener: await start(options), withoutUws };
 }

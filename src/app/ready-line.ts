@@ -12,13 +12,19 @@ export interface Ready {
   readonly workers: number;
 }
 
+const CAUSES = {
+  no_binary: 'cannot be loaded',
+  replaced: 'cannot be loaded',
+  long_bodies: 'cannot hold back long bodies',
+} as const;
+
 /** Comes after the warnings about the configuration. */
 export function announceReady(log: Log, config: Config, { listenUrl, opsUrl, listening, workers }: Ready): void {
   const { sources } = config;
   for (const reason of sources.warnings) log.warn('the environment has variables that mean nothing', { reason });
   if (listening.withoutUws !== undefined) {
-    const { why, replaced } = listening.withoutUws;
-    log[replaced ? 'warn' : 'info']('listener: auto is node:http, because uWebSockets.js cannot be loaded', { reason: why });
+    const { cause, why } = listening.withoutUws;
+    log[cause === 'replaced' ? 'warn' : 'info'](`listener: auto is node:http, because uWebSockets.js ${CAUSES[cause]}`, { reason: why });
   }
   log.info(`lingate is ready on ${listenUrl}, ops on ${opsUrl}`, {
     version: versionOf(),

@@ -11,7 +11,7 @@ import { STORE_URL_FORMS, storeKindOf } from '../domain/store-url.ts';
 import { PLAIN_NAME, enginesOf } from './engine-schema.ts';
 import type { Fault } from './config-error.ts';
 import { faultsOf, join, shown } from './faults.ts';
-import { forwardFaults } from './forward.ts';
+import { forwardFaults, longBodyFaults } from './forward.ts';
 import { nearest } from './nearest.ts';
 import { formatNetworkAddress, parseNetworkAddress } from './network-address.ts';
 import { withDefaults } from './plain-schema.ts';
@@ -85,6 +85,7 @@ export function joinedFaults(config: ConfigFile, known: readonly Fault[]): Fault
     ...(sound('limits.reservation_seconds', 'limits.request_seconds') ? timeFaults(config, known) : []),
     ...(sound('store', 'plugins') ? storeFaults(config) : []),
     ...(sound('auth.vendor_names', 'forward') ? forwardFaults(config.forward, config.auth.vendor_names) : []),
+    ...(sound('listener', 'forward', 'limits.body_bytes') ? longBodyFaults(config.forward, config.listener, config.limits.body_bytes) : []),
     ...(sound('admin') ? adminFaults(config) : []),
     ...(sound('auth.vendor_names') ? vendorFaults(config.auth.vendor_names) : []),
   ];

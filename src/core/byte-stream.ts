@@ -13,6 +13,9 @@ export interface ByteSource {
   cancel(): void;
 }
 
+/** Why the rest will never arrive: its source failed, it is longer than its route allows, or its receiver took too long. */
+export type StreamFault = 'broken' | 'too_long' | 'late';
+
 /** Receives the bytes. Exactly one of `end` and `fail` is called, as the last call. */
 export interface ByteReceiver {
   /** Never empty. The receiver may keep the bytes. */
@@ -20,5 +23,5 @@ export interface ByteReceiver {
   /** All bytes have been delivered. */
   end(): void;
   /** The rest will never arrive. */
-  fail(): void;
+  fail(why: StreamFault): void;
 }

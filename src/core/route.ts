@@ -8,8 +8,11 @@ interface RouteBase {
   readonly path: string;
   /** Whether the steps need the whole body; without it, the chain starts as soon as the head has arrived. */
   readonly takesBody: boolean;
-  /** The body is not read until a step streams it through `Sink.incoming`. Not with `takesBody`. */
-  readonly streams?: boolean;
+  /**
+   * Set if a step streams the body through `Sink.incoming`; it is not read before that. The longest that the step takes, in
+   * bytes: of a body that must wait, no more is held. Not with `takesBody`.
+   */
+  readonly streamedBytesMax?: number;
   /** Defaults to problem documents. */
   readonly problemForm?: ProblemForm | undefined;
 }

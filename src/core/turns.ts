@@ -74,7 +74,7 @@ export class PacedBytes implements ByteSource {
     }
     this.#receiver = undefined;
     if (piece === 'end') receiver.end();
-    else receiver.fail();
+    else receiver.fail('broken');
   };
 
   /** A failing generator ends the answer: data in the store is corrupt. */

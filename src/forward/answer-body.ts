@@ -37,7 +37,7 @@ export class AnswerBody implements ByteSource {
   open(receiver: ByteReceiver): void {
     this.#receiver = receiver;
     // In a later turn, because the caller of `open` expects no event before it returns.
-    if (this.#over) return void setImmediate(() => receiver.fail());
+    if (this.#over) return void setImmediate(() => receiver.fail('broken'));
     this.#silence.watch();
     this.#message.on('data', (chunk: Buffer) => this.#piece(chunk));
   }
@@ -81,7 +81,7 @@ export class AnswerBody implements ByteSource {
   #fail(): void {
     if (!this.#finish()) return;
     this.#message.destroy();
-    this.#receiver?.fail();
+    this.#receiver?.fail('broken');
   }
 
   #finish(): boolean {

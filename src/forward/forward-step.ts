@@ -33,6 +33,8 @@ const ENGINE_UNAVAILABLE = refuse(
   'The service behind this route gave no usable answer; nothing was charged. Try again in a few seconds.',
 );
 
+const BODY_TOO_SLOW = refuse('validation_error', 'body: it did not arrive while its charge was reserved; send it faster or send less.');
+
 export function forwardStep(options: ForwardOptions): BodyStep {
   const fields = [...options.routes.values()].flatMap(({ requestFields }) => requestFields);
   return {
@@ -58,6 +60,7 @@ async function forward(x: Exchange, route: ForwardRoute, options: ForwardOptions
     const totalMs = untilMs === undefined ? undefined : untilMs - options.now();
     const result = await options.upstream.call(upstreamRequest(x, route, totalMs), x);
     if (result.kind === 'too_large') outcome = bodyTooLong(route.bodyBytesMax);
+    else if (result.kind === 'too_slow') outcome = BODY_TOO_SLOW;
     else outcome = result.kind === 'failed' ? result.failure : answerOf(result, route);
     if (typeof outcome !== 'string') break;
     failures.push(outcome);
@@ -133,7 +136,8 @@ function fieldsOf(headers: UpstreamAnswer['headers'], route: ForwardRoute): Head
 
 /** Values that could not be written unchanged are omitted. */
 function fieldOf(headers: UpstreamAnswer['headers'], route: ForwardRoute, name: string): string | undefined {
-  const value = route.responseFields.includes(name) ? headers[name] : undefined;
+  const given = route.responseFields.includes(name) ? headers[name] : undefined;
+  const value = typeof given === 'object' ? given.join(', ') : given;
   return value !== undefined && FIELD_VALUE.test(value) ? value : undefined;
 }
 

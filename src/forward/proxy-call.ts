@@ -1,6 +1,6 @@
 // One attempt at an upstream: adapts to the request and response objects that http-proxy-3 expects, and reports the result.
-import { EventEmitter } from 'node:events';
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
+import type { StreamFault } from '../core/byte-stream.ts';
 import type { Cancellation } from '../core/exchange.ts';
 import type { UpstreamAnswer, UpstreamFailure, UpstreamRequest, UpstreamResult } from '../ports/upstream.ts';
 import { AnswerBody, Silence } from './answer-body.ts';
@@ -21,8 +21,7 @@ const WITH_LENGTH: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 export class ProxyCall implements DoubtfulCall {
   /** The part of a request that the library reads: the method, the target, new header fields, and a body to pipe. */
   readonly request: IncomingMessage;
-  /** The few properties of a response that the library reads. Its `close` event ends the upstream request. */
-  readonly #response: ServerResponse;
+  readonly #response = new ResponseStub();
   readonly #wanted: UpstreamRequest;
   readonly #connections: KeptConnections;
   readonly #resolve: (result: UpstreamResult) => void;
@@ -31,6 +30,8 @@ export class ProxyCall implements DoubtfulCall {
   #over = false;
   #sent = false;
   #sentBytes = 0;
+  /** The upstream must first take what it was sent of the body. */
+  #awaitsDrain = false;
   /** An answer that arrived before the whole request was sent. */
   #early: UpstreamAnswer | undefined = undefined;
   #body: AnswerBody | undefined = undefined;
@@ -60,14 +61,12 @@ export class ProxyCall implements DoubtfulCall {
       on: () => undefined,
       pipe: (upstream: ClientRequest) => this.#send(upstream),
     } as unknown as IncomingMessage;
-    const standing = { headersSent: false, finished: false, writableFinished: false };
-    this.#response = Object.assign(new EventEmitter(), standing) as unknown as ServerResponse;
     cancellation.onCancel(() => this.#fail('cancelled'));
   }
 
   start(web: (request: IncomingMessage, response: ServerResponse) => void): void {
     try {
-      web(this.request, this.#response);
+      web(this.request, this.#response as unknown as ServerResponse);
     } catch {
       this.#fail('internal');
     }
@@ -87,9 +86,10 @@ export class ProxyCall implements DoubtfulCall {
     if (this.#over) return this.#body.cancel();
     if (this.#refusesIdIn(message.rawHeaders)) return;
     this.#echoed = this.#idIn(message.rawHeaders) === 'ours';
+    if (!this.#connections.vouchesFor(this.#upstream!, this.#echoed, this.#wanted.body !== undefined)) return this.#fail('unasked');
     // Without a length or chunking, a truncated body looks complete.
     if (this.#body.bytes === undefined && !/chunked/i.test(headers['transfer-encoding'] ?? '')) return this.#fail('no_length');
-    const answer: UpstreamAnswer = { kind: 'answer', status, headers: joined(headers), body: this.#body };
+    const answer: UpstreamAnswer = { kind: 'answer', status, headers, body: this.#body };
     // A failure is passed on at once, a success only after the whole request was sent.
     if (this.#sent || status >= 300) this.#succeedSoon(answer, message);
     else this.#early = answer;
@@ -161,6 +161,8 @@ export class ProxyCall implements DoubtfulCall {
   #answerOver(): void {
     clearTimeout(this.#total);
     this.#connections.calls.delete(this);
+    // The connection would wait for the rest of the body.
+    if (!this.#sent) this.#upstream?.destroy();
   }
 
   #send(upstream: ClientRequest): void {
@@ -176,16 +178,24 @@ export class ProxyCall implements DoubtfulCall {
         // The silence timeout does not run while waiting for more of the caller's body.
         if (upstream.write(bytes)) return this.#silence.rest();
         body.pause();
+        this.#awaitsDrain = true;
         this.#silence.watch();
         upstream.once('drain', () => {
           if (this.#over) return;
+          this.#awaitsDrain = false;
           this.#silence.rest();
           body.resume();
         });
       },
       end: () => this.#allSent(upstream),
-      fail: () => this.#fail('cancelled'),
+      fail: (why) => this.#bodyFailed(why),
     });
+  }
+
+  /** A body that took too long has waited for the upstream: a caller who sends nothing is refused by the listener. */
+  #bodyFailed(why: StreamFault): void {
+    if (why === 'too_long') this.#finish({ kind: 'too_large' });
+    else this.#fail(why === 'late' ? 'timeout' : 'cancelled');
   }
 
   #allSent(upstream: ClientRequest): void {
@@ -209,7 +219,8 @@ export class ProxyCall implements DoubtfulCall {
   }
 
   #expire(): void {
-    this.#fail('timeout');
+    const awaitsBody = this.#upstream !== undefined && !this.#sent && !this.#awaitsDrain;
+    this.#finish(awaitsBody ? { kind: 'too_slow' } : { kind: 'failed', failure: 'timeout' });
     this.#body?.expire();
   }
 
@@ -221,7 +232,7 @@ export class ProxyCall implements DoubtfulCall {
     this.#connections.calls.delete(this);
     this.#wanted.body?.cancel();
     this.#body?.cancel();
-    this.#response.emit('close');
+    this.#response.close();
     this.#resolve(result);
   }
 }
@@ -233,8 +244,19 @@ function framed({ method, headers, body }: UpstreamRequest): Record<string, stri
   return { ...headers, 'content-length': String(body.bytes) };
 }
 
-function joined(headers: IncomingMessage['headers']): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
-  );
+/** The few members of a response that the library uses. Closing it ends the upstream request. */
+class ResponseStub {
+  readonly headersSent = false;
+  readonly finished = false;
+  readonly writableFinished = false;
+  #onClose: (() => void) | undefined = undefined;
+
+  on(event: string, listener: () => void): this {
+    if (event === 'close') this.#onClose = listener;
+    return this;
+  }
+
+  close(): void {
+    this.#onClose?.();
+  }
 }

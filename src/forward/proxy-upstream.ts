@@ -30,12 +30,18 @@ export function openProxyUpstream(options: ProxyUpstreamOptions = {}): ProxyUpst
   const proxy = createProxyServer({ selfHandleResponse: true, toProxy: true });
   const calls = new WeakMap<IncomingMessage, ProxyCall>();
   proxy.on('proxyRes', (message: IncomingMessage, request: IncomingMessage) => calls.get(request)!.answered(message));
-  // Our own agents, because Node's global one may use a proxy from the environment. Requests with a body get a connection of
-  // their own that is closed afterwards: no body can be read as the next request, and none is lost on an idle connection that
-  // has just died.
+  // Our own agents, because Node's global one may use a proxy from the environment. These are for connections that are closed
+  // after their request.
   const single = { http: new HttpAgent(), https: new HttpsAgent() } as const;
   /** By origin; origins come from the configuration. */
   const kept = new Map<string, KeptConnections>();
+  /** Parsed once: the library would do it for each request. */
+  const targets = new Map<string, URL>();
+  const targetOf = (origin: string): URL => {
+    let target = targets.get(origin);
+    if (target === undefined) targets.set(origin, (target = new URL(origin)));
+    return target;
+  };
   const keptFor = (origin: string, secure: boolean): KeptConnections => {
     let connections = kept.get(origin);
     if (connections === undefined) {
@@ -49,10 +55,10 @@ export function openProxyUpstream(options: ProxyUpstreamOptions = {}): ProxyUpst
       new Promise((resolve) => {
         const secure = request.origin.startsWith('https:');
         const connections = keptFor(request.origin, secure);
-        const agent = keepAlive && request.body === undefined ? connections.agent : single[secure ? 'https' : 'http'];
+        const agent = keepAlive ? (request.body === undefined ? connections.agent : connections.agentForBody) : undefined;
         const call = new ProxyCall(request, cancellation, connections, resolve);
         calls.set(call.request, call);
-        const to = { target: request.origin, agent };
+        const to = { target: targetOf(request.origin), agent: agent ?? single[secure ? 'https' : 'http'] };
         call.start((asRequest, asResponse) => proxy.web(asRequest, asResponse, to, (error) => call.failed(error)));
       }),
     close() {

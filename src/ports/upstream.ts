@@ -29,13 +29,15 @@ export type UpstreamResult =
   | UpstreamAnswer
   | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
   /** The caller's body was longer than `bodyBytesMax`. */
-  | { readonly kind: 'too_large' };
+  | { readonly kind: 'too_large' }
+  /** The caller's body had not arrived when `totalMs` was over, and the upstream would have taken more of it. */
+  | { readonly kind: 'too_slow' };
 
 export interface UpstreamAnswer {
   readonly kind: 'answer';
   readonly status: number;
-  /** Lower-case names; repeated fields are joined. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** Lower-case names; a list for a repeated field. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Must be opened or cancelled. Fails if the upstream dies, stalls, or exceeds the total deadline. */
   readonly body: ByteSource;
 }

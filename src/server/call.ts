@@ -119,13 +119,14 @@ export abstract class Call implements Sink, BodyConnection {
     this.#expectBody(head, framing);
     const { gateway } = this.shared;
     const x = gateway.begin(head, this, framing.bodyBytes);
-    const { takesBody, streams } = x.route;
+    const { takesBody } = x.route;
+    const streams = x.route.streamedBytesMax !== undefined;
     // Not kept if already answered: an idle connection would hold its texts and translations in memory.
     if (this.#state === 'open') this.#exchange = x;
     if (x.outcome !== undefined || !takesBody) this.#arriving?.discard();
     else if (this.#arriving === undefined) gateway.body(x, 'none');
-    if (streams === true && x.outcome === undefined) this.#stream(framing);
-    return this.#state === 'open' && (this.#closes || this.#held !== undefined || takesBody || streams === true);
+    if (streams && x.outcome === undefined) this.#stream(framing);
+    return this.#state === 'open' && (this.#closes || this.#held !== undefined || takesBody || streams);
   }
 
   /** Holds the body in bounded memory until a step takes it. */
@@ -135,6 +136,10 @@ export abstract class Call implements Sink, BodyConnection {
     // Deferred past this turn's bytes: a body that is then complete needs no pause, and a paused connection does not report
     // disconnects.
     if (this.incoming() !== undefined) setImmediate(() => this.#incoming?.holdBack());
+  }
+
+  get bodyBytesMax(): number {
+    return this.#exchange?.route.streamedBytesMax ?? 0;
   }
 
   get bodyMs(): number {

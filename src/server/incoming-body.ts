@@ -1,11 +1,13 @@
 // A streamed request body: held back until a step takes it, then passed on at the step's pace, within its time limit.
-import type { ByteReceiver, ByteSource } from '../core/byte-stream.ts';
+import type { ByteReceiver, ByteSource, StreamFault } from '../core/byte-stream.ts';
 import { BodyCollector } from './request-message.ts';
 
 /** What a streamed body needs from its connection. */
 export interface BodyConnection {
   /** The part of a streamed body's time limit that does not depend on its length. */
   readonly bodyMs: number;
+  /** The longest body that the route takes. */
+  readonly bodyBytesMax: number;
   /** Stops reading the body; bytes already read may still arrive. */
   pauseBody(): void;
   resumeBody(): void;
@@ -13,11 +15,6 @@ export interface BodyConnection {
   bodySilent(): void;
 }
 
-/**
- * Limit on the held-back part of a body. uWebSockets.js empties the system's receive buffer even after a pause; how much that
- * holds is up to the system (`tcp_rmem`, 6 MiB by default).
- */
-const HELD_BYTES_MAX = 67_108_864;
 /** Silence timeout for callers; shorter than uWebSockets.js's own limit, so that there is an answer. */
 const SILENCE_MS = 8_000;
 const LISTEN_AGAIN_MS = 4_000;
@@ -34,6 +31,7 @@ export class IncomingBody implements ByteSource {
   /** Whether the library has delivered all of it. */
   #complete = false;
   #held: BodyCollector | undefined = undefined;
+  #isTooLong = false;
   #silence: NodeJS.Timeout | undefined = undefined;
   #patience: NodeJS.Timeout | undefined = undefined;
   #deadline: NodeJS.Timeout | undefined;
@@ -75,11 +73,11 @@ export class IncomingBody implements ByteSource {
     const receiver = this.#receiver;
     if (this.#state !== 'held' || receiver === undefined) return;
     this.#state = 'flowing';
+    if (this.#isTooLong) return this.#fail('too_long');
     const held = this.#held?.take();
     this.#held = undefined;
-    if (held === 'too_large') return this.#fail();
     // The receiver may pause again, or cancel.
-    if (held !== undefined && held !== 'none') receiver.piece(held);
+    if (held !== undefined && typeof held !== 'string') receiver.piece(held);
     if (!this.flows) return;
     if (this.#complete) return this.#end();
     this.#readOn();
@@ -114,11 +112,25 @@ export class IncomingBody implements ByteSource {
     if (this.flows) {
       this.#silence?.refresh();
       this.#receiver!.piece(borrowed ? chunk.slice() : chunk);
-    } else {
-      this.#held ??= new BodyCollector(HELD_BYTES_MAX, 0);
-      this.#held.add(chunk, borrowed);
-    }
+    } else this.#hold(chunk, borrowed);
     return true;
+  }
+
+  /**
+   * uWebSockets.js delivers more after a pause, as long as the caller's bytes fill its buffer of 512 KiB each time: from a fast
+   * caller the whole body. So all of it is held, up to what the route takes, which the configuration limits for that listener.
+   */
+  #hold(chunk: Uint8Array, borrowed: boolean): void {
+    const { bodyBytesMax } = this.#connection;
+    if (this.#receivedBytes <= bodyBytesMax) {
+      this.#held ??= new BodyCollector(bodyBytesMax, 0);
+      this.#held.add(chunk, borrowed);
+      return;
+    }
+    this.#held = undefined;
+    this.#isTooLong = true;
+    // Otherwise when a step takes it.
+    if (this.#receiver !== undefined) this.#fail('too_long');
   }
 
   /** The body is complete; `false` if nobody is waiting for it. */
@@ -150,7 +162,7 @@ export class IncomingBody implements ByteSource {
     this.#grantedSeconds = seconds;
     if (more > 0.001) this.#deadline = setTimeout(() => this.#expire(), more * 1000);
     // The caller is not the slow side.
-    else if (this.#state === 'held' && this.#receiver !== undefined) this.#fail();
+    else if (this.#state === 'held' && this.#receiver !== undefined) this.#fail('late');
     else this.#connection.bodySilent();
   }
 
@@ -165,8 +177,9 @@ export class IncomingBody implements ByteSource {
     this.#receiver!.end();
   }
 
-  #fail(): void {
-    this.drop();
-    this.#receiver!.fail();
+  /** The rest is read and dropped. */
+  #fail(why: StreamFault): void {
+    this.cancel();
+    this.#receiver!.fail(why);
   }
 }

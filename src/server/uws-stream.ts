@@ -15,6 +15,7 @@ export class SizedUwsStream implements StreamWriter {
   readonly #bytes: number;
   #head: WriteHead | undefined;
   #written = 0;
+  #watched = false;
   #rest: Uint8Array | undefined = undefined;
   #retry: NodeJS.Timeout | undefined = undefined;
   #stopped = false;
@@ -24,10 +25,6 @@ export class SizedUwsStream implements StreamWriter {
     this.#events = events;
     this.#head = head;
     this.#bytes = bytes;
-    res.onWritable(() => {
-      this.#goOn();
-      return true;
-    });
   }
 
   put(bytes: Uint8Array): boolean {
@@ -60,6 +57,7 @@ export class SizedUwsStream implements StreamWriter {
       const [ok, done] = this.#res.tryEnd(bytes, this.#bytes);
       complete = done;
       if (done) return;
+      this.#watch();
       const written = ok ? this.#written + bytes.byteLength : this.#res.getWriteOffset();
       this.#rest = ok ? undefined : bytes.subarray(written - this.#written);
       this.#written = written;
@@ -67,6 +65,16 @@ export class SizedUwsStream implements StreamWriter {
     clearTimeout(this.#retry);
     if (this.#rest !== undefined && !complete) this.#retry = setTimeout(() => this.#goOn(), RETRY_MS);
     return complete;
+  }
+
+  /** Not for an answer that is written at once, as most short ones are. */
+  #watch(): void {
+    if (this.#watched) return;
+    this.#watched = true;
+    this.#res.onWritable(() => {
+      this.#goOn();
+      return true;
+    });
   }
 
   #goOn(): void {

@@ -14,6 +14,7 @@ export const LONG = [
   'browser/console-axe',
   'browser/docs-pages',
   'faults/key-bursts',
+  'forward/long-uploads',
   'forward/memory',
   'isolation/isolation',
   'isolation/parser-cost',

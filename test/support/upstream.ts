@@ -43,10 +43,11 @@ export function sha256(bytes: Uint8Array): string {
 const PIECE_BYTES = 65_536;
 
 /**
- * The last segments of a path, after any others: `voices`, `sink` (reads the body and returns its length and hash),
+ * The last segments of a path, after any others: `voices`, `sink` (reads the body and returns its length and hash; `slow-sink`
+ * rests after each megabyte),
  * `bytes/N`, `chunked/N`, `status/N`, `dies/N` (in the middle of an answer of 4000 bytes; `dies-chunked/N` without a
  * length), `silent`, `stalls/N`, `held`, `gzip`, `no-length`, `empty`, `fields`, `early/N` (answers with that status
- * before it has read anything), `flaky` (fails once, then answers).
+ * before it has read anything), `reads-nothing`, `hangs-up` (in the middle of the body), `flaky` (fails once, then answers).
  */
 export async function startUpstream(): Promise<TestUpstream> {
   const seen: SeenRequest[] = [];
@@ -62,8 +63,10 @@ export async function startUpstream(): Promise<TestUpstream> {
     const words = url.split('?')[0]!.split('/').slice(3);
     const [verb = '', argument = '0'] = words.length === 0 ? ['voices'] : words;
     const act = (): void => answer(verb, Number(argument), { request, response, entry, held, flaked });
+    if (verb === 'reads-nothing') return;
+    if (verb === 'hangs-up') return void request.once('data', () => request.socket.destroy());
     if (verb.startsWith('early')) return act();
-    readBody(request, entry, act);
+    readBody(request, entry, verb === 'slow-sink', act);
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code?.startsWith('HPE') === true) broken.push(error.code);
@@ -90,12 +93,19 @@ export async function startUpstream(): Promise<TestUpstream> {
   };
 }
 
-function readBody(request: IncomingMessage, entry: SeenRequest, done: () => void): void {
+/** How long a slow reader rests, and after how many bytes. */
+const REST = { ms: 10, afterBytes: 1_048_576 } as const;
+
+function readBody(request: IncomingMessage, entry: SeenRequest, slowly: boolean, done: () => void): void {
   const hash = createHash('sha256');
   let bytes = 0;
   request.on('data', (chunk: Buffer) => {
+    const rests = slowly && Math.floor(bytes / REST.afterBytes) < Math.floor((bytes + chunk.byteLength) / REST.afterBytes);
     bytes += chunk.byteLength;
     hash.update(chunk);
+    if (!rests) return;
+    request.pause();
+    setTimeout(() => request.resume(), REST.ms);
   });
   request.on('error', () => undefined);
   request.on('end', () => {
@@ -116,6 +126,7 @@ function answer(verb: string, count: number, { request, response, entry, held, f
   const { socket } = request;
   switch (verb) {
     case 'sink':
+    case 'slow-sink':
       return json(response, entry.body);
     case 'bytes':
       return send(response, count, true);

@@ -3,6 +3,7 @@ import type { Config } from '../../config/config.ts';
 import { formatNetworkAddress } from '../../config/network-address.ts';
 import { withoutCredentials } from '../../domain/store-url.ts';
 import type { RoutingRule } from '../../domain/engine-routing.ts';
+import { longBodies } from '../../app/http-library.ts';
 import type { EngineSettings } from '../../config/engine-options.ts';
 import type { Command } from '../command.ts';
 import { judgedConfig } from '../judged-config.ts';
@@ -19,6 +20,7 @@ export const configCheck: Command = {
     const admin = operators === undefined ? 'off' : 'on';
     const summary = {
       ...summaryOf(config),
+      ...listenerSummaryOf(config),
       ...enginesSummaryOf(config, engines),
       admin,
       ...eventsSummaryOf(config),
@@ -42,6 +44,12 @@ function summaryOf(config: Config) {
     source_languages: config.languages.sources.length,
     target_languages: config.languages.targets.length,
   };
+}
+
+/** Only if the configuration decides it: otherwise `auto` depends on the machine. */
+function listenerSummaryOf(config: Config) {
+  const why = config.listener === 'auto' ? longBodies(config) : undefined;
+  return why === undefined ? {} : { listener: 'node:http', listener_reason: why };
 }
 
 /** Without the query of the URL, which may contain a token. */

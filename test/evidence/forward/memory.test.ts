@@ -12,6 +12,7 @@ import { LISTENERS } from '../../support/listeners.ts';
 
 const MIB = 1_048_576;
 const BYTES = 20_000_000;
+const BODY_BYTES_MAX = 33_554_432;
 const EXTRA_BYTES_MAX = 64 * MIB;
 const READ_BYTES_PER_SECOND = 10_000;
 /** Longer than uWebSockets.js waits for a caller by default. */
@@ -60,8 +61,11 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
 
 async function started(listener: 'uws' | 'node'): Promise<{ site: Site; gateway: GatewayProcess; close: () => Promise<void> }> {
   const site = await openSite();
-  const forward = [{ path: '/v1/files/*', methods: ['GET', 'POST'], target: upstream.url, body_bytes: 33_554_432, charge_characters: 1 }];
-  await site.configure({ listener, engine: { urls: [site.engine.url] }, forward });
+  const forward = [
+    { path: '/v1/files/*', methods: ['GET', 'POST'], target: upstream.url, body_bytes: BODY_BYTES_MAX, charge_characters: 1 },
+  ];
+  const limits = { body_bytes: BODY_BYTES_MAX };
+  await site.configure({ listener, engine: { urls: [site.engine.url] }, forward, limits });
   const gateway = await site.serve();
   return {
     site,

@@ -25,12 +25,12 @@ test.concurrent.for(LISTENERS)('on the %s listener', async (listener, { expect }
   await once(upstream, 'listening');
   const target = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
   const folder = await mkdtemp(join(tmpdir(), 'lingate-slow-'));
-  const forward = [{ path: '/v1/documents', methods: ['POST'], target, timeout_ms: 30_000, body_bytes: 8_000_000, charge_characters: 7 }];
+  const forward = [{ path: '/v1/documents', methods: ['POST'], target, timeout_ms: 30_000, charge_characters: 7 }];
   const gateway = await startGateway({
     listener,
     store: `sqlite:${folder}/lingate.db`,
     engineUrls: [target],
-    config: { forward, limits: { request_seconds: 60 } },
+    config: { forward, limits: { request_seconds: 60, body_bytes: 8_000_000 } },
   });
   const team = await gateway.team();
   const headers = { authorization: `Bearer ${team.key}` };

@@ -45,11 +45,13 @@ export async function startNeighbours(kind: 'sqlite' | 'redis', noisyPerSecond: 
   const place = await storePlace(kind);
   const file = join(place.folder, 'lingate.yaml');
   const target = `http://127.0.0.1:${enginePort}`;
-  const forward = [{ path: '/v1/files', methods: ['GET', 'POST'], target, body_bytes: 16_777_216, request_fields: ['content-type'] }];
+  // Of the same length for all routes: otherwise `listener: auto` would be node:http.
+  const limits = { body_bytes: 16_777_216 };
+  const forward = [{ path: '/v1/files', methods: ['GET', 'POST'], target, request_fields: ['content-type'] }];
   const azure = { module: 'lingate/plugins/azure-v3', options: { root: false } };
   const plugins = [{ module: 'lingate/plugins/deepl-v2' }, { module: 'lingate/plugins/libretranslate' }, azure];
   // JSON is valid YAML.
-  await writeFile(file, JSON.stringify({ forward, plugins }));
+  await writeFile(file, JSON.stringify({ forward, limits, plugins }));
   const args = ['serve', '--config', file, '--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0', '--store', place.url, '--engine-url', target];
   const gateway = await startGatewayProcess({ args });
   const store = await openBeside(place.url);

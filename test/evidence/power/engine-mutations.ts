@@ -6,6 +6,7 @@ const TURNS: TestRun = { file: 'test/unit/engines/http1/team-turns.test.ts' };
 const KEPT: TestRun = { file: 'test/unit/forward/kept-connections.test.ts' };
 const BOUNDS: TestRun = { file: 'test/unit/engines/answer-bounds.test.ts' };
 const PATHS: TestRun = { file: 'test/unit/core/plain-path.test.ts' };
+const BODY: TestRun = { file: 'test/unit/server/incoming-body.test.ts' };
 const STREAMING: TestRun = { file: 'test/unit/server/streaming.test.ts', names: 'trickles in' };
 
 function bug(name: string, file: string, find: string, replace: string, ...caughtBy: TestRun[]): Mutation {
@@ -82,5 +83,51 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
     KEPT,
   ),
   bug('escapes are decoded once', 'core/plain-path.ts', 'if (next === decoded) return true;', 'return true;', PATHS),
+  bug(
+    'uWebSockets.js is given long bodies',
+    'app/http-library.ts',
+    'if (long.length === 0) return undefined;',
+    'if (long.length >= 0) return undefined;',
+    { file: 'test/unit/cli/process.test.ts', names: 'long bodies' },
+  ),
+  bug('`listener: uws` takes long bodies', 'config/forward.ts', "if (listener !== 'uws') return [];", 'return [];', {
+    file: 'test/unit/config/forward.test.ts',
+  }),
+  bug(
+    'a body that waits is held however long it is',
+    'server/incoming-body.ts',
+    'if (this.#receivedBytes <= bodyBytesMax) {',
+    'if (true) {',
+    BODY,
+  ),
+  bug(
+    'a body that its upstream takes too slowly was broken',
+    'server/incoming-body.ts',
+    "this.#fail('late');",
+    "this.#fail('broken');",
+    BODY,
+  ),
+  bug(
+    'a late body is its upstream’s fault',
+    'forward/proxy-call.ts',
+    "this.#finish(awaitsBody ? { kind: 'too_slow' } :",
+    'this.#finish(',
+    KEPT,
+  ),
+  bug(
+    'every upstream gets bodies on used connections',
+    'forward/kept-connections.ts',
+    'if (this.#repeatsIds !== true) return undefined;',
+    '',
+    KEPT,
+  ),
+  bug('an answer without an id counts after a body', 'forward/kept-connections.ts', 'kept.hadBody && !repeatsId;', 'false;', KEPT),
+  bug(
+    'bodies are sent on connections however long idle',
+    'forward/kept-connections.ts',
+    'if ((this.#kept.get(socket)?.idleSinceMs ?? Infinity) < oldestMs) socket.destroy();',
+    'void [socket, oldestMs];',
+    KEPT,
+  ),
   bug('a streamed body has no deadline', 'server/incoming-body.ts', 'else this.#connection.bodySilent();\n  }', '\n  }', STREAMING),
 ];

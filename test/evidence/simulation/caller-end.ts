@@ -40,6 +40,7 @@ export class CallerEnd implements Sink {
     if (terms.body === undefined) return;
     this.#incoming = new IncomingBody(terms.body.announcedBytes, {
       bodyMs: terms.gateway.requestMs,
+      bodyBytesMax: Infinity,
       pauseBody: () => undefined,
       resumeBody: () => undefined,
       bodySilent: () => this.breakBody(),

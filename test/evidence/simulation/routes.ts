@@ -117,7 +117,7 @@ function forwarded(world: World, known: readonly Step[], admit: Step): RouteSpec
     method: route.methods[0]!,
     path: route.path,
     takesBody: false,
-    streams: true,
+    streamedBytesMax: BODY_BYTES_MAX,
     steps: [...known, chargedAdmission(admit, route), step],
   }));
 }

@@ -71,7 +71,7 @@ export class UpstreamBody implements ByteSource {
 
   /** In a later turn: the caller of `open` expects no event before it returns. */
   #tellFailure(receiver: ByteReceiver): void {
-    this.#world.time.after(this.#process, 0, () => receiver.fail());
+    this.#world.time.after(this.#process, 0, () => receiver.fail('broken'));
   }
 
   #goOn(): void {

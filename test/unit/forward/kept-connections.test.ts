@@ -1,6 +1,6 @@
 // Forward routes: to which request an answer belongs, and how an upstream that sends unexpected bytes is treated from then on.
 import { afterEach, describe, expect, test } from 'vitest';
-import type { ByteReceiver } from '../../../src/core/byte-stream.ts';
+import type { ByteReceiver, ByteSource, StreamFault } from '../../../src/core/byte-stream.ts';
 import { openProxyUpstream } from '../../../src/forward/proxy-upstream.ts';
 import type { ProxyUpstream } from '../../../src/forward/proxy-upstream.ts';
 import { lengthAnswer, RawEngine, rested } from '../engines/raw-engine.ts';
@@ -18,10 +18,26 @@ interface Scene {
   nowMs: number;
   /** The status and the whole body, or the failure; `broken` in the middle of an answer. */
   readonly get: (path?: string, checkIds?: boolean) => Promise<string>;
+  /** The same for a POST, whose body is `hello`. */
+  readonly post: (path?: string, body?: ByteSource, totalMs?: number) => Promise<string>;
 }
 
 const idOf = ({ received }: RawConnection): string => [...received.matchAll(/^x-request-id: (.*)\r$/gim)].at(-1)?.[1] ?? '';
-const pathOf = ({ received }: RawConnection): string => [...received.matchAll(/^GET (\S+) /gm)].at(-1)?.[1] ?? '';
+const pathOf = ({ received }: RawConnection): string => [...received.matchAll(/(?:GET|POST) (\S+) HTTP/g)].at(-1)?.[1] ?? '';
+
+const withId = (connection: RawConnection): void =>
+  void connection.socket.write(lengthAnswer(pathOf(connection), `X-Request-Id: ${idOf(connection)}\r\n`));
+
+/** A body of five bytes; `how` it ends. */
+function hello(how: 'end' | StreamFault = 'end'): ByteSource {
+  const nothing = (): void => undefined;
+  const deliver = (receiver: ByteReceiver): void => {
+    receiver.piece(Buffer.from('hello'));
+    if (how === 'end') receiver.end();
+    else receiver.fail(how);
+  };
+  return { bytes: how === 'end' ? 5 : undefined, open: deliver, pause: nothing, resume: nothing, cancel: nothing };
+}
 
 async function scene(keepAlive = true): Promise<Scene> {
   const target = await new RawEngine().listen();
@@ -31,9 +47,9 @@ async function scene(keepAlive = true): Promise<Scene> {
   const made = { target, told, nowMs: 1_000_000 };
   const upstream = openProxyUpstream({ keepAlive, nowMs: () => made.nowMs, onUnasked: (_origin, begins) => void told.push(begins) });
   open.push(target, upstream);
-  const get = async (path = '/a', checkIds = true): Promise<string> => {
-    const request = { method: 'GET', origin: `http://127.0.0.1:${target.port}`, target: path, body: undefined, bodyBytesMax: 0 } as const;
-    const more = { headers: { 'x-request-id': `id-${++calls}` }, silenceMs: 5000, totalMs: undefined, checkIds };
+  const ask = async (method: string, path: string, checkIds: boolean, body?: ByteSource, totalMs?: number): Promise<string> => {
+    const request = { method, origin: `http://127.0.0.1:${target.port}`, target: path, body, bodyBytesMax: 5 };
+    const more = { headers: { 'x-request-id': `id-${++calls}` }, silenceMs: 5000, totalMs, checkIds };
     const result = await upstream.call({ ...request, ...more }, { cancelled: false, onCancel: () => undefined });
     if (result.kind !== 'answer') return result.kind === 'failed' ? result.failure : result.kind;
     const pieces: Uint8Array[] = [];
@@ -48,7 +64,9 @@ async function scene(keepAlive = true): Promise<Scene> {
     await rested();
     return how === 'whole' ? `${result.status} ${Buffer.concat(pieces).toString()}` : how;
   };
-  return Object.assign(made, { upstream, get });
+  const get = (path = '/a', checkIds = true): Promise<string> => ask('GET', path, checkIds);
+  const post = (path = '/a', body: ByteSource = hello(), totalMs?: number): Promise<string> => ask('POST', path, true, body, totalMs);
+  return Object.assign(made, { upstream, get, post });
 }
 
 const requests = ({ target }: Scene): number[] => target.connections.map((connection) => connection.requests);
@@ -161,5 +179,76 @@ describe('after unexpected bytes', () => {
     expect(results).toEqual(['unasked', 'broken', 'unasked']);
     fresh![1].socket.write(lengthAnswer('yes'));
     expect(await asked[PATHS.indexOf(fresh![0])]).toBe('200 yes');
+  });
+});
+
+describe('a request with a body', () => {
+  test('gets a connection of its own, which is closed afterwards, while answers do not repeat ids', async () => {
+    const made = await scene();
+    for (const path of ['/1', '/2', '/3']) expect(await made.post(path)).toBe(`200 ${path}`);
+    expect(requests(made)).toEqual([1, 1, 1]);
+    await made.target.until(() => made.target.open === 0);
+    expect(made.target.connections[0]!.received).toMatch(/^Connection: close\r$/im);
+  });
+
+  test('shares connections with others once answers repeat ids, until one does not', async () => {
+    const made = await scene();
+    const { target, get, post } = made;
+    target.respond = withId;
+    for (const ask of [post, get, post, get, post]) expect(await ask('/a')).toBe('200 /a');
+    expect(requests(made)).toEqual([1, 4]);
+    target.respond = (connection) => void connection.socket.write(lengthAnswer(pathOf(connection)));
+    // Whether it is the answer to this request cannot be known.
+    expect(await post('/b')).toBe('unasked');
+    made.nowMs += 60_000;
+    target.respond = withId;
+    for (const path of ['/c', '/d']) expect(await post(path)).toBe(`200 ${path}`);
+    expect(requests(made)).toEqual([1, 5, 1, 1]);
+    expect(made.told).toEqual([true]);
+  });
+
+  test('is not sent on a connection that has been idle for more than a second', async () => {
+    const made = await scene();
+    made.target.respond = withId;
+    for (const ask of [made.get, made.post]) expect(await ask('/a')).toBe('200 /a');
+    made.nowMs += 1001;
+    expect(await made.post('/b')).toBe('200 /b');
+    made.nowMs += 999;
+    expect(await made.post('/c')).toBe('200 /c');
+    expect(requests(made)).toEqual([2, 2]);
+    expect(made.told).toEqual([]);
+  });
+
+  test('answered before its end leaves no connection', async () => {
+    const made = await scene();
+    const { target, get, post } = made;
+    target.respond = withId;
+    expect(await get('/a')).toBe('200 /a');
+    const held = { ...hello(), open: (receiver: ByteReceiver) => receiver.piece(Buffer.from('hel')) };
+    const asked = post('/b', held);
+    const [connection] = target.connections;
+    await target.until(() => connection!.received.endsWith('hel'));
+    connection!.socket.write(`HTTP/1.1 400 Bad Request\r\nX-Request-Id: ${idOf(connection!)}\r\nContent-Length: 0\r\n\r\n`);
+    expect(await asked).toBe('400 ');
+    await target.until(() => target.open === 0);
+  });
+
+  test('that does not arrive in time is told apart from a silent upstream', async () => {
+    const { target, post } = await scene();
+    const begun = { ...hello(), open: (receiver: ByteReceiver) => receiver.piece(Buffer.from('hel')) };
+    expect(await post('/a', begun, 100)).toBe('too_slow');
+    target.respond = () => undefined;
+    expect(await post('/a', hello(), 100)).toBe('timeout');
+    await target.until(() => target.open === 0);
+  });
+
+  test.each([
+    ['broken', 'cancelled'],
+    ['late', 'timeout'],
+    ['too_long', 'too_large'],
+  ] as const)('whose body is %s fails as %s', async (how, failure) => {
+    const { target, post } = await scene();
+    expect(await post('/a', hello(how))).toBe(failure);
+    await target.until(() => target.open === 0);
   });
 });

@@ -81,6 +81,6 @@ class Flow implements ByteSource {
   #finish(): void {
     this.#over = true;
     if (this.#ends) this.#receiver!.end();
-    else this.#receiver!.fail();
+    else this.#receiver!.fail('broken');
   }
 }

@@ -41,9 +41,9 @@ export function testRoutes(watch: Step, waiting: ((outcome: Outcome) => void)[])
       '/wait',
       body(() => new Promise((resolve) => waiting.push(resolve))),
     ),
-    { ...route('POST', '/read', body(readSlowly), false), streams: true },
-    { ...route('POST', '/read-later', [watch, later, ...body(readSlowly).slice(1)], false), streams: true },
-    { ...route('POST', '/hold-up', body(holdUp), false), streams: true },
+    { ...route('POST', '/read', body(readSlowly), false), streamedBytesMax: STREAMED_BYTES_MAX },
+    { ...route('POST', '/read-later', [watch, later, ...body(readSlowly).slice(1)], false), streamedBytesMax: STREAMED_BYTES_MAX },
+    { ...route('POST', '/hold-up', body(holdUp), false), streamedBytesMax: STREAMED_BYTES_MAX },
     {
       ...route(
         'POST',
@@ -51,7 +51,7 @@ export function testRoutes(watch: Step, waiting: ((outcome: Outcome) => void)[])
         body(() => new Promise(() => undefined)),
         false,
       ),
-      streams: true,
+      streamedBytesMax: STREAMED_BYTES_MAX,
     },
     {
       ...route(
@@ -60,9 +60,9 @@ export function testRoutes(watch: Step, waiting: ((outcome: Outcome) => void)[])
         body(async () => Promise.resolve(refuse('validation_error', 'No.'))),
         false,
       ),
-      streams: true,
+      streamedBytesMax: STREAMED_BYTES_MAX,
     },
-    { ...route('GET', '/flow', body(flow), false), streams: true },
+    { ...route('GET', '/flow', body(flow), false), streamedBytesMax: STREAMED_BYTES_MAX },
     route('POST', '/echo', body(echo)),
     route(
       'POST',
@@ -115,6 +115,8 @@ export function testRoutes(watch: Step, waiting: ((outcome: Outcome) => void)[])
 }
 
 /** Waits like an authentication, while the body is held back. */
+const STREAMED_BYTES_MAX = 67_108_864;
+
 const later: BodyStep = {
   kind: 'body',
   name: 'later',
