@@ -55,4 +55,14 @@ export const EVENT_MUTATIONS: readonly Mutation[] = [
     edits: [{ file: 'src/runtime/webhook.ts', find: '`${id}.${timestamp}.${body}`', replace: '`${id}.${body}`' }],
     caughtBy: [{ file: 'test/unit/runtime/webhook.test.ts' }],
   },
+  {
+    name: 'an event waits until the body of an earlier answer has ended',
+    edits: [{ file: 'src/runtime/webhook.ts', find: '      oldest.destroy();\n', replace: '' }],
+    caughtBy: [{ file: 'test/unit/runtime/webhook.test.ts', names: 'the status is enough' }],
+  },
+  {
+    name: 'a receiver may send interim answers for as long as it likes',
+    edits: [{ file: 'src/runtime/webhook.ts', find: 'if (++interim > INTERIM_ANSWERS_MAX) sent.destroy();', replace: 'interim++;' }],
+    caughtBy: [{ file: 'test/unit/runtime/webhook.test.ts', names: 'hostile answers' }],
+  },
 ];
