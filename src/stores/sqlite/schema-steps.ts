@@ -186,6 +186,11 @@ CREATE TABLE key_limits (
 CREATE INDEX key_limits_by_team ON key_limits (team);
 `;
 
+/** Counts the events of a team's changes, which may fall within one millisecond. */
+const EVENT_SERIALS = `
+ALTER TABLE books ADD COLUMN event_serial INTEGER NOT NULL DEFAULT 0 CHECK (event_serial ${WHOLE});
+`;
+
 /** SQL, or a function for what SQL alone cannot do. */
 export type SchemaStep = string | ((database: DatabaseSync) => void);
 
@@ -201,6 +206,7 @@ export const MIGRATIONS: readonly SchemaStep[] = [
   OUTBOX,
   AUDIT,
   KEY_LIMITS,
+  EVENT_SERIALS,
 ];
 
 /** The version of this schema. */

@@ -30,6 +30,29 @@ export const EVENT_MUTATIONS: readonly Mutation[] = [
     caughtBy: [{ ...KEPT, names: 'Redis.*a changed key is recorded' }],
   },
   {
+    name: 'SQLite: changes within a millisecond share an event',
+    edits: [
+      {
+        file: 'src/stores/sqlite/sqlite-events.ts',
+        find: 'SET event_serial = event_serial + 1',
+        replace: 'SET event_serial = event_serial',
+      },
+    ],
+    caughtBy: [{ ...KEPT, names: 'SQLite.*within a millisecond' }],
+  },
+  {
+    name: 'Redis: changes within a millisecond share an event',
+    edits: [{ file: 'src/stores/redis/lua/outbox.lua', find: "digits(call('HINCRBY', key, 'changes', 1))", replace: "'1'" }],
+    caughtBy: [{ ...KEPT, names: 'Redis.*within a millisecond' }],
+  },
+  {
+    name: 'periods that begin within a millisecond share their events',
+    edits: [
+      { file: 'src/domain/event-rules.ts', find: '`${teamId}-period-${startMs}-${number}`', replace: '`${teamId}-period-${startMs}`' },
+    ],
+    caughtBy: [{ ...KEPT, names: 'SQLite.*begin within a millisecond' }],
+  },
+  {
     name: 'SQLite: a period without a charged character is told',
     edits: [{ file: 'src/stores/sqlite/periods.ts', find: 'nullif(sum(characters), 0)', replace: 'sum(characters)' }],
     caughtBy: [{ ...KEPT, names: 'SQLite' }],

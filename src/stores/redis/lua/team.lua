@@ -110,7 +110,7 @@ do
   -- Called when a period is final, once for each with any usage, with its record; the same call makes the writes.
   function closed_periods.keep(team_key, of, record, at_ms)
     call('HSET', beside(team_key, 'periods'), digits(of), record)
-    local id = events.team_of(team_key) .. '-period-' .. digits((parse(CLOSED_ENDS, record)))
+    local id = events.team_of(team_key) .. '-period-' .. digits((parse(CLOSED_ENDS, record))) .. '-' .. digits(of)
     events.keep(team_key, id, at_ms, 'period', { digits(of), record })
   end
 
