@@ -73,6 +73,7 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
             glossaries: serving.glossaries,
             history: serving.history,
             audit: serving.audit,
+            idempotency: serving.idempotency,
             processes: async () => ({ expected: 1, states: [serving.state()] }),
           },
     docsOnOps,

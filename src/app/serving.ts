@@ -21,6 +21,7 @@ import { documentationStep } from './public-docs.ts';
 import { documentRouteNames } from './route-rows.ts';
 import { openSettlements, settle, settleWithinMs } from './settling.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
+import type { IdempotencyRecords } from '../ports/idempotency.ts';
 import type { GlossaryCache, GlossaryStore } from '../ports/glossary-store.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 import type { Outbox } from '../ports/outbox.ts';
@@ -49,6 +50,7 @@ export interface Serving {
   readonly history: UsageHistory | undefined;
   readonly outbox: Outbox | undefined;
   readonly audit: AuditLog | undefined;
+  readonly idempotency: IdempotencyRecords | undefined;
   /** For operators: without the routes' limits and cache. */
   readonly glossaries: GlossaryStore;
   /** What this process reports to the operator. */
@@ -84,6 +86,7 @@ class OpenServing implements Serving {
   readonly history: UsageHistory | undefined;
   readonly outbox: Outbox | undefined;
   readonly audit: AuditLog | undefined;
+  readonly idempotency: IdempotencyRecords | undefined;
   /** For operators: without the routes' limits and cache. */
   readonly glossaries: GlossaryStore;
   readonly #opened: Opened;
@@ -110,6 +113,7 @@ class OpenServing implements Serving {
     this.history = opened.store.history;
     this.outbox = opened.store.outbox;
     this.audit = opened.store.audit;
+    this.idempotency = opened.store.idempotency;
     this.glossaries = opened.store.glossaries;
     const { config, engines, settings, output, down } = opened;
     const forgetting = forgettingOf(opened);
