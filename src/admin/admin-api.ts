@@ -102,7 +102,8 @@ export class AdminApi {
         return repeated(result.answer, requestId);
       case 'running':
         return this.#problem(STILL_RUNNING, requestId);
-      default:
+      case 'other_request':
+      case 'unavailable':
         return this.#problem(refusalOf(result), requestId);
     }
   }

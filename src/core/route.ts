@@ -10,6 +10,8 @@ interface RouteBase {
   readonly takesBody: boolean;
   /** The body is not read until a step streams it through `Sink.incoming`. Not with `takesBody`. */
   readonly streams?: boolean;
+  /** Its replies are the same for everybody and have a validator (`validated`): they may be stored, and are revalidated. */
+  readonly revalidated?: boolean;
   /** Defaults to problem documents. */
   readonly problemForm?: ProblemForm | undefined;
 }

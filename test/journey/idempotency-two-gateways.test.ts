@@ -33,7 +33,7 @@ const STORES = [
     dump: async (url: string): Promise<string> => {
       const redis = new Redis(url);
       const texts = await Promise.all(
-        (await redis.keys('*')).map(async (key) => `${key} ${(await redis.dumpBuffer(key))!.toString('latin1')}`),
+        (await redis.keys('*')).map(async (key) => `${key} ${(await redis.dumpBuffer(key)).toString('latin1')}`),
       );
       redis.disconnect();
       return texts.join('\n');

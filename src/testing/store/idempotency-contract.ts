@@ -66,8 +66,8 @@ export function idempotencyContract(it: AddStoreCase, subject: Subject): void {
     await here().release(claim, 'repeat');
     expect(await there().claim({ ...claim, holder: 'b', recordId: newId() })).toEqual(claimed(claim.recordId));
     await there().release({ ...claim, holder: 'b' }, 'forget');
-    const new_ = { ...claim, request: 'another', recordId: newId() };
-    expect(await here().claim(new_)).toEqual(claimed(new_.recordId));
+    const fresh = { ...claim, request: 'another', recordId: newId() };
+    expect(await here().claim(fresh)).toEqual(claimed(fresh.recordId));
   });
 
   it('is remembered for a day from the first claim, by the store’s clock', async () => {

@@ -20,7 +20,7 @@ export const OPERATOR_MUTATIONS: readonly Mutation[] = [
     'key',
     ONCE('each operator has Idempotency-Keys'),
   ),
-  bug('an answer that is repeated has its secret', 'admin/admin-routes.ts', ", shownOnce: 'key' }", ' }', ONCE('a key is created once')),
+  bug('an answer that is repeated has its secret', 'admin/admin-routes.ts', "    shownOnce: 'key',\n", '', ONCE('a key is created once')),
   bug(
     'a request of a dead process is run with a new id',
     'stores/sqlite/sqlite-idempotency.ts',

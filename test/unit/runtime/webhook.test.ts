@@ -116,10 +116,12 @@ const raw = (bytes: string, endlessly = false): Promise<string> =>
         if (!seen.includes(MESSAGE.body.slice(0, 9))) return;
         seen = '';
         const more = (): void => {
-          while (!socket.destroyed && socket.write(bytes) && endlessly);
+          while (!socket.destroyed && socket.write(bytes));
         };
-        if (endlessly) socket.on('drain', more);
+        if (!endlessly) return void socket.write(bytes);
+        socket.on('drain', more);
         more();
+        return undefined;
       });
     }),
   );
