@@ -110,7 +110,7 @@ function replacedHeaders(fields: DocHeaders = {}): OpenApiNode {
       name,
       { description, required: true, schema: { type: 'string', const: example }, example },
     ]),
-  ) as OpenApiNode;
+  );
 }
 
 /** TypeBox's own markers are not enumerable: what remains is JSON Schema. */
