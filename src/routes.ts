@@ -25,7 +25,7 @@ export function forwardRow(method: string, path: string, bodyBytesMax: number): 
 
 /** A page of the documentation, if it is configured to be public. It needs no key. */
 export function documentRow(path: string): RouteRow {
-  return get(path, ['access-log', 'shed', 'documentation']);
+  return { ...get(path, ['access-log', 'shed', 'documentation']), revalidated: true };
 }
 
 /** The names of the gateway's steps, which a plugin may use in `after`. */

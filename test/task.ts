@@ -36,6 +36,7 @@ export const TASKS = {
   soak: { what: 'one long run with mixed requests', file: 'test/evidence/load/soak.ts' },
   bench: { what: 'the gateway beside its peers', file: 'bench/main.ts' },
   'bench:curves': { what: 'what a request costs as one parameter grows', file: 'bench/curves.ts' },
+  'bench:keyless': { what: 'what the routes that need no key cost, beside a 401', file: 'bench/keyless.ts' },
   'bench:ledger': { what: 'what the ledger costs Redis and the driver', file: 'bench/ledger.ts' },
   'bench:teams': { what: 'what operators wait for with 100,000 teams', file: 'bench/teams.ts' },
   'bench:history': { what: 'what a year of usage days takes in each store', file: 'bench/history.ts' },

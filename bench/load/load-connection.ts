@@ -89,7 +89,8 @@ export class LoadConnection {
   #take(piece: string): void {
     const text = this.#parts === '' ? piece : this.#parts + piece;
     const headEnd = text.indexOf('\r\n\r\n');
-    const length = headEnd === -1 ? undefined : LENGTH.exec(text)?.[1];
+    // A 304 has neither body nor length.
+    const length = headEnd === -1 ? undefined : this.#expected.status === 304 ? '0' : LENGTH.exec(text)?.[1];
     if (headEnd !== -1 && length === undefined) {
       this.#answered(`an answer without Content-Length: ${text.slice(0, 200)}`);
       return;

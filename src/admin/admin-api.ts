@@ -4,6 +4,8 @@ import { refuse } from '../core/problem.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { shownWord } from '../domain/caller-words.ts';
+import { canonicalUlid } from '../domain/ulid.ts';
+import type { IdempotencyRecords } from '../ports/idempotency.ts';
 import type { Log } from '../ports/log.ts';
 import type { ChangeOnce } from '../ports/team-registry.ts';
 import { adminHandlers } from './admin-handlers.ts';
@@ -11,14 +13,17 @@ import type { HandlerParts, Input } from './admin-handlers.ts';
 import { headerOf, match, readBody } from './admin-input.ts';
 import type { AdminRequest } from './admin-input.ts';
 import type { AdminOperations } from './admin-operations.ts';
-import { bugRefusal, KEY_OF_ANOTHER, MAY_ONLY_READ, WAIT, WRONG_TOKEN } from './admin-refusals.ts';
-import { ADMIN_PREFIX } from './admin-routes.ts';
+import { bugRefusal, MAY_ONLY_READ, refusalOf, STILL_RUNNING, WAIT, WRONG_TOKEN } from './admin-refusals.ts';
+import { ADMIN_PREFIX, REPLAYED } from './admin-routes.ts';
 import type { AdminRoute } from './admin-routes.ts';
 import type { GlossaryOperations } from './glossary-operations.ts';
-import { IDEMPOTENCY_KEY, IdempotentAnswers } from './idempotency.ts';
+import { IDEMPOTENCY_KEY } from './idempotency.ts';
 import type { Fate } from './idempotency.ts';
+import { IdempotentRequests } from './idempotent-requests.ts';
+import type { Ran } from './idempotent-requests.ts';
 import { actorOf } from './operators.ts';
 import type { KnownOperator, SignInAttempts } from './operators.ts';
+import { ProcessRequests } from './process-requests.ts';
 import type { Download } from './usage-csv.ts';
 
 export interface AdminAnswer {
@@ -36,6 +41,8 @@ export interface AdminApiOptions extends Omit<HandlerParts, 'forgetAnswers'> {
   readonly attempts: SignInAttempts;
   /** Called for each problem, because the documentation's URL is only known once every listener is open. */
   readonly problems: () => ProblemWriter;
+  /** `undefined` if the store, from a plugin, remembers no requests. */
+  readonly idempotency: IdempotencyRecords | undefined;
   readonly log: Log;
   readonly newId: () => string;
   /** A monotonic clock in milliseconds. */
@@ -53,14 +60,16 @@ export class AdminApi {
   readonly prefix = ADMIN_PREFIX;
   readonly bodyBytesMax = 16_384;
   readonly #options: AdminApiOptions;
-  readonly #answered: IdempotentAnswers<AdminAnswer>;
+  readonly #requests: IdempotentRequests;
   readonly #handlers: ReturnType<typeof adminHandlers>;
 
   constructor(options: AdminApiOptions) {
     this.#options = options;
-    this.#answered = new IdempotentAnswers({ fateOf, newId: options.newId, now: options.now });
-    // Earlier answers about a deleted team would stay in memory for an hour.
-    const forgetAnswers = (teamId: string): void => this.#answered.forget(({ body }) => body.includes(teamId));
+    const { idempotency, now } = options;
+    const ownRecords = new ProcessRequests(now);
+    this.#requests = new IdempotentRequests({ records: idempotency ?? ownRecords, now });
+    // Stores do it themselves.
+    const forgetAnswers = (teamId: string): void => ownRecords.forgetTeam(teamId);
     this.#handlers = adminHandlers({ ...options, forgetAnswers });
   }
 
@@ -75,15 +84,28 @@ export class AdminApi {
     if (!looks && operator.role !== 'manage') return this.#problem(MAY_ONLY_READ, requestId);
     const run = (id?: string, once?: ChangeOnce) => this.#run(route, parameter, request, { operator, requestId, id, once });
     const key = headerOf(request, 'idempotency-key');
-    if (key === undefined || looks) return run();
+    if (key === undefined || looks) return (await run()).answer;
     if (!IDEMPOTENCY_KEY.test(key)) {
       return this.#problem(refuse('validation_error', 'Idempotency-Key: must be 1 to 128 printable characters without spaces.'), requestId);
     }
     const what = `${request.method} ${request.path}?${request.query.toString()}\n${request.body.toString('latin1')}`;
-    // The answers that a process keeps are lost with it, and other processes do not have them: changes of money are remembered in the store too.
-    const once = { id: hash('sha256', key, 'hex'), request: hash('sha256', what, 'base64') };
-    const answer = await this.#answered.run(key, what, (id) => run(id, once));
-    return answer === 'mismatch' ? this.#problem(KEY_OF_ANOTHER, requestId) : answer;
+    // By the operator's name: nobody gets the answers of others, and a token can be replaced. Names have no line feed.
+    const once = { id: hash('sha256', `${operator.name}\n${key}`, 'hex'), request: hash('sha256', what, 'base64') };
+    const recordId = this.#options.newId();
+    const teamId = teamOf(route, parameter, recordId);
+    // If an answer was never kept, a change of a team is still made once, because the store remembers it with the change.
+    const result = await this.#requests.run({ ...once, recordId, teamId }, (id) => run(id, once));
+    switch (result.kind) {
+      case 'ran':
+        return result.answer;
+      case 'answered':
+        return repeated(result.answer, requestId);
+      case 'running':
+        return this.#problem(STILL_RUNNING, requestId);
+      case 'other_request':
+      case 'unavailable':
+        return this.#problem(refusalOf(result), requestId);
+    }
   }
 
   tooLarge(request: Pick<AdminRequest, 'headers' | 'remoteAddress'>): AdminAnswer {
@@ -104,26 +126,26 @@ export class AdminApi {
     parameter: string,
     request: AdminRequest,
     { operator, requestId, id, once }: RequestContext,
-  ): Promise<AdminAnswer> {
+  ): Promise<Ran<AdminAnswer>> {
     const actor = actorOf('admin', operator, request.remoteAddress);
     try {
       const input = this.#inputOf(route, parameter, request);
       const operations = this.#options.operations.as(actor);
       const glossaries = this.#options.glossaries.as(actor);
       const handled = 'kind' in input ? input : await this.#handlers[route.id]({ ...input, operations, glossaries, id, once });
-      if ('kind' in handled) return handled.kind === 'download' ? fileOf(handled, requestId) : this.#problem(handled, requestId);
+      if ('kind' in handled) return ran(handled.kind === 'download' ? fileOf(handled, requestId) : this.#problem(handled, requestId));
       if (handled.audit !== undefined) {
         this.#options.log.info('audit', { action: route.id, ...handled.audit, actor, request_id: requestId });
       }
-      if (route.answer === undefined) return emptyAnswer(handled.value as { readonly replicated?: boolean }, requestId);
-      return {
-        status: route.status,
-        contentType: 'application/json',
-        body: JSON.stringify(handled.value),
-        headers: { 'X-Request-Id': requestId },
-      };
+      // The record of a deletion must not name the team.
+      const teamId = route.answer === undefined ? undefined : handled.audit?.['team_id'];
+      const { status, shownOnce } = route;
+      if (route.answer === undefined) return ran(emptyAnswer(handled.value as { readonly replicated?: boolean }, requestId));
+      const headers = { 'X-Request-Id': requestId };
+      const answer = { status, contentType: 'application/json', body: JSON.stringify(handled.value), headers };
+      return ran(answer, shownOnce === undefined ? answer.body : withoutMember(handled.value, shownOnce), teamId);
     } catch (error) {
-      return this.#problem(bugRefusal(this.#options.log, requestId, `admin ${route.id}`, error), requestId);
+      return ran(this.#problem(bugRefusal(this.#options.log, requestId, `admin ${route.id}`, error), requestId));
     }
   }
 
@@ -162,6 +184,28 @@ function emptyAnswer({ replicated }: { readonly replicated?: boolean }, requestI
 
 function fileOf({ contentType, disposition, pieces }: Download, requestId: string): AdminAnswer {
   return { status: 200, contentType, body: '', pieces, headers: { 'X-Request-Id': requestId, 'Content-Disposition': disposition } };
+}
+
+/** What is kept of an answer. `body`: without what is shown only once. */
+function ran(answer: AdminAnswer, body = answer.body, teamId?: unknown): Ran<AdminAnswer> {
+  const { status, contentType, headers: { 'X-Request-Id': _id, ...headers } = {} } = answer;
+  const kept = JSON.stringify({ status, contentType, body, headers });
+  return { answer, fate: fateOf(answer), kept: { answer: kept, teamId: typeof teamId === 'string' ? teamId : undefined } };
+}
+
+function repeated(kept: string, requestId: string): AdminAnswer {
+  const answer = JSON.parse(kept) as Pick<AdminAnswer, 'status' | 'contentType' | 'body' | 'headers'>;
+  return { ...answer, headers: { ...answer.headers, 'X-Request-Id': requestId, [REPLAYED]: 'true' } };
+}
+
+function withoutMember(value: unknown, name: string): string {
+  return JSON.stringify(value, (member, part: unknown) => (member === name ? undefined : part));
+}
+
+/** The team that a request concerns, if its path says so. A deletion removes what is remembered of its team, but not itself. */
+function teamOf({ id, path, method }: AdminRoute, parameter: string, recordId: string): string | undefined {
+  if (id === 'createTeam') return recordId;
+  return path.startsWith('/teams/{id}') && method !== 'DELETE' ? canonicalUlid(parameter) : undefined;
 }
 
 /** After a 5xx it is unknown whether anything was changed. */

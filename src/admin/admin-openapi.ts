@@ -1,6 +1,6 @@
 // The admin API's OpenAPI 3.1 document, generated from the table of its routes.
 import { problems } from '../core/problem.ts';
-import { ADMIN_PREFIX, ADMIN_ROUTES } from './admin-routes.ts';
+import { ADMIN_PREFIX, ADMIN_ROUTES, REPLAYED } from './admin-routes.ts';
 import type { AdminRoute } from './admin-routes.ts';
 
 export interface AdminOpenApiOptions {
@@ -54,11 +54,12 @@ export function adminOpenApi({ serviceName, serverUrl, docsUrl }: AdminOpenApiOp
 
 function operationOf(route: AdminRoute): Record<string, unknown> {
   const { id, method, summary, path, body, status, answer, looksOnly, query = {}, otherType } = route;
+  const changes = method !== 'GET' && looksOnly !== true;
   const segment = /\{(\w+)\}/.exec(path)?.[1];
   const parameters = [
     ...(segment === undefined ? [] : [{ name: segment, in: 'path', required: true, schema: { type: 'string' } }]),
     ...Object.entries(query).map(([name, description]) => ({ name, in: 'query', description, schema: { type: 'string' } })),
-    ...(method === 'GET' || looksOnly === true ? [] : [IDEMPOTENCY]),
+    ...(changes ? [IDEMPOTENCY] : []),
   ];
   const other = otherType === undefined ? {} : { [otherType]: { schema: { type: 'string' } } };
   return {
@@ -69,7 +70,8 @@ function operationOf(route: AdminRoute): Record<string, unknown> {
     responses: {
       [status]: {
         description: summary,
-        ...(answer === undefined ? { headers: REPLICATED } : { content: { 'application/json': { schema: answer }, ...other } }),
+        ...(answer === undefined ? {} : { content: { 'application/json': { schema: answer }, ...other } }),
+        ...(changes ? { headers: { ...REPLAY, ...(answer === undefined ? REPLICATED : {}) } } : {}),
       },
       default: { description: 'What went wrong.', content: { 'application/problem+json': { schema: PROBLEM } } },
     },
@@ -84,9 +86,17 @@ const REPLICATED = {
   },
 };
 
+const REPLAY = {
+  [REPLAYED]: {
+    description: '`true`: the request was executed before, with the same Idempotency-Key; this is its answer, without secrets.',
+    schema: { type: 'string', enum: ['true'] },
+  },
+};
+
 const IDEMPOTENCY = {
   name: 'Idempotency-Key',
   in: 'header',
-  description: 'The same request repeated within an hour gets the first answer and changes nothing.',
+  description:
+    'The same request of the same operator, repeated within a day at any gateway of the store, gets the first answer and changes nothing. Another request with it is a 400.',
   schema: { type: 'string', maxLength: 128 },
 };

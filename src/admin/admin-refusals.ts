@@ -22,6 +22,13 @@ export const WAIT = refuse('rate_limited', 'Too many wrong tokens from this addr
 ]);
 export const KEY_OF_ANOTHER = refuse('validation_error', 'Idempotency-Key: was already used for another request; use a new one.');
 
+export const STILL_RUNNING = refuse(
+  'service_unavailable',
+  'Idempotency-Key: the first request with it has not ended yet; repeat yours in a few seconds.',
+  undefined,
+  [['Retry-After', '5']],
+);
+
 /** Logs an error that was thrown, and answers nothing of it. */
 export function bugRefusal(log: Log, requestId: string, where: string, error: unknown): Refusal {
   log.error('a bug', { request_id: requestId, where, reason: placeOf(error) });

@@ -5,13 +5,13 @@ import {
   AuditEntryAnswer,
   ChangedKeyAnswer,
   ChangedTeamAnswer,
+  CreatedKeyAnswer,
   FoundKeyAnswer,
   GlossaryAnswer,
   KeyAnswer,
   KeyPatchBody,
   KeySearchBody,
   LiveAnswer,
-  NewKeyAnswer,
   NewKeyBody,
   NewTeamBody,
   PeriodAnswer,
@@ -24,6 +24,8 @@ import {
 } from './admin-schemas.ts';
 
 export const ADMIN_PREFIX = '/admin/v1';
+/** The field of an answer that was given before, to the same request with the same `Idempotency-Key`. */
+export const REPLAYED = 'Lingate-Replayed';
 
 interface RouteDraft {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -34,6 +36,8 @@ interface RouteDraft {
   readonly status: 200 | 201 | 204;
   /** Absent with 204. */
   readonly answer?: TSchema;
+  /** A member of the answer that a repetition with the same `Idempotency-Key` does not get. */
+  readonly shownOnce?: string;
   /** Changes nothing although it is not a GET: what it searches for must not be in a URL. */
   readonly looksOnly?: true;
   /** Query parameters with their descriptions. */
@@ -91,7 +95,11 @@ const ROUTES = {
     otherType: 'text/csv',
   },
   listKeys: get('/teams/{id}/keys', "Lists a team's keys, and when each was last used.", listOf('keys', KeyAnswer)),
-  createKey: { ...post('/teams/{id}/keys', 'Creates a key and shows it once.', NewKeyAnswer, NewKeyBody), status: 201 },
+  createKey: {
+    ...post('/teams/{id}/keys', 'Creates a key and shows it once.', CreatedKeyAnswer, NewKeyBody),
+    status: 201,
+    shownOnce: 'key',
+  },
   updateKey: patch(
     '/keys/{id}',
     "Changes a key's label or limits, disables it or enables it again; effective at its next request.",

@@ -147,6 +147,15 @@ export const NewKeyAnswer = Type.Object({
   ...LimitAnswers,
   replicated,
 });
+/** For the API: a repetition does not show the key again. */
+export const CreatedKeyAnswer = Type.Object({
+  ...NewKeyAnswer.properties,
+  key: Type.Optional(
+    Type.String({
+      description: 'The whole key; shown this once. Absent in the answer to a repetition with the same Idempotency-Key (Lingate-Replayed).',
+    }),
+  ),
+});
 const DictionaryAnswer = Type.Object({ source_lang: Type.String(), target_lang: Type.String(), entry_count: whole });
 export const GlossaryAnswer = Type.Object({
   glossary_id: Type.String(),

@@ -1,4 +1,4 @@
-// Keeps the answers to changes by `Idempotency-Key`, so that a client that repeats a request does not change anything twice.
+// Keeps the answers to the console's forms in its process, so that a form that is sent twice does not change anything twice.
 import { hash } from 'node:crypto';
 
 /** How long this process keeps an answer; a restart loses them. */
@@ -8,8 +8,8 @@ const KEPT_MAX = 10_000;
 export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,128}$/;
 
 /**
- * `kept`: the same request gets the same answer. `forgotten`: nothing was created, and the key may be used again.
- * `unknown`: something may have been created, so a repetition runs again, with the same record id.
+ * `kept`: the same request gets the same answer. `forgotten`: nothing was changed, and the key may be used again.
+ * `unknown`: something may have been changed, so a repetition runs again, with the same record id.
  */
 export type Fate = 'kept' | 'forgotten' | 'unknown';
 

@@ -17,6 +17,7 @@ import type { OpsApp } from '../ops/ops-request.ts';
 import type { Log } from '../ports/log.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
 import type { GlossaryStore } from '../ports/glossary-store.ts';
+import type { IdempotencyRecords } from '../ports/idempotency.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 import type { UsageHistory } from '../ports/usage-history.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
@@ -31,6 +32,8 @@ export interface AdminParts {
   readonly history: UsageHistory | undefined;
   /** `undefined` if the store keeps none. */
   readonly audit: AuditLog | undefined;
+  /** `undefined` if the store remembers no requests. */
+  readonly idempotency: IdempotencyRecords | undefined;
   readonly processes: () => Promise<ProcessStates>;
   /** The latest requests of all processes that were refused or met a failure, newest first. */
   readonly recentRequests: () => Promise<readonly RecentRequest[]>;
@@ -59,7 +62,7 @@ export function readOperators(operators: Operators | undefined, next: Config): (
 
 /** The apps that the ops listener serves besides its pages. */
 export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
-  const { operators, teams, history, audit, processes, recentRequests, onChange, config, docsUrl, log } = options;
+  const { operators, teams, history, audit, idempotency, processes, recentRequests, onChange, config, docsUrl, log } = options;
   const newId = ulidSource(Date.now);
   const now = (): number => performance.now();
   const operations = new AdminOperations({ teams, plans: () => config().plans, newId, audit, onChange });
@@ -74,5 +77,8 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
   let writer: ProblemWriter | undefined;
   const problems = (): ProblemWriter => (writer ??= new ProblemWriter({ docsUrl: docsUrl(), realm: config().service.name }));
   const shared = { operations, glossaries, usage, recentRequests, attempts, problems, log, newId, now, nowMs: Date.now };
-  return [new Console({ ...shared, operators, overview, serviceName: () => config().service.name }), new AdminApi({ ...shared, live })];
+  return [
+    new Console({ ...shared, operators, overview, serviceName: () => config().service.name }),
+    new AdminApi({ ...shared, idempotency, live }),
+  ];
 }

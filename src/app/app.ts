@@ -76,6 +76,7 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
             glossaries: serving.glossaries,
             history: serving.history,
             audit: serving.audit,
+            idempotency: serving.idempotency,
             processes: async () => ({ expected: 1, states: [serving.state()] }),
             recentRequests: async () => serving.recentRequests(),
             onChange: () => serving.teamsChanged(),

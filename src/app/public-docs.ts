@@ -1,6 +1,8 @@
 // Serves the documentation on the public listener, if it is configured.
 import type { Config } from '../config/config.ts';
 import type { Reply } from '../core/outcome.ts';
+import { IF_NONE_MATCH, unlessKnown, validated } from '../core/validated-reply.ts';
+import type { ValidatedReply } from '../core/validated-reply.ts';
 import type { HeadStep } from '../core/step.ts';
 import type { OpenApiOptions } from '../docs/openapi-document.ts';
 import { documentPages } from '../ops/ops-pages.ts';
@@ -19,16 +21,17 @@ export interface DocumentationOptions {
 export function documentationStep({ config, documented, api }: DocumentationOptions): HeadStep {
   const pages = documentPages(api, [...documented.documents.keys()]);
   let madeFor: Config | undefined;
-  const made = new Map<string, Reply>();
+  const made = new Map<string, ValidatedReply>();
   return {
     kind: 'head',
     name: 'documentation',
-    run({ route: { path } }) {
+    headers: [IF_NONE_MATCH],
+    run({ route: { path }, head: { headers } }) {
       if (madeFor !== config()) made.clear();
       madeFor = config();
       let reply = made.get(path);
-      if (reply === undefined) made.set(path, (reply = replyOf(pages[path]!())));
-      return reply;
+      if (reply === undefined) made.set(path, (reply = validated(replyOf(pages[path]!()))));
+      return unlessKnown(reply, headers[IF_NONE_MATCH]);
     },
   };
 }

@@ -25,6 +25,7 @@ import { documentRouteNames } from './route-rows.ts';
 import { tlsOf } from './tls-in-force.ts';
 import { openSettlements, settle, settleWithinMs } from './settling.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
+import type { IdempotencyRecords } from '../ports/idempotency.ts';
 import type { GlossaryCache, GlossaryStore } from '../ports/glossary-store.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 import type { Outbox } from '../ports/outbox.ts';
@@ -56,6 +57,7 @@ export interface Serving {
   readonly history: UsageHistory | undefined;
   readonly outbox: Outbox | undefined;
   readonly audit: AuditLog | undefined;
+  readonly idempotency: IdempotencyRecords | undefined;
   /** For operators: without the routes' limits and cache. */
   readonly glossaries: GlossaryStore;
   /** This gateway has changed a team or a key. */
@@ -97,6 +99,7 @@ class OpenServing implements Serving {
   readonly history: UsageHistory | undefined;
   readonly outbox: Outbox | undefined;
   readonly audit: AuditLog | undefined;
+  readonly idempotency: IdempotencyRecords | undefined;
   /** For operators: without the routes' limits and cache. */
   readonly glossaries: GlossaryStore;
   readonly #opened: Opened;
@@ -126,6 +129,7 @@ class OpenServing implements Serving {
     this.history = opened.store.history;
     this.outbox = opened.store.outbox;
     this.audit = opened.store.audit;
+    this.idempotency = opened.store.idempotency;
     this.glossaries = opened.store.glossaries;
     const { config, engines, settings, output, down } = opened;
     const forgetting = forgettingOf(opened);

@@ -10,7 +10,8 @@ export interface Reply {
   readonly kind: 'reply';
   readonly status: number;
   readonly contentType: string | undefined;
-  readonly body: string;
+  /** Bytes for what is sent often: text is encoded each time. */
+  readonly body: string | Buffer;
   readonly headers: HeaderList;
 }
 

@@ -13,6 +13,8 @@ interface RouteBase {
    * bytes: of a body that must wait, no more is held. Not with `takesBody`.
    */
   readonly streamedBytesMax?: number;
+  /** Its replies are the same for everybody and have a validator (`validated`): they may be stored, and are revalidated. */
+  readonly revalidated?: boolean;
   /** Defaults to problem documents. */
   readonly problemForm?: ProblemForm | undefined;
 }

@@ -5,7 +5,16 @@ import type { Problem, ProblemCode, ProblemKind } from '../core/problem.ts';
 import { routeName } from '../core/route.ts';
 import type { ApiDocument, DocExamples, DocHeaders, LoadedRoute, RouteDoc } from '../ports/plugin-route.ts';
 import type { OpenApiNode, OpenApiOptions } from './openapi-document.ts';
-import { headers, headersOfEveryAnswer, operationObject, reachable, refTo, securityOf, securitySchemesOf } from './openapi-schemas.ts';
+import {
+  HEADERS,
+  headers,
+  headersOfEveryAnswer,
+  operationObject,
+  reachable,
+  refTo,
+  securityOf,
+  securitySchemesOf,
+} from './openapi-schemas.ts';
 import { codesOf } from './operation.ts';
 import { exampleOf } from './problem-examples.ts';
 
@@ -91,6 +100,17 @@ function responsesOf(route: LoadedRoute, { answer, failures = {} }: RouteDoc, he
     ...Object.fromEntries(Object.entries(failures).map(([code, words]) => [code, failed(words)])),
     default: failed('Any other failure.'),
   };
+}
+
+/** Those of every answer that have another value in this one. */
+function replacedHeaders(fields: DocHeaders = {}): OpenApiNode {
+  const replaced = Object.entries(fields).filter(([name]) => HEADERS[name] !== undefined);
+  return Object.fromEntries(
+    replaced.map(([name, { description, example }]) => [
+      name,
+      { description, required: true, schema: { type: 'string', const: example }, example },
+    ]),
+  );
 }
 
 /** TypeBox's own markers are not enumerable: what remains is JSON Schema. */
@@ -184,7 +204,7 @@ class Writer {
       {
         [answer.status]: {
           description: answer.description,
-          headers: this.#headers(this.#declared(answer.headers)),
+          headers: { ...this.#headers(this.#declared(answer.headers)), ...replacedHeaders(answer.headers) },
           ...(content === undefined ? {} : { content }),
         },
         ...this.#failures(route, doc),
@@ -201,7 +221,7 @@ class Writer {
   /** Records the headers, and returns their names. */
   #declared(fields: DocHeaders = {}): readonly string[] {
     for (const [name, { description, example }] of Object.entries(fields)) {
-      this.#own[name] = { description, required: true, schema: { type: 'string' }, example };
+      if (HEADERS[name] === undefined) this.#own[name] = { description, required: true, schema: { type: 'string' }, example };
     }
     return Object.keys(fields);
   }

@@ -46,21 +46,36 @@ export function creditReached({ creditMinor }: EventRules, before: Micro, after:
   return creditMinor.filter((minor) => before >= microAbove(minor) && after < microAbove(minor));
 }
 
+export interface EventPeriod {
+  readonly startMs: number;
+  readonly number: number;
+}
+
+/**
+ * What tells a change from all others of its team: a number that the store counts up with each, because several fall within a
+ * millisecond and clocks step back, and the time, because a copy of the store counts from the beginning.
+ */
+export interface EventChange {
+  readonly atMs: number;
+  readonly serial: number;
+}
+
 /**
  * Event ids, derived from content, so that an event stored again after a repetition or failover keeps its id. No dots, which
  * delimit the signed content.
  */
 export const eventIds = {
-  /** A period is identified by its start, which survives a copy to another store. */
-  quota: (teamId: string, periodStartMs: number, percent: number) => `${teamId}-quota-${periodStartMs}-${percent}`,
-  /** Includes the time, because a threshold can be crossed again after the balance has risen above it. */
-  credit: (teamId: string, thresholdMinor: number, atMs: number) => `${teamId}-credit-${thresholdMinor}-${atMs}`,
+  /** A plan with another length may end a period in the millisecond in which it began: only its number identifies it. */
+  quota: (teamId: string, period: EventPeriod, percent: number) => `${teamId}-quota-${period.startMs}-${period.number}-${percent}`,
+  /** A threshold can be crossed again after the balance has risen above it. */
+  credit: (teamId: string, thresholdMinor: number, change: EventChange) =>
+    `${teamId}-credit-${thresholdMinor}-${change.atMs}-${change.serial}`,
   /** If a period that a wrong clock had closed is closed again with other counts (clock-repair.ts), that is a new event. */
-  period: (teamId: string, periodStartMs: number, characters: number) => `${teamId}-period-${periodStartMs}-${characters}`,
+  period: (teamId: string, { startMs, number, characters }: EventPeriod & { readonly characters: number }) =>
+    `${teamId}-period-${startMs}-${number}-${characters}`,
   /** If the clock steps back, more can be added to a day already reported; that is a new event. */
   day: (teamId: string, day: number, requests: number) => `${teamId}-day-${day}-${requests}`,
   /** Each is created, revoked or deleted only once. */
   once: (id: string, what: 'created' | 'revoked' | 'deleted') => `${id}-${what}`,
-  /** Two changes within a millisecond produce one event. */
-  updated: (id: string, atMs: number) => `${id}-updated-${atMs}`,
+  updated: (id: string, { atMs, serial }: EventChange) => `${id}-updated-${atMs}-${serial}`,
 } as const;

@@ -17,6 +17,8 @@ export interface PluginRoute {
    * `admit`), and those that `routeSteps` creates.
    */
   readonly steps: readonly string[];
+  /** Its replies are the same for everybody and have a validator (`validated`): callers may keep them, and ask again. */
+  readonly revalidated?: boolean;
   /** The format of its problems; by default problem documents. */
   readonly problemForm?: ProblemForm;
   /** Its entry in the API reference. */

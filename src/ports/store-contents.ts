@@ -4,6 +4,7 @@ import type { AuditEntry, AuditRecord } from '../domain/audit-entry.ts';
 import type { EntryPieces } from '../domain/entries-text.ts';
 import type { Micro } from '../domain/money.ts';
 import type { DictionaryRecord, GlossaryRecord } from './glossary-store.ts';
+import type { RequestClaim } from './idempotency.ts';
 import type { EventFacts, KeptEvent } from './outbox.ts';
 import type { KeyRecord, Team } from './team-registry.ts';
 import type { KeyDay, PeriodUse } from './usage-history.ts';
@@ -106,6 +107,14 @@ export interface LooseChange {
   readonly untilMs: number;
 }
 
+/** A request that must take effect once, answered or interrupted. */
+export interface LooseRequest extends Pick<RequestClaim, 'id' | 'request' | 'recordId' | 'teamId'> {
+  readonly kind: 'request';
+  readonly answer: string | undefined;
+  /** When it is forgotten. */
+  readonly untilMs: number;
+}
+
 /** An audit entry, which outlives its team. */
 export interface LooseAudit {
   readonly kind: 'audit';
@@ -124,7 +133,7 @@ export interface LooseEvent {
 }
 
 /** Records that are read separately from the teams. */
-export type LooseContents = LooseDigest | LooseChange | LooseAudit | LooseEvent;
+export type LooseContents = LooseDigest | LooseChange | LooseRequest | LooseAudit | LooseEvent;
 
 /** A violated invariant. */
 export interface StoreFinding {

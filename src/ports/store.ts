@@ -3,6 +3,7 @@ import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { AuditLog } from './audit-log.ts';
 import type { GatewayRecords } from './gateway-records.ts';
 import type { GlossaryStore } from './glossary-store.ts';
+import type { IdempotencyRecords } from './idempotency.ts';
 import type { KeyDirectory } from './key-directory.ts';
 import type { Ledger } from './ledger.ts';
 import type { Outbox } from './outbox.ts';
@@ -51,6 +52,8 @@ export interface Store {
   readonly outbox?: Outbox;
   /** Without it, changes are not audited. */
   readonly audit?: AuditLog;
+  /** Without it, each process remembers for itself which requests operators have repeated. */
+  readonly idempotency?: IdempotencyRecords;
   /** Makes a small write to every server that takes admissions. `undefined` if it succeeded: a read alone would not prove it. */
   ping(): Promise<StoreFault | undefined>;
   /** Waits for running operations, then closes. */

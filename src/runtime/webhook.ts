@@ -20,13 +20,20 @@ export interface WebhookMessage {
   readonly body: string;
 }
 
-/** The response body is not used: only this much of it is read, to keep the connection alive. */
-const ANSWER_BYTES_MAX = 65_536;
+/** Bodies of responses are not used: only this much of one is read, for this long, so that its connection can be used again. */
+const BODY_BYTES_MAX = 16_384;
+const BODY_MS = 1000;
+/** Each would be parsed; real receivers send one at most. */
+const INTERIM_ANSWERS_MAX = 8;
 
 export class Webhook {
   readonly #options: WebhookOptions;
   readonly #url: URL;
   readonly #agent: http.Agent;
+  /** Requests without a status yet. */
+  #waiting = 0;
+  /** Responses whose bodies are still arriving, oldest first; each has one of the sockets. */
+  readonly #arriving = new Set<http.IncomingMessage>();
 
   constructor(options: WebhookOptions) {
     this.#options = options;
@@ -47,20 +54,27 @@ export class Webhook {
       'webhook-timestamp': String(timestamp),
       'webhook-signature': signatureOf(this.#options.key, id, timestamp, body),
     };
-    return new Promise((resolve) => {
+    this.#waiting++;
+    this.#freeSocket();
+    return new Promise((settle) => {
+      let isWaiting = true;
+      const resolve = (failure: SendFailure | undefined): void => {
+        if (isWaiting) this.#waiting--;
+        isWaiting = false;
+        settle(failure);
+      };
       const { request } = this.#url.protocol === 'https:' ? https : http;
       const sent = request(this.#url, { method: 'POST', headers, agent: this.#agent, signal });
-      // Also ends a response whose body never ends.
       const timer = setTimeout(() => sent.destroy(new TooLate()), this.#options.timeoutMs);
       sent.on('response', (response) => {
+        clearTimeout(timer);
         const status = response.statusCode ?? 0;
         resolve(status >= 200 && status < 300 ? undefined : { failure: 'status', status });
-        let left = ANSWER_BYTES_MAX;
-        response.on('data', (chunk: Buffer) => {
-          left -= chunk.length;
-          if (left < 0) response.destroy();
-        });
-        response.on('error', () => undefined);
+        this.#drop(response);
+      });
+      let interim = 0;
+      sent.on('information', () => {
+        if (++interim > INTERIM_ANSWERS_MAX) sent.destroy();
       });
       sent.on('error', (error: NodeJS.ErrnoException) =>
         resolve({ failure: error instanceof TooLate ? 'timeout' : (error.code ?? 'broken') }),
@@ -70,6 +84,33 @@ export class Webhook {
         resolve({ failure: 'broken' });
       });
       sent.end(bytes);
+    });
+  }
+
+  /** A request never waits for the body of an earlier response: if no socket is left for it, the oldest body ends. */
+  #freeSocket(): void {
+    if (this.#waiting + this.#arriving.size <= this.#options.socketsMax) return;
+    for (const oldest of this.#arriving) {
+      this.#arriving.delete(oldest);
+      oldest.destroy();
+      return;
+    }
+  }
+
+  /** Reads what there is of a body; a connection whose body is long or slow is closed. */
+  #drop(response: http.IncomingMessage): void {
+    const timer = setTimeout(() => response.destroy(), BODY_MS);
+    let left = BODY_BYTES_MAX;
+    this.#arriving.add(response);
+    this.#freeSocket();
+    response.on('data', (chunk: Buffer) => {
+      left -= chunk.length;
+      if (left < 0) response.destroy();
+    });
+    response.on('error', () => undefined);
+    response.on('close', () => {
+      clearTimeout(timer);
+      this.#arriving.delete(response);
     });
   }
 

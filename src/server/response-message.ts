@@ -12,7 +12,9 @@ export interface ResponseMessage {
   /** `undefined` if there is no body. */
   readonly contentType: string | undefined;
   readonly headers: HeaderList;
-  readonly body: string;
+  /** It may be stored, and must be revalidated before each use. */
+  readonly revalidated: boolean;
+  readonly body: string | Buffer;
 }
 
 /** The same for a streamed answer. */
@@ -28,23 +30,38 @@ const VALUE = /^[\t\x20-\x7e]*$/;
 export function compose(outcome: Reply | Refusal, x: Exchange, problems: ProblemWriter): ResponseMessage {
   if (outcome.kind === 'problem') return composeProblem(outcome, x, problems);
   const { status, contentType, headers, body } = outcome;
-  return { status, requestId: x.id, contentType, headers: checked(contentType, headers, x), body };
+  const revalidated = x.route.revalidated === true;
+  return { status, requestId: x.id, contentType, headers: checked(contentType, headers, x), revalidated, body };
 }
 
 function composeProblem({ problem }: Refusal, x: Exchange, problems: ProblemWriter): ResponseMessage {
   const { problemForm: form } = x.route;
   if (form === undefined) {
     const { status, headers, body } = problems.render(problem, x.id);
-    return { status, requestId: x.id, contentType: 'application/problem+json', headers: checked(undefined, headers, x), body };
+    return {
+      status,
+      requestId: x.id,
+      contentType: 'application/problem+json',
+      headers: checked(undefined, headers, x),
+      revalidated: false,
+      body,
+    };
   }
   const { status, headers, body } = problems.renderAs(form, problem, x.id);
   if (!Number.isInteger(status) || status < 400 || status > 599) throw new Error('a problem form gives a status from 400 to 599');
-  return { status, requestId: x.id, contentType: form.contentType, headers: checked(form.contentType, headers, x), body };
+  return {
+    status,
+    requestId: x.id,
+    contentType: form.contentType,
+    headers: checked(form.contentType, headers, x),
+    revalidated: false,
+    body,
+  };
 }
 
 /** Throws like `compose`. */
 export function composeHead({ status, contentType, headers, body }: StreamReply, x: Exchange): StreamHead {
-  return { status, requestId: x.id, contentType, headers: checked(contentType, headers, x), bytes: body.bytes };
+  return { status, requestId: x.id, contentType, headers: checked(contentType, headers, x), revalidated: false, bytes: body.bytes };
 }
 
 /** The outcome's own fields, and those added to every answer to this request. */
@@ -75,14 +92,14 @@ export function serialise(answer: ResponseMessage): string {
     ['Content-Length', String(Buffer.byteLength(answer.body))],
   ];
   const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${statusLine(answer.status)}\r\n${lines.join('')}\r\n${answer.body}`;
+  return `HTTP/1.1 ${statusLine(answer.status)}\r\n${lines.join('')}\r\n${String(answer.body)}`;
 }
 
 /** The fields common to all answers, then its own. */
 export function fieldsOf(answer: Omit<ResponseMessage, 'body'>): [name: string, value: string][] {
   const fields: [string, string][] = [
     ['X-Request-Id', answer.requestId],
-    ['Cache-Control', 'no-store'],
+    ['Cache-Control', answer.revalidated ? 'no-cache' : 'no-store'],
   ];
   if (answer.contentType !== undefined) fields.push(['Content-Type', answer.contentType]);
   for (const [name, value] of answer.headers) fields.push([name, value]);

@@ -19,13 +19,14 @@ export interface Wire {
   /** What follows the request id in an answer that keeps its connection, and in one that closes it. */
   readonly kept: string;
   readonly closed: string;
+  readonly revalidated: Pick<Wire, 'kept' | 'closed'>;
   readonly endsHeads: boolean;
 }
 
 export function wireOf(endsHeads: boolean, idleSeconds: number): Wire {
+  const [stays, stored] = [`\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${idleSeconds}`, '\r\nCache-Control: no-cache'];
   const closed = '\r\nCache-Control: no-store';
-  const kept = `${closed}\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${idleSeconds}`;
-  return { endsHeads, closed, kept };
+  return { endsHeads, closed, kept: closed + stays, revalidated: { closed: stored, kept: stored + stays } };
 }
 
 /** Handles every request of an app. `fields` is reused for all of them. */
@@ -137,7 +138,7 @@ class UwsCall extends Call {
   protected override writeBeforeBody(answer: ResponseMessage): boolean {
     const write = (): void => {
       const { body, contentType, ...head } = answer;
-      const text = contentType === undefined ? '' : body;
+      const text = contentType === undefined ? '' : String(body);
       const type = contentType === undefined ? '' : `Content-Type: ${contentType}\r\n`;
       this.#putHead({ ...head, contentType: undefined }, true);
       this.#res.writeHeader('Connection', `close\r\n${type}Content-Length: ${Buffer.byteLength(text) + 2}\r\n\r\n${text}`);
@@ -160,7 +161,8 @@ class UwsCall extends Call {
     if (answer.status !== 200) res.writeStatus(statusLine(answer.status));
     // One call into the library instead of one per field, which saves a microsecond: it writes values verbatim, including line
     // breaks.
-    let fields = answer.requestId + (closes ? this.#wire.closed : this.#wire.kept);
+    const wire = answer.revalidated ? this.#wire.revalidated : this.#wire;
+    let fields = answer.requestId + (closes ? wire.closed : wire.kept);
     if (answer.contentType !== undefined) fields += `\r\nContent-Type: ${answer.contentType}`;
     for (const [name, value] of answer.headers) fields += `\r\n${name}: ${value}`;
     res.writeHeader('X-Request-Id', fields);

@@ -4,7 +4,7 @@ import type { PluginLedger, PluginStore } from '../ports/plugin.ts';
 import type { Store } from '../ports/store.ts';
 
 export function fromPlugin(store: PluginStore): Store {
-  const { keys, teams, glossaries, gateways, history, audit } = store;
+  const { keys, teams, glossaries, gateways, history, audit, idempotency } = store;
   return {
     keys,
     ledger: withCallbacks(store.ledger),
@@ -13,6 +13,7 @@ export function fromPlugin(store: PluginStore): Store {
     ...(gateways === undefined ? {} : { gateways }),
     ...(history === undefined ? {} : { history }),
     ...(audit === undefined ? {} : { audit }),
+    ...(idempotency === undefined ? {} : { idempotency }),
     ping: () => store.ping(),
     close: () => store.close(),
   };

@@ -15,6 +15,7 @@ import { erasureContract } from './store/erasure-contract.ts';
 import { glossaryBytesContract } from './store/glossary-bytes-contract.ts';
 import { gatewaysContract } from './store/gateways-contract.ts';
 import { glossaryContract } from './store/glossary-contract.ts';
+import { idempotencyContract } from './store/idempotency-contract.ts';
 import { keyLimitsContract } from './store/key-limits-contract.ts';
 import { keyUseLimitsContract } from './store/key-use-limits-contract.ts';
 import { keysContract } from './store/keys-contract.ts';
@@ -70,6 +71,7 @@ const PARTS: readonly Part[] = [
   { title: 'usage by period', part: periodUseContract, needs: ({ history }) => history !== undefined },
   { title: 'audit', part: auditContract, needs: ({ audit }) => audit !== undefined },
   { title: 'records of gateways', part: gatewaysContract, needs: ({ gateways }) => gateways !== undefined },
+  { title: 'requests that take effect once', part: idempotencyContract, needs: ({ idempotency }) => idempotency !== undefined },
   { title: 'glossaries', part: glossaryContract },
   { title: 'dictionaries of glossaries', part: dictionaryContract },
   { title: 'dictionaries of glossaries, changed concurrently', part: dictionaryConcurrencyContract },

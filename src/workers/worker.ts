@@ -186,6 +186,7 @@ async function openOnStore(config: Config, workers: WorkerSource, log: Log, onNe
       glossaries: store.glossaries,
       history: store.history,
       audit: store.audit,
+      idempotency: store.idempotency,
       processes: () => workers.processes(),
       recentRequests: () => workers.recentRequests(),
       onChange: () => workers.teamsChanged(),

@@ -35,6 +35,7 @@ export async function openSampleConsole(): Promise<SampleConsole> {
     glossaries: store.glossaries,
     history: store.history,
     audit: store.audit,
+    idempotency: store.idempotency,
     processes: () => Promise.resolve(sampleStates(Date.now())),
     recentRequests: () => Promise.resolve([]),
     onChange: () => undefined,

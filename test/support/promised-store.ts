@@ -4,7 +4,7 @@ import type { PluginLedger, PluginStore } from '../../src/ports/plugin.ts';
 import type { Store } from '../../src/ports/store.ts';
 
 export function promisedStore(store: Store): PluginStore {
-  const { keys, teams, glossaries, gateways, history, audit } = store;
+  const { keys, teams, glossaries, gateways, history, audit, idempotency } = store;
   return {
     keys,
     ledger: promisedLedger(store.ledger),
@@ -13,6 +13,7 @@ export function promisedStore(store: Store): PluginStore {
     ...(gateways === undefined ? {} : { gateways }),
     ...(history === undefined ? {} : { history }),
     ...(audit === undefined ? {} : { audit }),
+    ...(idempotency === undefined ? {} : { idempotency }),
     ping: () => store.ping(),
     close: () => store.close(),
   };

@@ -63,6 +63,9 @@ function largeEntries(): Record<string, string> {
   return Object.fromEntries(Array.from({ length: 4000 }, (_, i) => [`term "${i}" \\ ü`, `Übersetzung, die ${i}. {ganz} lang ist`]));
 }
 
+/** A request that was answered; the one that was interrupted has another id. */
+export const RICH_REQUEST = { id: 'request1', request: 'r', recordId: 'record1', holder: 'rich', leaseMs: 1000 };
+
 /** Made by the store's own operations over some months; ends with open reservations and used slots of the rate window. */
 export async function fillRich(store: PluginStore, clock: MovableClock): Promise<void> {
   const { teams, glossaries } = store;
@@ -100,6 +103,12 @@ export async function fillRich(store: PluginStore, clock: MovableClock): Promise
   done(
     await teams.updateTeam(RICH.quota, { plan: { name: 'pro-weekly', limits }, once: { id: 'change1', request: '{"plan":"pro-weekly"}' } }),
   );
+  for (const teamId of [RICH.quota, undefined]) {
+    const claim = { ...RICH_REQUEST, id: `${RICH_REQUEST.id}${teamId === undefined ? '-interrupted' : ''}`, teamId };
+    await store.idempotency?.claim(claim);
+    if (teamId === undefined) await store.idempotency?.release(claim, 'repeat');
+    else await store.idempotency?.finish(claim, '{"status":200}', teamId);
+  }
   done(await teams.updateTeam(RICH.credit, { name: 'Prepaid, renamed', addMicro: 1_000_000 }, { ...BY, action: 'updateTeam' }));
   const pair = { sourceLang: 'EN', targetLang: 'DE' };
   done(

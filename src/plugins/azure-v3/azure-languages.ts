@@ -1,7 +1,8 @@
 // Language codes as Azure writes them, such as `de`, `pt-PT` and `zh-Hans`; and GET /languages, which needs no key, as at Azure.
 import Type from 'typebox';
-import type { Languages, Outcome, RouteDoc } from 'lingate';
-import { answer, route } from '../facades/api.ts';
+import { validated } from 'lingate';
+import type { Languages, RouteDoc, ValidatedReply } from 'lingate';
+import { answer, keylessRoute, keylessStep } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import { madeOnce, targetOf } from '../facades/default-variants.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
@@ -68,30 +69,34 @@ const DOC: RouteDoc = {
   ),
 };
 
+/** What clients send: not parsed. */
+const USUAL_QUERY = 'api-version=3.0';
+
 export function languageList(variants: DefaultVariants): ApiPart {
-  const answersFor = madeOnce(() => new Map<string, Outcome>());
-  const answerFor = (languages: Languages, scopes: readonly Scope[]): Outcome => {
+  const listFor = madeOnce((languages) => translatable(languages, variants));
+  // One for each set of scopes, in one order: seven at most.
+  const answersFor = madeOnce(() => new Map<string, ValidatedReply>());
+  const answerFor = (languages: Languages, scopes: readonly Scope[]): ValidatedReply => {
     const answers = answersFor(languages);
     const key = scopes.join();
-    const listed = scopes.map((scope) => [scope, scope === 'translation' ? translatable(languages, variants) : {}]);
-    const known = answers.get(key) ?? answer(Object.fromEntries(listed));
-    answers.set(key, known);
+    let known = answers.get(key);
+    if (known === undefined) {
+      known = validated(answer(Object.fromEntries(scopes.map((scope) => [scope, scope === 'translation' ? listFor(languages) : {}]))));
+      answers.set(key, known);
+    }
     return known;
   };
   return {
-    routes: [route('GET', '/languages', [...LOGGED, 'shed', 'azure-languages'], DOC)],
+    routes: [keylessRoute('/languages', [...LOGGED, 'shed', 'azure-languages'], DOC)],
     steps: (services) => [
-      {
-        kind: 'head',
-        name: 'azure-languages',
-        run(x) {
-          const query = queryOf(x.head.query);
-          const version = judgeVersion(query);
-          if ('problem' in version) return version;
-          const scopes = scopesOf(query);
-          return 'problem' in scopes ? scopes : answerFor(services.languages(), scopes.sound);
-        },
-      },
+      keylessStep('azure-languages', (x) => {
+        if (x.head.query === USUAL_QUERY) return answerFor(services.languages(), SCOPES);
+        const query = queryOf(x.head.query);
+        const version = judgeVersion(query);
+        if ('problem' in version) return version;
+        const scopes = scopesOf(query);
+        return 'problem' in scopes ? scopes : answerFor(services.languages(), scopes.sound);
+      }),
     ],
   };
 }

@@ -1,9 +1,10 @@
 // The building blocks of other vendors' APIs: parts with their routes and steps, and the steps that they all have.
-import { chargeSlot, json, keyOwnerSlot, refusedCharge } from 'lingate';
+import { chargeSlot, IF_NONE_MATCH, json, keyOwnerSlot, refusedCharge, unlessKnown } from 'lingate';
 import type {
   ApiDocument,
   BodyStep,
   Charge,
+  DocHeaders,
   Exchange,
   GatewayServices,
   HeadStep,
@@ -13,10 +14,12 @@ import type {
   PluginRoute,
   ProblemForm,
   Refusal,
+  Reply,
   RouteDoc,
   Slot,
   Step,
   Want,
+  ValidatedReply,
 } from 'lingate';
 import type { Judged } from './members.ts';
 
@@ -185,6 +188,30 @@ export function teamEndpoint(name: string, run: (x: Exchange, teamId: string) =>
   return { kind: 'body', name, run: (x) => run(x, x.need(keyOwnerSlot).teamId) };
 }
 
-export function answer(body: unknown, status = 200): Outcome {
+/** A route that needs no key: its answer is built once, and a caller who has it gets a 304. */
+export function keylessRoute(path: string, steps: readonly string[], { answer: documented, ...doc }: RouteDoc): PluginRoute {
+  const headers = { ...documented.headers, ...REVALIDATED };
+  return { ...route('GET', path, steps, { ...doc, answer: { ...documented, headers } }), revalidated: true };
+}
+
+const REVALIDATED: DocHeaders = {
+  ETag: { description: 'Send it as `If-None-Match` to get a 304 while nothing has changed.', example: '"kD0LcF3HbYq5tVxV3s7w1A"' },
+  'Cache-Control': { description: 'Ask again before each use.', example: 'no-cache' },
+};
+
+/** The last step of such a route; `answerFor` may not compute anything for each request. */
+export function keylessStep(name: string, answerFor: (x: Exchange) => ValidatedReply | Refusal): HeadStep {
+  return {
+    kind: 'head',
+    name,
+    headers: [IF_NONE_MATCH],
+    run(x) {
+      const found = answerFor(x);
+      return 'problem' in found ? found : unlessKnown(found, x.head.headers[IF_NONE_MATCH]);
+    },
+  };
+}
+
+export function answer(body: unknown, status = 200): Reply {
   return json(JSON.stringify(body), status);
 }

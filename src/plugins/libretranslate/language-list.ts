@@ -1,9 +1,9 @@
 // Language codes as LibreTranslate writes them, and the two routes that front ends request first: they need no key, as there.
 import Type from 'typebox';
 import type { Static } from 'typebox';
-import { refuse, targetsOffered } from 'lingate';
-import type { GatewayServices, Languages, Outcome, Refusal, RouteDoc } from 'lingate';
-import { answer, route } from '../facades/api.ts';
+import { refuse, targetsOffered, validated } from 'lingate';
+import type { Languages, Refusal, RouteDoc, ValidatedReply } from 'lingate';
+import { answer, keylessRoute, keylessStep } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import { lowerBase, madeOnce, targetOf } from '../facades/default-variants.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
@@ -52,10 +52,10 @@ const LIST_DOC: RouteDoc = {
 };
 
 export function languageList(variants: DefaultVariants): ApiPart {
-  const answerFor = madeOnce((languages) => answer(listed(languages, variants)));
+  const answerFor = madeOnce((languages) => validated(answer(listed(languages, variants))));
   return {
-    routes: [route('GET', '/languages', ['access-log', 'shed', 'libretranslate-languages'], LIST_DOC)],
-    steps: (services) => [{ kind: 'head', name: 'libretranslate-languages', run: () => answerFor(services.languages()) }],
+    routes: [keylessRoute('/languages', ['access-log', 'shed', 'libretranslate-languages'], LIST_DOC)],
+    steps: (services) => [keylessStep('libretranslate-languages', () => answerFor(services.languages()))],
   };
 }
 
@@ -119,23 +119,26 @@ const SETTINGS_DOC: RouteDoc = {
 
 export function settings(variants: DefaultVariants): ApiPart {
   return {
-    routes: [route('GET', '/frontend/settings', ['access-log', 'shed', 'libretranslate-settings'], SETTINGS_DOC)],
-    steps: (services) => [{ kind: 'head', name: 'libretranslate-settings', run: () => settingsOf(services, variants) }],
+    routes: [keylessRoute('/frontend/settings', ['access-log', 'shed', 'libretranslate-settings'], SETTINGS_DOC)],
+    steps: (services) => {
+      const answerFor = madeOnce((languages) => settingsOf(languages, services.engineCan.detection, variants));
+      return [keylessStep('libretranslate-settings', () => answerFor(services.languages()))];
+    },
   };
 }
 
-function settingsOf(services: GatewayServices, variants: DefaultVariants): Outcome {
-  const list = listed(services.languages(), variants);
+function settingsOf(languages: Languages, detects: boolean, variants: DefaultVariants): ValidatedReply {
+  const list = listed(languages, variants);
   const first = (among: readonly ListedLanguage[]): ListedLanguage | undefined => among.find(({ code }) => code === 'en') ?? among[0];
   const reached = new Set(list.flatMap(({ targets }) => targets));
-  if (services.engineCan.detection) return settingsWith(example.language.source, first(list.filter(({ code }) => reached.has(code))));
+  if (detects) return settingsWith(example.language.source, first(list.filter(({ code }) => reached.has(code))));
   // Without detection the source is preset to English, so the target must be another language.
   const source = first(list.filter(({ targets }) => targets.length > 0));
   const targets = list.filter(({ code }) => source?.targets.includes(code) === true);
   return settingsWith(source, targets.find(({ code }) => code !== source?.code) ?? targets[0]);
 }
 
-function settingsWith(source: Offered | undefined, target: Offered | undefined): Outcome {
+function settingsWith(source: Offered | undefined, target: Offered | undefined): ValidatedReply {
   const shown = (one: Offered | undefined): Offered | undefined => one && { code: one.code, name: one.name };
-  return answer({ ...example, language: { source: shown(source), target: shown(target) } });
+  return validated(answer({ ...example, language: { source: shown(source), target: shown(target) } }));
 }

@@ -1,10 +1,11 @@
-// Tends idle teams: closes periods, moves finished days to the history, deletes old data and completes interrupted deletions. One gateway at a
-// time runs it.
+// Tends idle teams: closes periods, moves finished days to the history, deletes old data and forgotten requests, and completes
+// interrupted deletions. One gateway at a time runs it.
 import { randomBytes } from 'node:crypto';
 import { DAY_MS } from '../../domain/period.ts';
 import { answering, isUnavailable } from '../../domain/store-unavailable.ts';
 import type { Log } from '../../ports/log.ts';
 import { DUE_KEY, JANITOR_KEY, SLOTS, teamKey, teamSlot } from './redis-keys.ts';
+import type { RedisIdempotency } from './redis-idempotency.ts';
 import type { RedisLink } from './redis-link.ts';
 import type { RedisTeamErasure } from './redis-team-erasure.ts';
 import type { TeamIndex } from './team-index.ts';
@@ -25,7 +26,7 @@ const COMPARED_MAX = 500;
 const COMPARE_AGAIN_MS = 60_000;
 /** For a team whose data is corrupt, which is logged each time. */
 const BROKEN_AGAIN_MS = 3_600_000;
-/** How often interrupted deletions are completed, and kept usage of deleted teams is pruned. */
+/** How often interrupted deletions are completed and forgotten requests deleted, and kept usage of deleted teams is pruned. */
 const ERASE_AGAIN_MS = 10_000;
 const TEND_KEPT_AGAIN_MS = 3_600_000;
 /** No team is due later than this unless a clock was wrong. */
@@ -37,6 +38,7 @@ export interface RedisJanitorOptions {
   readonly link: RedisLink;
   readonly index: TeamIndex;
   readonly erasure: Pick<RedisTeamErasure, 'finishAll' | 'tendKept'>;
+  readonly idempotency: Pick<RedisIdempotency, 'sweep'>;
   readonly log: Log;
   readonly keptDays: number;
   readonly everyMs: number;
@@ -159,13 +161,14 @@ export class RedisJanitor {
     this.#compareAtMs = performance.now() + COMPARE_AGAIN_MS;
   }
 
-  /** Completes interrupted deletions, and prunes kept usage of deleted teams. */
+  /** Completes interrupted deletions, deletes forgotten requests, and prunes kept usage of deleted teams. */
   async #erase(): Promise<void> {
-    const { erasure } = this.#options;
+    const { erasure, idempotency } = this.#options;
     const nowMs = performance.now();
     if (nowMs < this.#eraseAtMs) return;
     this.#eraseAtMs = nowMs + ERASE_AGAIN_MS;
     await erasure.finishAll();
+    await answering(() => idempotency.sweep());
     if (nowMs < this.#tendKeptAtMs) return;
     this.#tendKeptAtMs = nowMs + TEND_KEPT_AGAIN_MS;
     await erasure.tendKept();

@@ -72,6 +72,12 @@ export const TRIES_KEY = 'lingate:{lingate:outbox}:tries';
 /** The lease of the process that sends events, and the rules for storing them (lua/lists.lua). */
 export const SENDER_KEY = 'lingate:{lingate:outbox}:sender';
 
+/** Requests that must take effect once (lua/requests.lua): their ids by their end, those of teams, and the prefix of their records. */
+export const REQUEST_ENDS_KEY = 'lingate:{lingate:requests}:ends';
+export const REQUEST_TEAMS_KEY = 'lingate:{lingate:requests}:teams';
+export const REQUEST_PREFIX = 'lingate:{lingate:requests}:of:';
+export const REQUEST_KEYS: readonly string[] = [REQUEST_ENDS_KEY, REQUEST_TEAMS_KEY, REQUEST_PREFIX];
+
 /** A team's events that have not been sent yet (lua/outbox.lua). */
 export function outboxKey(teamId: string): string {
   return `lingate:{${teamId}}:outbox`;

@@ -9,7 +9,18 @@ import { causeOf, within } from './failure-cause.ts';
 import { assertLayout } from './layout-version.ts';
 import { redisConnection } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
-import { DIGEST_PREFIX, entriesKey, ERASURES_KEY, GATEWAYS_KEY, ONLY_USAGE_KEY, teamKeys, EVENTS_KEY, TRIES_KEY } from './redis-keys.ts';
+import {
+  DIGEST_PREFIX,
+  entriesKey,
+  ERASURES_KEY,
+  GATEWAYS_KEY,
+  ONLY_USAGE_KEY,
+  REQUEST_ENDS_KEY,
+  REQUEST_PREFIX,
+  teamKeys,
+  EVENTS_KEY,
+  TRIES_KEY,
+} from './redis-keys.ts';
 import { isServed, isWrongType, listedTeams, readOwner, scanned, together } from './keyspace.ts';
 import type { RedisWords } from './keyspace.ts';
 import { judgeKeyspace, kindOfName } from './redis-structure.ts';
@@ -104,9 +115,11 @@ export class RedisReader implements StoreReader {
     // A name may occur twice, but must be counted once.
     const seen = new Set<string>();
     for await (const found of scanned(this.#redis, SCAN_PIECE)) {
-      const names = [...new Set(found)].filter(
-        (name) => (name.startsWith(DIGEST_PREFIX) || CHANGE.test(name) || OF_TEAM.test(name)) && !seen.has(name),
-      );
+      const names = [...new Set(found)]
+        .filter((name) => !seen.has(name))
+        .filter(
+          (name) => [DIGEST_PREFIX, REQUEST_PREFIX].some((prefix) => name.startsWith(prefix)) || CHANGE.test(name) || OF_TEAM.test(name),
+        );
       for (const name of names) seen.add(name);
       const [digests, changes] = [names.filter((name) => name.startsWith(DIGEST_PREFIX)), names.filter((name) => CHANGE.test(name))];
       const owners = await Promise.all(digests.map((name) => this.#redis.get(name)));
@@ -116,8 +129,17 @@ export class RedisReader implements StoreReader {
         else yield { kind: 'digest', digest: digests[i]!.slice(DIGEST_PREFIX.length), ...owner };
       }
       for (const name of changes) yield* this.#change(name);
+      for (const name of names.filter((one) => one.startsWith(REQUEST_PREFIX))) yield* this.#request(name);
       for (const name of names) yield* this.#ofTeam(name);
     }
+  }
+
+  async *#request(name: string): AsyncGenerator<LooseContents> {
+    const id = name.slice(REQUEST_PREFIX.length);
+    const [fields, until] = await Promise.all([this.#redis.hgetall(name), this.#redis.zscore(REQUEST_ENDS_KEY, id)]);
+    const { request, record, team, answer } = fields;
+    if (request === undefined || record === undefined || until === null) return;
+    yield { kind: 'request', id, request, recordId: record, teamId: team, answer, untilMs: Number(until) };
   }
 
   /** Data of a team that outlives it. */

@@ -14,6 +14,7 @@ import type { RedisConnection } from './redis-connection.ts';
 import { RedisAuditLog } from './redis-audit-log.ts';
 import { redisGatewayRecords } from './redis-gateway-records.ts';
 import { RedisGlossaryStore } from './redis-glossary-store.ts';
+import { RedisIdempotency } from './redis-idempotency.ts';
 import { RedisJanitor } from './redis-janitor.ts';
 import { RedisFunctions, mayLoadLater } from './functions.ts';
 import { keyDirectory, RedisLink } from './redis-link.ts';
@@ -74,8 +75,9 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   await link.settleMasters();
   const { historyDays = HISTORY_DAYS, tendEveryMs: everyMs, clock, log } = options;
   const audit = new RedisAuditLog({ link, keptMs: historyDays * DAY_MS, prunes: everyMs !== undefined });
-  const teams = new RedisTeamRegistry(link, new Replication(link, target, commandTimeoutMs), audit, historyDays, clock);
-  const tending = { link, index: teams.index, erasure: teams.erasure, log, keptDays: historyDays };
+  const idempotency = new RedisIdempotency(link);
+  const teams = new RedisTeamRegistry(link, new Replication(link, target, commandTimeoutMs), audit, idempotency, historyDays, clock);
+  const tending = { link, index: teams.index, erasure: teams.erasure, idempotency, log, keptDays: historyDays };
   const janitor = everyMs === undefined ? undefined : new RedisJanitor({ ...tending, everyMs });
   const bulk = new BulkConnection(() => redisConnection(target, commandTimeoutMs));
   return {
@@ -86,6 +88,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
     gateways: redisGatewayRecords(link),
     history: new RedisUsageHistory(link, teams.index, historyDays),
     audit,
+    idempotency,
     outbox: new RedisOutbox({ link, index: teams.index, rules: events ?? NO_THRESHOLDS }),
     ping: writeProbe(link),
     close: async () => {

@@ -27,6 +27,7 @@ import type { FunctionAnswer, FunctionCall } from './function-caller.ts';
 import { packKeyLimits } from './key-layout.ts';
 import { markKeyLimits } from './layout-version.ts';
 import type { RedisAuditLog } from './redis-audit-log.ts';
+import type { RedisIdempotency } from './redis-idempotency.ts';
 import { digestKey, ownerKey, teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 import { RedisTeamErasure } from './redis-team-erasure.ts';
@@ -57,12 +58,19 @@ export class RedisTeamRegistry implements TeamRegistry {
   readonly erasure: RedisTeamErasure;
 
   /** `clock` is used instead of the servers' clocks by tests that control time. */
-  constructor(link: RedisLink, replication: Replication, audit: RedisAuditLog, keptDays: number, clock: Clock | undefined) {
+  constructor(
+    link: RedisLink,
+    replication: Replication,
+    audit: RedisAuditLog,
+    requests: RedisIdempotency,
+    keptDays: number,
+    clock: Clock | undefined,
+  ) {
     this.#link = link;
     this.#replication = replication;
     this.#audit = audit;
     this.index = new TeamIndex(link, (ids) => this.#findTeams(ids));
-    this.erasure = new RedisTeamErasure({ link, index: this.index, audit, keptDays, clock });
+    this.erasure = new RedisTeamErasure({ link, index: this.index, audit, requests, keptDays, clock });
   }
 
   createTeam(team: NewTeam, by?: Audited): Promise<Team | StoreUnavailable> {

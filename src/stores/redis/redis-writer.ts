@@ -2,6 +2,7 @@
 import { wholeObject } from '../../domain/entries-text.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
 import { hasLimits } from '../../domain/key-limits.ts';
+import { REQUEST_REMEMBERED_MS } from '../../domain/idempotency.ts';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
 import { HALF_WRITTEN_LAYOUT, halfWritten, StoreError } from '../../domain/store-unavailable.ts';
 import type { LooseContents, StoreReader, StoreWriter, TeamContents } from '../../ports/store-contents.ts';
@@ -14,7 +15,19 @@ import type { RedisWords } from './keyspace.ts';
 import { markKeyLimits, markPlanNumbers, VERSION } from './layout-version.ts';
 import { packBooks, packClosed, guardFields, packDays, packKey } from './packed-team.ts';
 import type { RedisConnection } from './redis-connection.ts';
-import { AUDIT_KEY, digestKey, entriesKey, INDEX_KEYS, LAYOUT_KEY, LEFT_BY_GATEWAYS, ownerKey, teamKeys } from './redis-keys.ts';
+import {
+  AUDIT_KEY,
+  digestKey,
+  entriesKey,
+  INDEX_KEYS,
+  LAYOUT_KEY,
+  LEFT_BY_GATEWAYS,
+  ownerKey,
+  REQUEST_ENDS_KEY,
+  REQUEST_PREFIX,
+  REQUEST_TEAMS_KEY,
+  teamKeys,
+} from './redis-keys.ts';
 import { connected, RedisReader } from './redis-reader.ts';
 import { FLEETING } from './redis-structure.ts';
 import { requestIdBytes } from './request-id-bytes.ts';
@@ -99,6 +112,20 @@ export class RedisWriter implements StoreWriter {
           ['SET', once + id, request, 'PX', String(leftMs)],
           ['ZADD', changes, String(untilMs), id],
           ['PEXPIRE', changes, String(leftMs)],
+        ]);
+        return;
+      }
+      case 'request': {
+        const { id, request, recordId, teamId, answer, untilMs } = record;
+        const leftMs = untilMs - (await this.#nowMs());
+        if (leftMs <= 0) return;
+        const name = REQUEST_PREFIX + id;
+        const [whose, said] = [teamId === undefined ? [] : ['team', teamId], answer === undefined ? [] : ['answer', answer]];
+        await together(this.#redis, [
+          ['HSET', name, 'request', request, 'record', recordId, ...whose, ...said],
+          ['ZADD', REQUEST_ENDS_KEY, String(untilMs), id],
+          ...(teamId === undefined ? [] : [['ZADD', REQUEST_TEAMS_KEY, '0', `${teamId} ${id}`] as const]),
+          ...[name, REQUEST_ENDS_KEY, REQUEST_TEAMS_KEY].map((key) => ['PEXPIRE', key, String(2 * REQUEST_REMEMBERED_MS)] as const),
         ]);
         return;
       }

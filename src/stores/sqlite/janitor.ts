@@ -1,5 +1,5 @@
-// Cleans up in small batches: expired leases, forgotten ids, past usage of idle teams, old audit entries, and leftovers of
-// interrupted deletions.
+// Cleans up in small batches: expired leases, forgotten ids, past usage of idle teams, old audit entries, requests that
+// are forgotten, and leftovers of interrupted deletions.
 import { NOT_ERASED, OPEN } from './sqlite-schema.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
@@ -11,12 +11,13 @@ const SWEEP_EVERY_MS = 2000;
 const SWEEP_ON_MS = 200;
 /** The same while many teams have days and periods to end: each period must be closed within seconds. */
 const HISTORY_ON_MS = 4;
-/** Limits per sweep: teams with open leases checked, teams processed, leases expired per team, ids and audit entries deleted. */
+/** Limits per sweep: teams with open leases checked, teams processed, leases expired per team, ids, audit entries and requests deleted. */
 const TEAMS_MAX = 200;
 const DUE_TEAMS_MAX = 8;
 const LEASES_MAX = 64;
 const IDS_MAX = 1024;
 const AUDIT_MAX = 1024;
+const REQUESTS_MAX = 256;
 
 const SQL = {
   // One index step: the next team with an open lease, and the earliest end among its leases.
@@ -27,7 +28,7 @@ const SQL = {
 
 type Parts = Pick<
   StoreParts,
-  'database' | 'clock' | 'log' | 'group' | 'accounts' | 'periods' | 'ids' | 'history' | 'audit' | 'erasure' | 'pieces'
+  'database' | 'clock' | 'log' | 'group' | 'accounts' | 'periods' | 'ids' | 'history' | 'audit' | 'idempotency' | 'erasure' | 'pieces'
 >;
 
 export class Janitor {
@@ -69,7 +70,7 @@ export class Janitor {
 
   /** Runs one round; resolves when its transaction has ended. Only takes the write lock if there is something to do. */
   async sweep(): Promise<void> {
-    const { clock, group, accounts, periods, ids, history, audit, erasure, pieces } = this.#parts;
+    const { clock, group, accounts, periods, ids, history, audit, idempotency, erasure, pieces } = this.#parts;
     if (erasure.isDue()) await erasure.finishAll();
     if (pieces.isDue(clock.nowMs())) await pieces.clear();
     const teams = this.#dueTeams(clock.nowMs());
@@ -80,13 +81,15 @@ export class Janitor {
       if (isOver) history.run(nowMs);
       ids.clear(nowMs, IDS_MAX);
       audit.clear(nowMs, AUDIT_MAX);
+      idempotency.clear(nowMs, REQUESTS_MAX);
     };
     // A round may be skipped if the store is busy; the group commit has logged that.
     await group.run(tidy);
   }
 
   #isDue(nowMs: number): boolean {
-    return this.#parts.ids.isDue(nowMs) || this.#parts.audit.isDue(nowMs);
+    const { ids, audit, idempotency } = this.#parts;
+    return ids.isDue(nowMs) || audit.isDue(nowMs) || idempotency.isDue(nowMs);
   }
 
   #dueTeams(nowMs: number): string[] {

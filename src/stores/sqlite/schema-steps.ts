@@ -186,6 +186,33 @@ CREATE TABLE key_limits (
 CREATE INDEX key_limits_by_team ON key_limits (team);
 `;
 
+/** Counts the events of a team's changes, which may fall within one millisecond. */
+const EVENT_SERIALS = `
+ALTER TABLE books ADD COLUMN event_serial INTEGER NOT NULL DEFAULT 0 CHECK (event_serial ${WHOLE});
+`;
+
+/** Requests of operators that must take effect once. */
+const REQUESTS = `
+CREATE TABLE requests (
+  -- Made of the operator and their key.
+  id TEXT PRIMARY KEY,
+  request TEXT NOT NULL,
+  -- The id for what it creates.
+  record_id TEXT NOT NULL,
+  -- The id rather than the row number: a request may create its team. Null if it concerns none, or it is not known yet.
+  team_id TEXT,
+  -- The process that runs it, until when; null if none does.
+  holder TEXT,
+  lease_until_ms INTEGER NOT NULL,
+  -- When it is forgotten.
+  until_ms INTEGER NOT NULL,
+  -- Null until it has been answered.
+  answer TEXT CHECK (json_valid(answer))
+) STRICT, WITHOUT ROWID;
+CREATE INDEX requests_by_end ON requests (until_ms);
+CREATE INDEX requests_by_team ON requests (team_id);
+`;
+
 /** SQL, or a function for what SQL alone cannot do. */
 export type SchemaStep = string | ((database: DatabaseSync) => void);
 
@@ -201,6 +228,8 @@ export const MIGRATIONS: readonly SchemaStep[] = [
   OUTBOX,
   AUDIT,
   KEY_LIMITS,
+  EVENT_SERIALS,
+  REQUESTS,
 ];
 
 /** The version of this schema. */

@@ -1,6 +1,6 @@
 // Writes events to the outbox, in the transactions of the operations that cause them.
 import { creditReached, eventIds, nextCharacters, percentsReached } from '../../domain/event-rules.ts';
-import type { EventRules } from '../../domain/event-rules.ts';
+import type { EventChange, EventRules } from '../../domain/event-rules.ts';
 import type { Micro } from '../../domain/money.ts';
 import type { EventFacts } from '../../ports/outbox.ts';
 import type { KeyRecord, Team, Usage } from '../../ports/team-registry.ts';
@@ -14,6 +14,8 @@ const SQL = {
   keep: 'INSERT OR REPLACE INTO outbox (event_id, team_id, at_ms, due_ms, facts) VALUES (?, ?, ?, ?, ?)',
   lastPercent: tuples<[percent: number]>('SELECT percent FROM told_percents WHERE team = ? AND period_no = ?'),
   setLastPercent: 'INSERT OR REPLACE INTO told_percents (team, period_no, percent) VALUES (?, ?, ?)',
+  nextSerial: tuples<[serial: number]>(`UPDATE books SET event_serial = event_serial + 1
+    WHERE team = (SELECT no FROM teams WHERE team_id = ?) RETURNING event_serial`),
   forgetPercents: 'DELETE FROM told_percents WHERE team = ? AND period_no <= ?',
   day: tuples<[characters: number, requests: number]>(
     'SELECT coalesce(sum(characters), 0), coalesce(sum(requests), 0) FROM usage_days WHERE team = ? AND day = ?',
@@ -60,20 +62,21 @@ export class SqliteEvents implements HistoryHooks {
     // May be reached by reservations of the period that were committed after its end.
     if (period.limits.billing === 'quota') this.#keepReached(no, periodNo, usage, nowMs);
     this.#sql.forgetPercents.run(no, periodNo);
-    this.keep(eventIds.period(teamId, period.startMs, period.characters), teamId, nowMs, { kind: 'period_closed', period });
+    this.keep(eventIds.period(teamId, period), teamId, nowMs, { kind: 'period_closed', period });
   }
 
   /** A balance has changed from one value to another. */
   balance(teamId: string, currency: string, before: Micro, after: Micro, nowMs: number): void {
     for (const thresholdMinor of creditReached(this.#rules, before, after)) {
       const facts = { kind: 'credit_threshold', thresholdMinor, balanceMicro: after, currency } as const;
-      this.keep(eventIds.credit(teamId, thresholdMinor, nowMs), teamId, nowMs, facts);
+      this.keep(eventIds.credit(teamId, thresholdMinor, this.#change(teamId, nowMs)), teamId, nowMs, facts);
     }
   }
 
   teamChanged(kind: 'team_created' | 'team_updated', team: Team, nowMs: number): void {
-    const id = kind === 'team_created' ? eventIds.once(team.teamId, 'created') : eventIds.updated(team.teamId, nowMs);
-    this.keep(id, team.teamId, nowMs, { kind, team });
+    const { teamId } = team;
+    const id = kind === 'team_created' ? eventIds.once(teamId, 'created') : eventIds.updated(teamId, this.#change(teamId, nowMs));
+    this.keep(id, teamId, nowMs, { kind, team });
   }
 
   teamDeleted(teamId: string, nowMs: number): void {
@@ -83,12 +86,18 @@ export class SqliteEvents implements HistoryHooks {
   keyChanged(kind: 'key_created' | 'key_updated' | 'key_revoked', key: KeyRecord, nowMs: number): void {
     const { keyId, teamId } = key;
     const id =
-      kind === 'key_updated' ? eventIds.updated(keyId, nowMs) : eventIds.once(keyId, kind === 'key_created' ? 'created' : 'revoked');
+      kind === 'key_updated'
+        ? eventIds.updated(keyId, this.#change(teamId, nowMs))
+        : eventIds.once(keyId, kind === 'key_created' ? 'created' : 'revoked');
     this.keep(id, teamId, nowMs, { kind, key });
   }
 
   keep(id: string, teamId: string, nowMs: number, facts: EventFacts): void {
     this.#sql.keep.run(id, teamId, nowMs, nowMs, JSON.stringify(facts));
+  }
+
+  #change(teamId: string, atMs: number): EventChange {
+    return { atMs, serial: this.#sql.nextSerial.get(teamId)![0] };
   }
 
   #quota(team: TeamAccount, nowMs: number): void {
@@ -101,8 +110,9 @@ export class SqliteEvents implements HistoryHooks {
 
   #keepReached(no: number, periodNo: number, usage: Usage, nowMs: number): void {
     const { teamId, limits } = usage.team;
+    const period = { startMs: usage.periodStartMs, number: periodNo };
     for (const percent of percentsReached(this.#rules, limits.characterLimit, this.#lastPercent(no, periodNo), usage.characters)) {
-      this.keep(eventIds.quota(teamId, usage.periodStartMs, percent), teamId, nowMs, { kind: 'quota_threshold', percent, usage });
+      this.keep(eventIds.quota(teamId, period, percent), teamId, nowMs, { kind: 'quota_threshold', percent, usage });
       this.#sql.setLastPercent.run(no, periodNo, percent);
     }
   }

@@ -9,6 +9,7 @@ import type {
   DictionaryContents,
   KeyContents,
   LooseChange,
+  LooseRequest,
   LooseContents,
   LooseDigest,
   PeriodContents,
@@ -96,6 +97,9 @@ const SQL = {
   changes: objects<Omit<LooseChange, 'kind'>>(
     `SELECT t.team_id AS teamId, ${named('c', 'id', 'request', 'untilMs')} FROM changes c JOIN teams t ON t.no = c.team`,
   ),
+  requests: objects<Omit<LooseRequest, 'kind' | 'teamId' | 'answer'> & Record<'teamId' | 'answer', string | null>>(
+    `SELECT ${named('r', 'id', 'request', 'recordId', 'teamId', 'answer', 'untilMs')} FROM requests r`,
+  ),
   audit: tuples<[id: string, teamId: string | null, record: string]>('SELECT id, team_id, record FROM audit ORDER BY id'),
   events: objects<EventRow>('SELECT * FROM outbox ORDER BY no'),
   lastServed: tuples<[number | null]>('SELECT max(seen_at_ms) FROM gateways'),
@@ -158,6 +162,9 @@ export class SqliteReader implements StoreReader {
       await nextTurn();
     }
     for (const change of this.#sql.changes.all()) yield { kind: 'change', ...change };
+    for (const { teamId, answer, ...request } of this.#sql.requests.iterate()) {
+      yield { kind: 'request', ...request, teamId: teamId ?? undefined, answer: answer ?? undefined };
+    }
     for (const [id, teamId, record] of this.#sql.audit.iterate()) {
       yield { kind: 'audit', id, teamId: teamId ?? undefined, record: JSON.parse(record) as AuditRecord };
     }

@@ -23,6 +23,7 @@ import { RequestIds } from './request-ids.ts';
 import { SqliteAuditLog } from './sqlite-audit-log.ts';
 import { SqliteEvents } from './sqlite-events.ts';
 import { SqliteGlossaryStore } from './sqlite-glossary-store.ts';
+import { SqliteIdempotency } from './sqlite-idempotency.ts';
 import { SqliteLedger } from './sqlite-ledger.ts';
 import { rulesInForce, sqliteGatewayRecords, SqliteOutbox } from './sqlite-outbox.ts';
 import { SqliteTeamRegistry } from './sqlite-team-registry.ts';
@@ -68,7 +69,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const work = new RegistryWork({ group, accounts, periods });
   const pieces = new DictionaryPieces({ database, path, group });
   const audit = new SqliteAuditLog(database, group, historyDays * DAY_MS);
-  const parts = { database, path, clock, log, group, accounts, periods, ids, keys, teams, usage, work, pieces, audit, events };
+  const idempotency = new SqliteIdempotency(database, group);
+  const parts = { database, path, clock, log, group, accounts, periods, ids, keys, teams, usage, work, pieces, audit, events, idempotency };
   const erasure = new TeamErasure(parts);
   const history = new HistoryChores({ ...parts, historyDays });
   const janitor = new Janitor({ ...parts, history, erasure });
@@ -82,6 +84,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     glossaries: new SqliteGlossaryStore(parts),
     history: new SqliteUsageHistory({ ...parts, historyDays }),
     gateways: sqliteGatewayRecords(parts),
+    idempotency,
     outbox: new SqliteOutbox(parts, rules ?? NO_THRESHOLDS),
     ping: () => ping(parts, file),
     close() {

@@ -12,6 +12,7 @@ import type { RegistryWork } from './registry-work.ts';
 import type { RequestIds } from './request-ids.ts';
 import type { SqliteAuditLog } from './sqlite-audit-log.ts';
 import type { SqliteEvents } from './sqlite-events.ts';
+import type { SqliteIdempotency } from './sqlite-idempotency.ts';
 import type { PeriodUsage } from './sqlite-usage-history.ts';
 import type { TeamErasure } from './team-erasure.ts';
 import type { TeamRows } from './team-rows.ts';
@@ -34,6 +35,7 @@ export interface StoreParts {
   readonly audit: SqliteAuditLog;
   /** `undefined` if no events are sent. */
   readonly events: SqliteEvents | undefined;
+  readonly idempotency: SqliteIdempotency;
   readonly erasure: TeamErasure;
   readonly history: HistoryChores;
   /** How many days usage and audit entries are kept. */

@@ -58,6 +58,7 @@ const SQL = {
   // If usage is kept, events that contain a name or a label are discarded.
   forgetEvents: `DELETE FROM outbox WHERE team_id = ?
     AND json_extract(facts, '$.kind') NOT IN ('credit_threshold', 'period_closed', 'usage_day', 'team_deleted')`,
+  forgetRequests: 'DELETE FROM requests WHERE team_id = ?',
   useless: ERASE_USELESS,
   unfinished: tuples<[no: number]>(`SELECT no FROM teams WHERE erasure BETWEEN ${ERASING} AND ${ERASING_BUT_USAGE} ORDER BY no LIMIT 1`),
   dictionaries: `DELETE FROM dictionaries WHERE no IN
@@ -127,6 +128,7 @@ export class TeamErasure {
     if (by !== undefined) audit.add(by, { teamId, before: { plan }, after: {} }, nowMs);
     securely(database, () => {
       this.#sql.dropAccount.run(no);
+      this.#sql.forgetRequests.run(teamId);
       (keepUsage ? this.#sql.forgetEvents : this.#sql.forgetAllEvents).run(teamId);
       if (erasure === NOT_ERASED) events?.teamDeleted(teamId, nowMs);
       this.#sql.mark.run(keepUsage ? ERASING_BUT_USAGE : ERASING, no);

@@ -30,6 +30,29 @@ export const EVENT_MUTATIONS: readonly Mutation[] = [
     caughtBy: [{ ...KEPT, names: 'Redis.*a changed key is recorded' }],
   },
   {
+    name: 'SQLite: changes within a millisecond share an event',
+    edits: [
+      {
+        file: 'src/stores/sqlite/sqlite-events.ts',
+        find: 'SET event_serial = event_serial + 1',
+        replace: 'SET event_serial = event_serial',
+      },
+    ],
+    caughtBy: [{ ...KEPT, names: 'SQLite.*within a millisecond' }],
+  },
+  {
+    name: 'Redis: changes within a millisecond share an event',
+    edits: [{ file: 'src/stores/redis/lua/outbox.lua', find: "digits(call('HINCRBY', key, 'changes', 1))", replace: "'1'" }],
+    caughtBy: [{ ...KEPT, names: 'Redis.*within a millisecond' }],
+  },
+  {
+    name: 'periods that begin within a millisecond share their events',
+    edits: [
+      { file: 'src/domain/event-rules.ts', find: '`${teamId}-period-${startMs}-${number}`', replace: '`${teamId}-period-${startMs}`' },
+    ],
+    caughtBy: [{ ...KEPT, names: 'SQLite.*begin within a millisecond' }],
+  },
+  {
     name: 'SQLite: a period without a charged character is told',
     edits: [{ file: 'src/stores/sqlite/periods.ts', find: 'nullif(sum(characters), 0)', replace: 'sum(characters)' }],
     caughtBy: [{ ...KEPT, names: 'SQLite' }],
@@ -54,5 +77,15 @@ export const EVENT_MUTATIONS: readonly Mutation[] = [
     name: 'the signature leaves out the time',
     edits: [{ file: 'src/runtime/webhook.ts', find: '`${id}.${timestamp}.${body}`', replace: '`${id}.${body}`' }],
     caughtBy: [{ file: 'test/unit/runtime/webhook.test.ts' }],
+  },
+  {
+    name: 'an event waits until the body of an earlier answer has ended',
+    edits: [{ file: 'src/runtime/webhook.ts', find: '      oldest.destroy();\n', replace: '' }],
+    caughtBy: [{ file: 'test/unit/runtime/webhook.test.ts', names: 'the status is enough' }],
+  },
+  {
+    name: 'a receiver may send interim answers for as long as it likes',
+    edits: [{ file: 'src/runtime/webhook.ts', find: 'if (++interim > INTERIM_ANSWERS_MAX) sent.destroy();', replace: 'interim++;' }],
+    caughtBy: [{ file: 'test/unit/runtime/webhook.test.ts', names: 'hostile answers' }],
   },
 ];

@@ -8,7 +8,54 @@ function bug(name: string, file: string, find: string, replace: string, ...caugh
   return { name, edits: [{ file: `src/${file}`, find, replace }], caughtBy };
 }
 
+const ONCE = (names: string): TestRun => ({ file: 'test/journey/idempotency-two-gateways.test.ts', names });
+const REQUESTS = (names: string): TestRun => ({ file: 'test/unit/admin/idempotent-requests.test.ts', names });
+const KEPT = (names: string): TestRun => ({ file: 'test/unit/stores/contract.test.ts', names });
+
 export const OPERATOR_MUTATIONS: readonly Mutation[] = [
+  bug(
+    'an Idempotency-Key is shared between operators',
+    'admin/admin-api.ts',
+    '`${operator.name}\\n${key}`',
+    'key',
+    ONCE('each operator has Idempotency-Keys'),
+  ),
+  bug('an answer that is repeated has its secret', 'admin/admin-routes.ts', "    shownOnce: 'key',\n", '', ONCE('a key is created once')),
+  bug(
+    'a request of a dead process is run with a new id',
+    'stores/sqlite/sqlite-idempotency.ts',
+    "return { kind: 'claimed', recordId: found.recordId };",
+    "return { kind: 'claimed', recordId };",
+    REQUESTS('between a creation and its record'),
+  ),
+  bug(
+    'SQLite: a request that is running is run by another process too',
+    'stores/sqlite/sqlite-idempotency.ts',
+    "if (found.holder !== null && found.holder !== holder && found.leaseUntilMs > nowMs) return { kind: 'running' };",
+    '',
+    KEPT('SQLite.*take effect once'),
+  ),
+  bug(
+    'Redis: a request that is running is run by another process too',
+    'stores/redis/lua/requests.lua',
+    'elseif found[4] and found[4] ~= holder and tonumber(found[5]) > now then',
+    'elseif false then',
+    KEPT('Redis.*take effect once'),
+  ),
+  bug(
+    'Redis: what is remembered of requests outlives their team',
+    'stores/redis/redis-team-erasure.ts',
+    '    await this.#parts.requests.forgetTeam(teamId);\n',
+    '',
+    KEPT('Redis.*take effect once'),
+  ),
+  bug(
+    'one process runs a request twice at a time',
+    'admin/idempotent-requests.ts',
+    'this.#here.set(asked.id, { request: asked.request, ended });',
+    '',
+    REQUESTS('of fifty at a time'),
+  ),
   bug(
     'a pair that is not offered goes to the engine',
     'domain/translate-request.ts',

@@ -142,7 +142,7 @@ function answerOf(outcome: Reply | Refusal, atMs: number): Answer {
   }
   const answer = { ...NOTHING_TOLD, atMs, status: outcome.status, code: 'ok' };
   if (outcome.body === '') return answer;
-  const body = JSON.parse(outcome.body) as Partial<Translated>;
+  const body = JSON.parse(String(outcome.body)) as Partial<Translated>;
   return { ...answer, billedCharacters: body.billed_characters, translations: body.translations?.map(({ text }) => text) };
 }
 

@@ -111,13 +111,17 @@ test('the schema rejects a wrong event', () => {
 });
 
 test('an id is made of the event’s subject, without a dot, because dots separate the signed parts', () => {
+  const [period, change] = [
+    { startMs: periodStartMs, number: 3 },
+    { atMs: AT, serial: 7 },
+  ];
   const ids = [
-    eventIds.quota(TEAM_ID, periodStartMs, 80),
-    eventIds.credit(TEAM_ID, 0, AT),
-    eventIds.period(TEAM_ID, periodStartMs, 1234),
+    eventIds.quota(TEAM_ID, period, 80),
+    eventIds.credit(TEAM_ID, 0, change),
+    eventIds.period(TEAM_ID, { ...period, characters: 1234 }),
     eventIds.day(TEAM_ID, 20_000, 3),
     eventIds.once(TEAM_ID, 'created'),
-    eventIds.updated(TEAM_ID, AT),
+    eventIds.updated(TEAM_ID, change),
   ];
   expect(new Set(ids).size).toBe(ids.length);
   for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9-]{30,80}$/);

@@ -70,7 +70,7 @@ export class Documented {
     const status = Object.hasOwn(responses, response.status) ? String(response.status) : 'default';
     const pointer = this.#resolve(['paths', path, method.toLowerCase(), 'responses', status]);
     const documented = this.#at(pointer) as DocumentedResponse;
-    return [...this.#headerFaults(documented, response.headers), ...(await this.#bodyFaults(pointer, documented, response))];
+    return [...this.#headerFaults(pointer, documented, response.headers), ...(await this.#bodyFaults(pointer, documented, response))];
   }
 
   /** Whether a value matches a schema of the document. */
@@ -78,16 +78,17 @@ export class Documented {
     return this.#validator(['components', 'schemas', schema])(value);
   }
 
-  #headerFaults({ headers }: DocumentedResponse, sent: Headers): string[] {
+  #headerFaults(response: readonly string[], { headers }: DocumentedResponse, sent: Headers): string[] {
     const known = Object.keys(headers);
     const undocumented = [...sent.keys()].filter((name) => !PLAIN_HTTP.has(name) && !known.some((other) => other.toLowerCase() === name));
     const faults = undocumented.map((name) => `field ${name} is not documented`);
     for (const name of known) {
-      const { required = false, schema } = this.document.components.headers[name]!;
+      const at = this.#resolve([...response, 'headers', name]);
+      const { required = false, schema } = this.#at(at) as { required?: boolean; schema: { type: string } };
       const text = sent.get(name);
       if (text === null && required) faults.push(`field ${name} is missing`);
       const value = schema.type === 'integer' ? Number(text) : text;
-      if (text !== null && !this.#validator(['components', 'headers', name, 'schema'])(value)) faults.push(`field ${name} is ${text}`);
+      if (text !== null && !this.#validator([...at, 'schema'])(value)) faults.push(`field ${name} is ${text}`);
     }
     return faults;
   }

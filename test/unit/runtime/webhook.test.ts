@@ -105,6 +105,74 @@ test('a body that never ends delays nothing, and is not read to its end', async 
   expect(written).toBeLessThan(1000);
 });
 
+/** A receiver that reads a whole request and then writes these bytes, again and again if `endlessly`. */
+const raw = (bytes: string, endlessly = false): Promise<string> =>
+  listening(
+    net.createServer((socket) => {
+      socket.on('error', () => undefined);
+      let seen = '';
+      socket.on('data', (chunk) => {
+        seen += chunk.toString('latin1');
+        if (!seen.includes(MESSAGE.body.slice(0, 9))) return;
+        seen = '';
+        const more = (): void => {
+          while (!socket.destroyed && socket.write(bytes));
+        };
+        if (!endlessly) return void socket.write(bytes);
+        socket.on('drain', more);
+        more();
+        return undefined;
+      });
+    }),
+  );
+
+test('the status is enough: receivers that never end their bodies do not hold up other events', async () => {
+  let requests = 0;
+  const url = await receiver((_request, response) => {
+    requests++;
+    response.writeHead(200).write('the end never comes');
+  });
+  // Two sockets: each event but the first two gets that of an earlier one whose body is still arriving. If it waited for that
+  // body, even for the second after which one is given up, most would be too late.
+  const hook = webhook(url, 10_000);
+  const together = await Promise.all(Array.from({ length: 80 }, () => hook.post(MESSAGE, NEVER)));
+  expect(together).toEqual(Array.from({ length: 80 }, () => undefined));
+  expect(requests).toBe(80);
+});
+
+test('a short body is read to its end, and the connection used again, although the body comes after the head', async () => {
+  const sockets = new Set<net.Socket>();
+  let ended = Promise.withResolvers<undefined>();
+  const url = await receiver((request, response) => {
+    sockets.add(request.socket);
+    response.writeHead(200).write('o');
+    setImmediate(() => response.end('k', () => ended.resolve(undefined)));
+  });
+  const hook = webhook(url);
+  for (let i = 0; i < 20; i++) {
+    ended = Promise.withResolvers();
+    expect(await hook.post(MESSAGE, NEVER)).toBeUndefined();
+    await ended.promise;
+  }
+  // The end of a body may arrive after the next event was sent, which then opens the other connection.
+  expect(sockets.size).toBeLessThanOrEqual(4);
+});
+
+test('hostile answers are failures in time: endless headers, slow headers, interim answers without end, a change of protocol', async () => {
+  const failed = { failure: expect.any(String) as string };
+  expect(await webhook(await raw(`HTTP/1.1 200 OK\r\nX-A: ${'a'.repeat(100_000)}`)).post(MESSAGE, NEVER)).toEqual(failed);
+  expect(await webhook(await raw('X-More: headers\r\n', true)).post(MESSAGE, NEVER)).toEqual(failed);
+  expect(await webhook(await raw('HTTP/1.1 200 OK\r\nX-Slow: y'), 200).post(MESSAGE, NEVER)).toEqual({ failure: 'timeout' });
+  expect(await webhook(await raw('HTTP/1.1 103 Early Hints\r\n\r\n', true)).post(MESSAGE, NEVER)).toEqual(failed);
+  const switching = 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n';
+  expect(await webhook(await raw(switching)).post(MESSAGE, NEVER)).toEqual(failed);
+});
+
+test('an interim answer before the status is not the status', async () => {
+  const answer = 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n';
+  expect(await webhook(await raw(answer)).post(MESSAGE, NEVER)).toBeUndefined();
+});
+
 test('a closed port, an unknown name, a receiver that hangs up, and one that does not speak HTTP are failures, never rejections', async () => {
   const server = net.createServer();
   const gone = await listening(server);

@@ -90,7 +90,7 @@ describe.each(KINDS)('$name', ({ open }) => {
         `${team.keyId}-created`,
         `${key.keyId}-created`,
         `${key.keyId}-revoked`,
-        `${team.teamId}-updated-${clock.nowMs() - 1}`,
+        `${team.teamId}-updated-${clock.nowMs() - 1}-1`,
       ].toSorted(),
     );
     expect(events.find(({ id }) => id.includes('updated'))).toMatchObject({
@@ -120,10 +120,61 @@ describe.each(KINDS)('$name', ({ open }) => {
     const updates = (await recorded()).filter(({ facts }) => facts.kind === 'key_updated').toSorted((one, other) => one.atMs - other.atMs);
     const limits = { characters: 5, allowedAddresses: ['10.0.0.0/8'] };
     expect(updates).toMatchObject([
-      { id: `${keyId}-updated-${nowMs - 3}`, atMs: nowMs - 3, facts: { key: { keyId, label: 'new', status: 'active', limits } } },
-      { id: `${keyId}-updated-${nowMs - 1}`, facts: { key: { status: 'disabled', limits } } },
-      { id: `${keyId}-updated-${nowMs}`, facts: { key: { status: 'active', limits: {} } } },
+      { id: `${keyId}-updated-${nowMs - 3}-1`, atMs: nowMs - 3, facts: { key: { keyId, label: 'new', status: 'active', limits } } },
+      { id: `${keyId}-updated-${nowMs - 1}-2`, facts: { key: { status: 'disabled', limits } } },
+      { id: `${keyId}-updated-${nowMs}-3`, facts: { key: { status: 'active', limits: {} } } },
     ]);
+  });
+
+  test('changes within a millisecond are an event each, on both instances, even if events before were delivered', async () => {
+    const { team, stores, outbox, recorded } = await scene(PREPAID);
+    const ids = new Set<string>();
+    const deliver = async (): Promise<number> => {
+      const events = (await recorded()).filter(({ facts }) => facts.kind === 'team_updated' || facts.kind === 'key_updated');
+      for (const { id } of events) {
+        expect(ids).not.toContain(id);
+        ids.add(id);
+        expect(await outbox.remove({ id, teamId: team.teamId, tries: 0 })).toBeUndefined();
+      }
+      return events.length;
+    };
+    for (let round = 0; round < 3; round++) {
+      const changes = Array.from({ length: 40 }, (_, i) => {
+        const { teams } = i % 2 === 0 ? stores.here : stores.there;
+        return i % 4 === 3
+          ? teams.updateKey!(team.keyId, { label: `${round} ${i}` })
+          : teams.updateTeam(team.teamId, { addMicro: toMicro(1) });
+      });
+      for (const change of await Promise.all(changes)) answered(change);
+      expect(await deliver()).toBe(40);
+    }
+    expect(ids.size).toBe(120);
+  });
+
+  test('a balance that falls to a threshold twice within a millisecond is two events', async () => {
+    const { team, store, recorded } = await scene(PREPAID, toMicro(1001));
+    for (const minor of [-1, 1, -1]) answered(await store.teams.updateTeam(team.teamId, { addMicro: toMicro(minor) }));
+    const reached = (await recorded()).filter(({ facts }) => facts.kind === 'credit_threshold');
+    expect(new Set(reached.map(({ id }) => id)).size).toBe(2);
+  });
+
+  test('periods that begin within a millisecond have events of their own', async () => {
+    const { team, charge, recorded, store } = await scene({ characterLimit: 100, period: 'P1D' });
+    const atMs = clock.nowMs();
+    for (const period of ['PT6H', 'PT7H', 'PT8H']) {
+      await team.setLimits({ characterLimit: 100, period });
+      await charge(85);
+      clock.step(-1);
+    }
+    expect(clock.nowMs()).toBe(atMs);
+    clock.step(86_400_000);
+    answered(await store.history!.periods(team.teamId));
+    const events = (await recorded()).filter(({ facts }) => facts.kind === 'period_closed' || facts.kind === 'quota_threshold');
+    expect(events.map(({ facts }) => facts.kind).toSorted()).toEqual([
+      ...Array.from({ length: 3 }, () => 'period_closed'),
+      ...Array.from({ length: 3 }, () => 'quota_threshold'),
+    ]);
+    expect(new Set(events.map(({ id }) => id)).size).toBe(6);
   });
 
   test('each percentage of a quota is recorded by the commit that reaches it, on either instance, with the usage at that time', async () => {

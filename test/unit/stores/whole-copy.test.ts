@@ -21,7 +21,7 @@ import { checkedStore } from '../../support/checked-store.ts';
 import { promisedStore } from '../../support/promised-store.ts';
 import { startRedis } from '../../support/redis.ts';
 import type { RedisServer } from '../../support/redis.ts';
-import { fillRich, RICH, RICH_ADDRESS, RICH_EVENTS } from '../../support/rich-store.ts';
+import { fillRich, RICH, RICH_ADDRESS, RICH_REQUEST, RICH_EVENTS } from '../../support/rich-store.ts';
 import { SILENT } from '../../support/silent-log.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'lingate-copy-'));
@@ -132,6 +132,14 @@ async function future(store: PluginStore, clock: MovableClock, withChange: boole
         once: { id: 'change1', request: 'another' },
       }),
     );
+  const again = { ...RICH_REQUEST, holder: 'copy', recordId: 'another', teamId: undefined };
+  if (withChange) {
+    for (const id of [RICH_REQUEST.id, `${RICH_REQUEST.id}-interrupted`]) answers.push(await store.idempotency!.claim({ ...again, id }));
+    expect(answers.slice(-2)).toEqual([
+      { kind: 'answered', answer: '{"status":200}' },
+      { kind: 'claimed', recordId: RICH_REQUEST.recordId },
+    ]);
+  }
   clock.step(1001);
   answers.push(await admit(store, quota, RICH.otherKey, '01JREQ00000000000000000031'));
   answers.push(await store.ledger.resolve(quota, '01JREQ00000000000000000031', 'commit'), await everyAnswer(store, clock));

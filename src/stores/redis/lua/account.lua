@@ -369,7 +369,7 @@ do
   local function report_percents(reached)
     local usage = { events.texts(call('HGETALL', team_key)), events.texts(call('HGETALL', key_beside('keys'))) }
     for _, percent in ipairs(reached) do
-      events.keep(team_key, events.quota_id(team_key, starts, percent), now, 'quota', { digits(percent), usage[1], usage[2] })
+      events.keep(team_key, events.quota_id(team_key, starts, number, percent), now, 'quota', { digits(percent), usage[1], usage[2] })
     end
     call('HSET', team_key, 't', pack('>dd', number, reached[#reached]))
   end

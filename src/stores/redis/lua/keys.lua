@@ -152,6 +152,6 @@ function timed.update_key(now)
   call('HSET', x.keys, x.id, record)
   local after = key_values(x)
   keep_audit(audit, before, after)
-  events.keep(x.team, x.id .. '-updated-' .. digits(now), now, 'key_updated', { x.id, unpack(after) })
+  events.keep(x.team, events.change_id(x.team, x.id .. '-updated', now), now, 'key_updated', { x.id, unpack(after) })
   return { now, 'key', unpack(after) }
 end

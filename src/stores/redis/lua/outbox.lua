@@ -36,6 +36,12 @@ do
     end
   end
 
+  -- The id of a change (domain/event-rules.ts): `:team` counts those of the team, because several fall within a millisecond. Only
+  -- counts if events are stored.
+  function events.change_id(key, what, at_ms)
+    return events.rules and what .. '-' .. digits(at_ms) .. '-' .. digits(call('HINCRBY', key, 'changes', 1))
+  end
+
   -- Whether a balance has fallen to a threshold.
   function events.credit_reached(before, after)
     for _, rule in ipairs(events.rules and events.rules.credit or NONE) do
@@ -49,7 +55,7 @@ do
   function events.report_credit(key, at_ms, before, after, currency)
     for _, rule in ipairs(events.rules and events.rules.credit or NONE) do
       if before >= rule[2] and after < rule[2] then
-        local id = events.team_of(key) .. '-credit-' .. rule[1] .. '-' .. digits(at_ms)
+        local id = events.change_id(key, events.team_of(key) .. '-credit-' .. rule[1], at_ms)
         events.keep(key, id, at_ms, 'credit', { rule[1], digits(after), currency })
       end
     end
@@ -70,8 +76,8 @@ do
     return reached
   end
 
-  function events.quota_id(key, starts_ms, percent)
-    return events.team_of(key) .. '-quota-' .. digits(starts_ms) .. '-' .. digits(percent)
+  function events.quota_id(key, starts_ms, number, percent)
+    return events.team_of(key) .. '-quota-' .. digits(starts_ms) .. '-' .. digits(number) .. '-' .. digits(percent)
   end
 
   -- The highest percentage reported in this period.

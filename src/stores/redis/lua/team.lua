@@ -111,7 +111,7 @@ do
   function closed_periods.keep(team_key, of, record, at_ms)
     call('HSET', beside(team_key, 'periods'), digits(of), record)
     local starts, _, characters = parse(CLOSED_BOUNDS, record)
-    local id = events.team_of(team_key) .. '-period-' .. digits(starts) .. '-' .. digits(characters)
+    local id = events.team_of(team_key) .. '-period-' .. digits(starts) .. '-' .. digits(of) .. '-' .. digits(characters)
     events.keep(team_key, id, at_ms, 'period', { digits(of), record })
   end
 

@@ -146,7 +146,7 @@ function timed.update_team(now)
   if add ~= 0 or differ(before, answer[3]) then
     keep_audit(audit, before, answer[3])
   end
-  events.keep(team_key, events.team_of(team_key) .. '-updated-' .. digits(now), now, 'updated', answer[3], 7)
+  events.keep(team_key, events.change_id(team_key, events.team_of(team_key) .. '-updated', now), now, 'updated', answer[3], 7)
   if read_plan(answer[3][6]).on_credit then
     events.report_credit(team_key, now, balance_before, team.balance, answer[3][5])
   end

@@ -13,6 +13,7 @@ import type { HistoryHooks } from '../../../../src/stores/sqlite/periods.ts';
 import { RegistryWork } from '../../../../src/stores/sqlite/registry-work.ts';
 import { RequestIds } from '../../../../src/stores/sqlite/request-ids.ts';
 import { SqliteAuditLog } from '../../../../src/stores/sqlite/sqlite-audit-log.ts';
+import { SqliteIdempotency } from '../../../../src/stores/sqlite/sqlite-idempotency.ts';
 import { TeamErasure } from '../../../../src/stores/sqlite/team-erasure.ts';
 import { SILENT } from '../../../support/silent-log.ts';
 
@@ -42,7 +43,21 @@ export async function janitorOn(
   const pieces = new DictionaryPieces({ database, path, group });
   const work = new RegistryWork({ group, accounts, periods });
   const erasure = new TeamErasure({ database, work, accounts, periods, pieces, events: undefined, audit });
-  const janitor = new Janitor({ database, clock, log: SILENT, group, accounts, periods, ids, history, audit, erasure, pieces });
+  const idempotency = new SqliteIdempotency(database, group);
+  const janitor = new Janitor({
+    idempotency,
+    database,
+    clock,
+    log: SILENT,
+    group,
+    accounts,
+    periods,
+    ids,
+    history,
+    audit,
+    erasure,
+    pieces,
+  });
   return {
     database,
     history,

@@ -1,0 +1,173 @@
+// Requests that take effect once: what a process leaves that dies, a store that fails, and many at a time.
+import { afterEach, describe, expect, test } from 'vitest';
+import { AdminOperations } from '../../../src/admin/admin-operations.ts';
+import { IdempotentRequests, LEASE_MS } from '../../../src/admin/idempotent-requests.ts';
+import type { Ran } from '../../../src/admin/idempotent-requests.ts';
+import { ProcessRequests } from '../../../src/admin/process-requests.ts';
+import { REQUEST_REMEMBERED_MS, REQUESTS_MAX } from '../../../src/domain/idempotency.ts';
+import { answered } from '../../../src/domain/store-unavailable.ts';
+import type { IdempotencyRecords } from '../../../src/ports/idempotency.ts';
+import type { Store } from '../../../src/ports/store.ts';
+import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
+import { MovableClock } from '../../../src/testing/movable-clock.ts';
+import { newId } from '../../../src/testing/store/team-under-test.ts';
+import { CREDIT_PLAN } from '../../support/gateway.ts';
+import { SILENT } from '../../support/silent-log.ts';
+
+const UNAVAILABLE = { kind: 'unavailable', cause: 'closed' } as const;
+const monotonic = (): number => performance.now();
+
+let store: Store | undefined;
+afterEach(async () => {
+  await store?.close();
+  store = undefined;
+});
+
+async function scene() {
+  const clock = new MovableClock();
+  store = await openSqliteStore({ path: ':memory:', log: SILENT, clock, durability: 'normal' });
+  const { teams, idempotency } = store;
+  const operations = new AdminOperations({ teams, plans: () => new Map([['prepaid', CREDIT_PLAN]]), newId, audit: undefined, actor: 'x' });
+  const of = (records: IdempotencyRecords): IdempotentRequests => new IdempotentRequests({ records, now: monotonic });
+  const recordId = newId();
+  const asked = { id: newId(), request: 'r', recordId, teamId: recordId };
+  return { clock, teams, operations, records: idempotency!, of, asked };
+}
+
+const kept = <T>(answer: T): Ran<T> => ({ answer, fate: 'kept', kept: { answer: JSON.stringify(answer), teamId: undefined } });
+const never = async (): Promise<never> => Promise.reject(new Error('was run again'));
+
+describe('a process that dies', () => {
+  test('between a creation and its record: whoever repeats the request finds what was created', async () => {
+    const { clock, teams, operations, records, of, asked } = await scene();
+    const create = async (id: string) => answered(await operations.createTeam({ id, name: 'Acme', plan: 'prepaid', creditMinor: 500 }));
+    const dead = of(records).run(asked, async (id) => {
+      await create(id);
+      throw new Error('killed');
+    });
+    await expect(dead).rejects.toThrow('killed');
+    clock.step(LEASE_MS);
+    const again = await of(records).run({ ...asked, recordId: newId() }, async (id) => kept(await create(id)));
+    expect(again).toMatchObject({ kind: 'ran', answer: { kind: 'done', value: { teamId: asked.recordId } } });
+    expect(answered(await teams.listTeams()).map(({ teamId, balanceMicro }) => [teamId, balanceMicro])).toEqual([
+      [asked.recordId, 500_000_000],
+    ]);
+  });
+
+  test('between adding credit and the record: the repetition adds none', async () => {
+    const { clock, teams, operations, records, of, asked } = await scene();
+    const made = await operations.createTeam({ id: asked.recordId, name: 'Acme', plan: 'prepaid', creditMinor: 500 });
+    expect(made.kind).toBe('done');
+    const add = async () => operations.updateTeam(asked.recordId, { addCreditMinor: 7, once: { id: asked.id, request: asked.request } });
+    const dead = of(records).run(asked, async () => {
+      await add();
+      throw new Error('killed');
+    });
+    await expect(dead).rejects.toThrow('killed');
+    clock.step(LEASE_MS);
+    expect(await of(records).run(asked, async () => kept(await add()))).toMatchObject({ kind: 'ran', answer: { kind: 'done' } });
+    expect(answered(await teams.findTeam(asked.recordId))?.balanceMicro).toBe(507_000_000);
+  });
+
+  test('between creating a key and the record: the key that nobody has seen is revoked', async () => {
+    const { clock, teams, operations, records, of, asked } = await scene();
+    const teamId = newId();
+    await operations.createTeam({ id: teamId, name: 'Acme', plan: 'prepaid', creditMinor: 0 });
+    const create = async (id: string) => operations.createKey({ id, teamId, mode: 'live', label: '' });
+    const dead = of(records).run(asked, async (id) => {
+      await create(id);
+      throw new Error('killed');
+    });
+    await expect(dead).rejects.toThrow('killed');
+    clock.step(LEASE_MS);
+    const again = await of(records).run(asked, async (id) => kept(await create(id)));
+    const keys = answered(await teams.listKeys(teamId))!;
+    expect(keys.map(({ status }) => status).toSorted()).toEqual(['active', 'revoked']);
+    expect(again).toMatchObject({ answer: { value: { key_id: keys.find(({ status }) => status === 'active')!.keyId } } });
+  });
+});
+
+test('of fifty at a time in one process one runs; the others get its kept answer, which may have less than its own', async () => {
+  const { records, of, asked } = await scene();
+  const requests = of(records);
+  let runs = 0;
+  const create = async (): Promise<Ran<string>> => {
+    runs++;
+    return { answer: 'with a secret', fate: 'kept', kept: { answer: '"without"', teamId: undefined } };
+  };
+  const all = await Promise.all(Array.from({ length: 50 }, async () => requests.run(asked, create)));
+  expect(runs).toBe(1);
+  expect(all.filter((one) => one.kind === 'ran')).toEqual([{ kind: 'ran', answer: 'with a secret' }]);
+  expect(all.filter((one) => one.kind === 'answered').length).toBe(49);
+  expect(await requests.run({ ...asked, request: 'another' }, never)).toEqual({ kind: 'other_request' });
+});
+
+test('a request that is refused, or fails, is run again at once, by this process or another', async () => {
+  const { records, of, asked } = await scene();
+  const requests = of(records);
+  for (const fate of ['forgotten', 'unknown'] as const) {
+    const ids: string[] = [];
+    for (const one of [requests, of(records), requests]) {
+      await one.run({ ...asked, recordId: newId() }, async (id) => {
+        ids.push(id);
+        return { answer: fate, fate, kept: { answer: '""', teamId: undefined } };
+      });
+    }
+    // After a refusal nothing is left; after a failure the same record may exist.
+    expect(new Set(ids).size).toBe(fate === 'forgotten' ? 3 : 1);
+  }
+});
+
+test('a store that does not answer refuses the request before anything is changed', async () => {
+  const { records, of, asked } = await scene();
+  const away: IdempotencyRecords = {
+    claim: async () => UNAVAILABLE,
+    finish: async (...held) => records.finish(...held),
+    release: async (...held) => records.release(...held),
+  };
+  expect(await of(away).run(asked, never)).toEqual(UNAVAILABLE);
+});
+
+test('a claim or a record whose confirmation was lost holds up nobody: the process claims again, and records again', async () => {
+  const { records, of, asked } = await scene();
+  let lost = 2;
+  const shaky = async <T>(work: Promise<T>): Promise<T | typeof UNAVAILABLE> => {
+    const result = await work;
+    return lost-- > 0 ? UNAVAILABLE : result;
+  };
+  const lossy: IdempotencyRecords = {
+    claim: (claim) => shaky(records.claim(claim)),
+    finish: (...held) => shaky(records.finish(...held)),
+    release: (...held) => records.release(...held),
+  };
+  const requests = of(lossy);
+  lost = 1;
+  expect(await requests.run(asked, never)).toEqual(UNAVAILABLE);
+  expect(
+    await requests.run(asked, async () => {
+      lost = 1;
+      return kept('done');
+    }),
+  ).toEqual({ kind: 'ran', answer: 'done' });
+  expect(await of(records).run(asked, never)).toEqual({ kind: 'answered', answer: '"done"' });
+});
+
+test('without a store that remembers, a process does: for a day, up to a limit, and not about deleted teams', async () => {
+  let nowMs = 0;
+  const own = new ProcessRequests(() => nowMs);
+  const requests = new IdempotentRequests({ records: own, now: monotonic });
+  const request = (id: string, teamId?: string) => ({ id, request: 'r', recordId: newId(), teamId });
+  const run = async (id: string, teamId?: string) =>
+    requests.run(request(id, teamId), async () => ({ answer: id, fate: 'kept', kept: { answer: `"${id}"`, teamId } }));
+  expect(await run('a')).toEqual({ kind: 'ran', answer: 'a' });
+  expect(await run('a')).toEqual({ kind: 'answered', answer: '"a"' });
+  expect(await requests.run({ ...request('a'), request: 'another' }, never)).toEqual({ kind: 'other_request' });
+  await run('b', 'team');
+  own.forgetTeam('team');
+  expect(await run('b', 'team')).toMatchObject({ kind: 'ran' });
+  nowMs += REQUEST_REMEMBERED_MS;
+  expect(await run('a')).toMatchObject({ kind: 'ran' });
+  for (let i = 0; i < REQUESTS_MAX; i++) await run(`c${i}`);
+  expect(await run('a')).toMatchObject({ kind: 'ran' });
+  expect(await run(`c${REQUESTS_MAX - 1}`)).toMatchObject({ kind: 'answered' });
+});
