@@ -67,6 +67,8 @@ export interface ChainParts {
   readonly live: LiveWindow;
   /** Serves the pages of the documentation, if they are public. */
   readonly documentation: Step;
+  /** As in `GatewayServices`. */
+  readonly apiDocument: (plugin: string) => Readonly<Record<string, unknown>>;
   readonly offers: CurrentOffers;
   /** Whether the store answers and the gateway is not draining. */
   readonly serving: () => boolean;
@@ -123,6 +125,7 @@ function servicesOf(config: Config, parts: ChainParts, translate: TranslateOptio
     identify: identifyBy(parts.keys),
     translate: translateBy(translate),
     detect: detectBy(translate),
+    apiDocument: parts.apiDocument,
     newId: parts.newId,
     now: parts.now,
   };

@@ -18,6 +18,8 @@ import type { Metrics } from '../ops/metrics/metrics.ts';
 import { stopWithinMs } from './until-stopped.ts';
 import { apiOptions, serverUrlOf } from './api-description.ts';
 import { documentationStep } from './public-docs.ts';
+import { pluginDocument } from '../docs/plugin-document.ts';
+import type { OpenApiOptions } from '../docs/openapi-document.ts';
 import { documentRouteNames } from './route-rows.ts';
 import { openSettlements, settle, settleWithinMs } from './settling.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
@@ -219,6 +221,7 @@ class OpenServing implements Serving {
 
   #parts(settlements: SettlementQueue, sources: Sources): ChainParts {
     const { config, output, metrics, plugins, store, probe, engines, settings, forward, upstream } = this.#opened;
+    const api = (): OpenApiOptions => apiOptions(this.#config, this.#urls, plugins);
     return {
       forward,
       upstream,
@@ -232,8 +235,9 @@ class OpenServing implements Serving {
       documentation: documentationStep({
         config: () => this.#config,
         documented: plugins,
-        api: () => apiOptions(this.#config, this.#urls, plugins),
+        api,
       }),
+      apiDocument: (plugin) => pluginDocument(plugin, api()),
       offers: this.#languages,
       serving: () => this.ready(),
       onUnavailable: (cause) => probe.failed(cause),

@@ -67,7 +67,7 @@ const OTHERS = [
   ['GET', '/v3/translation_memories'],
 ] as const;
 /** All other paths. */
-const BELOW = ['/v2/*', '/v3/*'] as const;
+const BELOW = ['/v1/*', '/v2/*', '/v3/*'] as const;
 
 export default definePlugin({
   name: 'deepl-v2',

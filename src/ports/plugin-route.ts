@@ -1,9 +1,11 @@
 // A route of a plugin, its entry in the API reference, and all plugins' routes as the gateway loaded them.
 import type { TSchema } from 'typebox';
 import type { ProblemForm, ProblemKind } from '../core/problem.ts';
+import type { Lenience } from '../core/route.ts';
 
 /** A route of a plugin. Its path must not be answered by a built-in route or another plugin. */
 export interface PluginRoute {
+  /** In capital letters; `*` is every method that the path has no other route for. */
   readonly method: string;
   /**
    * Literal segments, at most one of them a parameter written `{name}`. A trailing `/*` matches everything below that no other
@@ -17,6 +19,8 @@ export interface PluginRoute {
    * `admit`), and those that `routeSteps` creates.
    */
   readonly steps: readonly string[];
+  /** How far a request's path may differ from `path`; by default not at all. */
+  readonly lenient?: Lenience;
   /** The format of its problems; by default problem documents. */
   readonly problemForm?: ProblemForm;
   /** Its entry in the API reference. */

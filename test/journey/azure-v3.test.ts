@@ -266,11 +266,14 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], en
     });
   });
 
-  test('other paths below /translator are refused in its form; those beside it in ours', async () => {
+  test('slashes and the case of letters do not matter; other paths below /translator are refused in its form', async () => {
     for (const path of [`${BELOW}/others`, '/translator/text/batch/v1.1/batches', '/translator/document:translate', '/translator']) {
       for (const method of ['GET', 'POST']) expectError(await ask(setting, { method, path }), 404_000);
     }
-    expectProblem(await ask(setting, { path: '/translate/' }), 'not_found');
+    for (const path of ['/Languages', '//languages/', `/Translator/Text/V3.0/languages`, `${BELOW}//LANGUAGES`]) {
+      expect((await ask(setting, { path: `${path}?api-version=3.0` })).status).toBe(200);
+    }
+    expectError(await ask(setting, { path: '/Translate/' }), 405_000);
     expectError(await ask(setting, { method: 'PUT', path: `${BELOW}/languages` }), 405_000);
   });
 });

@@ -97,7 +97,7 @@ onEveryGateway({ config }, (setting) => {
     });
 
     test('as many texts as a request may have are translated, in their order, and charged', async () => {
-      const team = await setting.gateway.team();
+      const team = await setting.gateway.team({ ...QUOTA_PLAN, characters: 10_000, max_characters_per_request: 10_000 });
       const text = Array.from({ length: front.textsMax }, (_none, i) => `text ${i}`);
       const response = await translate(front, team, text);
       expect([response.status, front.texts(response.body)]).toEqual([200, text.map((one) => `[DE] ${one}`)]);

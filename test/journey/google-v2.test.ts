@@ -273,6 +273,11 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/google-v2' }], l
     });
   });
 
+  const namesOf = async (target: string): Promise<Readonly<Record<string, string | undefined>>> => {
+    const { languages } = answered(await get(`${V2}/languages?target=${target}`)) as { languages: { language: string; name?: string }[] };
+    return Object.fromEntries(languages.map(({ language, name }) => [language, name]));
+  };
+
   test('languages: each is a source or a target; with names if a language for them is given', async () => {
     const { languages } = answered(await get(`${V2}/languages`)) as { languages: { language: string }[] };
     const codes = languages.map(({ language }) => language);
@@ -281,11 +286,21 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/google-v2' }], l
     for (const target of codes) answered(await translate({ target, q: 'a' }));
     expect(answered(await get(`${V2}/languages?target=fr&model=nmt&prettyPrint=false`))).toEqual({
       languages: expect.arrayContaining([
-        { language: 'de', name: 'German' },
-        { language: 'pt-BR', name: expect.stringContaining('Brazil') as string },
+        { language: 'de', name: 'Allemand' },
+        { language: 'pt-BR', name: 'Portugais (Brésil)' },
+        { language: 'zh-CN', name: 'Chinois (simplifié)' },
       ]) as unknown,
     });
+    // English names are those of the list; the reader's language need not be in it.
+    expect(await namesOf('en')).toMatchObject({ de: 'German', 'zh-CN': 'Chinese' });
+    expect(await namesOf('af')).toMatchObject({ de: 'Duits' });
+    expect(await namesOf('zh-TW')).toMatchObject({ de: '德文' });
+    expect(await namesOf('zh-CN')).toMatchObject({ de: '德语' });
+    for (let i = 0; i < 2; i++) expect(await namesOf('no')).toMatchObject({ de: 'Tysk' });
+    const posted = await ask(setting, { method: 'POST', path: `${V2}/languages`, key: team.key, body: { target: 'de', model: null } });
+    expect(answered(posted)).toMatchObject({ languages: expect.arrayContaining([{ language: 'de', name: 'Deutsch' }]) as unknown });
     expect(invalid(await get(`${V2}/languages?target=zz`))).toContain('Invalid Value: target');
+    expect(invalid(await get(`${V2}/languages?target=en-US-u-ca-buddhist`))).toContain('Invalid Value: target');
     expect(invalid(await get(`${V2}/languages?q=a`))).toBe('Unknown name: q. Accepted are target, model.');
   });
 

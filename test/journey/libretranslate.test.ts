@@ -116,20 +116,23 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libr
       const own = await setting.gateway.team();
       const refused: readonly [unknown, string][] = [
         [{ q: undefined }, 'Invalid request: missing q parameter'],
-        [{ q: '' }, 'Invalid request: missing q parameter'],
         [{ q: [] }, 'Invalid request: missing q parameter'],
-        [{ q: ['', ''] }, 'Invalid request: missing q parameter'],
+        [{ q: null }, 'Invalid request: missing q parameter'],
         [{ source: '' }, 'Invalid request: missing source parameter'],
         [{ target: null }, 'Invalid request: missing target parameter'],
         [{ alternatives: 'abc' }, 'Invalid request: alternatives parameter is not a number'],
         [{ q: 7 }, 'must be a string'],
         [{ q: ['a', 7] }, 'must be a string'],
         [{ q: '\ud800' }, 'surrogate'],
-        [{ q: Array.from({ length: 51 }, () => 'a') }, 'Invalid request: request (51) exceeds text limit (50)'],
+        [{ q: Array.from({ length: 1001 }, () => 'a') }, 'Invalid request: request (1001) exceeds text limit (1000)'],
         [{ q: 'x'.repeat(1001) }, 'Invalid request: request (1001) exceeds text limit (1000)'],
-        [{ source: 'zz' }, 'source is not supported'],
+        [{ source: 'zz' }, 'zz is not supported'],
+        [{ source: 'zz-Xx' }, 'zz-Xx is not supported'],
+        // Nothing but what looks like a code is repeated.
+        [{ source: 'ZZ zz' }, 'source is not supported'],
         [{ source: ['en'] }, 'source is not supported'],
-        [{ target: 'zz' }, 'target is not supported'],
+        [{ target: 'zz' }, 'zz is not supported'],
+        [{ target: 'zt' }, 'zt is not supported'],
         [{ target: { a: 1 } }, 'target is not supported'],
         [{ format: 'xml' }, 'format is not supported'],
         ['["not","a","dict"]', 'object'],
@@ -258,10 +261,10 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libr
     });
 
     test.each([
-      [{ text: '', target_lang: 'DE' }, 'missing text'],
+      [{ text: null, target_lang: 'DE' }, 'missing text'],
       [{ text: ['a'], target_lang: 'DE' }, 'must be a string'],
-      [{ text: 'a' }, 'target_lang'],
-      [{ text: 'a', target_lang: 'DE', source_lang: 'zz' }, 'source_lang'],
+      [{ text: 'a' }, 'target_lang is not supported'],
+      [{ text: 'a', target_lang: 'DE', source_lang: 'zz' }, 'zz is not supported'],
       [{ text: 'a', target_lang: 'DE', tag_handling: 'text' }, 'tag_handling'],
     ])('%j fails like everything else on this path', async (body, words) => {
       expect(expectError(await ask(setting, { method: 'POST', path: '/translate', key: team.key, body }), 400)).toContain(words);
@@ -288,12 +291,38 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libr
     expect((await ask(setting, { path: '/v1/usage', key: team.key })).header(OTHER_ORIGIN)).toBeUndefined();
   });
 
-  test('other paths remain unknown, and other methods are refused in this API’s form', async () => {
-    expectProblem(await ask(setting, { path: '/translate/' }), 'not_found');
-    expectProblem(await ask(setting, { path: '/frontend' }), 'not_found');
-    const wrong = await ask(setting, { path: '/translate' });
-    expectError(wrong, 405);
-    expect(wrong.header('allow')).toBe('POST, OPTIONS');
+  test('slashes do not matter; the rest of the API, and other methods, are refused in its form', async () => {
+    expect((await ask(setting, { path: '//languages/' })).status).toBe(200);
+    for (const [method, path] of [
+      ['POST', '/translate_file'],
+      ['GET', '/download_file/a'],
+      ['POST', '/suggest/'],
+      ['GET', '/frontend'],
+      ['OPTIONS', '/suggest'],
+    ] as const) {
+      const missing = await ask(setting, { method, path });
+      expect(expectError(missing, 404)).toContain('Not found');
+      expect(missing.header('access-control-allow-origin')).toBe('*');
+    }
+    for (const path of ['/translate', '/Translate']) {
+      const wrong = await ask(setting, { path });
+      if (path === '/translate') expectError(wrong, 405);
+      else expectProblem(wrong, 'not_found');
+      expect(wrong.header('allow')).toBe(path === '/translate' ? 'POST, OPTIONS' : undefined);
+    }
+    expectProblem(await ask(setting, { path: '/other' }), 'not_found');
+  });
+
+  test('/spec is the description of this API under LibreTranslate’s name, without a key', async () => {
+    const spec = await ask(setting, { path: '/spec' });
+    expect([spec.status, spec.header('access-control-allow-origin')]).toEqual([200, '*']);
+    expect(spec.json()).toMatchObject({
+      openapi: '3.1.0',
+      info: { title: 'LibreTranslate' },
+      servers: [{ url: `http://127.0.0.1:${setting.gateway.port}` }],
+      paths: { '/translate': {}, '/detect': {}, '/spec': {} },
+    });
+    expect((await ask(setting, { method: 'POST', path: '/spec', body: {} })).status).toBe(405);
   });
 
   test('/v1 stays strict: no key from its body, no other parameters, no forms', async () => {

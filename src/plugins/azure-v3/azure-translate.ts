@@ -79,8 +79,7 @@ export function translate(host: PluginHost, variants: DefaultVariants): ApiPart 
             if (refusal !== undefined) return refusedCharge(refusal, order.characters);
           }
           x.set(slot, order);
-          // If all texts are empty, the request costs nothing.
-          return chargeFor(order.characters, order.characters > 0);
+          return chargeFor(order.characters);
         },
       );
       return [read, engineStep('azure-translate', slot, (x, order) => translated(x, services, order))];
