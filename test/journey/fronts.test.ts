@@ -22,6 +22,12 @@ const BURST_MS = 500;
 const BURSTS_MAX = 50;
 
 // Nothing here may end by another deadline than the one that is tested.
+/** The names of all members, in order. */
+function shapeOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return typeof value;
+  return Object.entries(value).map(([name, member]) => [name, shapeOf(member)]);
+}
+
 const config = { plugins: FACADES, engine: { timeout_ms: 20_000 } };
 
 onEveryGateway({ config }, (setting) => {
@@ -94,6 +100,27 @@ onEveryGateway({ config }, (setting) => {
       const answers = await burst([front], 2, plan);
       const statuses = answers.map(([, { status }]) => status).toSorted((a, b) => a - b);
       expect(statuses).toEqual([front.statuses.text_too_long, 429].toSorted((a, b) => a - b));
+    });
+
+    test('a request whose end is unclear is refused in the form of the API that it is for', async () => {
+      const team = await setting.gateway.team();
+      const { path, headers } = front.translation(team.key, HELLO);
+      const malformed = await send({ ...front.translation(team.key, HELLO), body: '[' });
+      const connection = await RawConnection.open({ port: setting.gateway.port });
+      // Neither a length nor chunks.
+      connection.send(
+        `POST ${path} HTTP/1.1\r\nHost: test\r\n${Object.entries(headers)
+          .map(([name, value]) => `${name}: ${value}\r\n`)
+          .join('')}\r\n`,
+      );
+      const unsized = await connection.response();
+      connection.destroy();
+      expectRefusal(front, unsized, 'validation_error');
+      expect(unsized.body).toContain('Content-Length: a POST needs it');
+      expect([unsized.header('content-type'), shapeOf(unsized.json())]).toEqual([
+        malformed.header('content-type'),
+        shapeOf(malformed.json()),
+      ]);
     });
 
     test('as many texts as a request may have are translated, in their order, and charged', async () => {

@@ -76,6 +76,66 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libr
       await expect.poll(() => settled(own)).toBe(8 + 3);
     });
 
+    test('parameters may be in the query of a request without a JSON body; the same one must not be in both places', async () => {
+      const own = await setting.gateway.team();
+      const post = (query: string, body: string, headers: Readonly<Record<string, string>>) =>
+        ask(setting, { method: 'POST', path: `/translate?${query}`, key: own.key, headers, body });
+      const bodiless = { 'content-length': '0', 'content-type': 'text/plain' };
+      expect(answered(await post('q=a%0D%0Ab&source=en&target=de', '', bodiless))).toEqual({ translatedText: '[DE] a\nb' });
+      expect(answered(await post('q=a&q=b&source=en', 'target=de', FORM))).toEqual({ translatedText: ['[DE] a', '[DE] b'] });
+      expect(expectError(await post('q=a&source=en&target=de', 'q=b', FORM), 400)).toBe(
+        'q: must not be both in the query and in the body.',
+      );
+      // Like LibreTranslate, it reads either JSON or the query.
+      const json = JSON.stringify({ q: 'c', source: 'en', target: 'fr' });
+      expect(answered(await post('q=a&source=en&target=de', json, {}))).toEqual({ translatedText: '[FR] c' });
+      expect(answered(await ask(setting, { method: 'POST', path: '/detect?q=Hello', key: own.key, headers: bodiless, body: '' }))).toEqual([
+        { confidence: 100, language: 'en' },
+      ]);
+      // A key in the query is not accepted here.
+      const stranger = await ask(setting, {
+        method: 'POST',
+        path: `/translate?q=a&source=en&target=de&api_key=${own.key}`,
+        headers: bodiless,
+        body: '',
+      });
+      expect(expectError(stranger, 403)).toContain('No API key was sent');
+      await expect.poll(() => settled(own)).toBe(3 + 2 + 1);
+    });
+
+    test('only empty texts are answered with empty texts, count against the rate, and reach neither the engine nor the account', async () => {
+      const own = await setting.gateway.team({ ...QUOTA_PLAN, characters: 0, requests_per_second: 4 });
+      const empty = (body: object) => ask(setting, { method: 'POST', path: '/translate', key: own.key, body });
+      const answers = await Promise.all([
+        empty({ q: '', source: 'en', target: 'de' }),
+        empty({ q: ['', ''], source: 'auto', target: 'de' }),
+        empty({ text: '', target_lang: 'DE' }),
+        form({ q: '', api_key: own.key }, { key: undefined }),
+        empty({ q: '', source: 'en', target: 'de' }),
+      ]);
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 200, 429]);
+      const bodies = answers.filter(({ status }) => status === 200).map((one) => one.json());
+      expect(bodies).toContainEqual({ translatedText: ['', ''] });
+      for (const body of bodies) expect(['', ['', ''], undefined]).toContainEqual((body as { translatedText?: unknown }).translatedText);
+      expect(sent()).toEqual([]);
+      expect(await settled(own)).toBe(0);
+    });
+
+    test('more texts than an engine takes go in several calls; one that fails fails all, without charge', async () => {
+      const own = await setting.gateway.team();
+      const q = Array.from({ length: 120 }, (_none, i) => `t${i}`);
+      expect(answered(await translate({ q }, { key: own.key }))).toEqual({ translatedText: q.map((one) => `[DE] ${one}`) });
+      expect(setting.engine.requests).toHaveLength(3);
+      await expect.poll(() => settled(own)).toBe(q.join('').length);
+      setting.engine.always((received, response) => {
+        const { text } = JSON.parse(received.body) as { text: readonly string[] };
+        if (text.includes('t119')) response.destroy();
+        else response.end(JSON.stringify({ translations: text.map((one) => ({ text: one })) }));
+      });
+      expectError(await translate({ q }, { key: own.key }), 500);
+      await expect.poll(() => settled(own)).toBe(q.join('').length);
+    });
+
     test('auto makes the engine detect the language, which is returned in the shape of q', async () => {
       expect(answered(await translate({ source: 'auto' }))).toMatchObject({ detectedLanguage: { confidence: 100, language: 'en' } });
       expect(answered(await translate({ source: 'auto', q: ['a', '', 'b'] }))).toEqual({

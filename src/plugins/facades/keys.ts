@@ -40,7 +40,7 @@ export function keyStep(places: KeyPlaces, services: GatewayServices): HeadStep 
     run(x) {
       const credential = outsideBody(x, places, services);
       if (credential !== undefined) return services.identify(x, credential);
-      return member === undefined ? noKey : undefined;
+      return member === undefined || !x.route.takesBody ? noKey : undefined;
     },
   };
 }

@@ -84,5 +84,6 @@ const PARAMETERS = ['q', 'source', 'target', 'format', 'alternatives', 'text', '
 /** Like LibreTranslate, which reads the query too, unless the body is JSON. */
 function parametersOf(x: Exchange, slot: ReadSlot, bodyBytesMax: number): Judged<Members> {
   const inBody = membersOnce(x, { slot, limit: TEXTS_LIMIT }, bodyBytesMax);
-  return 'problem' in inBody || isJsonType(x.head.headers) ? inBody : withQuery(inBody.sound, x.head.query, PARAMETERS);
+  if ('problem' in inBody || (inBody.sound.size > 0 && isJsonType(x.head.headers))) return inBody;
+  return withQuery(inBody.sound, x.head.query, PARAMETERS);
 }
