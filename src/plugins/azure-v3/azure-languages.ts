@@ -3,7 +3,7 @@ import Type from 'typebox';
 import type { Languages, Outcome, RouteDoc } from 'lingate';
 import { answer, route } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
-import { targetNamed } from '../facades/code-names.ts';
+import { sourceNamed, targetNamed } from '../facades/code-names.ts';
 import { madeOnce } from '../facades/default-variants.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import { namesIn, standardCode } from '../facades/language-names.ts';
@@ -23,10 +23,13 @@ const THEIRS: ReadonlyMap<string, string> = new Map([
   ['NY', 'nya'],
   ['LG', 'lug'],
   ['RN', 'run'],
+  ['CKB', 'ku'],
   ['KU', 'kmr'],
   ['HMN', 'mww'],
   ['TL', 'fil'],
 ]);
+/** Codes that mean another language here than elsewhere: Kurdish is the one of Iraq. */
+const OURS: ReadonlyMap<string, string> = new Map([['ku', 'CKB']]);
 
 /** `code` is in upper case. A bare `ZH` is simplified Chinese. */
 export function theirCode(code: string): string {
@@ -42,8 +45,13 @@ export interface Target {
 
 /** The target for a code; `undefined` if it is none. */
 export function targetCode(value: string, languages: Languages, variants: DefaultVariants): Target | undefined {
-  const found = targetNamed(value, languages, variants);
+  const found = targetNamed(OURS.get(value.toLowerCase()) ?? value, languages, variants);
   return found === undefined ? undefined : { to: theirCode(found.name), targetLang: found.code };
+}
+
+/** The canonical source for a code; `undefined` if it is none. */
+export function sourceCode(value: string, languages: Languages): string | undefined {
+  return sourceNamed(OURS.get(value.toLowerCase()) ?? value, languages);
 }
 
 const SCOPES = ['translation', 'transliteration', 'dictionary'] as const;
@@ -86,9 +94,11 @@ export function languageList(variants: DefaultVariants): ApiPart {
   const answerFor = (languages: Languages, scopes: readonly Scope[]): Outcome => {
     const answers = answersFor(languages);
     const key = scopes.join();
-    const listed = scopes.map((scope) => [scope, scope === 'translation' ? translatable(languages, variants) : {}]);
-    const known = answers.get(key) ?? answer(Object.fromEntries(listed));
-    answers.set(key, known);
+    let known = answers.get(key);
+    if (known === undefined) {
+      const listed = scopes.map((scope) => [scope, scope === 'translation' ? translatable(languages, variants) : {}]);
+      answers.set(key, (known = answer(Object.fromEntries(listed))));
+    }
     return known;
   };
   return {
@@ -129,8 +139,8 @@ function translatable(languages: Languages, variants: DefaultVariants): Readonly
   const [from, into] = [new Set(sources.map(({ code }) => code)), new Set(targets.map(({ code }) => code))];
   const found = new Map<string, object>();
   for (const { code, name } of [...all.sources, ...all.targets]) {
-    const meant = targetCode(code, languages, variants)?.targetLang;
     const key = theirCode(code);
+    const meant = targetCode(key, languages, variants)?.targetLang;
     if (found.has(key) || (!from.has(code) && (meant === undefined || !into.has(meant)))) continue;
     found.set(key, { name, nativeName: namesIn(standardCode(code))(code) ?? name, dir: directionOf(key) });
   }
@@ -138,9 +148,9 @@ function translatable(languages: Languages, variants: DefaultVariants): Readonly
 }
 
 /** Written from right to left; by base code. */
-const RIGHT_TO_LEFT = new Set(['ar', 'dv', 'fa', 'he', 'ku', 'ps', 'sd', 'ug', 'ur', 'yi']);
+const RIGHT_TO_LEFT = new Set(['ar', 'dv', 'fa', 'he', 'ks', 'ku', 'prs', 'ps', 'sd', 'ug', 'ur', 'yi']);
 
 function directionOf(code: string): 'ltr' | 'rtl' {
   const [base = '', script] = code.split('-');
-  return RIGHT_TO_LEFT.has(base) && script !== 'Latn' ? 'rtl' : 'ltr';
+  return script === 'Arab' || (RIGHT_TO_LEFT.has(base) && script !== 'Latn') ? 'rtl' : 'ltr';
 }

@@ -1,10 +1,9 @@
 // Parses the parameters of POST /translate: Azure's names and error numbers, our rules and limits.
 import { refusedCharge, refuse, targetsOffered } from 'lingate';
 import type { Charge, EngineCapabilities, Languages, Refusal, TextFormat } from 'lingate';
-import { sourceNamed } from '../facades/code-names.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import type { Judged } from '../facades/members.ts';
-import { targetCode, theirCode } from './azure-languages.ts';
+import { sourceCode, targetCode, theirCode } from './azure-languages.ts';
 import type { Target } from './azure-languages.ts';
 import { judgeVersion, oneOf, queryOf, single, wrong } from './azure-request.ts';
 import type { Query } from './azure-request.ts';
@@ -75,7 +74,7 @@ function sourceOf(query: Query, languages: Languages): Judged<string | undefined
   if (from.length > 1) return refuse('invalid_source_lang', 'from: may be given once.');
   const [code = ''] = from;
   if (code === '' || code.toLowerCase() === 'auto') return { sound: undefined };
-  const sound = sourceNamed(code, languages);
+  const sound = sourceCode(code, languages);
   return sound === undefined
     ? refuse('invalid_source_lang', 'from: must be a code of a source language that GET /languages lists, or be left out.')
     : { sound };
@@ -122,7 +121,7 @@ const OPTIONS: readonly CheckedOption[] = [
   {
     name: 'suggestedFrom',
     number: 400_003,
-    refuses: (value, languages) => sourceNamed(value, languages) === undefined,
+    refuses: (value, languages) => sourceCode(value, languages) === undefined,
     because: 'must be a code of a source language that GET /languages lists.',
   },
   {

@@ -12,7 +12,7 @@ const JAVANESE = ['JV', 'JW'];
 const CHEWA = ['NY', 'NYA'];
 const GANDA = ['LG', 'LUG'];
 const RUNDI = ['RN', 'RUN'];
-const KURMANJI = ['KU', 'KMR'];
+const KURMANJI = ['KMR', 'KU'];
 const HMONG = ['HMN', 'MWW'];
 
 /** The names that a code may have in our list, in order of preference; other codes are the same there. */
@@ -24,6 +24,7 @@ const NAMES: ReadonlyMap<string, readonly string[]> = new Map([
   ['zh', ['ZH', 'ZH-HANS', 'ZH-CN']],
   ['sr-cyrl', ['SR-CYRL', 'SR']],
   ['mn-cyrl', ['MN-CYRL', 'MN']],
+  ['tlh-latn', ['TLH-LATN', 'TLH']],
   ...[HEBREW, NORWEGIAN, TAGALOG, JAVANESE, CHEWA, GANDA, RUNDI, KURMANJI, HMONG].flatMap((names) =>
     names.map((name) => [name.toLowerCase(), names] as const),
   ),

@@ -21,6 +21,7 @@ const THEIRS: ReadonlyMap<string, string> = new Map([
   ['ZH-HANS', 'zh-CN'],
   ['ZH-HANT', 'zh-TW'],
   ['NB', 'no'],
+  ['KMR', 'ku'],
 ]);
 
 /** A canonical code in Google's spelling: `PT-BR` is `pt-BR`, `ZH` is `zh-CN`. */

@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import type { Static } from 'typebox';
 import { refuse, targetsOffered } from 'lingate';
-import type { GatewayServices, Languages, Outcome, Refusal, RouteDoc } from 'lingate';
+import type { Languages, Outcome, Refusal, RouteDoc } from 'lingate';
 import { answer, route } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import { sourceNamed, targetNamed } from '../facades/code-names.ts';
@@ -119,15 +119,18 @@ const SETTINGS_DOC: RouteDoc = {
 export function settings(variants: DefaultVariants): ApiPart {
   return {
     routes: [route('GET', '/frontend/settings', ['access-log', 'shed', 'libretranslate-settings'], SETTINGS_DOC)],
-    steps: (services) => [{ kind: 'head', name: 'libretranslate-settings', run: () => settingsOf(services, variants) }],
+    steps(services) {
+      const answerFor = madeOnce((languages) => settingsOf(languages, services.engineCan.detection, variants));
+      return [{ kind: 'head', name: 'libretranslate-settings', run: () => answerFor(services.languages()) }];
+    },
   };
 }
 
-function settingsOf(services: GatewayServices, variants: DefaultVariants): Outcome {
-  const list = listed(services.languages(), variants);
+function settingsOf(languages: Languages, detects: boolean, variants: DefaultVariants): Outcome {
+  const list = listed(languages, variants);
   const first = (among: readonly ListedLanguage[]): ListedLanguage | undefined => among.find(({ code }) => code === 'en') ?? among[0];
   const reached = new Set(list.flatMap(({ targets }) => targets));
-  if (services.engineCan.detection) return settingsWith(example.language.source, first(list.filter(({ code }) => reached.has(code))));
+  if (detects) return settingsWith(example.language.source, first(list.filter(({ code }) => reached.has(code))));
   // Without detection the source is preset to English, so the target must be another language.
   const source = first(list.filter(({ targets }) => targets.length > 0));
   const targets = list.filter(({ code }) => source?.targets.includes(code) === true);
