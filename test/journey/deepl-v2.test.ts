@@ -135,16 +135,24 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deep
   });
 
   test('only empty texts are answered with empty texts, count against the rate, and reach neither the engine nor the account', async () => {
-    const own = await setting.gateway.team({ ...QUOTA_PLAN, characters: 0, requests_per_second: 2 });
+    const own = await setting.gateway.team({ ...QUOTA_PLAN, characters: 0 });
+    const slow = await setting.gateway.team({ ...QUOTA_PLAN, characters: 0, requests_per_second: 1 });
     setting.engine.forget();
-    const post = (body: object) =>
-      ask(setting, { method: 'POST', path: '/v2/translate', key: own.key, body: { target_lang: 'DE', ...body } });
-    const answers = await Promise.all([post({ text: [''] }), post({ text: ['', ''], show_billed_characters: 1 }), post({ text: '' })]);
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
-    expect(answers.slice(0, 2).map((one) => one.json())).toEqual([
-      { translations: [{ detected_source_language: 'UND', text: '' }] },
-      { translations: Array.from({ length: 2 }, () => ({ detected_source_language: 'UND', text: '', billed_characters: 0 })) },
-    ]);
+    const post = ({ key }: Pick<TestTeam, 'key'>, body: object) =>
+      ask(setting, { method: 'POST', path: '/v2/translate', key, body: { target_lang: 'DE', ...body } });
+    const nothing = { detected_source_language: 'UND', text: '' };
+    for (const text of ['', ['']]) expect((await post(own, { text })).json()).toEqual({ translations: [nothing] });
+    expect((await post(own, { text: ['', ''], show_billed_characters: 1 })).json()).toEqual({
+      translations: [
+        { ...nothing, billed_characters: 0 },
+        { ...nothing, billed_characters: 0 },
+      ],
+    });
+    // On a busy machine the second of the rate may be over before the next request comes.
+    for (let statuses: readonly number[] = []; !statuses.includes(429);) {
+      statuses = (await Promise.all([1, 2, 3].map(() => post(slow, { text: [''] })))).map(({ status }) => status);
+      expect(statuses).toContain(200);
+    }
     expect(setting.engine.requests).toEqual([]);
     expect(await settled(own)).toBe(0);
   });

@@ -18,6 +18,12 @@ export interface KeyPlaces {
   readonly noKey: Refusal;
 }
 
+/** Where an operator accepts a key, besides headers. */
+export interface KeyOptions {
+  readonly inQuery: boolean;
+  readonly inBody: boolean;
+}
+
 /** Members of a body that were parsed to find the key. */
 export type ReadSlot = Slot<Judged<Members> | undefined>;
 

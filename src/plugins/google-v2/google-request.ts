@@ -5,7 +5,7 @@ import { readStep } from '../facades/api.ts';
 import type { Taken } from '../facades/api.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import { bodyKeyStep, bodyKeySteps, keyStep, membersOnce } from '../facades/keys.ts';
-import type { ReadSlot } from '../facades/keys.ts';
+import type { KeyOptions, ReadSlot } from '../facades/keys.ts';
 import { chosen, withQuery } from '../facades/members.ts';
 import type { Judged, Members } from '../facades/members.ts';
 import { judgeTexts } from '../facades/texts.ts';
@@ -86,12 +86,6 @@ function told(detail: string, telling: Telling): Refusal {
   const refusal = refuse('validation_error', detail);
   BY_PROBLEM.set(refusal.problem, telling);
   return refusal;
-}
-
-/** Where a key is accepted besides the headers. */
-export interface KeyOptions {
-  readonly inQuery: boolean;
-  readonly inBody: boolean;
 }
 
 /** What the routes of this API share. */

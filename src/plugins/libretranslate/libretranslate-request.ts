@@ -4,7 +4,7 @@ import type { BodyStep, Exchange, GatewayServices, ListLimit, Problem, ProblemFo
 import { readStep } from '../facades/api.ts';
 import type { Taken } from '../facades/api.ts';
 import { bodyKeyStep, bodyKeySteps, keyStep, membersOnce } from '../facades/keys.ts';
-import type { ReadSlot } from '../facades/keys.ts';
+import type { KeyOptions, ReadSlot } from '../facades/keys.ts';
 import { isJsonType, withQuery } from '../facades/members.ts';
 import type { Judged, Members } from '../facades/members.ts';
 import { optional } from '../facades/reference.ts';
@@ -48,12 +48,6 @@ const KEY = 'api_key';
 
 /** The first steps of every route that needs a key; the step that reads the parameters comes next. */
 export const AUTHENTICATED = ['access-log', 'shed', `${API}-key`, 'authenticate', ...bodyKeySteps(API), 'team-shed'] as const;
-
-/** Where a key is accepted besides the headers. */
-export interface KeyOptions {
-  readonly inBody: boolean;
-  readonly inQuery: boolean;
-}
 
 export function keySteps(services: GatewayServices, { inBody, inQuery }: KeyOptions, slot: ReadSlot): readonly Step[] {
   const elsewhere = [...(inBody ? [KEY] : []), ...(inQuery ? [`?${KEY}=<key>`] : [])];

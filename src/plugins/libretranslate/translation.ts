@@ -6,13 +6,12 @@ import { answer, chargeFor, engineStep, route } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import { lowerBase } from '../facades/default-variants.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
-import type { ReadSlot } from '../facades/keys.ts';
+import type { KeyOptions, ReadSlot } from '../facades/keys.ts';
 import { isJsonType } from '../facades/members.ts';
 import type { Members } from '../facades/members.ts';
 import { answered, integer, number, oneOrMore, optional, string } from '../facades/reference.ts';
 import { toldOf, translateAll } from '../facades/texts.ts';
 import { ApiKey, AUTHENTICATED, BODY_TYPES, keySteps, readParameters, TEXTS_MAX } from './libretranslate-request.ts';
-import type { KeyOptions } from './libretranslate-request.ts';
 import { isDeepLX, judgeDeepLX, judgeTranslation } from './translation-parameters.ts';
 import type { Order } from './translation-parameters.ts';
 
