@@ -30,6 +30,7 @@ export { problems, refuse } from './core/problem.ts';
 export type { Problem, ProblemCode, ProblemDocument, ProblemForm } from './core/problem.ts';
 export type { Body, Cancellation, Exchange, RequestHead, Slot } from './core/exchange.ts';
 export { LONG_BODY_BYTES } from './core/exchange.ts';
+export type { Lenience } from './core/route.ts';
 export type { BodyStep, CallerStep, HeadStep, Step } from './core/step.ts';
 export type { StepPlacement } from './core/step-placement.ts';
 export type * from './ports/gateway-services.ts';

@@ -72,6 +72,8 @@ export interface ChainParts {
   readonly recent: RecentRequests;
   /** Serves the pages of the documentation, if they are public. */
   readonly documentation: Step;
+  /** As in `GatewayServices`. */
+  readonly apiDocument: (plugin: string) => Readonly<Record<string, unknown>>;
   readonly offers: CurrentOffers;
   /** Whether the store answers and the gateway is not draining. */
   readonly serving: () => boolean;
@@ -131,6 +133,7 @@ function servicesOf(config: Config, parts: ChainParts, translate: TranslateOptio
     identify: identifyBy(parts.keys),
     translate: translateBy(translate),
     detect: detectBy(translate),
+    apiDocument: parts.apiDocument,
     newId: parts.newId,
     now: parts.now,
   };

@@ -21,6 +21,8 @@ import { adviceFor } from '../docs/engine-advice.ts';
 import { EngineTrials } from './engine-trials.ts';
 import type { TriedEngine } from './engine-trials.ts';
 import { documentationStep } from './public-docs.ts';
+import { pluginDocument } from '../docs/plugin-document.ts';
+import type { OpenApiOptions } from '../docs/openapi-document.ts';
 import { documentRouteNames } from './route-rows.ts';
 import { tlsOf } from './tls-in-force.ts';
 import { openSettlements, settle, settleWithinMs } from './settling.ts';
@@ -263,6 +265,7 @@ class OpenServing implements Serving {
 
   #parts(settlements: SettlementQueue, sources: Sources): ChainParts {
     const { config, output, metrics, plugins, store, probe, engines, settings, forward, upstream } = this.#opened;
+    const api = (): OpenApiOptions => apiOptions(this.#config, this.#urls, plugins);
     return {
       forward,
       upstream,
@@ -278,8 +281,9 @@ class OpenServing implements Serving {
       documentation: documentationStep({
         config: () => this.#config,
         documented: plugins,
-        api: () => apiOptions(this.#config, this.#urls, plugins),
+        api,
       }),
+      apiDocument: (plugin) => pluginDocument(plugin, api()),
       offers: this.#languages,
       serving: () => this.ready(),
       onUnavailable: (cause) => probe.failed(cause),

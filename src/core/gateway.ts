@@ -6,6 +6,7 @@ import type { Refusal, Reply, StreamReply } from './outcome.ts';
 import { Pipeline } from './pipeline.ts';
 import type { BugReport } from './pipeline.ts';
 import { refuse } from './problem.ts';
+import type { ProblemForm } from './problem.ts';
 import { compileRoute } from './route.ts';
 import type { Route } from './route.ts';
 import type { Router } from './router.ts';
@@ -41,6 +42,7 @@ export class Gateway {
   readonly requestMs: number;
   readonly #unfinished: UnfinishedBodies | undefined;
   readonly #refused: Route;
+  readonly #refusedInForm = new Map<ProblemForm, Route>();
   readonly open = new InFlight();
   readonly #ticker: NodeJS.Timeout;
 
@@ -117,7 +119,7 @@ export class Gateway {
     }
   }
 
-  /** Refuses a request that must not be handled at all (broken framing), without routing or chain. */
+  /** Refuses a request that must not be handled at all (broken framing), without its chain; in the form of the API that it is for. */
   refuse(head: RequestHead, sink: Sink, refusal: Refusal): Exchange {
     const x = this.#openRefused(head, sink);
     this.#pipeline.end(x, refusal);
@@ -172,12 +174,21 @@ export class Gateway {
   }
 
   #openRefused(head: RequestHead, sink: Sink): Exchange {
-    const x = new Exchange(this.#newId(), head, sink, this.#refused, this.#now());
+    const { problemForm } = this.router.match(head.method, head.path).route;
+    const route = problemForm === undefined ? this.#refused : this.#refusedIn(problemForm);
+    const x = new Exchange(this.#newId(), head, sink, route, this.#now());
     x.closeAfter = true;
     // Makes `settle` run for these steps as if they had run.
-    x.reached = this.#refused.steps.length;
+    x.reached = route.steps.length;
     this.open.add(x);
     return x;
+  }
+
+  /** One for each API. */
+  #refusedIn(problemForm: ProblemForm): Route {
+    const known = this.#refusedInForm.get(problemForm) ?? compileRoute({ ...this.#refused, problemForm }, this.#refused.name);
+    this.#refusedInForm.set(problemForm, known);
+    return known;
   }
 }
 

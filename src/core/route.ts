@@ -2,7 +2,14 @@
 import type { ProblemForm } from './problem.ts';
 import type { CallerStep, Step } from './step.ts';
 
+/**
+ * Which differences between a request's path and the route's do not matter: `slashes`, repeated ones and those at the end; `letters`,
+ * these and ASCII letters in another case. An exact path always takes precedence.
+ */
+export type Lenience = 'slashes' | 'letters';
+
 interface RouteBase {
+  /** `*` is every method that the path has no other route for. */
   readonly method: string;
   /** Literal segments, at most one of them a parameter written `{name}`; a trailing `/*` also matches everything below. */
   readonly path: string;
@@ -15,6 +22,7 @@ interface RouteBase {
   readonly streamedBytesMax?: number;
   /** Its replies are the same for everybody and have a validator (`validated`): they may be stored, and are revalidated. */
   readonly revalidated?: boolean;
+  readonly lenient?: Lenience;
   /** Defaults to problem documents. */
   readonly problemForm?: ProblemForm | undefined;
 }

@@ -3,14 +3,17 @@ import type { HeadStep, Step } from './step.ts';
 import { isPlainPath } from './plain-path.ts';
 import { refuse } from './problem.ts';
 import { compileRoute } from './route.ts';
-import type { Route, RouteSpec } from './route.ts';
+import type { Lenience, Route, RouteSpec } from './route.ts';
 
 interface PathEntry {
   readonly methods: Map<string, Route>;
-  notAllowed: Route;
+  /** For all other methods. */
+  otherwise: Route;
+  readonly lenient: Lenience | undefined;
 }
 
 interface Pattern {
+  readonly path: string;
   readonly before: string;
   readonly after: string;
   readonly entry: PathEntry;
@@ -32,6 +35,9 @@ export class Router {
   readonly routes: readonly Route[];
   readonly #exact = new Map<string, PathEntry>();
   readonly #patterns: Pattern[] = [];
+  /** Exact paths for which the case of letters does not matter, in lower case. */
+  readonly #anyCase = new Map<string, string>();
+  #isLenient = false;
   /** Longest first, so that the most specific one answers. */
   #wildcards: readonly Wildcard[] = [];
   readonly #notFound: Route;
@@ -45,17 +51,22 @@ export class Router {
     this.#match = { route: this.#notFound, parameter: '' };
     for (const route of this.routes) this.#add(route);
     this.#wildcards = this.#wildcards.toSorted((a, b) => b.base.length - a.base.length);
-    for (const [path, entry] of this.#entries()) entry.notAllowed = methodNotAllowed(path, entry, around);
+    for (const [path, entry] of this.#entries()) entry.otherwise = entry.methods.get(ANY_METHOD) ?? methodNotAllowed(path, entry, around);
   }
 
   match(method: string, path: string): Match {
     const match = this.#match;
     match.parameter = '';
-    let entry = this.#exact.get(path);
-    if (entry === undefined && this.#patterns.length > 0) entry = this.#matchPattern(path, match);
-    if (entry === undefined && this.#wildcards.length > 0) entry = this.#matchWildcard(path);
-    match.route = entry === undefined ? this.#notFound : (entry.methods.get(method) ?? entry.notAllowed);
+    const entry = this.#exact.get(path) ?? this.#matchOther(path, match);
+    match.route = entry === undefined ? this.#notFound : (entry.methods.get(method) ?? entry.otherwise);
     return match;
+  }
+
+  #matchOther(path: string, match: Match): PathEntry | undefined {
+    const entry = this.#patterns.length === 0 ? undefined : this.#matchPattern(path, match);
+    if (entry !== undefined) return entry;
+    const wildcard = this.#wildcards.length === 0 ? undefined : this.#matchWildcard(path);
+    return (this.#isLenient ? this.#matchLenient(path, wildcard, match) : undefined) ?? wildcard?.entry;
   }
 
   #matchPattern(path: string, match: Match): PathEntry | undefined {
@@ -69,20 +80,44 @@ export class Router {
     return undefined;
   }
 
+  /**
+   * What a lenient path answers with other slashes or letters. Everything that another route answers as it was sent stays there: a
+   * wildcard only gives way to paths below it, which precede it in any spelling.
+   */
+  #matchLenient(path: string, wildcard: Wildcard | undefined, match: Match): PathEntry | undefined {
+    const plain = withoutSpareSlashes(path);
+    const written = (this.#anyCase.size === 0 || !ASCII_PATH.test(plain) ? undefined : this.#anyCase.get(plain.toLowerCase())) ?? plain;
+    if (written === path || (wildcard !== undefined && !isBelow(written, wildcard))) return undefined;
+    const entry = this.#exact.get(written) ?? (this.#patterns.length === 0 ? undefined : this.#matchPattern(written, match));
+    if (entry?.lenient !== undefined) return entry;
+    match.parameter = '';
+    return undefined;
+  }
+
   /** The upstream resolves the path itself, so only paths that it cannot resolve to another one match. */
-  #matchWildcard(path: string): PathEntry | undefined {
-    const found = this.#wildcards.find(({ base }) => path === base || (path.startsWith(base) && path.charAt(base.length) === '/'));
-    return found !== undefined && isPlainPath(path) ? found.entry : undefined;
+  #matchWildcard(path: string): Wildcard | undefined {
+    const found = this.#wildcards.find((wildcard) => isBelow(path, wildcard));
+    return found !== undefined && isPlainPath(path) ? found : undefined;
   }
 
   #add(route: Route): void {
-    const entry = this.#entryFor(route.path);
+    const entry = this.#entryFor(route);
     if (entry.methods.has(route.method)) throw new Error(`route ${route.name} is listed twice`);
     entry.methods.set(route.method, route);
+    if (route.lenient === undefined) return;
+    this.#isLenient = true;
+    if (route.lenient === 'letters' && !route.path.includes('{')) this.#addAnyCase(route.path);
   }
 
-  #entryFor(path: string): PathEntry {
-    const entry: PathEntry = { methods: new Map(), notAllowed: this.#notFound };
+  #addAnyCase(path: string): void {
+    const letters = path.toLowerCase();
+    const known = this.#anyCase.get(letters) ?? path;
+    if (known !== path) throw new Error(`routes ${known} and ${path} differ only in the case of letters, which does not matter there`);
+    this.#anyCase.set(letters, path);
+  }
+
+  #entryFor({ path, lenient }: Route): PathEntry {
+    const entry: PathEntry = { methods: new Map(), otherwise: this.#notFound, lenient };
     if (path.endsWith('/*')) {
       const base = path.slice(0, -2);
       const known = this.#wildcards.find((wildcard) => wildcard.base === base);
@@ -98,15 +133,28 @@ export class Router {
     const before = path.slice(0, open);
     const after = path.slice(path.indexOf('}') + 1);
     const known = this.#patterns.find((pattern) => pattern.before === before && pattern.after === after);
-    if (known === undefined) this.#patterns.push({ before, after, entry });
+    if (known === undefined) this.#patterns.push({ path, before, after, entry });
     return known?.entry ?? entry;
   }
 
   *#entries(): Generator<[path: string, entry: PathEntry]> {
     yield* this.#exact;
-    for (const { before, after, entry } of this.#patterns) yield [`${before}{id}${after}`, entry];
+    for (const { path, entry } of this.#patterns) yield [path, entry];
     for (const { base, entry } of this.#wildcards) yield [`${base}/*`, entry];
   }
+}
+
+const ANY_METHOD = '*';
+/** Lower case is only meant for these: Unicode's would turn a Kelvin sign into a k. */
+const ASCII_PATH = /^[!-~]*$/;
+
+function isBelow(path: string, { base }: Wildcard): boolean {
+  return path === base || (path.startsWith(base) && path.charAt(base.length) === '/');
+}
+
+function withoutSpareSlashes(path: string): string {
+  const single = path.includes('//') ? path.replaceAll(/\/{2,}/g, '/') : path;
+  return single.length > 1 && single.endsWith('/') ? single.slice(0, -1) : single;
 }
 
 const NOT_FOUND: HeadStep = {

@@ -123,7 +123,8 @@ export function pluginDocuments(options: OpenApiOptions): ReadonlyMap<string, Op
   return new Map([...options.pluginApis.documents.keys()].map((plugin) => [plugin, pluginDocument(plugin, options)]));
 }
 
-function pluginDocument(plugin: string, options: OpenApiOptions): OpenApiNode {
+/** Of a plugin with a document of its own. */
+export function pluginDocument(plugin: string, options: OpenApiOptions): OpenApiNode {
   const api = options.pluginApis.documents.get(plugin)!;
   const routes = options.pluginApis.routes.filter((route) => route.plugin === plugin);
   const writer = new Writer(plugin, api, options);

@@ -77,7 +77,7 @@ export default definePlugin({
     const below = routes.map((one) => ({ ...one, path: BELOW + one.path }));
     const placed: ApiPart = { routes: root ? [...routes.map(atRoot), ...below.map(undocumented)] : below, steps: sharedSteps };
     const made = parts.map((part) => ({ ...part, routes: [] }));
-    return apiOf([placed, ...made, absent('azure-no-endpoint', NOT_HERE, LOGGED, [BESIDE])], DOCUMENT, PROBLEM_FORM);
+    return apiOf([placed, ...made, absent('azure-no-endpoint', NOT_HERE, LOGGED, [BESIDE])], DOCUMENT, PROBLEM_FORM, 'letters');
   },
 });
 

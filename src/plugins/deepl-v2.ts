@@ -68,6 +68,9 @@ const OTHERS = [
 ] as const;
 /** All other paths. */
 const BELOW = ['/v2/*', '/v3/*'] as const;
+/** Clients look for `message` in every 404, also with another version in their address. */
+const BELOW_OURS = ['/v1/*'] as const;
+const NO_ENDPOINT = refuse('not_found', 'No endpoint has this path. Paths are case-sensitive and take no trailing slash.');
 
 export default definePlugin({
   name: 'deepl-v2',
@@ -81,6 +84,7 @@ export default definePlugin({
       glossaries(host),
       absentForKeys('deepl-not-offered', NOT_HERE, AUTHENTICATED, OTHERS),
       absent('deepl-no-endpoint', NOT_HERE, ['access-log', 'deepl-trace-id'], BELOW),
+      absent('deepl-no-endpoint-of-ours', NO_ENDPOINT, ['access-log', 'deepl-trace-id'], BELOW_OURS),
     ];
     return apiOf(parts, DOCUMENT, PROBLEM_FORM);
   },

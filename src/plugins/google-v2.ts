@@ -3,11 +3,12 @@ import { definePlugin, refuse } from 'lingate';
 import type { ApiDocument } from 'lingate';
 import Type from 'typebox';
 import { absent, apiOf } from './facades/api.ts';
+import type { ApiPart } from './facades/api.ts';
 import { DefaultVariants } from './facades/default-variants.ts';
 import { integer, string } from './facades/reference.ts';
 import { detection } from './google-v2/google-detection.ts';
 import { languageList } from './google-v2/google-languages.ts';
-import { keyStep, PROBLEM_FORM } from './google-v2/google-request.ts';
+import { googleSetting, keySteps, PROBLEM_FORM } from './google-v2/google-request.ts';
 import { translation } from './google-v2/google-translation.ts';
 
 const GoogleOptions = Type.Object(
@@ -17,6 +18,10 @@ const GoogleOptions = Type.Object(
       default: false,
       description:
         'Whether to accept a key in `?key=` if no header has one, as most clients of that API send it. Lingate never logs it, but proxies may.',
+    }),
+    key_in_body: Type.Boolean({
+      default: false,
+      description: 'Whether to accept a key as `key` in a form or JSON body if neither a header nor the query has one.',
     }),
   },
   { additionalProperties: false, default: {} },
@@ -69,9 +74,10 @@ const BELOW = ['/language/translate/*', '/v3/projects/*', '/v3beta1/projects/*']
 export default definePlugin({
   name: 'google-v2',
   options: GoogleOptions,
-  setup({ default_variants: variants, key_in_query: inQuery }, host) {
-    const key = { routes: [], steps: (services: Parameters<typeof keyStep>[0]) => [keyStep(services, inQuery)] };
-    const parts = [key, translation(host, variants), detection(host), languageList(host, variants)];
+  setup({ default_variants: variants, key_in_query: inQuery, key_in_body: inBody }, host) {
+    const setting = googleSetting(variants, { inQuery, inBody }, host);
+    const key: ApiPart = { routes: [], steps: (services) => keySteps(setting, services) };
+    const parts = [key, translation(host, setting), detection(host, setting), languageList(host, setting)];
     return apiOf([...parts, absent('google-not-offered', NOT_HERE, ['access-log'], BELOW)], DOCUMENT, PROBLEM_FORM);
   },
 });

@@ -1,15 +1,16 @@
 // The plugin `lingate/plugins/libretranslate`: LibreTranslate's API with the same keys, limits and charges, for existing clients.
-import { definePlugin } from 'lingate';
+import { definePlugin, refuse } from 'lingate';
 import type { ApiDocument } from 'lingate';
 import Type from 'typebox';
-import { apiOf } from './facades/api.ts';
+import { absent, apiOf } from './facades/api.ts';
 import { DefaultVariants } from './facades/default-variants.ts';
+import type { ReadSlot } from './facades/keys.ts';
 import { string } from './facades/reference.ts';
 import { BrowserAccess } from './libretranslate/browser-access.ts';
 import { detection } from './libretranslate/detection.ts';
 import { languageList, settings } from './libretranslate/language-list.ts';
 import { PROBLEM_FORM } from './libretranslate/libretranslate-request.ts';
-import type { ReadSlot } from './libretranslate/libretranslate-request.ts';
+import { specification } from './libretranslate/specification.ts';
 import { translation } from './libretranslate/translation.ts';
 
 const LibreTranslateOptions = Type.Object(
@@ -18,6 +19,10 @@ const LibreTranslateOptions = Type.Object(
     api_key_in_body: Type.Boolean({
       default: true,
       description: "Whether to accept a key in the body's `api_key` if no header has one, as clients send it.",
+    }),
+    api_key_in_query: Type.Boolean({
+      default: false,
+      description: 'Whether to accept a key in `?api_key=` if no header has one. Lingate never logs it, but proxies may.',
     }),
     cors: Type.Boolean({
       default: true,
@@ -35,7 +40,7 @@ const DOCUMENT: ApiDocument = {
   summary: "LibreTranslate's API, with the keys, limits and charges of this service.",
   description:
     'For clients of LibreTranslate and, in another format, of DeepLX. Failures are an object with `error`; nothing is charged for them. ' +
-    'A key in a header takes precedence over one in the body; a key in the query is never accepted.',
+    'A key in a header takes precedence over one in the body; a key in the query is only accepted if the operator allows it.',
   tags: {
     Translation: 'Translate texts.',
     Languages: 'Supported languages, and language detection.',
@@ -44,12 +49,26 @@ const DOCUMENT: ApiDocument = {
   failure: Failure,
 };
 
+const NOT_HERE = refuse(
+  'not_found',
+  'Not found: this service translates texts and detects languages; it has no files, suggestions or web page',
+);
+/** The other paths of that API. */
+const OTHERS = ['/translate_file', '/download_file/*', '/suggest', '/frontend/*', '/javascript-licenses'] as const;
+
 export default definePlugin({
   name: 'libretranslate',
   options: LibreTranslateOptions,
-  setup({ default_variants: variants, api_key_in_body: keyInBody, cors }, host) {
+  setup({ default_variants: variants, api_key_in_body: inBody, api_key_in_query: inQuery, cors }, host) {
     const read: ReadSlot = host.reserveSlot('parameters');
-    const parts = [translation(host, variants, keyInBody, read), detection(host, read), languageList(variants), settings(variants)];
+    const parts = [
+      translation(host, variants, { inBody, inQuery }, read),
+      detection(host, read),
+      languageList(variants),
+      settings(variants),
+      specification(),
+      absent('libretranslate-not-offered', NOT_HERE, ['access-log'], OTHERS),
+    ];
     const api = apiOf(parts, DOCUMENT, PROBLEM_FORM);
     if (!cors) return api;
     const browsers = new BrowserAccess();

@@ -55,6 +55,11 @@ export interface GatewayServices {
   translate(x: Exchange, order: TranslationOrder): Promise<Translated | Refusal>;
   /** Detects the language of up to 50 texts from their beginnings; only if `engineCan.detection`. Free of charge for the caller. */
   detect(x: Exchange, texts: readonly string[]): Promise<Detected | Refusal>;
+  /**
+   * The OpenAPI document of a plugin that has one of its own. Rendered by each call, so keep it; not before the first request,
+   * because the addresses in it are only known once everything listens.
+   */
+  apiDocument(plugin: string): Readonly<Record<string, unknown>>;
   /** Generates a ULID. */
   newId(): string;
   /** A monotonic clock in milliseconds. */

@@ -1,9 +1,11 @@
 // A route of a plugin, its entry in the API reference, and all plugins' routes as the gateway loaded them.
 import type { TSchema } from 'typebox';
 import type { ProblemForm, ProblemKind } from '../core/problem.ts';
+import type { Lenience } from '../core/route.ts';
 
 /** A route of a plugin. Its path must not be answered by a built-in route or another plugin. */
 export interface PluginRoute {
+  /** In capital letters; `*` is every method that the path has no other route for. */
   readonly method: string;
   /**
    * Literal segments, at most one of them a parameter written `{name}`. A trailing `/*` matches everything below that no other
@@ -19,6 +21,8 @@ export interface PluginRoute {
   readonly steps: readonly string[];
   /** Its replies are the same for everybody and have a validator (`validated`): callers may keep them, and ask again. */
   readonly revalidated?: boolean;
+  /** How far a request's path may differ from `path`; by default not at all. */
+  readonly lenient?: Lenience;
   /** The format of its problems; by default problem documents. */
   readonly problemForm?: ProblemForm;
   /** Its entry in the API reference. */

@@ -102,6 +102,38 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], en
       expect(await translate(['a'], { to: 'de' }, own.key)).toMatchObject({ status: '403', body: { error: { code: 403_001 } } });
     });
 
+    test('several languages in one parameter, as SDKs send them, and repeated ones are each charged once', async () => {
+      const own = await setting.gateway.team({ ...QUOTA_PLAN, characters: 20 });
+      const response = await translate(['Hello'], { to: 'cs,es', from: 'en' }, own.key);
+      expect([response.status, response.headers['x-metered-usage'], response.body]).toEqual([
+        '200',
+        '10',
+        [
+          {
+            translations: [
+              { text: '[CS] Hello', to: 'cs' },
+              { text: '[ES] Hello', to: 'es' },
+            ],
+          },
+        ],
+      ]);
+      const mixed = await send('api-version=3.0&from=en&to=de,no&to=zh-CN', [{ Text: 'ab' }], { headers: { [KEY_FIELD]: own.key } });
+      expect([mixed.header('x-metered-usage'), mixed.json()]).toEqual([
+        '6',
+        [
+          {
+            translations: [
+              { text: '[DE] ab', to: 'de' },
+              { text: '[NB] ab', to: 'nb' },
+              { text: '[ZH] ab', to: 'zh-Hans' },
+            ],
+          },
+        ],
+      ]);
+      await expect.poll(() => settled(own)).toBe(16);
+      expect(await translate(['Hello'], { to: 'cs,es', from: 'en' }, own.key)).toMatchObject({ status: '403' });
+    });
+
     test('the cost of several languages is checked as a whole: against the plan’s length, and its quota', async () => {
       const own = await setting.gateway.team({ ...QUOTA_PLAN, max_characters_per_request: 12, characters: 11 });
       const into = (...codes: string[]) => translate(['Hello'], { to: buildMultiCollection(codes, 'to'), from: 'en' }, own.key);
@@ -266,11 +298,14 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], en
     });
   });
 
-  test('other paths below /translator are refused in its form; those beside it in ours', async () => {
+  test('slashes and the case of letters do not matter; other paths below /translator are refused in its form', async () => {
     for (const path of [`${BELOW}/others`, '/translator/text/batch/v1.1/batches', '/translator/document:translate', '/translator']) {
       for (const method of ['GET', 'POST']) expectError(await ask(setting, { method, path }), 404_000);
     }
-    expectProblem(await ask(setting, { path: '/translate/' }), 'not_found');
+    for (const path of ['/Languages', '//languages/', `/Translator/Text/V3.0/languages`, `${BELOW}//LANGUAGES`]) {
+      expect((await ask(setting, { path: `${path}?api-version=3.0` })).status).toBe(200);
+    }
+    expectError(await ask(setting, { path: '/Translate/' }), 405_000);
     expectError(await ask(setting, { method: 'PUT', path: `${BELOW}/languages` }), 405_000);
   });
 });

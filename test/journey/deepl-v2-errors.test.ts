@@ -37,11 +37,11 @@ onEveryGateway(
     }
 
     /** A problem document under the vendor's status, with the words that clients show. */
-    function expectProblem(response: HttpResponse, status: number, code: string): string {
+    function expectProblem(response: HttpResponse, status: number, code: string, message?: string): string {
       const problem = response.json() as Readonly<Record<string, unknown>>;
       expect([response.status, response.header('content-type')]).toEqual([status, 'application/problem+json']);
       expect(problem).toMatchObject({ status, code, request_id: response.header('x-request-id') });
-      expect([problem['message'], response.header('x-trace-id')]).toEqual([problem['title'], response.header('x-request-id')]);
+      expect([problem['message'], response.header('x-trace-id')]).toEqual([message ?? problem['title'], response.header('x-request-id')]);
       expect(response.body).not.toContain(CANARY);
       return String(problem['detail']);
     }
@@ -108,7 +108,10 @@ onEveryGateway(
       const own = await setting.gateway.team();
       const many = Array.from({ length: 51 }, () => 'a');
       await expect(translated(own.key, many)).rejects.toThrow('413');
-      expectProblem(await post({ text: many, target_lang: 'DE' }, own.key), 413, 'too_many_texts');
+      // Some clients show nothing but the message.
+      expect(
+        expectProblem(await post({ text: many, target_lang: 'DE' }, own.key), 413, 'too_many_texts', 'Too many texts: at most 50'),
+      ).toBe("'text' may have at most 50 entries.");
       expectProblem(await post({ text: ['a'.repeat(1001)], target_lang: 'DE' }, own.key), 413, 'text_too_long');
       expectProblem(await post({ text: ['a'.repeat(20_001)], target_lang: 'DE' }, own.key), 413, 'validation_error');
       await expectUncharged(own);
@@ -137,7 +140,6 @@ onEveryGateway(
         [{ source_lang: 'EN', glossary_ids: [UUID], glossary_id: UUID }, /together/],
         [{ glossary_ids: [UUID] }, /source_lang.*required/],
         [{ text: [null] }, /Expected|text\[0\]/],
-        [{ text: [''] }, /text\[0\]/],
         [{ text: undefined }, /Expected 'text' parameter to be an array of strings/],
       ];
       for (const [body, words, code = 'validation_error'] of told) {

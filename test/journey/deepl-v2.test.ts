@@ -132,13 +132,65 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deep
     ]);
     expect(sent()).toEqual([{ text: ['Hello', 'World'], target_lang: 'DE', source_lang: 'EN' }]);
     await expect.poll(() => settled({ key, teamId, keyId: '' })).toBe(20);
-    const refused = await ask(setting, { method: 'POST', path: '/v2/translate', key, body: { text: ['', ''], target_lang: 'DE' } });
-    expect([refused.status, refused.json()]).toMatchObject([400, { code: 'validation_error' }]);
+  });
+
+  test('only empty texts are answered with empty texts, count against the rate, and reach neither the engine nor the account', async () => {
+    const own = await setting.gateway.team({ ...QUOTA_PLAN, characters: 0 });
+    const slow = await setting.gateway.team({ ...QUOTA_PLAN, characters: 0, requests_per_second: 1 });
+    setting.engine.forget();
+    const post = ({ key }: Pick<TestTeam, 'key'>, body: object) =>
+      ask(setting, { method: 'POST', path: '/v2/translate', key, body: { target_lang: 'DE', ...body } });
+    const nothing = { detected_source_language: 'UND', text: '' };
+    for (const text of ['', ['']]) expect((await post(own, { text })).json()).toEqual({ translations: [nothing] });
+    expect((await post(own, { text: ['', ''], show_billed_characters: 1 })).json()).toEqual({
+      translations: [
+        { ...nothing, billed_characters: 0 },
+        { ...nothing, billed_characters: 0 },
+      ],
+    });
+    // On a busy machine the second of the rate may be over before the next request comes.
+    for (let statuses: readonly number[] = []; !statuses.includes(429);) {
+      statuses = (await Promise.all([1, 2, 3].map(() => post(slow, { text: [''] })))).map(({ status }) => status);
+      expect(statuses).toContain(200);
+    }
+    expect(setting.engine.requests).toEqual([]);
+    expect(await settled(own)).toBe(0);
+  });
+
+  test('a glossary of only empty texts is looked for all the same', async () => {
+    const body = { text: [''], source_lang: 'EN', target_lang: 'DE', glossary_id: '0189d5d3-6d2c-7000-8000-000000000000' };
+    expect((await ask(setting, { method: 'POST', path: '/v2/translate', key: team.key, body })).status).toBe(404);
+  });
+
+  test('slashes do not matter, letters do, and the rest of the API is a 404 with a message, whatever the method', async () => {
+    const body = { text: ['a'], target_lang: 'DE' };
+    for (const path of ['//v2/translate', '/v2//translate/', '/v2/translate//']) {
+      expect((await ask(setting, { method: 'POST', path, key: team.key, body })).status).toBe(200);
+    }
+    for (const [method, path] of [
+      ['POST', '/v2/Translate'],
+      ['GET', '/v1/voice/realtime'],
+      ['POST', '/v1/v2/translate'],
+      ['OPTIONS', '/v1/none'],
+      ['PURGE', '/v3/none'],
+    ] as const) {
+      const missing = await ask(setting, { method, path });
+      expect([method, path, missing.status, missing.json()]).toMatchObject([
+        method,
+        path,
+        404,
+        { code: 'not_found', message: 'Not found' },
+      ]);
+    }
+    // The gateway's own paths stay exact, and have no message.
+    const exact = await ask(setting, { method: 'POST', path: '/v1/translate/', key: team.key, body });
+    expect([exact.status, Object.keys(exact.json() as object)]).toEqual([404, ['type', 'title', 'status', 'code', 'detail', 'request_id']]);
   });
 
   test.each([
     [{ style_id: 'x' }, 'style_id'],
     [{ translation_memory_id: 'x' }, 'translation_memory_id'],
+    [{ translation_memory_threshold: 0 }, 'translation_memory_threshold'],
     [{ custom_instructions: ['Be brief'] }, 'custom_instructions'],
     [{ custom_instructions: 'Be brief' }, 'custom_instructions'],
     [{ tag_handling: 'html', ignore_tags: ['x'] }, 'ignore_tags'],

@@ -22,6 +22,12 @@ const BURST_MS = 500;
 const BURSTS_MAX = 50;
 
 // Nothing here may end by another deadline than the one that is tested.
+/** The names of all members, in order. */
+function shapeOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return typeof value;
+  return Object.entries(value).map(([name, member]) => [name, shapeOf(member)]);
+}
+
 const config = { plugins: FACADES, engine: { timeout_ms: 20_000 } };
 
 onEveryGateway({ config }, (setting) => {
@@ -96,8 +102,29 @@ onEveryGateway({ config }, (setting) => {
       expect(statuses).toEqual([front.statuses.text_too_long, 429].toSorted((a, b) => a - b));
     });
 
-    test('as many texts as a request may have are translated, in their order, and charged', async () => {
+    test('a request whose end is unclear is refused in the form of the API that it is for', async () => {
       const team = await setting.gateway.team();
+      const { path, headers } = front.translation(team.key, HELLO);
+      const malformed = await send({ ...front.translation(team.key, HELLO), body: '[' });
+      const connection = await RawConnection.open({ port: setting.gateway.port });
+      // Neither a length nor chunks.
+      connection.send(
+        `POST ${path} HTTP/1.1\r\nHost: test\r\n${Object.entries(headers)
+          .map(([name, value]) => `${name}: ${value}\r\n`)
+          .join('')}\r\n`,
+      );
+      const unsized = await connection.response();
+      connection.destroy();
+      expectRefusal(front, unsized, 'validation_error');
+      expect(unsized.body).toContain('Content-Length: a POST needs it');
+      expect([unsized.header('content-type'), shapeOf(unsized.json())]).toEqual([
+        malformed.header('content-type'),
+        shapeOf(malformed.json()),
+      ]);
+    });
+
+    test('as many texts as a request may have are translated, in their order, and charged', async () => {
+      const team = await setting.gateway.team({ ...QUOTA_PLAN, characters: 10_000, max_characters_per_request: 10_000 });
       const text = Array.from({ length: front.textsMax }, (_none, i) => `text ${i}`);
       const response = await translate(front, team, text);
       expect([response.status, front.texts(response.body)]).toEqual([200, text.map((one) => `[DE] ${one}`)]);

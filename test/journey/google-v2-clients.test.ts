@@ -87,7 +87,8 @@ onEveryGateway({ config: CONFIG }, (setting) => {
     expect(languages).toHaveLength(40);
     expect(languages).toContainEqual({ code: 'zh-CN', name: 'Chinese' });
     const [named] = await translate.getLanguages('fr');
-    expect(named).toEqual(languages);
+    expect(named).toHaveLength(40);
+    expect(named).toContainEqual({ code: 'zh-CN', name: 'Chinois (simplifié)' });
   });
 
   test('with the key in a field it requests v2 with a trailing slash', async () => {

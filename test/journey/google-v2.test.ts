@@ -200,6 +200,15 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/google-v2' }], l
     });
   });
 
+  test('members that are null or empty are as if they were not there; others that are unknown are refused', async () => {
+    const nothing = { cid: [], source: null, model: '', format: null, glossary: {}, anything: [] };
+    expect(answered(await post({ q: 'a', target: 'de', ...nothing }))).toMatchObject({ translations: [{ translatedText: '[DE] a' }] });
+    expect(answered(await post('q=a&target=de&source=&cid=', { headers: FORM }))).toMatchObject({ translations: [{}] });
+    expect(invalid(await post({ q: 'a', target: 'de', cid: ['mine'] }))).toContain('Unknown name: cid');
+    expect(invalid(await post({ q: [], target: 'de' }), 'required')).toContain('q must have');
+    expect(invalid(await post({ q: 'a', target: [] }), 'required')).toContain('target');
+  });
+
   test('a bad key is a 400 of its own; where keys are accepted', async () => {
     const body = { q: 'a', target: 'de' };
     const byField = (value: string, more: object = {}) => post(body, { key: undefined, headers: { 'x-goog-api-key': value }, ...more });
@@ -273,6 +282,11 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/google-v2' }], l
     });
   });
 
+  const namesOf = async (target: string): Promise<Readonly<Record<string, string | undefined>>> => {
+    const { languages } = answered(await get(`${V2}/languages?target=${target}`)) as { languages: { language: string; name?: string }[] };
+    return Object.fromEntries(languages.map(({ language, name }) => [language, name]));
+  };
+
   test('languages: each is a source or a target; with names if a language for them is given', async () => {
     const { languages } = answered(await get(`${V2}/languages`)) as { languages: { language: string }[] };
     const codes = languages.map(({ language }) => language);
@@ -281,11 +295,21 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/google-v2' }], l
     for (const target of codes) answered(await translate({ target, q: 'a' }));
     expect(answered(await get(`${V2}/languages?target=fr&model=nmt&prettyPrint=false`))).toEqual({
       languages: expect.arrayContaining([
-        { language: 'de', name: 'German' },
-        { language: 'pt-BR', name: expect.stringContaining('Brazil') as string },
+        { language: 'de', name: 'Allemand' },
+        { language: 'pt-BR', name: 'Portugais (Brésil)' },
+        { language: 'zh-CN', name: 'Chinois (simplifié)' },
       ]) as unknown,
     });
+    // English names are those of the list; the reader's language need not be in it.
+    expect(await namesOf('en')).toMatchObject({ de: 'German', 'zh-CN': 'Chinese' });
+    expect(await namesOf('af')).toMatchObject({ de: 'Duits' });
+    expect(await namesOf('zh-TW')).toMatchObject({ de: '德文' });
+    expect(await namesOf('zh-CN')).toMatchObject({ de: '德语' });
+    for (let i = 0; i < 2; i++) expect(await namesOf('no')).toMatchObject({ de: 'Tysk' });
+    const posted = await ask(setting, { method: 'POST', path: `${V2}/languages`, key: team.key, body: { target: 'de', model: null } });
+    expect(answered(posted)).toMatchObject({ languages: expect.arrayContaining([{ language: 'de', name: 'Deutsch' }]) as unknown });
     expect(invalid(await get(`${V2}/languages?target=zz`))).toContain('Invalid Value: target');
+    expect(invalid(await get(`${V2}/languages?target=en-US-u-ca-buddhist`))).toContain('Invalid Value: target');
     expect(invalid(await get(`${V2}/languages?q=a`))).toBe('Unknown name: q. Accepted are target, model.');
   });
 
@@ -310,6 +334,41 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/google-v2' }], l
     expect([v1.status, (v1.json() as { code: string }).code]).toEqual([401, 'unauthorized']);
   });
 });
+
+onEveryGateway(
+  { config: { plugins: [{ module: 'lingate/plugins/google-v2', options: { key_in_body: true } }] }, listeners: [LISTENERS[0]] },
+  (setting) => {
+    test('with key_in_body a key is accepted in a form or JSON, after headers, on every route', async () => {
+      const { key } = await setting.gateway.team();
+      const send = (body: unknown, more: Partial<Ask> = {}) => ask(setting, { method: 'POST', path: V2, body, ...more });
+      const form = (fields: Readonly<Record<string, string>>, path = V2, headers: Readonly<Record<string, string>> = {}) =>
+        send(new URLSearchParams(fields).toString(), { path, headers: { ...FORM, ...headers } });
+      const translated = { translations: [{ translatedText: '[DE] a' }] };
+      const hello = { q: 'a', source: 'en', target: 'de', format: 'text' };
+      expect(answered(await form({ ...hello, key }))).toEqual(translated);
+      // The method that a client writes there is the one of the route with the same parameters.
+      expect(answered(await form({ ...hello, key }, V2, { 'x-http-method-override': 'GET' }))).toEqual(translated);
+      expect(answered(await send({ ...hello, key }))).toEqual(translated);
+      expect(answered(await send({ ...hello, key: UNKNOWN_KEY }, { key }))).toEqual(translated);
+      expect(answered(await form({ q: 'a', key }, `${V2}/detect`))).toMatchObject({ detections: [[{ language: 'en' }]] });
+      expect(answered(await form({ target: 'de', key }, `${V2}/languages`))).toMatchObject({
+        languages: expect.arrayContaining([{ language: 'de', name: 'Deutsch' }]) as unknown,
+      });
+      // A long body is only searched for the key first.
+      expect(
+        answered(await send({ key, ...hello, q: ['a'.repeat(900), ...Array.from({ length: 40 }, () => '')], userIp: 'x'.repeat(40_000) })),
+      ).toBeDefined();
+      for (const bad of ['nonsense', UNKNOWN_KEY]) invalid(await form({ ...hello, key: bad }), 'API_KEY_INVALID');
+      invalid(await send(`key=${key}&key=${key}&q=a&target=de`, { headers: FORM }), 'API_KEY_INVALID');
+      const words =
+        'API key not valid. Send one as "X-Goog-Api-Key: <key>", "Authorization: Bearer <key>" or key in the body; a key in the query is not accepted here.';
+      expect(invalid(await form(hello), 'API_KEY_INVALID')).toBe(words);
+      expect(invalid(await form(hello, `${V2}?key=${key}`), 'API_KEY_INVALID')).toBe(words);
+      expect(invalid(await ask(setting, { path: `${V2}/languages` }), 'API_KEY_INVALID')).toBe(words);
+      expect(answered(await ask(setting, { path: `${V2}/languages`, key }))).toBeDefined();
+    });
+  },
+);
 
 const NO_HTML = { protocol: 'apertium', pairs: 'any' };
 

@@ -64,6 +64,28 @@ test('without api_key_in_body a key in the body is ignored, and the error does n
   expect(unread.status).toBe(403);
 });
 
+test('with api_key_in_query a key is accepted there, after headers and before the body, and is in no log line', async () => {
+  const { key } = await (await start({ api_key_in_query: true })).team();
+  const wrong = `la_live_${'x'.repeat(40)}`;
+  const send = async (path: string, headers: Readonly<Record<string, string>> = {}, body: object = HELLO) =>
+    (await post(path, body, headers)).status;
+  expect(await send(`/translate?api_key=${key}`)).toBe(200);
+  expect(await send(`/translate?api_key=${key}`, {}, { ...HELLO, api_key: wrong })).toBe(200);
+  expect(await send(`/translate?api_key=${wrong}`, {}, { ...HELLO, api_key: key })).toBe(403);
+  expect(await send(`/translate?api_key=${wrong}`, { authorization: `Bearer ${key}` })).toBe(200);
+  expect(await send('/translate', {}, { ...HELLO, api_key: key })).toBe(200);
+  expect(await send(`/translate?api_key=${key}&api_key=${key}`)).toBe(403);
+  const noKey = await post('/translate', HELLO);
+  expect(noKey.json()).toEqual({
+    error: 'No API key was sent. Send it as api_key, or as ?api_key=<key>, or as "Authorization: Bearer <key>".',
+  });
+  const log = gateway!.logLines.join('');
+  expect([log.includes('POST /translate'), log.includes(key.slice(8))]).toEqual([true, false]);
+  await gateway!.stop();
+  const { key: other } = await (await start({ api_key_in_query: true, api_key_in_body: false })).team();
+  expect([await send(`/translate?api_key=${other}`), await send('/translate', {}, { ...HELLO, api_key: other })]).toEqual([200, 403]);
+});
+
 test('without cors no answer allows other origins, and a preflight is a wrong method', async () => {
   const { key } = await (await start({ cors: false })).team();
   const answer = await post('/translate', { ...HELLO, api_key: key });

@@ -76,6 +76,65 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libr
       await expect.poll(() => settled(own)).toBe(8 + 3);
     });
 
+    test('parameters may be in the query of a request without a JSON body; the same one must not be in both places', async () => {
+      const own = await setting.gateway.team();
+      const post = (query: string, body: string, headers: Readonly<Record<string, string>>) =>
+        ask(setting, { method: 'POST', path: `/translate?${query}`, key: own.key, headers, body });
+      const bodiless = { 'content-length': '0', 'content-type': 'text/plain' };
+      expect(answered(await post('q=a%0D%0Ab&source=en&target=de', '', bodiless))).toEqual({ translatedText: '[DE] a\nb' });
+      expect(answered(await post('q=a&q=b&source=en', 'target=de', FORM))).toEqual({ translatedText: ['[DE] a', '[DE] b'] });
+      expect(expectError(await post('q=a&source=en&target=de', 'q=b', FORM), 400)).toBe(
+        'q: must not be both in the query and in the body.',
+      );
+      // Like LibreTranslate, it reads either JSON or the query.
+      const json = JSON.stringify({ q: 'c', source: 'en', target: 'fr' });
+      expect(answered(await post('q=a&source=en&target=de', json, {}))).toEqual({ translatedText: '[FR] c' });
+      expect(answered(await ask(setting, { method: 'POST', path: '/detect?q=Hello', key: own.key, headers: bodiless, body: '' }))).toEqual([
+        { confidence: 100, language: 'en' },
+      ]);
+      // A key in the query is not accepted here.
+      const stranger = await ask(setting, {
+        method: 'POST',
+        path: `/translate?q=a&source=en&target=de&api_key=${own.key}`,
+        headers: bodiless,
+        body: '',
+      });
+      expect(expectError(stranger, 403)).toContain('No API key was sent');
+      await expect.poll(() => settled(own)).toBe(3 + 2 + 1);
+    });
+
+    test('only empty texts are answered with empty texts, count against the rate, and reach neither the engine nor the account', async () => {
+      const own = await setting.gateway.team({ ...QUOTA_PLAN, characters: 0 });
+      const slow = await setting.gateway.team({ ...QUOTA_PLAN, characters: 0, requests_per_second: 1 });
+      expect(answered(await translate({ q: '' }, { key: own.key }))).toEqual({ translatedText: '' });
+      expect(answered(await translate({ q: ['', ''], source: 'auto' }, { key: own.key }))).toEqual({ translatedText: ['', ''] });
+      expect(answered(await form({ q: '', api_key: own.key }, { key: undefined }))).toEqual({ translatedText: '' });
+      const deepLX = { method: 'POST', path: '/translate', key: own.key, body: { text: '', source_lang: 'EN', target_lang: 'DE' } };
+      expect(answered(await ask(setting, deepLX))).toMatchObject({ code: 200, data: '', source_lang: 'EN' });
+      // On a busy machine the second of the rate may be over before the next request comes.
+      for (let statuses: readonly number[] = []; !statuses.includes(429);) {
+        statuses = (await Promise.all([1, 2, 3].map(() => translate({ q: '' }, { key: slow.key })))).map(({ status }) => status);
+        expect(statuses).toContain(200);
+      }
+      expect(sent()).toEqual([]);
+      expect(await settled(own)).toBe(0);
+    });
+
+    test('more texts than an engine takes go in several calls; one that fails fails all, without charge', async () => {
+      const own = await setting.gateway.team();
+      const q = Array.from({ length: 120 }, (_none, i) => `t${i}`);
+      expect(answered(await translate({ q }, { key: own.key }))).toEqual({ translatedText: q.map((one) => `[DE] ${one}`) });
+      expect(setting.engine.requests).toHaveLength(3);
+      await expect.poll(() => settled(own)).toBe(q.join('').length);
+      setting.engine.always((received, response) => {
+        const { text } = JSON.parse(received.body) as { text: readonly string[] };
+        if (text.includes('t119')) response.destroy();
+        else response.end(JSON.stringify({ translations: text.map((one) => ({ text: one })) }));
+      });
+      expectError(await translate({ q }, { key: own.key }), 500);
+      await expect.poll(() => settled(own)).toBe(q.join('').length);
+    });
+
     test('auto makes the engine detect the language, which is returned in the shape of q', async () => {
       expect(answered(await translate({ source: 'auto' }))).toMatchObject({ detectedLanguage: { confidence: 100, language: 'en' } });
       expect(answered(await translate({ source: 'auto', q: ['a', '', 'b'] }))).toEqual({
@@ -116,20 +175,23 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libr
       const own = await setting.gateway.team();
       const refused: readonly [unknown, string][] = [
         [{ q: undefined }, 'Invalid request: missing q parameter'],
-        [{ q: '' }, 'Invalid request: missing q parameter'],
         [{ q: [] }, 'Invalid request: missing q parameter'],
-        [{ q: ['', ''] }, 'Invalid request: missing q parameter'],
+        [{ q: null }, 'Invalid request: missing q parameter'],
         [{ source: '' }, 'Invalid request: missing source parameter'],
         [{ target: null }, 'Invalid request: missing target parameter'],
         [{ alternatives: 'abc' }, 'Invalid request: alternatives parameter is not a number'],
         [{ q: 7 }, 'must be a string'],
         [{ q: ['a', 7] }, 'must be a string'],
         [{ q: '\ud800' }, 'surrogate'],
-        [{ q: Array.from({ length: 51 }, () => 'a') }, 'Invalid request: request (51) exceeds text limit (50)'],
+        [{ q: Array.from({ length: 1001 }, () => 'a') }, 'Invalid request: request (1001) exceeds text limit (1000)'],
         [{ q: 'x'.repeat(1001) }, 'Invalid request: request (1001) exceeds text limit (1000)'],
-        [{ source: 'zz' }, 'source is not supported'],
+        [{ source: 'zz' }, 'zz is not supported'],
+        [{ source: 'zz-Xx' }, 'zz-Xx is not supported'],
+        // Nothing but what looks like a code is repeated.
+        [{ source: 'ZZ zz' }, 'source is not supported'],
         [{ source: ['en'] }, 'source is not supported'],
-        [{ target: 'zz' }, 'target is not supported'],
+        [{ target: 'zz' }, 'zz is not supported'],
+        [{ target: 'zt' }, 'zt is not supported'],
         [{ target: { a: 1 } }, 'target is not supported'],
         [{ format: 'xml' }, 'format is not supported'],
         ['["not","a","dict"]', 'object'],
@@ -258,10 +320,10 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libr
     });
 
     test.each([
-      [{ text: '', target_lang: 'DE' }, 'missing text'],
+      [{ text: null, target_lang: 'DE' }, 'missing text'],
       [{ text: ['a'], target_lang: 'DE' }, 'must be a string'],
-      [{ text: 'a' }, 'target_lang'],
-      [{ text: 'a', target_lang: 'DE', source_lang: 'zz' }, 'source_lang'],
+      [{ text: 'a' }, 'target_lang is not supported'],
+      [{ text: 'a', target_lang: 'DE', source_lang: 'zz' }, 'zz is not supported'],
       [{ text: 'a', target_lang: 'DE', tag_handling: 'text' }, 'tag_handling'],
     ])('%j fails like everything else on this path', async (body, words) => {
       expect(expectError(await ask(setting, { method: 'POST', path: '/translate', key: team.key, body }), 400)).toContain(words);
@@ -288,12 +350,38 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libr
     expect((await ask(setting, { path: '/v1/usage', key: team.key })).header(OTHER_ORIGIN)).toBeUndefined();
   });
 
-  test('other paths remain unknown, and other methods are refused in this API’s form', async () => {
-    expectProblem(await ask(setting, { path: '/translate/' }), 'not_found');
-    expectProblem(await ask(setting, { path: '/frontend' }), 'not_found');
-    const wrong = await ask(setting, { path: '/translate' });
-    expectError(wrong, 405);
-    expect(wrong.header('allow')).toBe('POST, OPTIONS');
+  test('slashes do not matter; the rest of the API, and other methods, are refused in its form', async () => {
+    expect((await ask(setting, { path: '//languages/' })).status).toBe(200);
+    for (const [method, path] of [
+      ['POST', '/translate_file'],
+      ['GET', '/download_file/a'],
+      ['POST', '/suggest/'],
+      ['GET', '/frontend'],
+      ['OPTIONS', '/suggest'],
+    ] as const) {
+      const missing = await ask(setting, { method, path });
+      expect(expectError(missing, 404)).toContain('Not found');
+      expect(missing.header('access-control-allow-origin')).toBe('*');
+    }
+    for (const path of ['/translate', '/Translate']) {
+      const wrong = await ask(setting, { path });
+      if (path === '/translate') expectError(wrong, 405);
+      else expectProblem(wrong, 'not_found');
+      expect(wrong.header('allow')).toBe(path === '/translate' ? 'POST, OPTIONS' : undefined);
+    }
+    expectProblem(await ask(setting, { path: '/other' }), 'not_found');
+  });
+
+  test('/spec is the description of this API under LibreTranslate’s name, without a key', async () => {
+    const spec = await ask(setting, { path: '/spec' });
+    expect([spec.status, spec.header('access-control-allow-origin')]).toEqual([200, '*']);
+    expect(spec.json()).toMatchObject({
+      openapi: '3.1.0',
+      info: { title: 'LibreTranslate' },
+      servers: [{ url: `http://127.0.0.1:${setting.gateway.port}` }],
+      paths: { '/translate': {}, '/detect': {}, '/spec': {} },
+    });
+    expect((await ask(setting, { method: 'POST', path: '/spec', body: {} })).status).toBe(405);
   });
 
   test('/v1 stays strict: no key from its body, no other parameters, no forms', async () => {

@@ -117,7 +117,7 @@ export const LIBRETRANSLATE: Front = {
   }),
   texts: (body) => (JSON.parse(body) as { translatedText: readonly string[] }).translatedText,
   statuses: { ...OURS, unauthorized: 403, key_revoked: 403, quota_exceeded: 403, credit_exhausted: 403, engine_unavailable: 500 },
-  textsMax: 50,
+  textsMax: 1000,
   otherBody: (text) => ({ contentType: FORM_TYPE['content-type'], body: formOf('q', text, 'source=en', 'target=de') }),
 };
 

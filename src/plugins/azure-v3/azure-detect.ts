@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import { JSON_BODY_HEADERS } from 'lingate';
 import type { Outcome, PluginHost, RouteDoc } from 'lingate';
-import { answer, chargeFor, engineStep, readStep, route } from '../facades/api.ts';
+import { answer, engineStep, readStep, route, uncharged } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import { answered, boolean, number, string } from '../facades/reference.ts';
 import { toldOf } from '../facades/texts.ts';
@@ -52,7 +52,7 @@ export function detection(host: PluginHost): ApiPart {
         (x, texts) => {
           if (!services.engineCanFor(x).detection) return CANNOT;
           x.set(slot, texts);
-          return chargeFor(texts.characters, false);
+          return uncharged(texts.characters);
         },
       );
       const isOffered = (code: string): boolean => services.languages().sources.some((source) => source.code === code);

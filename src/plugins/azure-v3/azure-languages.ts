@@ -4,34 +4,55 @@ import { validated } from 'lingate';
 import type { Languages, RouteDoc, ValidatedReply } from 'lingate';
 import { answer, keylessRoute, keylessStep } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
-import { madeOnce, targetOf } from '../facades/default-variants.ts';
+import { sourceNamed, targetNamed } from '../facades/code-names.ts';
+import { madeOnce } from '../facades/default-variants.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
+import { namesIn, standardCode } from '../facades/language-names.ts';
 import type { Judged } from '../facades/members.ts';
 import { answered, parameter, string } from '../facades/reference.ts';
 import { API_VERSION, judgeVersion, LOGGED, queryOf, wrong } from './azure-request.ts';
 import type { Query } from './azure-request.ts';
 
-const SCRIPT = /^[A-Z]{4}$/;
+/** Our codes that Azure writes differently, not just in another case. */
+const THEIRS: ReadonlyMap<string, string> = new Map([
+  ['ZH-CN', 'zh-Hans'],
+  ['ZH-TW', 'zh-Hant'],
+  ['NO', 'nb'],
+  ['IW', 'he'],
+  ['SR', 'sr-Cyrl'],
+  ['MN', 'mn-Cyrl'],
+  ['NY', 'nya'],
+  ['LG', 'lug'],
+  ['RN', 'run'],
+  ['CKB', 'ku'],
+  ['KU', 'kmr'],
+  ['HMN', 'mww'],
+  ['TL', 'fil'],
+]);
+/** Codes that mean another language here than elsewhere: Kurdish is the one of Iraq. */
+const OURS: ReadonlyMap<string, string> = new Map([['ku', 'CKB']]);
 
 /** `code` is in upper case. A bare `ZH` is simplified Chinese. */
 export function theirCode(code: string): string {
-  if (code === 'ZH') return 'zh-Hans';
-  const [base = '', part] = code.split('-');
-  if (part === undefined) return base.toLowerCase();
-  return `${base.toLowerCase()}-${SCRIPT.test(part) ? part.charAt(0) + part.slice(1).toLowerCase() : part}`;
+  return THEIRS.get(code) ?? standardCode(code);
 }
 
 export interface Target {
-  /** The code in the answer: the requested one, in Azure's spelling. */
+  /** The code in the answer, in Azure's spelling: the requested one, or the one that it means. */
   readonly to: string;
   /** Canonical. */
   readonly targetLang: string;
 }
 
 /** The target for a code; `undefined` if it is none. */
-export function targetNamed(value: string, languages: Languages, variants: DefaultVariants): Target | undefined {
-  const targetLang = targetOf(value, languages, variants);
-  return targetLang === undefined ? undefined : { to: theirCode(value.toUpperCase()), targetLang };
+export function targetCode(value: string, languages: Languages, variants: DefaultVariants): Target | undefined {
+  const found = targetNamed(OURS.get(value.toLowerCase()) ?? value, languages, variants);
+  return found === undefined ? undefined : { to: theirCode(found.name), targetLang: found.code };
+}
+
+/** The canonical source for a code; `undefined` if it is none. */
+export function sourceCode(value: string, languages: Languages): string | undefined {
+  return sourceNamed(OURS.get(value.toLowerCase()) ?? value, languages);
 }
 
 const SCOPES = ['translation', 'transliteration', 'dictionary'] as const;
@@ -121,24 +142,18 @@ function translatable(languages: Languages, variants: DefaultVariants): Readonly
   const [from, into] = [new Set(sources.map(({ code }) => code)), new Set(targets.map(({ code }) => code))];
   const found = new Map<string, object>();
   for (const { code, name } of [...all.sources, ...all.targets]) {
-    const meant = targetNamed(code, languages, variants)?.targetLang;
     const key = theirCode(code);
+    const meant = targetCode(key, languages, variants)?.targetLang;
     if (found.has(key) || (!from.has(code) && (meant === undefined || !into.has(meant)))) continue;
-    found.set(key, { name, nativeName: nativeName(key) ?? name, dir: directionOf(key) });
+    found.set(key, { name, nativeName: namesIn(standardCode(code))(code) ?? name, dir: directionOf(key) });
   }
   return Object.fromEntries([...found].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** As its speakers write it at the beginning of a line; `undefined` if Node does not know it. */
-function nativeName(code: string): string | undefined {
-  const name = new Intl.DisplayNames([code], { type: 'language', languageDisplay: 'standard', fallback: 'none' }).of(code);
-  return name === undefined ? undefined : name.charAt(0).toLocaleUpperCase(code) + name.slice(1);
-}
-
 /** Written from right to left; by base code. */
-const RIGHT_TO_LEFT = new Set(['ar', 'dv', 'fa', 'he', 'ku', 'ps', 'sd', 'ug', 'ur', 'yi']);
+const RIGHT_TO_LEFT = new Set(['ar', 'dv', 'fa', 'he', 'ks', 'ku', 'prs', 'ps', 'sd', 'ug', 'ur', 'yi']);
 
 function directionOf(code: string): 'ltr' | 'rtl' {
   const [base = '', script] = code.split('-');
-  return RIGHT_TO_LEFT.has(base) && script !== 'Latn' ? 'rtl' : 'ltr';
+  return script === 'Arab' || (RIGHT_TO_LEFT.has(base) && script !== 'Latn') ? 'rtl' : 'ltr';
 }

@@ -4,7 +4,7 @@ import type { Charge, Languages, Refusal, TextFormat } from 'lingate';
 import type { CanFor } from '../facades/api.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import type { Judged } from '../facades/members.ts';
-import { targetNamed, theirCode } from './azure-languages.ts';
+import { sourceCode, targetCode, theirCode } from './azure-languages.ts';
 import type { Target } from './azure-languages.ts';
 import { judgeVersion, oneOf, queryOf, single, wrong } from './azure-request.ts';
 import type { Query } from './azure-request.ts';
@@ -43,7 +43,7 @@ export function readTranslation(queryText: string, readTexts: () => Judged<Texts
 
 /** Checks the rest, after the texts like `/v1`. */
 export function judgeTranslation({ query, texts }: ReadTranslation, rules: AzureRules): Judged<AzureOrder> | Charge {
-  const characters = texts.characters * Math.max(1, query.get('to')?.length ?? 0);
+  const characters = texts.characters * Math.max(1, targetsIn(query).length);
   const rest = judgeRest(query, rules);
   return 'problem' in rest ? refusedCharge(rest, characters) : { sound: { ...texts, ...rest.sound, characters } };
 }
@@ -62,14 +62,19 @@ function judgeRest(query: Query, { languages, variants, canFor }: AzureRules): J
   return faultOfOptions(query, languages) ?? { sound: { sourceLang: sourceLang.sound, targets: targets.sound, format: format.sound } };
 }
 
+/** The codes of the targets: the parameter may be repeated, and each may hold several, separated by commas. */
+function targetsIn(query: Query): readonly string[] {
+  return (query.get('to') ?? []).flatMap((value) => value.split(',', TARGETS_MAX + 1));
+}
+
 function targetsOf(query: Query, languages: Languages, variants: DefaultVariants): Judged<readonly Target[]> {
-  const given = query.get('to') ?? [];
+  const given = targetsIn(query);
   const no = (message: string): Refusal => refuse('invalid_target_lang', message);
   if (given.length === 0) return no('to: is missing; it is the target language, for example to=de.');
-  if (given.length > TARGETS_MAX) return no(`to: may be given at most ${TARGETS_MAX} times.`);
+  if (given.length > TARGETS_MAX) return no(`to: may name at most ${TARGETS_MAX} languages.`);
   const targets: Target[] = [];
   for (const [index, value] of given.entries()) {
-    const target = targetNamed(value, languages, variants);
+    const target = targetCode(value, languages, variants);
     const which = given.length === 1 ? 'to' : `to[${index}]`;
     if (target === undefined) return no(`${which}: must be a code of a target language that GET /languages lists.`);
     targets.push(target);
@@ -81,8 +86,8 @@ function sourceOf(query: Query, languages: Languages): Judged<string | undefined
   const from = query.get('from') ?? [];
   if (from.length > 1) return refuse('invalid_source_lang', 'from: may be given once.');
   const [code = ''] = from;
-  if (code === '') return { sound: undefined };
-  const sound = languages.base(code);
+  if (code === '' || code.toLowerCase() === 'auto') return { sound: undefined };
+  const sound = sourceCode(code, languages);
   return sound === undefined
     ? refuse('invalid_source_lang', 'from: must be a code of a source language that GET /languages lists, or be left out.')
     : { sound };
@@ -129,7 +134,7 @@ const OPTIONS: readonly CheckedOption[] = [
   {
     name: 'suggestedFrom',
     number: 400_003,
-    refuses: (value, languages) => languages.base(value) === undefined,
+    refuses: (value, languages) => sourceCode(value, languages) === undefined,
     because: 'must be a code of a source language that GET /languages lists.',
   },
   {

@@ -2,7 +2,8 @@
 import { KEY_MALFORMED, readJsonBody, refuse } from 'lingate';
 import type { Body, GatewayServices, ListLimit, Problem, ProblemCode, ProblemForm, Refusal, Step } from 'lingate';
 import Type from 'typebox';
-import { idStep, keyFieldStep } from '../facades/api.ts';
+import { idStep } from '../facades/api.ts';
+import { keyStep } from '../facades/keys.ts';
 import { isJsonType } from '../facades/members.ts';
 import type { Judged } from '../facades/members.ts';
 import type { QueryDoc } from '../facades/reference.ts';
@@ -59,7 +60,7 @@ export const AUTHENTICATED = [...LOGGED, 'shed', 'azure-key', 'authenticate', 't
 
 /** The steps that several routes share. */
 export function sharedSteps(services: GatewayServices): readonly Step[] {
-  const key = keyFieldStep('azure-key', { field: 'ocp-apim-subscription-key', noKey: NO_KEY }, services);
+  const key = keyStep({ api: 'azure', field: 'ocp-apim-subscription-key', noKey: NO_KEY }, services);
   return [idStep('azure-request-id', 'X-RequestId'), key];
 }
 

@@ -75,8 +75,7 @@ export function translate(host: PluginHost, variants: DefaultVariants): ApiPart 
           if (!('sound' in judged)) return judged;
           const order = judged.sound;
           x.set(slot, order);
-          // If all texts are empty, the request costs nothing.
-          return chargeFor(order.characters, order.characters > 0);
+          return chargeFor(order.characters);
         },
       );
       return [read, engineStep('azure-translate', slot, (x, order) => translated(x, services, order))];

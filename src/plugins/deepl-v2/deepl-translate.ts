@@ -2,11 +2,11 @@
 import { countCharacters, NO_SUCH_GLOSSARY, TRANSLATION_PROBLEMS } from 'lingate';
 import type { Charge, Exchange, GatewayServices, Outcome, PluginHost, Refusal, RouteDoc, Translated, Translation } from 'lingate';
 import Type from 'typebox';
-import { answer, canFor, engineStep, route } from '../facades/api.ts';
+import { answer, canFor, chargeFor, engineStep, route } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import { answered, integer, JSON_OR_FORM, optional, string } from '../facades/reference.ts';
-import { toldOf } from '../facades/texts.ts';
+import { toldOf, translateAll } from '../facades/texts.ts';
 import { AUTHENTICATED, readBody } from './deepl-request.ts';
 import { NOT_FOUND } from './glossary-answer.ts';
 import { oneOfSeveral } from './glossary-steps.ts';
@@ -108,15 +108,18 @@ function chargeOf({ characters, glossaryIds, options }: TranslateOrder): Charge 
   const [glossaryId] = glossaryIds;
   // Glossaries always need a source language. Here their languages are compared without regions.
   const glossary = glossaryId === undefined ? undefined : { glossaryId, sourceLang: sourceLang!, targetLang, byBase: true };
-  return { characters, reserve: true, glossary, missingGlossary: NOT_FOUND, refusal: undefined };
+  return { ...chargeFor(characters, glossary), missingGlossary: NOT_FOUND };
 }
 
 function translated(x: Exchange, services: GatewayServices, order: TranslateOrder, attemptMs: number): Promise<Translated | Refusal> {
   const { text, options, glossaryIds } = order;
-  if (glossaryIds.length <= 1) return services.translate(x, { text, options, glossaryId: glossaryIds[0], attemptMs });
+  // The admission only looks for the glossary of texts that are charged.
+  if (glossaryIds.length === 0 || (glossaryIds.length === 1 && text.length > 0)) {
+    return translateAll(services, x, { text, options, glossaryId: glossaryIds[0], attemptMs });
+  }
   return oneOfSeveral(x, services, glossaryIds, options).then((glossary) => {
     if ('problem' in glossary) return glossary;
-    return services.translate(x, { text, options: { ...options, glossary }, glossaryId: undefined, attemptMs });
+    return translateAll(services, x, { text, options: { ...options, glossary }, glossaryId: undefined, attemptMs });
   });
 }
 

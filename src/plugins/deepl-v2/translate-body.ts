@@ -20,7 +20,7 @@ const GLOSSARIES_MAX = 5;
 const FORMALITIES = ['default', 'more', 'less', 'prefer_more', 'prefer_less'];
 const MODELS = ['quality_optimized', 'latency_optimized', 'prefer_quality_optimized'];
 /** What DeepL stores for its customers and we do not: without it, the translation would not be the requested one. */
-const NOT_KEPT = ['style_id', 'translation_memory_id', 'custom_instructions'] as const;
+const NOT_KEPT = ['style_id', 'translation_memory_id', 'translation_memory_threshold', 'custom_instructions'] as const;
 /** Values of `split_sentences`: checked to find mistakes, but without effect. */
 const SPLITTINGS = ['0', '1', 'nonewlines'];
 
@@ -81,7 +81,7 @@ function judgeRest(members: Members, rules: TranslateRules): Judged<Omit<Transla
 const FAULTS = {
   notText: (index: number) => refuse('validation_error', `Invalid request: text[${index}] is not a string.`),
   half: (index: number) => refuse('validation_error', `Invalid request: text[${index}] has half of a surrogate pair.`),
-  none: refuse('validation_error', 'Invalid request: text[0] is empty.'),
+  none: undefined,
 };
 
 function textsOf(value: unknown): Judged<Texts> {

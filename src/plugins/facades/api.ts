@@ -7,7 +7,9 @@ import type {
   DocHeaders,
   Exchange,
   GatewayServices,
+  GlossaryReference,
   HeadStep,
+  Lenience,
   OfferedCapabilities,
   Outcome,
   PluginParts,
@@ -29,10 +31,10 @@ export interface ApiPart {
   readonly steps: (services: GatewayServices) => readonly Step[];
 }
 
-/** Combines the parts into a plugin. */
-export function apiOf(parts: readonly ApiPart[], document: ApiDocument, problemForm: ProblemForm) {
+/** Combines the parts into a plugin. `lenient` is how far its paths may differ from the written ones. */
+export function apiOf(parts: readonly ApiPart[], document: ApiDocument, problemForm: ProblemForm, lenient: Lenience = 'slashes') {
   return {
-    routes: parts.flatMap(({ routes }) => routes.map((one): PluginRoute => ({ ...one, problemForm }))),
+    routes: parts.flatMap(({ routes }) => routes.map((one): PluginRoute => ({ ...one, problemForm, lenient }))),
     document,
     routeSteps: (services: GatewayServices) => parts.flatMap(({ steps }) => steps(services)),
   } satisfies PluginParts;
@@ -43,12 +45,10 @@ export function route(method: string, path: string, steps: readonly string[], do
   return { method, path, takesBody: doc.body !== undefined, steps, doc };
 }
 
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-
 /** The rest of the vendor's API, which this service does not have: every method of these paths is refused after these steps. */
 export function absent(name: string, refusal: Refusal, before: readonly string[], paths: readonly string[]): ApiPart {
   return {
-    routes: paths.flatMap((path) => METHODS.map((method) => refusing(method, path, [...before, name]))),
+    routes: paths.map((path) => refusing('*', path, [...before, name])),
     steps: () => [{ kind: 'head', name, run: () => refusal }],
   };
 }
@@ -82,50 +82,6 @@ export function idStep(name: string, field: string): HeadStep {
   };
 }
 
-export interface KeyField {
-  /** Its name in lower case. */
-  readonly field: string;
-  /** The parameter of the query that is accepted if no header has a key; if absent, none is. */
-  readonly parameter?: string | undefined;
-  /** The answer if there is no key at all. */
-  readonly noKey: Refusal;
-}
-
-/** `Authorization` and the headers accepted on every route take precedence over the API's own. */
-export function keyFieldStep(name: string, { field, parameter, noKey }: KeyField, services: GatewayServices): HeadStep {
-  const { credentials } = services;
-  return {
-    kind: 'head',
-    name,
-    headers: [...credentials.headers, field],
-    run(x) {
-      const { headers, query } = x.head;
-      const credential = credentials.read(headers);
-      if (credential.kind !== 'missing') return services.identify(x, credential);
-      const key = headers[field] ?? (parameter === undefined ? undefined : keyInQuery(query, parameter));
-      // As if it were a bearer token: one pattern for all keys.
-      return key === undefined ? noKey : services.identify(x, credentials.read({ authorization: `Bearer ${key}` }));
-    },
-  };
-}
-
-/**
- * The raw value, because nothing in a key needs escaping. If it occurs more than once, all values are returned, which is not a valid
- * key, because it is unclear which one is meant. Found without parsing the query, because the sender is not known yet.
- */
-export function keyInQuery(query: string, parameter: string): string | undefined {
-  const start = `${parameter}=`;
-  let found: string | undefined = undefined;
-  for (let at = query.indexOf(start); at !== -1; at = query.indexOf(start, at + start.length)) {
-    if (at > 0 && query[at - 1] !== '&') continue;
-    const end = query.indexOf('&', at);
-    const value = query.slice(at + start.length, end === -1 ? undefined : end);
-    // An empty value counts as none: clients without a key send one.
-    if (value !== '') found = found === undefined ? value : `${found}&${value}`;
-  }
-  return found;
-}
-
 /** What the engines for a request can do, for an offered pair and besides what else it wants. */
 export type CanFor = (sourceLang: string | undefined, targetLang: string, wants?: readonly Want[]) => OfferedCapabilities;
 
@@ -136,9 +92,14 @@ export function canFor(services: GatewayServices, x: Exchange): CanFor {
 /** The result of reading a request: its charge, which may contain a refusal; a refusal; or nothing if it costs nothing. */
 export type Taken = Charge | Refusal | undefined;
 
-/** Only for texts: without a reservation, only their length is checked. */
-export function chargeFor(characters: number, reserve: boolean): Charge {
-  return { characters, reserve, glossary: undefined, refusal: undefined };
+/** For texts whose translation is charged. If all of them are empty, nothing is reserved, and no glossary is looked for. */
+export function chargeFor(characters: number, glossary?: GlossaryReference): Charge {
+  return { characters, reserve: characters > 0, glossary: characters > 0 ? glossary : undefined, refusal: undefined };
+}
+
+/** For texts that cost nothing, of which only the length is checked. */
+export function uncharged(characters: number): Charge {
+  return { characters, reserve: false, glossary: undefined, refusal: undefined };
 }
 
 /**

@@ -37,9 +37,14 @@ export function chosen(members: Members, name: string): unknown {
   return value === '' || value === null ? undefined : value;
 }
 
-/** Those of the query; a repeated parameter is a list of its values. */
-export function readQueryMembers(query: string): Judged<Members> {
-  return query === '' ? NONE : fromForm(readQuery(query));
+/** Adds those of the query, where a repeated parameter is a list of its values. None of `names` may be in both places. */
+export function withQuery(inBody: Members, query: string, names: readonly string[]): Judged<Members> {
+  if (query === '') return { sound: inBody };
+  const inQuery = fromForm(readQuery(query));
+  if ('problem' in inQuery || inBody.size === 0) return inQuery;
+  const both = names.find((name) => inQuery.sound.has(name) && inBody.has(name));
+  if (both !== undefined) return refuse('validation_error', `${both}: must not be both in the query and in the body.`);
+  return { sound: new Map([...inQuery.sound, ...inBody]) };
 }
 
 function fromForm(form: FormBody): Judged<Members> {

@@ -49,8 +49,12 @@ export const PIECE_TEXTS = 50;
 type Translator = Pick<GatewayServices, 'translate'>;
 type Detector = Pick<GatewayServices, 'detect'>;
 
-/** At the same time: one after the other, with two attempts each, they could take longer than a reservation lasts. */
+/**
+ * In pieces at the same time: one after the other, with two attempts each, they could take longer than a reservation lasts. Without
+ * texts the engine is not called.
+ */
 export async function translateAll(services: Translator, x: Exchange, order: TranslationOrder): Promise<Translated | Refusal> {
+  if (order.text.length === 0) return { kind: 'translated', translations: [] };
   if (order.text.length <= PIECE_TEXTS) return services.translate(x, order);
   const pieces = await allOrRefusal(piecesOf(order.text).map((text) => services.translate(x, { ...order, text })));
   return 'problem' in pieces ? pieces : { kind: 'translated', translations: pieces.flatMap(({ translations }) => translations) };

@@ -2,13 +2,14 @@
 import Type from 'typebox';
 import { refuse } from 'lingate';
 import type { Detected, Outcome, PluginHost, RouteDoc } from 'lingate';
-import { answer, chargeFor, engineStep, route } from '../facades/api.ts';
+import { answer, engineStep, route, uncharged } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import { answered, arrayOf, boolean, JSON_OR_FORM, number, oneOrMore, required, string } from '../facades/reference.ts';
 import { detectAll, toldOf } from '../facades/texts.ts';
 import type { Texts } from '../facades/texts.ts';
 import { theirCode } from './google-languages.ts';
-import { AUTHENTICATED, readParameters, TEXTS_MAX, textsOf, unknownOf } from './google-request.ts';
+import { readParameters, TEXTS_MAX, textsOf, unknownOf } from './google-request.ts';
+import type { GoogleSetting } from './google-request.ts';
 
 const PATH = '/language/translate/v2/detect';
 const CANNOT = refuse('validation_error', 'The engine of this service does not detect languages: name the source of each translation.');
@@ -48,20 +49,20 @@ const GET_DOC: RouteDoc = {
   query: [required('q', 'Bonjour tout le monde', 'A text; repeat it for several.')],
 };
 
-export function detection(host: PluginHost): ApiPart {
+export function detection(host: PluginHost, setting: GoogleSetting): ApiPart {
   const slot = host.reserveSlot<Texts>('texts to detect');
-  const steps = [...AUTHENTICATED, 'google-read-texts', 'admit', 'google-detect'];
+  const steps = [...setting.authenticated, 'google-read-texts', 'admit', 'google-detect'];
   return {
     routes: [route('POST', PATH, steps, POST_DOC), route('GET', PATH, steps, GET_DOC)],
     steps: (services) => [
-      readParameters('google-read-texts', services, (x, members) => {
+      readParameters('google-read-texts', services, setting, (x, members) => {
         const unknown = unknownOf(members, ['q']);
         if (unknown !== undefined) return unknown;
         const texts = textsOf(members);
         if ('problem' in texts) return texts;
         if (!services.engineCanFor(x).detection) return CANNOT;
         x.set(slot, texts.sound);
-        return chargeFor(texts.sound.characters, false);
+        return uncharged(texts.sound.characters);
       }),
       engineStep('google-detect', slot, (x, { entries, text: texts }) =>
         detectAll(services, x, texts).then((found) => (found.kind === 'detected' ? answerOf(entries, found) : found)),

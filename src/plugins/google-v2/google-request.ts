@@ -1,9 +1,12 @@
 // Common to all requests of this API: the first steps, the key, the parameters from the query, JSON or a form, and problems in Google's format.
 import { FORM_BODY_HEADERS, KEY_MALFORMED, refuse, unknownAmong, UNKNOWN_KEY } from 'lingate';
-import type { BodyStep, Exchange, GatewayServices, ListLimit, Problem, ProblemForm, Refusal, Step } from 'lingate';
-import { keyFieldStep, readStep } from '../facades/api.ts';
+import type { BodyStep, Exchange, GatewayServices, ListLimit, PluginHost, Problem, ProblemForm, Refusal, Step } from 'lingate';
+import { readStep } from '../facades/api.ts';
 import type { Taken } from '../facades/api.ts';
-import { chosen, readMembers, readQueryMembers } from '../facades/members.ts';
+import type { DefaultVariants } from '../facades/default-variants.ts';
+import { bodyKeyStep, bodyKeySteps, keyStep, membersOnce } from '../facades/keys.ts';
+import type { KeyOptions, ReadSlot } from '../facades/keys.ts';
+import { chosen, withQuery } from '../facades/members.ts';
 import type { Judged, Members } from '../facades/members.ts';
 import { judgeTexts } from '../facades/texts.ts';
 import type { Texts } from '../facades/texts.ts';
@@ -85,15 +88,42 @@ function told(detail: string, telling: Telling): Refusal {
   return refusal;
 }
 
-/** Access log, load shedding, identification, the team's load shedding. */
-export const AUTHENTICATED = ['access-log', 'shed', 'google-key', 'authenticate', 'team-shed'] as const;
+/** What the routes of this API share. */
+export interface GoogleSetting {
+  readonly variants: DefaultVariants;
+  readonly key: KeyOptions;
+  /** Parameters that were read to find the key. */
+  readonly read: ReadSlot;
+  /** Access log, load shedding, identification, the team's load shedding. */
+  readonly authenticated: readonly string[];
+}
 
-export function keyStep(services: GatewayServices, inQuery: boolean): Step {
-  const detail = inQuery
-    ? 'Send one as "X-Goog-Api-Key: <key>", as "Authorization: Bearer <key>" or as ?key=<key>.'
-    : 'Send one as "X-Goog-Api-Key: <key>" or "Authorization: Bearer <key>"; a key in the query is not accepted here.';
-  const place = { field: 'x-goog-api-key', parameter: inQuery ? 'key' : undefined, noKey: refuse('unauthorized', detail) };
-  return keyFieldStep('google-key', place, services);
+const API = 'google';
+const KEY = 'key';
+
+export function googleSetting(variants: DefaultVariants, key: KeyOptions, host: PluginHost): GoogleSetting {
+  const inBody = key.inBody ? bodyKeySteps(API) : [];
+  const authenticated = ['access-log', 'shed', `${API}-key`, 'authenticate', ...inBody, 'team-shed'];
+  return { variants, key, read: host.reserveSlot('parameters'), authenticated };
+}
+
+export function keySteps({ key, read }: GoogleSetting, services: GatewayServices): readonly Step[] {
+  const places = {
+    api: API,
+    field: 'x-goog-api-key',
+    parameter: key.inQuery ? KEY : undefined,
+    noKey: refuse('unauthorized', howToSend(key)),
+  };
+  if (!key.inBody) return [keyStep(places, services)];
+  const inBody = { ...places, member: KEY };
+  return [keyStep(inBody, services), bodyKeyStep(inBody, { slot: read, limit: TEXTS_LIMIT }, services)];
+}
+
+function howToSend({ inQuery, inBody }: KeyOptions): string {
+  const places = [...(inQuery ? [`?${KEY}=<key>`] : []), ...(inBody ? [`${KEY} in the body`] : [])];
+  const ways = ['"X-Goog-Api-Key: <key>"', '"Authorization: Bearer <key>"', ...places];
+  const not = inQuery ? '' : '; a key in the query is not accepted here';
+  return `Send one as ${ways.slice(0, -1).join(', ')} or ${ways.at(-1)!}${not}.`;
 }
 
 /** As many as Google accepts. */
@@ -106,21 +136,32 @@ const TEXTS_LIMIT: ListLimit = {
 };
 
 /** For parameters in the query, in a JSON object or in a form. `take` as for `readStep`. */
-export function readParameters(name: string, services: GatewayServices, take: (x: Exchange, members: Members) => Taken): BodyStep {
+export function readParameters(
+  name: string,
+  services: GatewayServices,
+  { read: slot }: GoogleSetting,
+  take: (x: Exchange, members: Members) => Taken,
+): BodyStep {
   const tooLarge = bodyTooLarge(services.bodyBytesMax);
-  const read = (x: Exchange): Judged<Members> => (x.body === 'too_large' ? tooLarge : membersOf(x, services.bodyBytesMax));
+  const read = (x: Exchange): Judged<Members> => (x.body === 'too_large' ? tooLarge : parametersOf(x, slot, services.bodyBytesMax));
   return readStep(name, FORM_BODY_HEADERS, services, read, take);
 }
 
-function membersOf(x: Exchange, bytesMax: number): Judged<Members> {
-  const inQuery = readQueryMembers(x.head.query);
-  if ('problem' in inQuery) return inQuery;
-  const inBody = readMembers(x.head.headers, x.body, bytesMax, TEXTS_LIMIT);
-  if ('problem' in inBody || inQuery.sound.size === 0) return inBody;
-  if (inBody.sound.size === 0) return inQuery;
-  const both = ['q', 'source', 'target', 'format', 'model'].find((one) => inQuery.sound.has(one) && inBody.sound.has(one));
-  if (both !== undefined) return refuse('validation_error', `${both}: must not be both in the query and in the body.`);
-  return { sound: new Map([...inQuery.sound, ...inBody.sound]) };
+const PARAMETERS = ['q', 'source', 'target', 'format', 'model'];
+
+function parametersOf(x: Exchange, slot: ReadSlot, bodyBytesMax: number): Judged<Members> {
+  const inBody = membersOnce(x, { slot, limit: TEXTS_LIMIT }, bodyBytesMax);
+  const all = 'problem' in inBody ? inBody : withQuery(inBody.sound, x.head.query, PARAMETERS);
+  return 'problem' in all ? all : { sound: withoutEmpty(all.sound) };
+}
+
+/** Google's clients send every parameter, as null or an empty list if there is nothing in it. */
+function withoutEmpty(members: Members): Members {
+  return new Map([...members].filter(([name, value]) => name === 'q' || !isEmpty(value)));
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
 }
 
 /**

@@ -1,17 +1,19 @@
-// Translations: GET and POST /language/translate/v2, with or without a slash at the end.
+// Translations: GET and POST /language/translate/v2.
 import { NOTHING_CHOSEN, refuse, refusedCharge, TRANSLATION_PROBLEMS } from 'lingate';
 import type { Exchange, GatewayServices, Outcome, PluginHost, RouteDoc, TextFormat, Translation, TranslationOptions } from 'lingate';
 import Type from 'typebox';
 import { answer, chargeFor, engineStep, route } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
+import { sourceNamed, targetNamed } from '../facades/code-names.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import { chosen } from '../facades/members.ts';
 import type { Judged, Members } from '../facades/members.ts';
 import { answered, arrayOf, JSON_OR_FORM, oneOrMore, optional, parameter, required, string } from '../facades/reference.ts';
 import { toldOf, translateAll } from '../facades/texts.ts';
 import type { Texts } from '../facades/texts.ts';
-import { badPair, sourceCode, targetCode, theirCode, WRONG_TARGET } from './google-languages.ts';
-import { AUTHENTICATED, missing, modelFault, readParameters, TEXTS_MAX, textsOf, unknownOf } from './google-request.ts';
+import { badPair, theirCode, WRONG_TARGET } from './google-languages.ts';
+import { missing, modelFault, readParameters, TEXTS_MAX, textsOf, unknownOf } from './google-request.ts';
+import type { GoogleSetting } from './google-request.ts';
 
 const PATH = '/language/translate/v2';
 const KNOWN = ['q', 'target', 'source', 'format', 'model'];
@@ -79,29 +81,23 @@ interface GoogleOrder extends Texts {
   readonly isEscaped: boolean;
 }
 
-export function translation(host: PluginHost, variants: DefaultVariants): ApiPart {
+export function translation(host: PluginHost, setting: GoogleSetting): ApiPart {
   const slot = host.reserveSlot<GoogleOrder>('translation');
-  const steps = [...AUTHENTICATED, 'google-read-translation', 'admit', 'google-translate'];
+  const steps = [...setting.authenticated, 'google-read-translation', 'admit', 'google-translate'];
   return {
-    routes: [
-      route('POST', PATH, steps, POST_DOC),
-      route('GET', PATH, steps, GET_DOC),
-      // Google's own client asks here if it has no key.
-      { method: 'POST', path: `${PATH}/`, takesBody: true, steps, undocumented: true },
-      { method: 'GET', path: `${PATH}/`, takesBody: false, steps, undocumented: true },
-    ],
+    routes: [route('POST', PATH, steps, POST_DOC), route('GET', PATH, steps, GET_DOC)],
     steps: (services) => [
-      readParameters('google-read-translation', services, (x, members) => {
+      readParameters('google-read-translation', services, setting, (x, members) => {
         const unknown = unknownOf(members, KNOWN);
         if (unknown !== undefined) return unknown;
         const texts = textsOf(members);
         if ('problem' in texts) return texts;
         const { characters } = texts.sound;
-        const options = optionsOf(x, members, texts.sound, services, variants);
+        const options = optionsOf(x, members, texts.sound, services, setting.variants);
         // With its characters, so that a text that is too long is reported before anything else.
         if ('problem' in options) return refusedCharge(options, characters);
         x.set(slot, { ...texts.sound, options: options.sound, isEscaped: options.sound.format === 'text' && formatOf(members) !== 'text' });
-        return chargeFor(characters, true);
+        return chargeFor(characters);
       }),
       engineStep('google-translate', slot, (x, order) =>
         translateAll(services, x, { text: order.text, options: order.options, glossaryId: undefined }).then((told) =>
@@ -122,10 +118,10 @@ function optionsOf(
   const languages = services.languages(x);
   const target = chosen(members, 'target');
   if (target === undefined) return missing('Required Value: target, the language to translate into.');
-  const targetLang = targetCode(target, languages, variants);
+  const targetLang = targetNamed(target, languages, variants)?.code;
   if (targetLang === undefined) return WRONG_TARGET;
   const source = chosen(members, 'source');
-  const sourceLang = sourceCode(source, languages);
+  const sourceLang = sourceNamed(source, languages);
   if (sourceLang === undefined && source !== undefined) return WRONG_SOURCE;
   if (!languages.offers(sourceLang, targetLang)) return badPair(sourceLang, targetLang, languages);
   const format = engineFormat(formatOf(members), texts, services.engineCanFor(x, sourceLang, targetLang).formats);

@@ -16,10 +16,10 @@ export class BrowserAccess {
     'Access-Control-Expose-Headers': { description: 'The headers that they may read.', example: ON_EVERY_ANSWER[1]![1] },
   };
 
-  /** The routes, and for each path one that answers a browser's preflight request. */
+  /** The routes, and for each path that is served one that answers a browser's preflight request. */
   admittedTo(routes: readonly PluginRoute[]): readonly PluginRoute[] {
     const admitted = routes.map((route) => ({ ...route, steps: behindTheLog(route.steps) }));
-    return [...admitted, ...routes.map(preflight)];
+    return [...admitted, ...routes.filter(({ undocumented }) => undocumented !== true).map(preflight)];
   }
 
   steps(services: GatewayServices): readonly Step[] {

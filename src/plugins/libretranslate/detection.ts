@@ -2,12 +2,12 @@
 import Type from 'typebox';
 import { refuse } from 'lingate';
 import type { PluginHost, RouteDoc } from 'lingate';
-import { answer, chargeFor, engineStep, route } from '../facades/api.ts';
+import { answer, engineStep, route, uncharged } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import { lowerBase } from '../facades/default-variants.ts';
 import { answered, number, string } from '../facades/reference.ts';
+import type { ReadSlot } from '../facades/keys.ts';
 import { ApiKey, AUTHENTICATED, BODY_TYPES, readParameters } from './libretranslate-request.ts';
-import type { ReadSlot } from './libretranslate-request.ts';
 import { isMissing, missingParameter, textsOf } from './translation-parameters.ts';
 import { CONFIDENCE } from './translation.ts';
 
@@ -46,11 +46,11 @@ export function detection(host: PluginHost, read: ReadSlot): ApiPart {
         if (!services.engineCanFor(x).detection) return CANNOT;
         const q = members.get('q');
         if (isMissing(q)) return missingParameter('q');
-        const texts = textsOf(q);
+        const texts = textsOf(q, missingParameter('q'));
         if ('problem' in texts) return texts;
         // A list is treated as one text: clients that send one have split a document.
         x.set(slot, texts.sound.text.join('\n'));
-        return chargeFor(texts.sound.characters, false);
+        return uncharged(texts.sound.characters);
       }),
       engineStep('libretranslate-detect', slot, (x, one) =>
         services.detect(x, [one]).then((found) => {

@@ -5,26 +5,25 @@ import { refuse, targetsOffered, validated } from 'lingate';
 import type { Languages, Refusal, RouteDoc, ValidatedReply } from 'lingate';
 import { answer, keylessRoute, keylessStep } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
-import { lowerBase, madeOnce, targetOf } from '../facades/default-variants.ts';
+import { sourceNamed, targetNamed } from '../facades/code-names.ts';
+import { lowerBase, madeOnce } from '../facades/default-variants.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import { answered, arrayOf, boolean, integer, string } from '../facades/reference.ts';
 
-/** Codes of its versions and its clients that differ from ours in more than case. */
+/** Codes that only this API has. */
 const ALIASES: ReadonlyMap<unknown, string> = new Map([
   ['pb', 'PT-BR'],
   ['zt', 'ZH-HANT'],
-  ['no', 'NB'],
-  ['iw', 'HE'],
 ]);
 
 /** The canonical source for a code; a regional code means its base. `undefined` if it is none. */
 export function sourceCode(value: unknown, languages: Languages): string | undefined {
-  return languages.base(ALIASES.get(value) ?? value);
+  return sourceNamed(ALIASES.get(value) ?? value, languages);
 }
 
 /** The canonical target for a code; `undefined` if it is none. */
 export function targetCode(value: unknown, languages: Languages, variants: DefaultVariants): string | undefined {
-  return targetOf(ALIASES.get(value) ?? value, languages, variants);
+  return targetNamed(ALIASES.get(value) ?? value, languages, variants)?.code;
 }
 
 /** Codes are canonical. */

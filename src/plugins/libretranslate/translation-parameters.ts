@@ -4,10 +4,10 @@ import type { Languages, Refusal, TextFormat, TranslationOptions } from 'lingate
 import type { CanFor } from '../facades/api.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import type { Judged, Members } from '../facades/members.ts';
-import { judgeTexts, PIECE_TEXTS } from '../facades/texts.ts';
+import { judgeTexts } from '../facades/texts.ts';
 import type { Texts } from '../facades/texts.ts';
 import { sourceCode, targetCode, unavailablePair } from './language-list.ts';
-import { tooMany } from './libretranslate-request.ts';
+import { TEXTS_MAX, tooMany } from './libretranslate-request.ts';
 
 const WHOLE_NUMBER = /^\s*[+-]?\d{1,9}\s*$/;
 
@@ -19,7 +19,8 @@ export interface OrderRules {
 
 /** In LibreTranslate's own order. */
 export function judgeTranslation(members: Members, { languages, variants, canFor }: OrderRules): Judged<Order> {
-  const missing = ['q', 'source', 'target'].find((name) => isMissing(members.get(name)));
+  if (isAbsent(members.get('q'))) return missingParameter('q');
+  const missing = ['source', 'target'].find((name) => isMissing(members.get(name)));
   if (missing !== undefined) return missingParameter(missing);
   const alternatives = alternativesOf(members.get('alternatives'));
   if ('problem' in alternatives) return alternatives;
@@ -27,11 +28,10 @@ export function judgeTranslation(members: Members, { languages, variants, canFor
   if ('problem' in q) return q;
   const source = members.get('source');
   const sourceLang = source === 'auto' ? undefined : sourceCode(source, languages);
-  if (sourceLang === undefined && source !== 'auto') {
-    return refuse('invalid_source_lang', 'source is not supported: use auto or a code that GET /languages lists');
-  }
-  const targetLang = targetCode(members.get('target'), languages, variants);
-  if (targetLang === undefined) return refuse('invalid_target_lang', 'target is not supported: use a code that GET /languages lists');
+  if (sourceLang === undefined && source !== 'auto') return unsupported('invalid_source_lang', 'source', source);
+  const target = members.get('target');
+  const targetLang = targetCode(target, languages, variants);
+  if (targetLang === undefined) return unsupported('invalid_target_lang', 'target', target);
   if (!languages.offers(sourceLang, targetLang)) return unavailablePair(sourceLang, targetLang, languages);
   const format = formatOf(members.get('format'), canFor(sourceLang, targetLang).formats);
   if ('problem' in format) return format;
@@ -48,20 +48,32 @@ export function missingParameter(name: string): Refusal {
   return refuse('validation_error', `Invalid request: missing ${name} parameter`);
 }
 
+/** Clients look for these words behind the code. It is repeated only if it has the form of one, so that nothing else is. */
+function unsupported(code: 'invalid_source_lang' | 'invalid_target_lang', name: string, value: unknown): Refusal {
+  const shown = typeof value === 'string' && LANGUAGE.test(value) ? value : name;
+  return refuse(code, `${shown} is not supported`);
+}
+
+const LANGUAGE = /^[a-z]{2,3}(?:-[A-Za-z]{2,4})?$/;
+
 export function isMissing(value: unknown): boolean {
-  return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
+  return value === '' || isAbsent(value);
+}
+
+/** Unlike an empty text, which stays empty. */
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 }
 
 const FAULTS = {
   notText: () => refuse('validation_error', 'Invalid request: the text must be a string or a list of strings'),
   half: () => refuse('validation_error', 'Invalid request: the text has half of a surrogate pair'),
-  none: missingParameter('q'),
 };
 
-/** One text or several. */
-export function textsOf(value: unknown): Judged<Texts> {
+/** One text or several. `none` refuses texts that are all empty. */
+export function textsOf(value: unknown, none?: Refusal): Judged<Texts> {
   const entries: readonly unknown[] = Array.isArray(value) ? value : [value];
-  return entries.length > PIECE_TEXTS ? tooMany(entries.length) : judgeTexts(entries, FAULTS);
+  return entries.length > TEXTS_MAX ? tooMany(entries.length) : judgeTexts(entries, { ...FAULTS, none });
 }
 
 /** A number, or digits in a form. */
@@ -85,16 +97,17 @@ export function isDeepLX(members: Members): boolean {
 
 export function judgeDeepLX(members: Members, { languages, variants, canFor }: OrderRules): Judged<Order> {
   const text = members.get('text');
-  if (isMissing(text)) return missingParameter('text');
+  if (isAbsent(text)) return missingParameter('text');
   if (typeof text !== 'string') return refuse('validation_error', 'Invalid request: text must be a string');
   const texts = textsOf(text);
   if ('problem' in texts) return texts;
   const source = members.get('source_lang');
   const isOpen = isMissing(source) || (typeof source === 'string' && source.toLowerCase() === 'auto');
   const sourceLang = isOpen ? undefined : sourceCode(source, languages);
-  if (sourceLang === undefined && !isOpen) return refuse('invalid_source_lang', 'source_lang is not supported');
-  const targetLang = targetCode(members.get('target_lang'), languages, variants);
-  if (targetLang === undefined) return refuse('invalid_target_lang', 'target_lang is not supported');
+  if (sourceLang === undefined && !isOpen) return unsupported('invalid_source_lang', 'source_lang', source);
+  const target = members.get('target_lang');
+  const targetLang = targetCode(target, languages, variants);
+  if (targetLang === undefined) return unsupported('invalid_target_lang', 'target_lang', target);
   if (!languages.offers(sourceLang, targetLang)) return unavailablePair(sourceLang, targetLang, languages);
   const format = tagHandlingOf(members.get('tag_handling'), canFor(sourceLang, targetLang).formats);
   if ('problem' in format) return format;

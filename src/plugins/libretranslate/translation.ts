@@ -1,16 +1,17 @@
 // POST /translate: in LibreTranslate's format, or in DeepLX's.
-import { isFormType, isMultipartType, TRANSLATION_PROBLEMS } from 'lingate';
+import { TRANSLATION_PROBLEMS } from 'lingate';
 import type { Exchange, Outcome, PluginHost, RouteDoc, Translation } from 'lingate';
 import Type from 'typebox';
 import { answer, canFor, chargeFor, engineStep, route } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import { lowerBase } from '../facades/default-variants.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
+import type { KeyOptions, ReadSlot } from '../facades/keys.ts';
+import { isJsonType } from '../facades/members.ts';
 import type { Members } from '../facades/members.ts';
 import { answered, integer, number, oneOrMore, optional, string } from '../facades/reference.ts';
-import { toldOf } from '../facades/texts.ts';
-import { ApiKey, AUTHENTICATED, BODY_TYPES, keySteps, readParameters } from './libretranslate-request.ts';
-import type { ReadSlot } from './libretranslate-request.ts';
+import { toldOf, translateAll } from '../facades/texts.ts';
+import { ApiKey, AUTHENTICATED, BODY_TYPES, keySteps, readParameters, TEXTS_MAX } from './libretranslate-request.ts';
 import { isDeepLX, judgeDeepLX, judgeTranslation } from './translation-parameters.ts';
 import type { Order } from './translation-parameters.ts';
 
@@ -19,7 +20,7 @@ export const CONFIDENCE = 100;
 
 const LibreTranslateBody = Type.Object(
   {
-    q: oneOrMore(50, 'A text, or up to 50. In a form, repeat the field. Empty texts in a list stay empty.'),
+    q: oneOrMore(TEXTS_MAX, `A text, or up to ${TEXTS_MAX}. In a form or the query, repeat it. Empty texts stay empty.`),
     source: string('The code of the source language, or `auto`: the engine detects it.'),
     target: string('The code of the target language; `en` and `pt` mean the variant that the operator has chosen.'),
     format: optional('`text` (the default), or `html` if the engine supports it.'),
@@ -83,7 +84,7 @@ const LIST = 'Several texts of unknown languages';
 const DOC: RouteDoc = {
   summary: 'Translate texts',
   description:
-    "Translates one text or several. Other parameters are ignored. A request with `text` and without `q` is in DeepLX's format, and so is its answer; failures are the same.",
+    "Translates one text or several. Without a JSON body, parameters may also be in the query. Others are ignored. A request with `text` and without `q` is in DeepLX's format, and so is its answer; failures are the same.",
   authenticated: true,
   tag: 'Translation',
   body: {
@@ -106,24 +107,24 @@ const DOC: RouteDoc = {
   problems: TRANSLATION_PROBLEMS,
 };
 
-export function translation(host: PluginHost, variants: DefaultVariants, keyInBody: boolean, read: ReadSlot): ApiPart {
+export function translation(host: PluginHost, variants: DefaultVariants, key: KeyOptions, read: ReadSlot): ApiPart {
   const slot = host.reserveSlot<Order>('translation');
   return {
     routes: [route('POST', '/translate', [...AUTHENTICATED, 'libretranslate-read', 'admit', 'libretranslate-translate'], DOC)],
     steps: (services) => [
-      ...keySteps(services, keyInBody, read),
+      ...keySteps(services, key, read),
       readParameters('libretranslate-read', services, read, (x, given) => {
         const members = withLineFeeds(x.head.headers, given);
         const rules = { languages: services.languages(x), variants, canFor: canFor(services, x) };
         const judged = isDeepLX(members) ? judgeDeepLX(members, rules) : judgeTranslation(members, rules);
         if ('problem' in judged) return judged;
         x.set(slot, judged.sound);
-        return chargeFor(judged.sound.characters, true);
+        return chargeFor(judged.sound.characters);
       }),
       engineStep('libretranslate-translate', slot, (x, order) =>
-        services
-          .translate(x, { text: order.text, options: order.options, glossaryId: undefined })
-          .then((told) => (told.kind === 'translated' ? answerOf(x, order, told.translations) : told)),
+        translateAll(services, x, { text: order.text, options: order.options, glossaryId: undefined }).then((told) =>
+          told.kind === 'translated' ? answerOf(x, order, told.translations) : told,
+        ),
       ),
     ],
   };
@@ -150,13 +151,14 @@ function detectedOf(all: readonly (Translation | undefined)[]): readonly object[
   return all.map((one) => ({ confidence: CONFIDENCE, language: lowerBase(one?.detectedSourceLanguage ?? first) }));
 }
 
+/** There is no translation of an empty text. */
 function deepLXAnswer(x: Exchange, { options }: Order, [only]: readonly Translation[]): Outcome {
   return answer({
     code: 200,
     id: numberOf(x.id),
-    data: only!.text,
+    data: only?.text ?? '',
     alternatives: [],
-    source_lang: only!.detectedSourceLanguage ?? '',
+    source_lang: only?.detectedSourceLanguage ?? options.sourceLang ?? '',
     target_lang: options.targetLang,
     method: 'Free',
   });
@@ -171,9 +173,9 @@ function numberOf(requestId: string): number {
 const RETURN = 0x0d;
 const LINE_FEED = 0x0a;
 
-/** The text of a form with line feeds only, as LibreTranslate reads it, so that nobody is charged for what a browser adds. */
+/** The text of a form or a query with line feeds only, as LibreTranslate reads it, so that nobody is charged for what a browser adds. */
 function withLineFeeds(headers: Readonly<Record<string, string>>, members: Members): Members {
-  if (!isFormType(headers) && !isMultipartType(headers)) return members;
+  if (isJsonType(headers)) return members;
   return new Map([...members].map(([name, value]) => [name, lineFeeds(value)]));
 }
 

@@ -1,6 +1,7 @@
 // Planted bugs in endpoints and in plugins: their routes, forms, deadlines, and documentation.
 import type { Mutation, TestRun } from './mutation.ts';
 
+const LENIENT: TestRun = { file: 'test/unit/core/router.test.ts', names: 'a lenient route' };
 const ROUTES: TestRun = { file: 'test/unit/app/plugin-routes.test.ts' };
 
 function journey(names: string): TestRun {
@@ -45,9 +46,72 @@ export const PLUGIN_MUTATIONS: readonly Mutation[] = [
   bug(
     'several targets are charged as one',
     'plugins/azure-v3/azure-parameters.ts',
-    "texts.sound.characters * Math.max(1, query.get('to')?.length ?? 0)",
+    'texts.sound.characters * Math.max(1, targetsIn(query).length)',
     'texts.sound.characters',
     { file: 'test/unit/plugins/azure-v3/azure-parameters.test.ts' },
+  ),
+  bug(
+    'several targets in one parameter are charged as one',
+    'plugins/azure-v3/azure-parameters.ts',
+    'texts.sound.characters * Math.max(1, targetsIn(query).length)',
+    "texts.sound.characters * Math.max(1, query.get('to')?.length ?? 0)",
+    { file: 'test/unit/plugins/azure-v3/azure-parameters.test.ts' },
+  ),
+  bug(
+    'empty texts go to the engine after all',
+    'plugins/facades/texts.ts',
+    "if (order.text.length === 0) return { kind: 'translated', translations: [] };",
+    '',
+    { file: 'test/unit/plugins/facades/texts.test.ts' },
+  ),
+  bug('only empty texts reserve something', 'plugins/facades/api.ts', 'reserve: characters > 0, glossary', 'reserve: true, glossary', {
+    file: 'test/journey/deepl-v2.test.ts',
+    names: 'only empty texts',
+  }),
+  bug(
+    'of more texts than an engine takes only the first are translated',
+    'plugins/libretranslate/translation.ts',
+    'translateAll(services, x, { text: order.text, options',
+    'translateAll(services, x, { text: order.text.slice(0, 50), options',
+    { file: 'test/journey/libretranslate.test.ts', names: 'more texts than an engine takes' },
+  ),
+  bug(
+    'a region of Chinese is answered in simplified Chinese',
+    'plugins/facades/code-names.ts',
+    "base?.toLowerCase() === 'zh' ? undefined : firstOf(base, find)",
+    'firstOf(base, find)',
+    { file: 'test/unit/plugins/facades/code-names.test.ts' },
+  ),
+  bug('a script is taken for a region', 'plugins/facades/code-names.ts', '-(?:[A-Za-z]{2}|\\d{3})$/', '-(?:[A-Za-z]{2,4}|\\d{3})$/', {
+    file: 'test/unit/plugins/facades/code-names.test.ts',
+  }),
+  bug(
+    'a key in the query counts as one in the body',
+    'plugins/facades/keys.ts',
+    'credentialOf(read.sound.get(member), services)',
+    'credentialOf(read.sound.get(member) ?? keyInQuery(x.head.query, member), services)',
+    { file: 'test/journey/google-v2.test.ts', names: 'with key_in_body' },
+  ),
+  bug(
+    'a lenient path takes what a wildcard answers as it was sent',
+    'core/router.ts',
+    ' || (wildcard !== undefined && !isBelow(written, wildcard))',
+    '',
+    LENIENT,
+  ),
+  bug(
+    'spare slashes do not matter anywhere',
+    'core/router.ts',
+    'if (entry?.lenient !== undefined) return entry;',
+    'if (entry !== undefined) return entry;',
+    LENIENT,
+  ),
+  bug(
+    'what is refused before it is read is not told in its own form',
+    'core/gateway.ts',
+    'problemForm === undefined ? this.#refused : this.#refusedIn(problemForm)',
+    'this.#refused',
+    { file: 'test/journey/fronts.test.ts', names: 'whose end is unclear' },
   ),
   bug(
     'a custom system that was asked for is ignored',

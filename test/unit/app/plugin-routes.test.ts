@@ -58,6 +58,7 @@ describe('a route of a plugin is refused', () => {
 
   test.each([
     [{ method: 'get' }, 'the method must be in capital letters'],
+    [{ path: '/v1/other', lenient: 'slashes' as const }, 'paths below /v1 are exact'],
     [{ steps: ['shed', 'access-log'] }, 'its first step must be "access-log"'],
     [{ steps: [] }, 'its first step must be "access-log"'],
     [{ steps: ['access-log', 'identify', 'admit'] }, '"admit" must come after "authenticate"'],

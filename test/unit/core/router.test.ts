@@ -59,6 +59,79 @@ describe('the router', () => {
   });
 });
 
+describe('a lenient route', () => {
+  const spec = (method: string, path: string, lenient?: 'slashes' | 'letters'): RouteSpec =>
+    lenient === undefined ? route(method, path) : { ...route(method, path), lenient };
+  const lenient = new Router([
+    spec('GET', '/v1/t'),
+    spec('POST', '/v2/t', 'slashes'),
+    spec('GET', '/v2/g/{id}/e', 'slashes'),
+    spec('*', '/v2/*', 'slashes'),
+    spec('POST', '/t', 'letters'),
+    spec('GET', '/deep/a/t', 'letters'),
+    spec('GET', '/deep/*', 'letters'),
+    spec('GET', '/T/*'),
+    spec('GET', '/s'),
+    spec('GET', '/s/', 'slashes'),
+    spec('GET', '/x/{id}'),
+  ]);
+  const found = (method: string, path: string): string => {
+    const { route: one, parameter } = lenient.match(method, path);
+    return parameter === '' ? one.name : `${one.name} ${parameter}`;
+  };
+
+  test.each([
+    ['POST', '/v2/t', 'POST /v2/t'],
+    ['POST', '//v2/t', 'POST /v2/t'],
+    ['POST', '/v2///t//', 'POST /v2/t'],
+    ['GET', '//v2//g/7//e/', 'GET /v2/g/{id}/e 7'],
+    // Letters matter there.
+    ['POST', '/v2/T', '* /v2/*'],
+    ['POST', '/V2/t', 'not_found'],
+    ['POST', '/t/', 'POST /t'],
+    ['POST', '//T/', 'POST /t'],
+    ['GET', '/deep/A/T', 'GET /deep/a/t'],
+    ['GET', '/DEEP//a/t/', 'GET /deep/a/t'],
+    ['GET', '/deep/b', 'GET /deep/*'],
+  ])('%s %s is %s', (method, path, expected) => {
+    expect(found(method, path)).toBe(expected);
+  });
+
+  test.each([
+    // Every other route stays exact.
+    ['GET', '/v1/t/', 'not_found'],
+    ['GET', '//v1/t', 'not_found'],
+    ['GET', '/V1/t', 'not_found'],
+    ['GET', '/x/1/', 'not_found'],
+    ['GET', '//x/1', 'not_found'],
+    // What a route answers as it was sent is not taken from it.
+    ['GET', '/T', 'GET /T/*'],
+    ['GET', '/T/a', 'GET /T/*'],
+    ['GET', '/s', 'GET /s'],
+    ['GET', '/s/', 'GET /s/'],
+    ['GET', '//s', 'not_found'],
+    // Neither dots nor escapes are resolved, and no other letter becomes an ASCII one.
+    ['POST', '/v2/./t', 'not_found'],
+    ['POST', '/v2/g/../t', 'not_found'],
+    ['POST', '/v2%2Ft', 'not_found'],
+    ['POST', '/v2/%74', '* /v2/*'],
+    ['GET', '/deep/a/\u0130', 'not_found'],
+    ['POST', '/', 'not_found'],
+    ['POST', '///', 'not_found'],
+  ])('has no part in %s %s: %s', (method, path, expected) => {
+    expect(found(method, path)).toBe(expected);
+  });
+
+  test('other methods are refused there as on the exact path, and a route for every method takes them all', () => {
+    expect(found('PUT', '//v2/t/')).toBe('method_not_allowed');
+    expect(found('FOO', '/v2/none')).toBe('* /v2/*');
+  });
+
+  test('two paths that differ only in letters cannot both be lenient about them', () => {
+    expect(() => new Router([spec('GET', '/Aa', 'letters'), spec('GET', '/aA', 'letters')])).toThrow('routes /Aa and /aA differ only');
+  });
+});
+
 describe('placing steps', () => {
   const step = (name: string): BodyStep => ({ kind: 'body', name, run: () => undefined });
   const rows: RouteRow[] = [

@@ -16,7 +16,7 @@ interface Facade {
 const FACADES: readonly Facade[] = [
   {
     plugin: 'libretranslate',
-    paths: ['/translate', '/detect', '/languages', '/frontend/settings'],
+    paths: ['/translate', '/detect', '/languages', '/frontend/settings', '/spec'],
     // This API's failures are an object with `error`.
     without: ['operation-4xx-problem-details-rfc7807'],
   },

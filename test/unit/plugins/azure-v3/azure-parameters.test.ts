@@ -44,6 +44,10 @@ describe('is accepted:', () => {
     ['from=&to=pt&to=PT-pt&to=pt-br', undefined, ['pt', 'pt-PT', 'pt-BR']],
     ['to=zh-Hans&to=ZH', undefined, ['zh-Hans', 'zh-Hans']],
     ['TO=fr&FROM=de&To=de', 'DE', ['fr', 'de']],
+    ['to=de,fr&from=Auto', undefined, ['de', 'fr']],
+    ['to=de%2cfr&to=zh-cn&to=pt,fr', undefined, ['de', 'fr', 'zh-Hans', 'pt', 'fr']],
+    ['to=de-DE,fr-CA,en-AU&from=zh-cht', 'ZH', ['de', 'fr', 'en']],
+    ['to=zh-chs&from=en-AU', 'EN', ['zh-Hans']],
   ])('%s', (query, sourceLang, codes) => {
     const judged = judge(`${V}&${query}`);
     if (!('sound' in judged)) throw new Error(refusalIn(judged)!.problem.detail);
@@ -80,10 +84,15 @@ describe('is refused:', () => {
     [V, 400_036],
     [`${V}&to=`, 400_036],
     [`${V}&to=xx`, 400_036],
-    [`${V}&to=de,fr`, 400_036],
+    [`${V}&to=de,`, 400_036],
+    [`${V}&to=de,zh-cht`, 400_036],
+    [`${V}&to=de-Latn`, 400_036],
     [`${V}&to=zh-Hant`, 400_036],
     [`${V}&to=de&to=zh-tw`, 400_036],
     [`${V}${'&to=de'.repeat(51)}`, 400_036],
+    [`${V}&to=${'de,'.repeat(50)}de`, 400_036],
+    [`${V}&to=${'de,'.repeat(24)}de&to=${'de,'.repeat(25)}de`, 400_036],
+    [`${V}&to=${','.repeat(5000)}`, 400_036],
     [`${V}&to=de&from=xx`, 400_035],
     [`${V}&to=de&from=en&from=en`, 400_035],
     [`${V}&to=de&textType=xml`, 400_071],
@@ -113,6 +122,7 @@ describe('is refused:', () => {
     const wrong = refuse('validation_error', 'texts');
     expect(readTranslation(V, () => wrong)).toBe(wrong);
     expect(judge(`${V}&to=de&to=xx`)).toMatchObject({ refusal: {}, characters: 10 });
+    expect(judge(`${V}&to=de,xx&to=fr`)).toMatchObject({ refusal: {}, characters: 15 });
     expect(judge(V)).toMatchObject({ refusal: {}, characters: 5 });
   });
 

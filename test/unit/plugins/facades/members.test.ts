@@ -1,6 +1,6 @@
 // Parameters are read from forms and JSON alike, and only those that were sent.
-import { expect, test } from 'vitest';
-import { readMembers, readQueryMembers } from '../../../../src/plugins/facades/members.ts';
+import { describe, expect, test } from 'vitest';
+import { readMembers, withQuery } from '../../../../src/plugins/facades/members.ts';
 
 const read = (type: string, body: string): unknown => {
   const found = readMembers({ 'content-type': type }, Buffer.from(body), 1000);
@@ -45,12 +45,26 @@ test.each([
   expect(read(type, body)).toMatch(words);
 });
 
-test('parameters of a query are read like those of a form', () => {
-  const found = readQueryMembers('q=a+b&q=%C3%BC&target=de');
-  expect('sound' in found && [...found.sound]).toEqual([
-    ['q', ['a b', 'ü']],
-    ['target', 'de'],
+describe('parameters of a query', () => {
+  const body = new Map<string, unknown>([
+    ['q', 'x'],
+    ['format', 'text'],
   ]);
-  expect(readQueryMembers('')).toEqual({ sound: new Map() });
-  expect(readQueryMembers('q=%ff')).toMatchObject({ problem: { code: 'validation_error' } });
+
+  test('are read like those of a form, and join those of the body', () => {
+    const found = withQuery(new Map(), 'q=a+b&q=%C3%BC&target=de', ['q']);
+    expect('sound' in found && [...found.sound]).toEqual([
+      ['q', ['a b', 'ü']],
+      ['target', 'de'],
+    ]);
+    expect(withQuery(body, '', ['q'])).toEqual({ sound: body });
+    expect(withQuery(body, 'target=de', ['q', 'target'])).toEqual({ sound: new Map<string, unknown>([['target', 'de'], ...body]) });
+  });
+
+  test('are refused if they are in the body too, and if they cannot be read', () => {
+    expect(withQuery(body, 'q=y', ['format', 'q'])).toMatchObject({
+      problem: { detail: 'q: must not be both in the query and in the body.' },
+    });
+    expect(withQuery(body, 'q=%ff', ['q'])).toMatchObject({ problem: { code: 'validation_error' } });
+  });
 });

@@ -46,6 +46,15 @@ test.each([
   for (const pieces of [translated!, detected!]) expect([pieces.map(({ length }) => length), pieces.flat()]).toEqual([lengths, text]);
 });
 
+test('without texts, nothing is translated', async () => {
+  const pieces: (readonly string[])[] = [];
+  expect(await translateAll(services(pieces), x, { text: [], options, glossaryId: undefined })).toEqual({
+    kind: 'translated',
+    translations: [],
+  });
+  expect(pieces).toEqual([]);
+});
+
 test.each([1, 2, 3])('the failure of piece %i is the answer for all', async (failing) => {
   expect(await translateAll(services([], failing), x, { text: textsOf(128), options, glossaryId: undefined })).toBe(FAILED);
   expect(await detectAll(services([], failing), x, textsOf(128))).toBe(FAILED);

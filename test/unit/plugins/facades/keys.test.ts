@@ -1,6 +1,6 @@
 // A key in a query is found only as a parameter of its own.
 import { expect, test } from 'vitest';
-import { keyInQuery } from '../../../../src/plugins/facades/api.ts';
+import { keyInQuery } from '../../../../src/plugins/facades/keys.ts';
 
 test.each([
   ['key=abc', 'abc'],

@@ -1,0 +1,108 @@
+// Codes of other APIs and ours: names of the same language, regions, and Chinese, whose scripts must not be mixed up.
+import { describe, expect, test } from 'vitest';
+import { Languages } from '../../../../src/domain/languages.ts';
+import { sourceNamed, targetNamed } from '../../../../src/plugins/facades/code-names.ts';
+
+const VARIANTS = { EN: 'EN-GB', PT: 'PT-PT' };
+const SOURCES = ['EN', 'DE', 'HE', 'NB', 'PT', 'ZH', 'FIL', 'JV'];
+const TARGETS = ['EN-GB', 'EN-US', 'DE', 'HE', 'NB', 'PT-BR', 'PT-PT', 'ZH', 'FIL', 'JV'];
+
+function languagesWith(...more: readonly string[]): Languages {
+  return new Languages({
+    sources: SOURCES.map((code) => ({ code, name: code })),
+    targets: [...TARGETS, ...more].map((code) => ({ code, name: code, formality: false })),
+  });
+}
+
+const languages = languagesWith();
+
+describe('a target', () => {
+  test.each([
+    ['de', 'DE'],
+    ['zh-CN', 'ZH'],
+    ['zh', 'ZH'],
+    ['zh-Hans', 'ZH'],
+    ['ZH-cn', 'ZH'],
+    ['iw', 'HE'],
+    ['he', 'HE'],
+    ['no', 'NB'],
+    ['nb', 'NB'],
+    ['tl', 'FIL'],
+    ['fil', 'FIL'],
+    ['jw', 'JV'],
+    ['pt', 'PT-PT'],
+    ['pt-BR', 'PT-BR'],
+    ['EN', 'EN-GB'],
+    ['en-us', 'EN-US'],
+    ['de-DE', 'DE'],
+    ['de-419', 'DE'],
+    ['en-AU', 'EN-GB'],
+    ['pt-AO', 'PT-PT'],
+    ['no-NO', 'NB'],
+    ['iw-IL', 'HE'],
+    ['zh-CHS', 'ZH'],
+    ['zh-SG', 'ZH'],
+    ['zh-Hans-CN', 'ZH'],
+  ])('%s is %s', (code, ours) => {
+    expect(targetNamed(code, languages, VARIANTS)?.code).toBe(ours);
+  });
+
+  test.each([
+    'zh-TW',
+    'zh-Hant',
+    'zh-HK',
+    'zh-MO',
+    'zh-CHT',
+    'zh-Hant-CN',
+    'zh-XX',
+    'zh-Latn',
+    'de-Latn',
+    'de-X',
+    'de-DE-x',
+    'zz-DE',
+    'zz',
+    'auto',
+    'n\u00f8',
+    'zh-h\u212a',
+    '',
+    'x'.repeat(100_000),
+    { de: 1 },
+    ['de'],
+    1,
+    null,
+  ])('%.20j is not accepted', (code) => {
+    expect(targetNamed(code, languages, VARIANTS)?.code).toBeUndefined();
+  });
+
+  test('is found by a name that the answer can repeat', () => {
+    const name = (code: string): string | undefined => targetNamed(code, languages, VARIANTS)?.name;
+    expect(['zh-cn', 'no', 'de-AT', 'en', 'pt-br'].map(name)).toEqual(['ZH-HANS', 'NB', 'DE', 'EN', 'PT-BR']);
+  });
+
+  test.each([
+    ['ZH-TW', 'ZH-TW'],
+    ['ZH-HANT', 'ZH-HANT'],
+  ])('traditional Chinese is %s if the list has that', (listed, ours) => {
+    for (const code of ['zh-TW', 'zh-Hant', 'zh-HK', 'zh-CHT', 'zh-MO', 'zh-Hant-HK'])
+      expect(targetNamed(code, languagesWith(listed), VARIANTS)?.code).toBe(ours);
+    expect(targetNamed('zh-CN', languagesWith(listed), VARIANTS)?.code).toBe('ZH');
+  });
+});
+
+test('a variant as a source stands for its base code', () => {
+  for (const [code, ours] of [
+    ['pt-BR', 'PT'],
+    ['zh-TW', 'ZH'],
+    ['zh-CN', 'ZH'],
+    ['no', 'NB'],
+    ['iw', 'HE'],
+    ['tl', 'FIL'],
+    ['zh-Hant-HK', 'ZH'],
+    ['no-NO', 'NB'],
+    ['de-CH', 'DE'],
+    ['xx', undefined],
+    [undefined, undefined],
+  ]) {
+    expect([code, sourceNamed(code, languages)]).toEqual([code, ours]);
+  }
+});
