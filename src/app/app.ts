@@ -62,7 +62,7 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
   const operators = openOperators(config);
   const operator = await startOperatorSide({
     config: () => running,
-    ready: () => serving.ready(),
+    readiness: () => serving.readiness(),
     metrics: serving.metrics,
     admin:
       operators === undefined
@@ -73,6 +73,7 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
             glossaries: serving.glossaries,
             history: serving.history,
             audit: serving.audit,
+            nowMs: serving.nowMs,
             processes: async () => ({ expected: 1, states: [serving.state()] }),
           },
     docsOnOps,
@@ -81,7 +82,7 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
     listener,
   });
   down.add('ops listener', () => operator.close());
-  const watch = openTeamWatch(config, serving.teams, log);
+  const watch = openTeamWatch(config, serving, log);
   if (watch !== undefined) {
     serving.metrics.teams(watch);
     down.add('team watch', () => watch.close());

@@ -1,11 +1,12 @@
 // The messages between the primary process and its workers; all values survive structured cloning.
 import type { Config } from '../config/config.ts';
 import type { Listening } from '../app/public-listener.ts';
+import type { Readiness } from '../ops/readiness.ts';
 import type { ProcessState } from '../app/process-state.ts';
 import type { MetricsSnapshot, WorkerPlace } from './worker.ts';
 
 /** A worker's answer to a question. */
-export type AnswerValue = boolean | MetricsSnapshot | ProcessState;
+export type AnswerValue = true | Readiness | MetricsSnapshot | ProcessState;
 
 /** `drain` is answered when it has finished. */
 export type Question = 'ready' | 'metrics' | 'state' | 'drain';

@@ -6,7 +6,8 @@ import type { StoreFinding } from '../../ports/store-contents.ts';
 import type { StoreMigration } from '../../ports/store.ts';
 import { CommandFailure } from '../command.ts';
 import type { Command } from '../command.ts';
-import { whereNoStore, withStore } from '../with-store.ts';
+import { ACCEPT_CLOCK, whereNoStore, withStore } from '../with-store.ts';
+import { acceptClock } from './accept-clock.ts';
 
 export const storeBackup: Command = {
   usage: 'FILE',
@@ -34,8 +35,15 @@ export const storeCheck: Command = {
   about:
     'It only reads, and can run while gateways use the store: a fault is checked twice before it is reported. The exit status is 1 if ' +
     'there is a fault; each fault is one line with its team and key.',
-  examples: ['lingate store check', 'lingate store check --store redis://127.0.0.1:6379 --json'],
+  flags: {
+    [ACCEPT_CLOCK]: {
+      kind: 'switch',
+      summary: 'only make all gateways believe the clock as it is now, within two seconds, although it has stepped',
+    },
+  },
+  examples: ['lingate store check', 'lingate store check --store redis://127.0.0.1:6379 --json', 'lingate store check --accept-clock'],
   async run(context) {
+    if (context.on(ACCEPT_CLOCK)) return acceptClock(context);
     const config = await context.config();
     const { checkStoreAt } = await import('../../app/store-upkeep.ts');
     const shown = withoutCredentials(config.store);

@@ -186,6 +186,16 @@ CREATE TABLE key_limits (
 CREATE INDEX key_limits_by_team ON key_limits (team);
 `;
 
+/** The latest time that a process has believed (domain/judged-clock.ts), and when that was on the machine's monotonic clock. */
+const CLOCK = `
+CREATE TABLE clock (
+  no INTEGER PRIMARY KEY CHECK (no = 1),
+  latest_ms INTEGER NOT NULL,
+  boot TEXT NOT NULL,
+  monotonic_ms INTEGER NOT NULL
+) STRICT;
+`;
+
 /** SQL, or a function for what SQL alone cannot do. */
 export type SchemaStep = string | ((database: DatabaseSync) => void);
 
@@ -201,6 +211,7 @@ export const MIGRATIONS: readonly SchemaStep[] = [
   OUTBOX,
   AUDIT,
   KEY_LIMITS,
+  CLOCK,
 ];
 
 /** The version of this schema. */
