@@ -43,9 +43,10 @@ export class ClockJudge {
     return this.#trustedMs;
   }
 
-  look(offsetMs: number, monotonicMs: number): void {
+  /** `isContradicted`: another clock that is believed disagrees, so that no time makes this one believed. */
+  look(offsetMs: number, monotonicMs: number, isContradicted = false): void {
     const hasHeld = monotonicMs - this.#seenSinceMs >= HELD_STEP_MS;
-    if (Math.abs(offsetMs - this.#seenMs) > SAME_STEP_MS) {
+    if (isContradicted || Math.abs(offsetMs - this.#seenMs) > SAME_STEP_MS) {
       this.#seenMs = offsetMs;
       this.#seenSinceMs = monotonicMs;
     } else if (hasHeld) {

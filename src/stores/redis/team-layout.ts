@@ -1,4 +1,5 @@
 // The formats of a team's data that Lua functions and the driver share; lua/layout.lua has the rest.
+import { FOLLOWED_STEP_MS } from '../../domain/clock-judge.ts';
 import { RATE_WINDOW_MS, REMEMBER_MS } from '../../domain/reservation.ts';
 import { LIMIT_NUMBERS } from '../../domain/plan.ts';
 import type { LimitNumber, TeamLimits } from '../../domain/plan.ts';
@@ -14,7 +15,7 @@ const PLAN_NUMBERS = LIMIT_NUMBERS.map((name) => `'${name.replace(/[A-Z]/g, '_$&
 
 /** Constants put at the start of every function. */
 export const CONSTANTS = [
-  `local RATE_WINDOW_MS, REMEMBER_MS = ${RATE_WINDOW_MS}, ${REMEMBER_MS}`,
+  `local RATE_WINDOW_MS, REMEMBER_MS, FOLLOWED_STEP_MS = ${RATE_WINDOW_MS}, ${REMEMBER_MS}, ${FOLLOWED_STEP_MS}`,
   `local PLAN, PLAN_BYTES = '>B${'d'.repeat(LIMIT_NUMBERS.length)}', ${PLAN.bytes}`,
   `local PLAN_NUMBERS = { ${PLAN_NUMBERS.join(', ')} }`,
 ].join('\n');

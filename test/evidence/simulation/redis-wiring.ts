@@ -3,6 +3,7 @@ import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { UsageHistory } from '../../../src/ports/usage-history.ts';
 import type { RedisConnection } from '../../../src/stores/redis/redis-connection.ts';
 import { RedisFunctions } from '../../../src/stores/redis/functions.ts';
+import { ServerClocks } from '../../../src/stores/redis/server-clocks.ts';
 import { keyDirectory, RedisLink } from '../../../src/stores/redis/redis-link.ts';
 import { Connection } from './connection.ts';
 import type { NoiseFault } from './faults.ts';
@@ -41,7 +42,7 @@ export class RedisWiring implements SimulatedStore {
       run: new RedisFunctions(redis).run,
       shown: 'simulated',
       commandTimeoutMs: COMMAND_TIMEOUT_MS,
-      clock: undefined,
+      clocks: new ServerClocks(),
       log: SILENT,
     });
     return {

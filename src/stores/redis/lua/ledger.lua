@@ -62,7 +62,7 @@ end
 function functions.ledger()
   local clock, deadline, offers = read_call(ARGV[1] or error('argument 1 is missing'))
   begin(clock < 0 and server_ms() or clock)
-  if now > deadline then
+  if is_late(now, deadline) then
     return pack('>d', now) .. string.rep(LATE, op_count)
   end
   local from = 1
