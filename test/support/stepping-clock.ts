@@ -8,6 +8,8 @@ export class SteppingClock implements ClockSource {
   boot = 'the first boot';
   /** How far the wall clock is wrong. */
   offByMs = 0;
+  /** What looks at it twice a second in a gateway; called when time has passed. */
+  readonly watches: (() => void)[] = [];
 
   /** `real` is the time that passes, on which everything agrees while no clock is wrong. */
   constructor(real: Clock) {

@@ -44,7 +44,7 @@ export class ServerClocks {
 
   /** The store's latest known time, by which servers are judged from now on; before any of them has been met. */
   begin(latestMs: number): void {
-    this.#believedMs = latestMs - this.#local(performance.now());
+    this.#believedMs = latestMs - this.#monotonicMs();
   }
 
   /** `nowMs` is a server's own time, the others are local. */
@@ -71,7 +71,7 @@ export class ServerClocks {
   clockOf(node: string): number | undefined {
     const { clock, servers } = this.#options;
     if (clock !== undefined) return clock.nowMs();
-    if (this.#isHeld(node)) return this.at(node, performance.now());
+    if (this.#isHeld(node)) return this.#believedNow();
     return servers?.wallMs();
   }
 
@@ -85,13 +85,13 @@ export class ServerClocks {
     const { clock } = this.#options;
     if (clock !== undefined) return clock.nowMs();
     if (this.#believedMs === undefined) return readMs;
-    const believedMs = Math.floor(this.#local(performance.now()) + this.#believedMs);
+    const believedMs = this.#believedNow();
     return readMs !== undefined && agree(readMs, believedMs) ? readMs : believedMs;
   }
 
   /** Another witness confirms this time: servers that agree with it are believed from now on. */
   confirm(latestMs: number): void {
-    const localMs = this.#local(performance.now());
+    const localMs = this.#monotonicMs();
     for (const { judge, offsetMs } of this.#servers.values()) {
       if (judge.stepMs === 0 || offsetMs === undefined || !agree(localMs + offsetMs, latestMs)) continue;
       judge.trust(offsetMs, localMs);
@@ -116,7 +116,7 @@ export class ServerClocks {
   }
 
   #judge(node: string, offsetMs: number): void {
-    const monotonicMs = this.#local(performance.now());
+    const monotonicMs = this.#monotonicMs();
     const known = this.#servers.get(node);
     const server = known ?? { judge: new ClockJudge(this.#believedMs ?? offsetMs, monotonicMs), offsetMs };
     if (known === undefined) this.#servers.set(node, server);
@@ -142,8 +142,17 @@ export class ServerClocks {
     return this.#isAnyHeld && (this.#servers.get(node)?.judge.stepMs ?? 0) !== 0;
   }
 
+  #believedNow(): number {
+    return Math.floor(this.#monotonicMs() + this.#believedMs!);
+  }
+
+  #monotonicMs(): number {
+    return this.#options.servers?.monotonicMs() ?? performance.now();
+  }
+
+  /** Simulated time passes only between calls. */
   #local(localMs: number): number {
     const { servers } = this.#options;
-    return servers === undefined ? localMs : localMs + servers.monotonicMs() - performance.now();
+    return servers === undefined ? localMs : servers.monotonicMs() + Math.round(localMs - performance.now());
   }
 }

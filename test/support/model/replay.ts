@@ -15,6 +15,7 @@ import type {
 import type { GlossaryRecord } from '../../../src/ports/glossary-store.ts';
 import type { PluginStore } from '../../../src/ports/plugin.ts';
 import type { MovableClock } from '../../../src/testing/movable-clock.ts';
+import type { SteppingClock } from '../stepping-clock.ts';
 import { singleGlossary } from '../../../src/testing/store/dictionaries-under-test.ts';
 import { GENEROUS_QUOTA, freshKey } from '../../../src/testing/store/team-under-test.ts';
 import { Agreement } from './agreement.ts';
@@ -43,9 +44,20 @@ type Delivery =
 /** The starting point of a change that finds no glossary. */
 const NOT_THERE: Pick<GlossaryRecord, 'name' | 'revision' | 'dictionaries'> = { name: 'gone', revision: 1, dictionaries: [] };
 
-/** `model` answers first, and the others must agree. The stores share `clock`. */
-export async function replay(history: History, clock: MovableClock, model: Contender, others: readonly Contender[]): Promise<void> {
-  await new Replay(clock, new Agreement(clock, model, others)).run(history);
+/** A wrong clock is right again when it has been wrong for this long: after ten minutes it would be believed. */
+const WRONG_MS_MAX = 540_000;
+
+/** What the stores' time is. */
+export interface ReplayClocks {
+  /** The time that passes, which is the model's. */
+  readonly clock: MovableClock;
+  /** The clock that the other stores see and judge; without one they see `clock`. */
+  readonly machine?: SteppingClock;
+}
+
+/** `model` answers first, and the others must agree. */
+export async function replay(history: History, clocks: ReplayClocks, model: Contender, others: readonly Contender[]): Promise<void> {
+  await new Replay(clocks, new Agreement(clocks.clock, model, others)).run(history);
 }
 
 class Replay {
@@ -58,15 +70,19 @@ class Replay {
   readonly #reservations: Reservation[] = [];
   readonly #moments = new Moments();
   readonly #charges = new Charges();
+  readonly #machine: SteppingClock | undefined;
+  #wrongSinceMs = 0;
 
-  constructor(clock: MovableClock, agreement: Agreement) {
+  constructor({ clock, machine }: ReplayClocks, agreement: Agreement) {
     this.#clock = clock;
+    this.#machine = machine;
     this.#agreement = agreement;
     this.#model = agreement.model;
   }
 
   async run(history: History): Promise<void> {
-    this.#clock.set(history.startMs);
+    this.#setWrong(0);
+    this.#set(history.startMs);
     for (const [team, { limits, balanceMicro }] of history.teams.entries()) {
       const teamId = this.#cast.teamId(team);
       await this.#agreement.on(`create team ${team}`, (store) =>
@@ -92,14 +108,16 @@ class Replay {
       case 'turn':
         return this.#deliver(step.operations);
       case 'wait':
-        return this.#clock.step(step.ms);
+        return this.#move(this.#clock.nowMs() + step.ms);
       case 'wait_until': {
         const periodEnds = step.moment === 'period_end' ? await this.#periodEnds() : [];
         const next = this.#moments.next(step.moment, step.offsetMs, this.#clock.nowMs(), periodEnds);
-        return next === undefined ? undefined : this.#clock.set(next);
+        return next === undefined ? undefined : this.#move(next);
       }
       case 'clock_back':
         return this.#stepBack(step.ms);
+      case 'wrong_clock':
+        return this.#setWrong(step.offByMs);
       case 'create_key':
         return this.#createKey(step.team);
       case 'revoke_key': {
@@ -225,7 +243,24 @@ class Replay {
     await this.#compare();
     const [fromMs, nowMs] = [this.#clock.nowMs() - ms, this.#clock.nowMs()];
     for (const requestId of this.#moments.forgottenBetween(fromMs, nowMs)) this.#cast.retire(requestId);
-    this.#clock.set(fromMs);
+    this.#setWrong(0);
+    this.#set(fromMs);
+  }
+
+  #setWrong(offByMs: number): void {
+    if (this.#machine === undefined) return;
+    this.#machine.offByMs = offByMs;
+    this.#wrongSinceMs = this.#clock.nowMs();
+  }
+
+  #move(toMs: number): void {
+    if (toMs - this.#wrongSinceMs >= WRONG_MS_MAX) this.#setWrong(0);
+    this.#set(toMs);
+  }
+
+  #set(nowMs: number): void {
+    this.#clock.set(nowMs);
+    for (const look of this.#machine?.watches ?? []) look();
   }
 
   async #createKey(team: number): Promise<void> {
