@@ -21,6 +21,8 @@ export class ClockWatch {
   constructor(options: ClockWatchOptions) {
     this.#options = options;
     this.#note();
+    // At once: the store shall know the time of a process that only runs for a moment.
+    this.#looking = this.#look();
     this.#timer = setInterval(() => (this.#looking ??= this.#look()), EVERY_MS);
     this.#timer.unref();
   }

@@ -119,7 +119,10 @@ export class Masters {
     const { team, keys } = teamKeys(teamId);
     try {
       if (keyId === undefined) return await this.#delete(teamId, keepUsage === true);
-      const reply = await this.#options.run('revoke_key', { keys: [team, keys], args: [this.#clockWord(teamId), ...NO_DEADLINE, keyId, ...UNAUDITED] });
+      const reply = await this.#options.run('revoke_key', {
+        keys: [team, keys],
+        args: [this.#clockWord(teamId), ...NO_DEADLINE, keyId, ...UNAUDITED],
+      });
       const [, , , , , wasActive] = reply as readonly unknown[];
       return wasActive === 1;
     } catch (error) {

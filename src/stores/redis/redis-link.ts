@@ -68,7 +68,9 @@ export class RedisLink {
     const causeOfError = (error: unknown): string => this.#cause(error);
     const { redis, shown, log, onRestored } = options;
     this.masters =
-      onRestored === undefined ? undefined : new Masters({ redis, run: this.run, nodeOf, causeOf: causeOfError, clocks: time, shown, log, onRestored });
+      onRestored === undefined
+        ? undefined
+        : new Masters({ redis, run: this.run, nodeOf, causeOf: causeOfError, clocks: time, shown, log, onRestored });
     const { commandTimeoutMs: timeoutMs } = options;
     this.#round = { run: this.run, time, nodeOf, timeoutMs, causeOf: causeOfError };
     this.ledger = new LedgerTurns({

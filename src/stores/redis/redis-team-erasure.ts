@@ -83,7 +83,8 @@ export class RedisTeamErasure {
         const [teamId, atMs] = [teams[i]!, Number(teams[i + 1])];
         const isTeam = await this.#parts.link.ask(({ redis }) => redis.hexists(teamKeys(teamId).team, 'b'));
         if (isTeam === 0) await answering(() => this.#finish(teamId));
-        else if ((await this.#parts.link.now()) - atMs > BEGUN_WITHIN_MS) await this.#parts.link.ask(({ redis }) => redis.zrem(ERASURES_KEY, teamId));
+        else if ((await this.#parts.link.now()) - atMs > BEGUN_WITHIN_MS)
+          await this.#parts.link.ask(({ redis }) => redis.zrem(ERASURES_KEY, teamId));
       }
     });
   }

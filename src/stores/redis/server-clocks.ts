@@ -121,7 +121,9 @@ export class ServerClocks {
     const server = known ?? { judge: new ClockJudge(this.#believedMs ?? offsetMs, monotonicMs), offsetMs };
     if (known === undefined) this.#servers.set(node, server);
     server.offsetMs = offsetMs;
-    const others = [...this.#servers.values()].filter((other) => other !== server && other.offsetMs !== undefined && other.judge.stepMs === 0);
+    const others = [...this.#servers.values()].filter(
+      (other) => other !== server && other.offsetMs !== undefined && other.judge.stepMs === 0,
+    );
     const isConfirmed = others.some((other) => agree(other.offsetMs!, offsetMs));
     server.judge.look(offsetMs, monotonicMs, others.length > 0 && !isConfirmed);
     if (server.judge.stepMs !== 0 && isConfirmed) server.judge.trust(offsetMs, monotonicMs);

@@ -34,9 +34,9 @@ afterEach(async () => {
   vi.useRealTimers();
 });
 
-test('looks twice a second, even after the store has failed', async () => {
+test('looks at once and twice a second, even after the store has failed', async () => {
   await vi.advanceTimersByTimeAsync(5000);
-  expect(looks).toBe(10);
+  expect(looks).toBe(11);
   expect(lines).toEqual([]);
 });
 
