@@ -42,8 +42,8 @@ function functions.lease_outbox()
 end
 
 -- Creates the id of an audit entry and adds it to the list over all teams, in its own cluster slot. If the change is not made,
--- the id refers to no entry; readers skip and remove it. KEYS: the list, a sorted set of `<id><team>`. ARGV: the time that the driver believes, or '', team,
--- how long entries are kept.
+-- the id refers to no entry; readers skip and remove it. KEYS: the list, a sorted set of `<id><team>`. ARGV: the time that the
+-- driver believes, or '', and the team.
 
 local MOMENT_BYTES, ID_BYTES = 15, 31
 
@@ -53,7 +53,7 @@ end
 
 function functions.begin_audit()
   local now = believed_ms(tonumber(text_at(1)))
-  local list, team, kept = key_at(1), text_at(2), number_at(3)
+  local list, team = key_at(1), text_at(2)
   local last = call('ZREVRANGEBYLEX', list, '(' .. moment(now + 1), '-', 'LIMIT', 0, 1)[1]
   local serial = 1
   if last and sub(last, 1, MOMENT_BYTES) == moment(now) then
@@ -61,6 +61,5 @@ function functions.begin_audit()
   end
   local id = moment(now) .. string.format('%016.0f', serial)
   call('ZADD', list, 0, id .. team)
-  call('PEXPIRE', list, kept)
   return { now, id }
 end
