@@ -178,7 +178,7 @@ class OpenServing implements Serving {
   }
 
   state(): ProcessState {
-    const { engines, probe } = this.#opened;
+    const { engines, probe, clocks } = this.#opened;
     return {
       steps: this.#live.snapshot(),
       inFlight: this.#gateway?.inFlight ?? 0,
@@ -187,6 +187,7 @@ class OpenServing implements Serving {
       storeAnswers: probe.answers,
       storeFault: probe.fault?.cause,
       storeTookMs: probe.tookMs,
+      clockStepMs: clocks.step()?.byMs,
       draining: this.#draining !== undefined,
       plugins: this.#opened.plugins.figures(),
     };

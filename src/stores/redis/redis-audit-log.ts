@@ -152,8 +152,7 @@ export class RedisAuditLog implements AuditLog {
         Promise.all(
           entries.map(async ({ id, atMs: _atMs, teamId = NO_TEAM, ...record }) => {
             const key = teamKeys(teamId).audit;
-            if ((await memberOf(redis, teamId, id)) === undefined)
-              await redis.zadd(key, 0, packEntry(id, record));
+            if ((await memberOf(redis, teamId, id)) === undefined) await redis.zadd(key, 0, packEntry(id, record));
           }),
         ),
       );

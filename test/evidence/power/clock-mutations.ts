@@ -79,7 +79,7 @@ export const CLOCK_MUTATIONS: readonly Mutation[] = [
     edits: [edit('stores/redis/lua/shared.lua', 'return now > deadline or deadline - now > FOLLOWED_STEP_MS', 'return now > deadline')],
     caughtBy: [
       { file: 'test/unit/stores/redis/functions.test.ts', names: 'has stepped back' },
-      { ...IN_REDIS, names: '-500 days' },
+      { ...IN_REDIS, names: '500 days of difference' },
     ],
   },
   {

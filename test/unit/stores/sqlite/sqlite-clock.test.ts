@@ -29,10 +29,10 @@ afterEach(async () => {
   await file.remove();
 });
 
-async function opened(): Promise<Store> {
+async function opened(looks = true): Promise<Store> {
   const store = await openSqliteStore({ path: file.path, log: SILENT, clock: new JudgedClock(machine), durability: 'normal' });
   open.push(store);
-  expect(await store.clock!.look()).toBeUndefined();
+  if (looks) expect(await store.clock!.look()).toBeUndefined();
   return store;
 }
 
@@ -41,8 +41,8 @@ test.each([500, 35, -500])('%i days of difference for some seconds change nothin
   const team = await teamUnderTest(promisedStore(store), { characterLimit: 100 });
   await team.commit((await team.reserve(40)).requestId);
   machine.offByMs = days * DAY_MS;
-  // A gateway that starts meanwhile is not deceived either.
-  const other = await opened();
+  // A gateway that starts meanwhile is not deceived either, from its first operation on.
+  const other = await opened(false);
   expect([store, other].map(({ clock }) => clock!.step())).toEqual([{ byMs: days * DAY_MS }, { byMs: days * DAY_MS }]);
   await team.commit((await team.reserve(40)).requestId);
   real.step(2500);
