@@ -31,7 +31,7 @@ export async function callFunction(options: StoreRoundOptions, call: FunctionCal
   for (;;) {
     const { untilMs, count } = rounds;
     const node = nodeOf(teamId);
-    const terms = [String(time.clockOf(node) ?? ''), String(time.at(node, untilMs)), ...offerWords(offer)];
+    const terms = [time.clockWordOf(node), String(time.at(node, untilMs)), ...offerWords(offer)];
     const round = await runRound(options, { name, teamId, node, untilMs, first: count === 0, keys, args: [...terms, ...args] });
     if (round.kind === 'unavailable') return round;
     const [nowMs, wordBytes, ...values] = round.value as readonly unknown[];

@@ -153,7 +153,7 @@ export class Masters {
   }
 
   #clockWord(teamId: string): string {
-    return String(this.#options.clocks.clockOf(this.#options.nodeOf(teamId)) ?? '');
+    return this.#options.clocks.clockWordOf(this.#options.nodeOf(teamId));
   }
 
   #lose(name: string): void {

@@ -1,7 +1,11 @@
-// The clocks of the masters as a gateway knows them: their offsets from its monotonic clock, which of them are believed, and the time
-// that functions are given instead of a clock that is not.
+// The clocks of the masters as a gateway knows them: their offsets from its monotonic clock, which of them are believed, and by how much
+// functions correct one that is not. A correction, unlike a time, lets a call that was under way for too long still find that it is late.
 import { agree, ClockJudge } from '../../domain/clock-judge.ts';
 import type { Clock, ClockStep } from '../../ports/clock.ts';
+
+/** The clock of a call that goes by its server's; what is less is `CORRECTED` minus a correction. lua/shared.lua reads both. */
+export const SERVERS_OWN = -1;
+export const CORRECTED = -(2 ** 52);
 
 /** In place of servers' clocks, for tests: judged like them. */
 export interface SimulatedServers {
@@ -49,9 +53,11 @@ export class ServerClocks {
 
   /** `nowMs` is a server's own time, the others are local. */
   learn(node: string, sentAtMs: number, receivedAtMs: number, nowMs: number): void {
-    const lowest = nowMs - this.#local(receivedAtMs);
+    const { servers } = this.#options;
+    // Simulated time passes only between calls.
+    const lowest = nowMs - (servers?.monotonicMs() ?? receivedAtMs);
     // The server's time is rounded down to milliseconds.
-    const highest = nowMs + 1 - this.#local(sentAtMs);
+    const highest = nowMs + 1 - (servers?.monotonicMs() ?? sentAtMs);
     const offset = this.#servers.get(node)?.offsetMs;
     if (offset === undefined || offset < lowest || offset > highest) this.#judge(node, lowest);
   }
@@ -63,21 +69,31 @@ export class ServerClocks {
   at(node: string, localMs: number): number {
     const { clock } = this.#options;
     if (clock !== undefined) return Math.floor(localMs + clock.nowMs() - performance.now());
-    const offset = this.#isHeld(node) ? this.#believedMs : this.#servers.get(node)?.offsetMs;
-    return offset === undefined ? 0 : Math.floor(this.#local(localMs) + offset);
+    const offset = this.#servers.get(node)?.offsetMs;
+    return offset === undefined ? 0 : Math.floor(this.#local(localMs) + (this.#isHeld(node) ? this.#believedMs! : offset));
   }
 
-  /** The time that a function is given; `undefined` if it is to read its server's clock. */
-  clockOf(node: string): number | undefined {
+  /** What a function adds to its server's clock, in milliseconds: 0 while that is believed. */
+  correctionOf(node: string): number {
+    if (!this.#isHeld(node)) return 0;
+    const offset = this.#servers.get(node)!.offsetMs;
+    return offset === undefined ? 0 : Math.floor(this.#believedMs! - offset);
+  }
+
+  /** The clock of a call of the ledger: a time, or what is less than 0: `SERVERS_OWN`, or a correction of it. */
+  clockOf(node: string): number {
     const { clock, servers } = this.#options;
     if (clock !== undefined) return clock.nowMs();
-    if (this.#isHeld(node)) return this.#believedNow();
-    return servers?.wallMs();
+    const correctionMs = this.correctionOf(node);
+    if (servers !== undefined) return servers.wallMs() + correctionMs;
+    return correctionMs === 0 ? SERVERS_OWN : CORRECTED - correctionMs;
   }
 
-  /** Whether a reply has the server's own time. */
-  isOwnTime(node: string): boolean {
-    return this.#options.clock === undefined && !this.#isHeld(node);
+  /** The same for other functions. */
+  clockWordOf(node: string): string {
+    const clockMs = this.clockOf(node);
+    if (clockMs >= 0) return String(clockMs);
+    return clockMs === SERVERS_OWN ? '' : `~${CORRECTED - clockMs}`;
   }
 
   /** The store's time that is believed, by a server's time that was just read; without one, `undefined` until a server was met. */

@@ -41,7 +41,7 @@ const MOVED: StoreUnavailable = { kind: 'unavailable', cause: 'moved' };
 export function runRound(options: StoreRoundOptions, round: StoreRound): Promise<RoundReply | StoreUnavailable> {
   const { run, time, nodeOf, causeOf } = options;
   const { name, teamId, node, untilMs, first } = round;
-  const isOwnTime = time.isOwnTime(node);
+  const correctionMs = time.correctionOf(node);
   const sentAtMs = performance.now();
   const running = run(name, round);
   // ioredis's own timeout bounds the first round; later rounds have what is left of the time.
@@ -51,7 +51,7 @@ export function runRound(options: StoreRoundOptions, round: StoreRound): Promise
       if (nodeOf(teamId) !== node) return MOVED;
       // The ledger's replies are bytes, those of other functions lists; both begin with the store's time.
       const nowMs = Buffer.isBuffer(reply) ? reply.readDoubleBE(0) : Number((reply as readonly unknown[])[0]);
-      if (isOwnTime) time.learn(node, sentAtMs, performance.now(), nowMs);
+      time.learn(node, sentAtMs, performance.now(), nowMs - correctionMs);
       return { kind: 'reply', value: reply } as const;
     })
     .catch((error: unknown) => ({ kind: 'unavailable', cause: causeOf(error) }));

@@ -37,12 +37,15 @@ export class RedisWiring implements SimulatedStore {
     connection.noise = this.#noise;
     this.#connections.add(connection);
     const redis = connection as unknown as RedisConnection;
+    const clocks = new ServerClocks();
+    // What a gateway reads from the store when it opens it.
+    clocks.begin(this.#server.storeMs);
     const link = new RedisLink({
       redis,
       run: new RedisFunctions(redis).run,
       shown: 'simulated',
       commandTimeoutMs: COMMAND_TIMEOUT_MS,
-      clocks: new ServerClocks(),
+      clocks,
       log: SILENT,
     });
     return {
@@ -79,6 +82,10 @@ export class RedisWiring implements SimulatedStore {
 
   setClock(byMs: number): void {
     this.#server.setClock(byMs);
+  }
+
+  setWrong(byMs: number): void {
+    this.#server.wrongByMs = byMs;
   }
 
   noise(noise: NoiseFault | undefined): void {

@@ -40,9 +40,10 @@ local function is_late(now, deadline)
   return now > deadline or deadline - now > FOLLOWED_STEP_MS
 end
 
--- Arguments 1 and 2: the time, or '' for the server's clock, and the deadline on the same clock, or '' for none.
+-- Arguments 1 and 2: the time, or '' for the server's clock, or '~' and what to add to that; and the deadline on the same clock, or
+-- '' for none.
 local function read_clock()
-  local now = tonumber(text_at(1)) or server_ms()
+  local now = tonumber(text_at(1)) or server_ms() + (tonumber(sub(text_at(1), 2)) or 0)
   return now, text_at(2) ~= '' and is_late(now, number_at(2))
 end
 

@@ -8,7 +8,7 @@ import { encodeCall } from '../../../../src/stores/redis/ledger-codec.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
 import { functionLibrary } from '../../../../src/stores/redis/functions.ts';
 import type { FunctionName } from '../../../../src/stores/redis/functions.ts';
-import { ServerClocks } from '../../../../src/stores/redis/server-clocks.ts';
+import { SERVERS_OWN, ServerClocks } from '../../../../src/stores/redis/server-clocks.ts';
 import { singleGlossary } from '../../../../src/testing/store/dictionaries-under-test.ts';
 import { emptyRedis } from '../../../support/redis-of-file.ts';
 import { KEY, QUOTA, TEAM, asking, furnish, functionCalls, snapshot } from './fixture.ts';
@@ -38,7 +38,7 @@ function single(name: FunctionName, functionKeys: readonly string[], args: reado
 }
 
 function ledger(what: string, operations: Parameters<typeof encodeCall>[0][number]): Call {
-  const args = (deadlineMs: number) => [encodeCall([operations], undefined, undefined, deadlineMs)];
+  const args = (deadlineMs: number) => [encodeCall([operations], undefined, SERVERS_OWN, deadlineMs)];
   return { name: 'ledger', what, keys: [team], args, operations: operations.length };
 }
 

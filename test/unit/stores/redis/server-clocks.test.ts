@@ -1,6 +1,6 @@
 // The masters' clocks as a gateway judges them: by its own monotonic clock, by each other, by what the store remembers.
 import { beforeEach, describe, expect, test } from 'vitest';
-import { ServerClocks } from '../../../../src/stores/redis/server-clocks.ts';
+import { CORRECTED, ServerClocks, SERVERS_OWN } from '../../../../src/stores/redis/server-clocks.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -32,10 +32,10 @@ function pass(ms: number, replies: () => void): void {
   }
 }
 
-const NOT_HELD = { given: true, step: undefined };
+const NOT_HELD = { correctionMs: 0, step: undefined };
 
 function seen(server: string) {
-  return { given: clocks.isOwnTime(server), step: clocks.step() };
+  return { correctionMs: clocks.correctionOf(server), step: clocks.step() };
 }
 
 describe.each([35, 500, -500])('a server whose clock steps by %i days', (days) => {
@@ -47,19 +47,19 @@ describe.each([35, 500, -500])('a server whose clock steps by %i days', (days) =
     reply('a', offByMs);
   });
 
-  test('is given the time that is believed, and deadlines by it', () => {
+  test('is corrected to the time that is believed, and deadlines go by that', () => {
     monotonicMs += 1234;
-    expect(clocks.isOwnTime('a')).toBe(false);
-    expect(clocks.clockOf('a')).toBe(rightMs());
+    expect(clocks.correctionOf('a')).toBe(-offByMs);
     expect(clocks.at('a', performance.now() + 500)).toBe(rightMs() + 500);
     expect(clocks.now(rightMs() + offByMs)).toBe(rightMs());
     expect(clocks.step()).toEqual({ byMs: offByMs, server: 'a' });
   });
 
-  test('is given it after a reconnection too, before anything is known of the server', () => {
+  test('does nothing after a reconnection, before its time is known again', () => {
     clocks.forget();
-    expect(clocks.clockOf('a')).toBe(rightMs());
-    expect(clocks.at('a', performance.now())).toBe(rightMs());
+    expect([clocks.correctionOf('a'), clocks.at('a', performance.now())]).toEqual([0, 0]);
+    reply('a', offByMs);
+    expect(clocks.correctionOf('a')).toBe(-offByMs);
   });
 
   test('counts again once its clock is right', () => {
@@ -69,7 +69,7 @@ describe.each([35, 500, -500])('a server whose clock steps by %i days', (days) =
 
   test('is believed after ten minutes', () => {
     pass(HELD_MS - 5000, () => reply('a', offByMs));
-    expect(clocks.isOwnTime('a')).toBe(false);
+    expect(clocks.correctionOf('a')).toBe(-offByMs);
     pass(5000, () => reply('a', offByMs));
     expect(seen('a')).toEqual(NOT_HELD);
     expect(clocks.now()).toBe(rightMs() + offByMs);
@@ -77,25 +77,25 @@ describe.each([35, 500, -500])('a server whose clock steps by %i days', (days) =
 
   test('is believed when another gateway, or an operator, confirms its time, and by no other time', () => {
     clocks.confirm(rightMs());
-    expect(clocks.isOwnTime('a')).toBe(false);
+    expect(clocks.correctionOf('a')).toBe(-offByMs);
     clocks.confirm(rightMs() + offByMs - MINUTE_MS);
     expect(seen('a')).toEqual(NOT_HELD);
   });
 
   test('does not lead the others, and is not believed while they disagree', () => {
     reply('b');
-    expect([clocks.isOwnTime('b'), clocks.now()]).toEqual([true, rightMs()]);
+    expect([clocks.correctionOf('b'), clocks.now()]).toEqual([0, rightMs()]);
     pass(3 * HELD_MS, () => {
       reply('a', offByMs);
       reply('b');
     });
-    expect([clocks.isOwnTime('a'), clocks.isOwnTime('b')]).toEqual([false, true]);
+    expect([clocks.correctionOf('a'), clocks.correctionOf('b')]).toEqual([-offByMs, 0]);
     reply('b', offByMs);
     pass(HELD_MS, () => {
       reply('a', offByMs);
       reply('b', offByMs);
     });
-    expect([clocks.isOwnTime('a'), clocks.isOwnTime('b')]).toEqual([true, true]);
+    expect([clocks.correctionOf('a'), clocks.correctionOf('b')]).toEqual([0, 0]);
   });
 });
 
@@ -103,18 +103,30 @@ test('a new master with a wrong clock is judged by the one before it', () => {
   reply('');
   clocks.forget();
   reply('', 35 * DAY_MS);
-  expect(clocks.clockOf('')).toBe(rightMs());
+  expect(clocks.correctionOf('')).toBe(-35 * DAY_MS);
 });
 
 test('a gateway that starts judges by what the store remembers', () => {
   clocks.begin(rightMs());
   reply('a', 500 * DAY_MS);
-  expect(clocks.clockOf('a')).toBe(rightMs());
+  expect(clocks.correctionOf('a')).toBe(-500 * DAY_MS);
   reply('b', MINUTE_MS);
-  expect(clocks.isOwnTime('b')).toBe(true);
+  expect(clocks.correctionOf('b')).toBe(0);
 });
 
 test('without another clock, tests move time as they like', () => {
   const given = new ServerClocks({ clock: { nowMs: () => 77 } });
-  expect([given.clockOf('a'), given.now(5), given.isOwnTime('a'), given.isGiven]).toEqual([77, 77, false, true]);
+  expect([given.clockOf('a'), given.now(5), given.isGiven]).toEqual([77, 77, true]);
+});
+
+test('calls say whether a server goes by its own clock, and by how much it corrects it', () => {
+  const real = new ServerClocks();
+  real.begin(Date.UTC(2026, 0, 1));
+  const nowMs = performance.now();
+  real.learn('a', nowMs, nowMs, Date.UTC(2026, 0, 1));
+  expect([real.clockOf('a'), real.clockWordOf('a')]).toEqual([SERVERS_OWN, '']);
+  real.learn('a', nowMs, nowMs, Date.UTC(2026, 0, 3));
+  const correctionMs = real.correctionOf('a');
+  expect(correctionMs).toBeCloseTo(-2 * DAY_MS, -3);
+  expect([real.clockOf('a'), real.clockWordOf('a')]).toEqual([CORRECTED - correctionMs, `~${correctionMs}`]);
 });
