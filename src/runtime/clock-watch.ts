@@ -23,7 +23,7 @@ export class ClockWatch {
     this.#note();
     // At once: the store shall know the time of a process that only runs for a moment.
     this.#looking = this.#look();
-    this.#timer = setInterval(() => (this.#looking ??= this.#look()), EVERY_MS);
+    this.#timer = setInterval(() => void (this.#looking ??= this.#look()), EVERY_MS);
     this.#timer.unref();
   }
 

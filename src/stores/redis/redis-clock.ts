@@ -38,7 +38,7 @@ export async function beginClocks(redis: RedisConnection, clocks: ServerClocks, 
   const latest = await readMark(redis);
   if (latest !== undefined) clocks.begin(latest);
   else {
-    const times = await Promise.all(mastersOf(redis).map((master) => servers?.wallMs() ?? serverTime(master)));
+    const times = await Promise.all(mastersOf(redis).map(async (master) => servers?.wallMs() ?? serverTime(master)));
     clocks.begin(times.toSorted((one, other) => one - other)[Math.floor(times.length / 2)]!);
   }
   await readClocks(redis, clocks, servers);

@@ -41,9 +41,12 @@ export class SqliteClock implements StoreClock {
 
   async look(): Promise<StoreUnavailable | undefined> {
     const { path, group } = this.#parts;
-    const due = await looked(path, () => this.#clock.compare(markIn(this.#sql)));
+    const due = looked(path, () => this.#clock.compare(markIn(this.#sql)));
     if (due === undefined || isUnavailable(due)) return due;
-    return group.run(() => void this.#write(due));
+    return group.run(() => {
+      this.#write(due);
+      return undefined;
+    });
   }
 
   accept(): Promise<AcceptedClock | StoreUnavailable> {

@@ -184,9 +184,9 @@ describe('the alerts', () => {
     const team = await scene.gateway.team();
     const served = async (): Promise<void> => expect(await scene.translate(team)).toBe(200);
     await scene.pass(MINUTES, alert('LingateClockNotBelieved'), served);
-    const { store: opened, close } = await openConfiguredStore(loadConfig({ file: undefined, env: {}, flags: { store } }));
-    expect(await opened.clock!.accept()).toMatchObject({ kind: 'accepted', steppedMs: expect.closeTo(61 * DAY_MS, -6) });
-    await close();
+    const opened = await openConfiguredStore(loadConfig({ file: undefined, env: {}, flags: { store } }));
+    expect(await opened.store.clock!.accept()).toMatchObject({ kind: 'accepted' });
+    await opened.close();
     await scene.until(/^lingate_clock_step_seconds 0$/m);
     await scene.pass(MINUTES, [], served);
     expect(await scene.judge()).toBe('');
