@@ -26,13 +26,13 @@ const DEADLINE_MS = 1_700_000_000_500;
 export const admissionEncoding: MicroCase = {
   name: 'admission encoding',
   floorDoes: 'one text of the same words, one object',
-  run: () => [encodeCall([[request]], undefined, undefined, DEADLINE_MS), new ReplyReader(reply).admission(request)],
+  run: () => [encodeCall([[request]], undefined, -1, DEADLINE_MS), new ReplyReader(reply).admission(request)],
   floor: () => [
     `${request.requestId} ${request.keyId} ${CHARACTERS} ${LEASE_MS}`,
     { kind: 'admitted', reservation: { requestId: request.requestId, teamId: request.teamId, characters: CHARACTERS } },
   ],
   check() {
-    const call = encodeCall([[request]], undefined, undefined, DEADLINE_MS);
+    const call = encodeCall([[request]], undefined, -1, DEADLINE_MS);
     assert.ok(call.includes(request.keyId));
     const admission = new ReplyReader(reply).admission(request);
     assert.ok(admission.kind === 'admitted');

@@ -245,8 +245,18 @@ export class AdminOperations {
     if (isUnavailable(newest)) return newest;
     // Never before the newest entry, where gateways no longer look.
     const atMs = Math.max(Math.floor(nowMs), newest[0]?.atMs ?? 0);
+    return this.#leave(audit, 'clearMemory', atMs, teamId);
+  }
+
+  /** Leaves the audit entry of a clock that an operator has vouched for, by that clock. */
+  async clockAccepted(nowMs: number): Promise<AdminResult<undefined>> {
+    const { audit } = this.#options;
+    return audit === undefined ? { kind: 'no_audit' } : this.#leave(audit, 'acceptClock', nowMs);
+  }
+
+  async #leave(audit: AuditLog, action: AuditAction, atMs: number, teamId?: string): Promise<AdminResult<undefined>> {
     const id = auditId(atMs, CLEARING_SERIAL + Math.floor(Math.random() * CLEARING_SERIAL));
-    const failed = await audit.restore([{ id, atMs, teamId, keyId: undefined, before: {}, after: {}, ...this.#by('clearMemory') }]);
+    const failed = await audit.restore([{ id, atMs, teamId, keyId: undefined, before: {}, after: {}, ...this.#by(action) }]);
     return failed ?? done(undefined);
   }
 

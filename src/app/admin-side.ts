@@ -39,6 +39,8 @@ export interface AdminParts {
   readonly recentRequests: () => Promise<readonly RecentRequest[]>;
   /** Called after each change to a team or key; resolves when every process has been told. */
   readonly onChange: () => void | Promise<void>;
+  /** The time of this process that is believed. */
+  readonly nowMs: () => number;
 }
 
 export interface AdminSideOptions extends AdminParts {
@@ -62,21 +64,21 @@ export function readOperators(operators: Operators | undefined, next: Config): (
 
 /** The apps that the ops listener serves besides its pages. */
 export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
-  const { operators, teams, history, audit, idempotency, processes, recentRequests, onChange, config, docsUrl, log } = options;
-  const newId = ulidSource(Date.now);
+  const { operators, teams, history, audit, idempotency, processes, recentRequests, onChange, config, docsUrl, log, nowMs } = options;
+  const newId = ulidSource(nowMs);
   const now = (): number => performance.now();
   const operations = new AdminOperations({ teams, plans: () => config().plans, newId, audit, onChange });
   const glossaries = new GlossaryOperations({ teams, glossaries: options.glossaries });
   const usage = new UsageReading(history);
   const attempts = new SignInAttempts({ operators, now });
-  const overview = async (): Promise<Overview> => overviewOf(await processes(), config(), Date.now());
+  const overview = async (): Promise<Overview> => overviewOf(await processes(), config(), nowMs());
   const live = async (): Promise<LiveReport> => {
     const { stepMs, steps } = await overview();
     return liveReport(stepMs / 1000, steps);
   };
   let writer: ProblemWriter | undefined;
   const problems = (): ProblemWriter => (writer ??= new ProblemWriter({ docsUrl: docsUrl(), realm: config().service.name }));
-  const shared = { operations, glossaries, usage, recentRequests, attempts, problems, log, newId, now, nowMs: Date.now };
+  const shared = { operations, glossaries, usage, recentRequests, attempts, problems, log, newId, now, nowMs };
   return [
     new Console({ ...shared, operators, overview, serviceName: () => config().service.name }),
     new AdminApi({ ...shared, idempotency, live }),

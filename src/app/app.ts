@@ -65,7 +65,7 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
   const operators = openOperators(config);
   const operator = await startOperatorSide({
     config: () => running,
-    ready: () => serving.ready(),
+    readiness: () => serving.readiness(),
     metrics: serving.metrics,
     admin:
       operators === undefined
@@ -77,6 +77,7 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
             history: serving.history,
             audit: serving.audit,
             idempotency: serving.idempotency,
+            nowMs: serving.nowMs,
             processes: async () => ({ expected: 1, states: [serving.state()] }),
             recentRequests: async () => serving.recentRequests(),
             onChange: () => serving.teamsChanged(),
@@ -87,7 +88,7 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
     listener,
   });
   down.add('ops listener', () => operator.close());
-  const watch = openTeamWatch(config, serving.teams, log);
+  const watch = openTeamWatch(config, serving, log);
   if (watch !== undefined) {
     serving.metrics.teams(watch);
     down.add('team watch', () => watch.close());

@@ -2,17 +2,21 @@
 // a store that does not answer yet.
 import type { Config } from '../config/config.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
+import type { JudgedClock } from '../domain/judged-clock.ts';
 import { StoreAwayError, StoreError } from '../domain/store-unavailable.ts';
 import { storeKindOf, withoutCredentials } from '../domain/store-url.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store, StoreCreation } from '../ports/store.ts';
 import { openStore } from '../stores/open.ts';
+import { openMachineClock } from './machine-clock.ts';
 
 /** A command reports a failure in its own line; what a store logs is only for the gateway's log. */
-const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+export const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 export interface ConfiguredStore {
   readonly store: Store;
+  /** The clock of this process, by which an embedded store goes. */
+  readonly clock: JudgedClock;
   /** Closes the store, and the plugin that it came from. */
   close(): Promise<void>;
 }
@@ -21,7 +25,7 @@ export interface ConfiguredStore {
 export async function openConfiguredStore(config: Config, creation: StoreCreation = {}, log: Log = SILENT): Promise<ConfiguredStore> {
   const plugins = await pluginsFor(config, log);
   try {
-    const clock = { nowMs: Date.now };
+    const clock = openMachineClock();
     const { storeOptions, history, events } = config;
     const store = await openStore(config.store, {
       log,
@@ -34,6 +38,7 @@ export async function openConfiguredStore(config: Config, creation: StoreCreatio
     });
     return {
       store,
+      clock,
       async close() {
         await store.close();
         await plugins.close();

@@ -15,16 +15,29 @@ export interface OpenTeamWatch extends TeamGaugesOptions {
   close(): void;
 }
 
+interface GatewayTime {
+  /** The time of this process that is believed. */
+  readonly nowMs: () => number;
+}
+
 /** `undefined` if team metrics are off. */
-export function openTeamWatch({ teamMetrics }: Config, teams: TeamRegistry, log: Log): OpenTeamWatch | undefined {
+export function openTeamWatch(
+  { teamMetrics }: Config,
+  { teams, nowMs }: GatewayTime & { readonly teams: TeamRegistry },
+  log: Log,
+): OpenTeamWatch | undefined {
   if (teamMetrics === undefined) return undefined;
   const now = (): number => performance.now();
-  const watch = new TeamWatch({ teams, settings: teamMetrics, log, now, wallMs: () => Date.now() });
+  const watch = new TeamWatch({ teams, settings: teamMetrics, log, now, wallMs: nowMs });
   return { read: () => watch.latest, now, close: () => watch.close() };
 }
 
 /** `undefined` if events are off. */
-export function openEvents(config: Config, { outbox }: { readonly outbox?: Outbox | undefined }, log: Log): EventSender | undefined {
+export function openEvents(
+  config: Config,
+  { outbox, nowMs }: GatewayTime & { readonly outbox?: Outbox | undefined },
+  log: Log,
+): EventSender | undefined {
   // Checked with everything else before anything is opened.
   const key = eventsSecret(config, process.env);
   if (config.events === undefined || key === undefined) return undefined;
@@ -32,7 +45,7 @@ export function openEvents(config: Config, { outbox }: { readonly outbox?: Outbo
     log.warn('this store, from a plugin, keeps no events: none are sent');
     return undefined;
   }
-  const webhook = new Webhook({ url: config.events.url, key, timeoutMs: SEND_MS, nowMs: () => Date.now(), socketsMax: SENDS_MAX });
+  const webhook = new Webhook({ url: config.events.url, key, timeoutMs: SEND_MS, nowMs, socketsMax: SENDS_MAX });
   return new EventSender({
     outbox,
     log,

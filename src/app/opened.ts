@@ -14,6 +14,7 @@ import { openMetrics } from '../ops/metrics/metrics.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
+import { ClockWatch } from '../runtime/clock-watch.ts';
 import { FailureLog } from '../runtime/failure-log.ts';
 import { StoreProbe } from '../runtime/store-probe.ts';
 import { openStore } from '../stores/open.ts';
@@ -22,6 +23,7 @@ import type { EngineWatchParts } from './engine-watch.ts';
 import { openUpstream } from './forward-chain.ts';
 import { judge } from './judge.ts';
 import { openAwaited } from './configured-store.ts';
+import { openMachineClock } from './machine-clock.ts';
 
 export const monotonicMs: () => number = performance.now.bind(performance);
 
@@ -38,6 +40,9 @@ export interface Opened {
   readonly forward: readonly ForwardRoute[];
   readonly upstream: ProxyUpstream | undefined;
   readonly probe: StoreProbe;
+  readonly clocks: ClockWatch;
+  /** The time of this process that is believed. */
+  readonly nowMs: () => number;
 }
 
 /** Called for a database that was created, besides the log. */
@@ -65,10 +70,11 @@ export async function openParts(config: Config, output: JsonLog, down: Teardown,
     onUnasked: tellUnasked('forward target', forward.length === 0 ? () => undefined : metrics.forwardUnasked(), log),
   });
   down.add('upstream', () => upstream?.close());
+  const clock = openMachineClock();
   const store = await openAwaited(config, log, () =>
     openStore(config.store, {
       log,
-      clock: { nowMs: Date.now },
+      clock,
       ...config.storeOptions,
       historyDays: config.history.days,
       tends: true,
@@ -81,9 +87,12 @@ export async function openParts(config: Config, output: JsonLog, down: Teardown,
   down.add('store', () => store.close());
   const probe = new StoreProbe({ store, shown: withoutCredentials(config.store), now: monotonicMs, log });
   down.add('store probe', () => probe.close());
+  const clocks = new ClockWatch({ clock, store: store.clock, log });
+  down.add('clock watch', () => clocks.close());
+  metrics.gauge('clock_step', () => Math.round(Math.abs(clocks.step()?.byMs ?? 0) / 1000));
   metrics.gauge('store_up', () => Number(probe.answers));
   metrics.gauge('store_writable', () => Number(probe.takesWrites));
-  return { config, output, down, metrics, plugins, store, engines, settings, forward, upstream, probe };
+  return { config, output, down, metrics, plugins, store, engines, settings, forward, upstream, probe, clocks, nowMs: clock.nowMs };
 }
 
 export function newStoreLine(log: Log, onNewStore: OnNewStore): (place: string) => void {

@@ -12,6 +12,7 @@ import { adminOpenApi } from '../admin/admin-openapi.ts';
 import { startOpsListener } from '../ops/ops-listener.ts';
 import type { OpsContent, OpsListener, OpsPages } from '../ops/ops-listener.ts';
 import { json, opsPages, WAITING_PAGES } from '../ops/ops-pages.ts';
+import type { Readiness } from '../ops/readiness.ts';
 import type { Log } from '../ports/log.ts';
 import type { PluginApis } from '../ports/plugin-route.ts';
 
@@ -26,7 +27,7 @@ export interface AppOptions {
 export interface OperatorSideOptions {
   /** The state at the time of the request. */
   readonly config: () => Config;
-  readonly ready: () => boolean | Promise<boolean>;
+  readonly readiness: () => Readiness | Promise<Readiness>;
   readonly metrics: Pick<Metrics, 'contentType' | 'render'>;
   readonly docsOnOps: boolean;
   /** For the API reference. */
@@ -63,7 +64,7 @@ function openListener({ ops }: Config, log: Log, content: OpsContent): Promise<O
 
 /** Rejects with a `ListenError`. */
 export async function startOperatorSide(options: OperatorSideOptions): Promise<OperatorSide> {
-  const { config, ready, metrics, docsOnOps, pluginApis, admin, log } = options;
+  const { config, readiness, metrics, docsOnOps, pluginApis, admin, log } = options;
   const { opsNames, service } = config();
   const api = (): OpenApiOptions => apiOptions(config(), side, pluginApis);
   const adminPages: OpsPages = {
@@ -71,7 +72,7 @@ export async function startOperatorSide(options: OperatorSideOptions): Promise<O
   };
   const content: OpsContent = {
     pages: {
-      ...opsPages({ ready, metrics, api, documents: [...pluginApis.documents.keys()] }),
+      ...opsPages({ readiness, metrics, api, documents: [...pluginApis.documents.keys()] }),
       ...(admin === undefined ? {} : adminPages),
     },
     // Host names are only checked if the console is on: otherwise no browser has an operator's session.

@@ -19,6 +19,8 @@ export interface ProcessState {
   readonly storeFault?: string | undefined;
   /** How long the store's latest good answer to a probe took; `undefined` before the first. */
   readonly storeTookMs: number | undefined;
+  /** How far the clock is from the time that is believed; `undefined` while it is believed. */
+  readonly clockStepMs?: number | undefined;
   readonly draining: boolean;
   /** Of plugins that have any. */
   readonly plugins?: readonly NamedFigures[];

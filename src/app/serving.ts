@@ -15,6 +15,7 @@ import { openGateway, startListener } from './public-listener.ts';
 import type { Listening, ListenOptions, Sources } from './public-listener.ts';
 import type { JsonLog } from '../ops/json-log.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
+import type { Readiness } from '../ops/readiness.ts';
 import { stopWithinMs } from './until-stopped.ts';
 import { apiOptions, serverUrlOf } from './api-description.ts';
 import { adviceFor } from '../docs/engine-advice.ts';
@@ -35,6 +36,7 @@ import type { PluginApis } from '../ports/plugin-route.ts';
 import type { Store } from '../ports/store.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 import type { UsageHistory } from '../ports/usage-history.ts';
+import { stepSeconds } from '../runtime/clock-watch.ts';
 import { LiveWindow } from '../runtime/live-window.ts';
 import { RecentRequests } from '../runtime/recent-requests.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
@@ -68,8 +70,10 @@ export interface Serving {
   state(): ProcessState;
   /** The latest requests of this process that were refused or met a failure, newest first. */
   recentRequests(): readonly RecentRequest[];
-  /** Whether the port is open, the store answers and the gateway is not draining. */
-  ready(): boolean;
+  /** Ready is a process whose port is open, whose store answers, and which is not draining. */
+  readiness(): Readiness;
+  /** The time of this process that is believed. */
+  readonly nowMs: () => number;
   /** Opens the port; call it once. */
   listen(options: ListenOptions): Promise<Listening>;
   /**
@@ -105,8 +109,9 @@ class OpenServing implements Serving {
   /** For operators: without the routes' limits and cache. */
   readonly glossaries: GlossaryStore;
   readonly #opened: Opened;
-  readonly #live = new LiveWindow(Date.now);
-  readonly #recent = new RecentRequests(Date.now);
+  readonly nowMs: () => number;
+  readonly #live: LiveWindow;
+  readonly #recent: RecentRequests;
   readonly #languages: OfferedLanguages;
   readonly #trials: EngineTrials;
   /** As of the last reload. */
@@ -124,6 +129,9 @@ class OpenServing implements Serving {
 
   constructor(opened: Opened) {
     this.#opened = opened;
+    this.nowMs = opened.nowMs;
+    this.#live = new LiveWindow(opened.nowMs);
+    this.#recent = new RecentRequests(opened.nowMs);
     this.#config = opened.config;
     this.metrics = opened.metrics;
     this.pluginApis = opened.plugins;
@@ -157,7 +165,18 @@ class OpenServing implements Serving {
     return this.#planRecord.leave();
   }
 
-  ready(): boolean {
+  readiness(): Readiness {
+    const { probe, clocks } = this.#opened;
+    const [fault, step] = [probe.fault, clocks.step()];
+    return {
+      ready: this.#ready(),
+      store: { ok: probe.serves, ...(fault === undefined ? {} : { cause: fault.cause }) },
+      clock: step === undefined ? { ok: true } : { ok: false, step_seconds: stepSeconds(step.byMs) },
+      draining: this.#draining !== undefined,
+    };
+  }
+
+  #ready(): boolean {
     return this.#listener !== undefined && this.#draining === undefined && this.#opened.probe.serves;
   }
 
@@ -167,7 +186,7 @@ class OpenServing implements Serving {
     this.#settlements = settlements;
     metrics.gauge('open_settlements', () => settlements.open);
     down.add('settlements', () => settle(settlements, output.log, settleWithinMs(this.#stopByMs - monotonicMs())));
-    const sources = { newId: ulidSource(Date.now), now: monotonicMs };
+    const sources = { newId: ulidSource(this.nowMs), now: monotonicMs };
     const gateway = openGateway(config, buildChains(config, plugins, this.#parts(settlements, sources)), output.log, sources);
     this.#gateway = gateway;
     metrics.gauge('in_flight', () => gateway.inFlight);
@@ -190,7 +209,7 @@ class OpenServing implements Serving {
   }
 
   state(): ProcessState {
-    const { engines, probe } = this.#opened;
+    const { engines, probe, clocks } = this.#opened;
     return {
       steps: this.#live.snapshot(),
       inFlight: this.#gateway?.inFlight ?? 0,
@@ -199,6 +218,7 @@ class OpenServing implements Serving {
       storeAnswers: probe.answers,
       storeFault: probe.fault?.cause,
       storeTookMs: probe.tookMs,
+      clockStepMs: clocks.step()?.byMs,
       draining: this.#draining !== undefined,
       plugins: this.#opened.plugins.figures(),
     };
@@ -285,7 +305,7 @@ class OpenServing implements Serving {
       }),
       apiDocument: (plugin) => pluginDocument(plugin, api()),
       offers: this.#languages,
-      serving: () => this.ready(),
+      serving: () => this.#ready(),
       onUnavailable: (cause) => probe.failed(cause),
       ...sources,
     };
@@ -293,10 +313,10 @@ class OpenServing implements Serving {
 }
 
 /** `undefined` if no plugin stores data of teams, or if the store cannot report deletions. */
-function forgettingOf({ plugins, store, output }: Opened): Forgetting | undefined {
+function forgettingOf({ plugins, store, output, nowMs }: Opened): Forgetting | undefined {
   if (plugins.forgetful.length === 0) return undefined;
   if (store.audit !== undefined) {
-    return new Forgetting({ audit: store.audit, plugins: plugins.forgetful, log: output.log, nowMs: Date.now });
+    return new Forgetting({ audit: store.audit, plugins: plugins.forgetful, log: output.log, nowMs });
   }
   output.log.warn('this store, from a plugin, keeps no audit: what plugins cache of a deleted team is only removed when it expires');
   return undefined;

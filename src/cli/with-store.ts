@@ -8,6 +8,7 @@ import type { Config } from '../config/config.ts';
 import { nearest } from '../config/nearest.ts';
 import { NoStoreError, storeErrorOf } from '../domain/store-unavailable.ts';
 import { ulidSource } from '../domain/ulid.ts';
+import type { ClockStep } from '../ports/clock.ts';
 import type { Store, StoreCreation, StoreMigration } from '../ports/store.ts';
 import { CommandFailure } from './command.ts';
 import type { CommandContext } from './command.ts';
@@ -16,13 +17,14 @@ import { GLOSSARIES_WHERE, KEYS_WHERE, TEAMS_WHERE } from './operand.ts';
 /** Rejects with a `StoreError` if the store cannot be opened, and with a `CommandFailure` if there is none. */
 export async function withStore(
   context: CommandContext,
-  use: (store: Store, config: Config) => Promise<void>,
+  use: (store: Store, config: Config, nowMs: () => number) => Promise<void>,
   onMigrated?: StoreCreation['onMigrated'],
 ): Promise<void> {
   const config = await context.config();
   const { openConfiguredStore } = await import('../app/configured-store.ts');
   const { name } = context;
   const { makesStore = false, migratesStore = false } = context.command;
+  const acceptsClock = context.on(ACCEPT_CLOCK);
   const creation: StoreCreation = {
     mayCreate: makesStore,
     onCreated: (place) => context.io.err(newStoreText(name, place)),
@@ -31,10 +33,28 @@ export async function withStore(
   };
   const opened = await openConfiguredStore(config, creation).catch(whereNoStore(config));
   try {
-    await use(opened.store, config);
+    const step = opened.store.clock?.step();
+    if (step !== undefined && !acceptsClock) context.io.err(unbelievedText(name, step));
+    await use(opened.store, config, opened.clock.nowMs);
   } finally {
     await opened.close();
   }
+}
+
+/** The flag of the command that vouches for a clock. */
+export const ACCEPT_CLOCK = 'accept-clock';
+
+function unbelievedText(command: string, { byMs, server }: ClockStep): string {
+  const whose = server === undefined ? "this machine's clock" : `the clock of ${server}`;
+  return `lingate ${command}: ${whose} is ${stepText(byMs)} the store's latest time, which goes on meanwhile; if it is right, run "lingate store check --accept-clock"
+`;
+}
+
+/** `61 days beyond`, `2 hours behind`. */
+export function stepText(byMs: number): string {
+  const hours = Math.round(Math.abs(byMs) / 3_600_000);
+  const days = Math.round(hours / 24);
+  return `${hours < 48 ? `${hours} ${hours === 1 ? 'hour' : 'hours'}` : `${days} days`} ${byMs > 0 ? 'beyond' : 'behind'}`;
 }
 
 /** Printed on standard error when a command has created a store. */
@@ -59,8 +79,8 @@ export function whereNoStore({ sources }: Config): (error: unknown) => never {
 
 /** Rejects with a `StoreError` if the store cannot be opened. */
 export async function withAdmin(context: CommandContext, use: (admin: AdminOperations, store: Store) => Promise<void>): Promise<void> {
-  await withStore(context, async (store, { plans }) => {
-    const newId = ulidSource(() => context.io.nowMs());
+  await withStore(context, async (store, { plans }, nowMs) => {
+    const newId = ulidSource(nowMs);
     await use(new AdminOperations({ teams: store.teams, plans: () => plans, newId, audit: store.audit, actor: commandActor() }), store);
   });
 }

@@ -50,6 +50,8 @@ export interface StoreState {
   readonly tookMs: number | undefined;
   /** Commits and releases that it has not acknowledged yet. */
   readonly openSettlements: number;
+  /** How far its clock is from the time that is believed; `undefined` while it is believed. */
+  readonly clockStepMs?: number | undefined;
 }
 
 /** The outcome of a request, as far as colours distinguish it. */

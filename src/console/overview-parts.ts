@@ -114,9 +114,16 @@ function stateList(overview: Overview): Html {
   return html`<ul class="states">
     ${line('Gateway', gatewayState(overview), `${workers}up ${span(nowMs - startedAtMs)} · version ${version}`)}
     ${line('Store', storeState(store), `${store.url}${store.openSettlements === 0 ? '' : ` · ${count(store.openSettlements)} settlements open`}`)}
+    ${store.clockStepMs === undefined ? '' : clockLine(store.clockStepMs)}
     ${engines.map((engine) => engineLine(engine, engines.length === 1))}
     ${plugins.map(({ plugin, figures: shownFigures }) => html`<li><b>Plugin ${plugin}</b> <span class="soft">${shownFigures.map(figureText).join(' · ')}</span></li>`)}
   </ul>`;
+}
+
+/** Only shown while the clock is not believed. */
+function clockLine(stepMs: number): Html {
+  const words = `not believed: ${span(Math.abs(stepMs))} ${stepMs > 0 ? 'ahead' : 'behind'}`;
+  return line('Clock', { mood: 'bad', words }, 'periods, expiry and retention wait until it has held for ten minutes, or is accepted');
 }
 
 function figureText(figure: PluginFigure): string {

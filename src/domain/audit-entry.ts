@@ -4,7 +4,7 @@ import type { KeyLimits } from './key-limits.ts';
 import type { Micro } from './money.ts';
 import type { TeamLimits } from './plan.ts';
 
-/** Named after the operations of the admin API, whichever interface was used; `clearMemory` exists on the command line only. */
+/** Named after the operations of the admin API, whichever interface was used; `clearMemory` and `acceptClock` exist on the command line only. */
 export type AuditAction =
   | 'createTeam'
   | 'updateTeam'
@@ -14,7 +14,8 @@ export type AuditAction =
   | 'updateKey'
   | 'revokeKey'
   | 'deleteGlossary'
-  | 'clearMemory';
+  | 'clearMemory'
+  | 'acceptClock';
 
 /** Passed to a change, which then writes an audit entry in the same operation, or none if it changes nothing. */
 export interface Audited {

@@ -9,10 +9,11 @@ import type { OpsPages } from './ops-listener.ts';
 import type { OpsAnswer } from './ops-request.ts';
 import { PAGE_SECURITY } from '../docs/page.ts';
 import { referencePage } from '../docs/reference-page.ts';
+import { WAITING } from './readiness.ts';
+import type { Readiness } from './readiness.ts';
 
 export interface OpsPagesOptions {
-  /** Whether the store answers and the gateway is not draining. */
-  readonly ready: () => boolean | Promise<boolean>;
+  readonly readiness: () => Readiness | Promise<Readiness>;
   readonly metrics: Pick<Metrics, 'contentType' | 'render'>;
   /** Called for each page, because addresses are only known once everything listens. */
   readonly api: () => OpenApiOptions;
@@ -23,16 +24,18 @@ export interface OpsPagesOptions {
 const TEXT = 'text/plain; charset=utf-8';
 const HTML = 'text/html; charset=utf-8';
 const LIVE: OpsAnswer = { status: 200, contentType: TEXT, body: 'ok\n' };
-const READY: OpsAnswer = { status: 200, contentType: TEXT, body: 'ready\n' };
-const NOT_READY: OpsAnswer = { status: 503, contentType: TEXT, body: 'not ready\n' };
 
-export function opsPages({ ready, metrics, api, documents }: OpsPagesOptions): OpsPages {
+export function opsPages({ readiness, metrics, api, documents }: OpsPagesOptions): OpsPages {
   return {
     '/livez': () => LIVE,
-    '/readyz': async () => ((await ready()) ? READY : NOT_READY),
+    '/readyz': async () => readinessPage(await readiness()),
     '/metrics': async () => ({ status: 200, contentType: metrics.contentType, body: await metrics.render() }),
     ...documentPages(api, documents),
   };
+}
+
+function readinessPage(found: Readiness): OpsAnswer {
+  return { status: found.ready ? 200 : 503, contentType: 'application/json', body: `${JSON.stringify(found)}\n` };
 }
 
 /** The documentation, which callers may see too. */
@@ -57,6 +60,6 @@ const WAITING_METRICS = ['up', 'writable'].map((name) => `# TYPE lingate_store_$
 /** The pages while `serve` waits for the store: the process is alive, and cannot serve. */
 export const WAITING_PAGES: OpsPages = {
   '/livez': () => LIVE,
-  '/readyz': () => NOT_READY,
+  '/readyz': () => readinessPage(WAITING),
   '/metrics': () => ({ status: 200, contentType: TEXT, body: WAITING_METRICS }),
 };

@@ -1,6 +1,7 @@
 // A store: one backing service that implements all persistent ports.
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { AuditLog } from './audit-log.ts';
+import type { StoreClock } from './clock.ts';
 import type { GatewayRecords } from './gateway-records.ts';
 import type { GlossaryStore } from './glossary-store.ts';
 import type { IdempotencyRecords } from './idempotency.ts';
@@ -54,6 +55,8 @@ export interface Store {
   readonly audit?: AuditLog;
   /** Without it, each process remembers for itself which requests operators have repeated. */
   readonly idempotency?: IdempotencyRecords;
+  /** Without it, the store has no time of its own: what it is given is judged before. */
+  readonly clock?: StoreClock;
   /** Makes a small write to every server that takes admissions. `undefined` if it succeeded: a read alone would not prove it. */
   ping(): Promise<StoreFault | undefined>;
   /** Waits for running operations, then closes. */

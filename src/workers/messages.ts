@@ -1,12 +1,13 @@
 // The messages between the primary process and its workers; all values survive structured cloning.
 import type { Config } from '../config/config.ts';
 import type { Listening } from '../app/public-listener.ts';
+import type { Readiness } from '../ops/readiness.ts';
 import type { ProcessState } from '../app/process-state.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
 import type { MetricsSnapshot, WorkerPlace } from './worker.ts';
 
 /** A worker's answer to a question. */
-export type AnswerValue = boolean | MetricsSnapshot | ProcessState | readonly RecentRequest[];
+export type AnswerValue = true | Readiness | MetricsSnapshot | ProcessState | readonly RecentRequest[];
 
 /** `drain` is answered when it has finished. `teams_changed` tells that the primary has changed a team or a key. */
 export type Question = 'ready' | 'metrics' | 'state' | 'recent_requests' | 'teams_changed' | 'drain';

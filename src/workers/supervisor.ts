@@ -9,6 +9,8 @@ import type { Listening } from '../app/public-listener.ts';
 import type { Config } from '../config/config.ts';
 import { openPrimary } from './worker.ts';
 import type { Primary, MetricsSnapshot, WorkerPlace, WorkerSource } from './worker.ts';
+import { readinessOfAll } from '../ops/readiness.ts';
+import type { Readiness } from '../ops/readiness.ts';
 import type { Reloadable } from '../app/reload.ts';
 import type { Log } from '../ports/log.ts';
 import { stopWithinMs } from '../app/until-stopped.ts';
@@ -93,9 +95,10 @@ class Workers implements WorkerSource {
     return listening;
   }
 
-  async ready(): Promise<boolean> {
-    if (this.#stopping.signal.aborted || this.#places.size < this.#count) return false;
-    return (await Promise.all(this.#each((worker) => worker.ready()))).every(Boolean);
+  async readiness(): Promise<Readiness> {
+    const missing = Array.from({ length: this.#count - this.#places.size }, () => undefined);
+    const all = readinessOfAll([...missing, ...(await Promise.all(this.#each((worker) => worker.readiness())))]);
+    return this.#stopping.signal.aborted ? { ...all, ready: false, draining: true } : all;
   }
 
   async snapshots(): Promise<ReadonlyMap<number, MetricsSnapshot>> {

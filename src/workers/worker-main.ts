@@ -85,7 +85,7 @@ async function primaryGone(log: Log): Promise<string> {
 async function answerTo(worker: Worker, what: Question): Promise<AnswerValue> {
   switch (what) {
     case 'ready':
-      return worker.ready();
+      return worker.readiness();
     case 'metrics':
       return worker.snapshot();
     case 'state':

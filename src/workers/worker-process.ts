@@ -8,6 +8,7 @@ import type { ProcessState } from '../app/process-state.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
 import type { Config } from '../config/config.ts';
 import type { MetricsSnapshot, WorkerPlace } from './worker.ts';
+import type { Readiness } from '../ops/readiness.ts';
 import { WORKER_VARIABLE } from './messages.ts';
 import type { AnswerValue, FromWorker, Question, StartFailure, ToWorker } from './messages.ts';
 
@@ -71,8 +72,9 @@ export class WorkerProcess {
     if (this.#child.connected) this.#child.send(message, () => undefined);
   }
 
-  async ready(): Promise<boolean> {
-    return (await this.#ask('ready')) === true;
+  /** `undefined` if it does not answer in time. */
+  async readiness(): Promise<Readiness | undefined> {
+    return (await this.#ask('ready')) as Readiness | undefined;
   }
 
   /** `undefined` if it does not answer in time. */

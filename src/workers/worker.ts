@@ -6,7 +6,7 @@ import { reloadOf } from '../config/changes.ts';
 import { readEngineUrl } from '../engines/http1/url.ts';
 import { publicUrl, serverUrlOf } from '../app/api-description.ts';
 import { openWaitingListener, startOperatorSide } from '../app/operator-side.ts';
-import { openAwaited, openConfiguredStore } from '../app/configured-store.ts';
+import { openAwaited, openConfiguredStore, SILENT } from '../app/configured-store.ts';
 import { openSharedJsonLog } from '../ops/json-log.ts';
 import { MergedMetrics, openPrimaryMetrics } from '../ops/metrics/merged-metrics.ts';
 import type { MetricsSnapshot, Replaced } from '../ops/metrics/merged-metrics.ts';
@@ -15,8 +15,10 @@ import { openEvents, openTeamWatch } from '../app/once-per-gateway.ts';
 import { openOperators, readOperators } from '../app/admin-side.ts';
 import type { AdminParts } from '../app/admin-side.ts';
 import type { ProcessStates } from '../app/process-state.ts';
+import type { Readiness } from '../ops/readiness.ts';
 import type { Log } from '../ports/log.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
+import { ClockWatch } from '../runtime/clock-watch.ts';
 import { freePortOf } from '../server/port-check.ts';
 import { judge } from '../app/judge.ts';
 import { newStoreLine } from '../app/opened.ts';
@@ -54,7 +56,7 @@ export async function startWorker(config: Config, { port, first }: WorkerPlace, 
     return {
       listening,
       log: output.log,
-      ready: () => serving.ready(),
+      readiness: () => serving.readiness(),
       snapshot: () => serving.metrics.snapshot(),
       state: () => serving.state(),
       recentRequests: () => serving.recentRequests(),
@@ -77,8 +79,8 @@ export async function startWorker(config: Config, { port, first }: WorkerPlace, 
 
 /** The workers, as used by their primary. */
 export interface WorkerSource {
-  /** Whether every worker is ready. */
-  ready(): Promise<boolean>;
+  /** Of all workers together. */
+  readiness(): Promise<Readiness>;
   /** From every worker that answers. */
   snapshots(): Promise<ReadonlyMap<number, MetricsSnapshot>>;
   /** From every worker that answers. */
@@ -115,7 +117,7 @@ export async function openPrimary(config: Config, workers: WorkerSource, onNewSt
   });
   const operator = await startOperatorSide({
     config: () => running,
-    ready: () => workers.ready(),
+    readiness: () => workers.readiness(),
     metrics,
     docsOnOps: false,
     pluginApis,
@@ -172,9 +174,12 @@ async function openOnStore(config: Config, workers: WorkerSource, log: Log, onNe
     return { admin: undefined, metrics: () => Promise.resolve([]), close: () => Promise.resolve() };
   }
   const opened = await openAwaited(config, log, () => openConfiguredStore(config, { onCreated: newStoreLine(log, onNewStore) }, log));
-  const { store } = opened;
-  const watch = openTeamWatch(config, store.teams, log);
-  const events = openEvents(config, store, log);
+  const { store, clock } = opened;
+  // The workers log what they find.
+  const clocks = new ClockWatch({ clock, store: store.clock, log: SILENT });
+  const { nowMs } = clock;
+  const watch = openTeamWatch(config, { teams: store.teams, nowMs }, log);
+  const events = openEvents(config, { outbox: store.outbox, nowMs }, log);
   const snapshot = openSnapshots((registry) => {
     if (watch !== undefined) registerTeamGauges(registry, watch);
     if (events !== undefined) registerEventSeries(registry, events.counts);
@@ -187,12 +192,14 @@ async function openOnStore(config: Config, workers: WorkerSource, log: Log, onNe
       history: store.history,
       audit: store.audit,
       idempotency: store.idempotency,
+      nowMs,
       processes: () => workers.processes(),
       recentRequests: () => workers.recentRequests(),
       onChange: () => workers.teamsChanged(),
     },
     metrics: snapshot,
     async close() {
+      await clocks.close();
       watch?.close();
       await events?.close();
       await opened.close();

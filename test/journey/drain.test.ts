@@ -24,7 +24,9 @@ test.each(LISTENERS)(
     const headers = { Authorization: `Bearer ${site.team.key}`, 'Content-Type': 'application/json' };
     const bytes = requestBytes({ method: 'POST', path: '/v1/translate', headers, body: BODY });
     const ended = gateway.end('SIGTERM');
-    await expect.poll(() => opsPage(gateway, '/readyz')).toBe('503 not ready\n');
+    await expect
+      .poll(() => opsPage(gateway, '/readyz'))
+      .toBe('503 {"ready":false,"store":{"ok":true},"clock":{"ok":true},"draining":true}\n');
     expect(await opsPage(gateway, '/livez')).toBe('200 ok\n');
     expect((await request({ port: gateway.port, path: '/health' })).status).toBe(503);
     expect((await translate(gateway.port, site.team.key)).headers['connection']).not.toBe('close');

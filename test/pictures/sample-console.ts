@@ -42,6 +42,7 @@ export async function openSampleConsole(): Promise<SampleConsole> {
     config: () => ({ ...config, store: 'sqlite:/var/lib/lingate/lingate.db' }),
     docsUrl: () => config.service.docsUrl,
     log: SILENT,
+    nowMs: Date.now,
   });
   const listener = await startOpsListener({ host: '127.0.0.1', port: 0, pages: {}, names: [], apps });
   return {

@@ -2,18 +2,27 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { JudgedClock } from '../../src/domain/judged-clock.ts';
+import type { PluginStore } from '../../src/ports/plugin.ts';
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
+import type { RedisStoreOptions } from '../../src/stores/redis/redis-store.ts';
 import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { emptyData, referenceStore } from '../../config/examples/reference-store.ts';
 import { promisedStore } from './promised-store.ts';
 import { startRedis } from './redis.ts';
 import { SILENT } from './silent-log.ts';
+import type { SteppingClock } from './stepping-clock.ts';
 import type { OpenStore } from '../../src/testing/store-contract.ts';
 
 /** Every call of `open` returns another instance on the same backing; call `remove` after all of them are closed. */
 export interface Backing {
   readonly open: OpenStore;
   remove(): Promise<void>;
+}
+
+/** One that also opens stores which judge a machine's clock, or their servers'. */
+export interface JudgingBacking extends Backing {
+  openJudging(machine: SteppingClock): Promise<PluginStore>;
 }
 
 // Generous: other tests may use both cores, and late answers are not tested here.
@@ -25,19 +34,29 @@ export async function modelBacking(): Promise<Backing> {
 }
 
 /** `normal` saves an fsync per operation, if power cuts are not tested. */
-export async function sqliteBacking(durability: 'full' | 'normal' = 'full'): Promise<Backing> {
+export async function sqliteBacking(durability: 'full' | 'normal' = 'full'): Promise<JudgingBacking> {
   const directory = mkdtempSync(join(tmpdir(), 'lingate-sqlite-'));
   const path = join(directory, 'lingate.db');
+  const open: OpenStore = async (clock) =>
+    promisedStore(await openSqliteStore({ path, log: SILENT, clock, durability, busyTimeoutMs: TIMEOUT_MS }));
   return {
-    open: async (clock) => promisedStore(await openSqliteStore({ path, log: SILENT, clock, durability, busyTimeoutMs: TIMEOUT_MS })),
+    open,
+    openJudging(machine) {
+      const clock = new JudgedClock(machine);
+      machine.watches.push(() => clock.look());
+      return open(clock);
+    },
     remove: async () => rmSync(directory, { recursive: true, force: true }),
   };
 }
 
-export async function redisBacking(): Promise<Backing> {
+export async function redisBacking(): Promise<JudgingBacking> {
   const server = await startRedis();
+  const opened = async (clocks: Pick<RedisStoreOptions, 'clock' | 'servers'>): Promise<PluginStore> =>
+    promisedStore(await openRedisStore({ url: server.url, log: SILENT, ...clocks, commandTimeoutMs: TIMEOUT_MS }));
   return {
-    open: async (clock) => promisedStore(await openRedisStore({ url: server.url, log: SILENT, clock, commandTimeoutMs: TIMEOUT_MS })),
+    open: (clock) => opened({ clock }),
+    openJudging: (servers) => opened({ servers }),
     remove: () => server.stop(),
   };
 }

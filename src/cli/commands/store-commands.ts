@@ -6,7 +6,8 @@ import type { StoreFinding } from '../../ports/store-contents.ts';
 import type { StoreMigration } from '../../ports/store.ts';
 import { CommandFailure, UsageError } from '../command.ts';
 import type { Command } from '../command.ts';
-import { whereNoStore, withStore } from '../with-store.ts';
+import { ACCEPT_CLOCK, whereNoStore, withStore } from '../with-store.ts';
+import { acceptClock } from './accept-clock.ts';
 import { repairedTeams, repairLine, repairReport } from './repair-report.ts';
 
 export const storeBackup: Command = {
@@ -32,7 +33,7 @@ const PRINTED_MAX = 1000;
 const TELL_EVERY_TEAMS = 1000;
 
 export const storeCheck: Command = {
-  usage: '[--repair [--yes]]',
+  usage: '[--repair [--yes] | --accept-clock]',
   about:
     'It only reads, and can run while gateways use the store: a fault is checked twice before it is reported. The exit status is 1 if ' +
     'there is a fault; each fault is one line with its team and key. With --repair it first undoes what a clock that was ahead has ' +
@@ -40,15 +41,23 @@ export const storeCheck: Command = {
   flags: {
     repair: { kind: 'switch', summary: 'undo what a wrong clock has begun, before the check' },
     yes: { kind: 'switch', summary: 'with --repair: do not ask' },
+    [ACCEPT_CLOCK]: {
+      kind: 'switch',
+      summary: 'only make all gateways believe the clock as it is now, within two seconds, although it has stepped',
+    },
   },
   examples: [
     'lingate store check',
     'lingate store check --store redis://127.0.0.1:6379 --json',
     'lingate store check --repair',
     'lingate store check --repair --yes --json',
+    'lingate store check --accept-clock',
   ],
   async run(context) {
     if (context.on('yes') && !context.on('repair')) throw new UsageError('--yes is only used with --repair');
+    if (context.on('repair') && context.on(ACCEPT_CLOCK))
+      throw new UsageError('--repair and --accept-clock are two commands; give one of them');
+    if (context.on(ACCEPT_CLOCK)) return acceptClock(context);
     const config = await context.config();
     const repaired = context.on('repair') ? await repairedTeams(context, config) : undefined;
     const { checkStoreAt } = await import('../../app/store-upkeep.ts');

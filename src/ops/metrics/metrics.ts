@@ -20,6 +20,11 @@ const GAUGES = {
   },
   store_up: { name: 'lingate_store_up', help: '1 while the store answers the background probe.', aggregator: 'min' },
   store_writable: { name: 'lingate_store_writable', help: '1 while the whole store takes writes.', aggregator: 'min' },
+  clock_step: {
+    name: 'lingate_clock_step_seconds',
+    help: 'How far the clock is from the time that the gateway believes; 0 while it is believed.',
+    aggregator: 'max',
+  },
   draining: { name: 'lingate_draining', help: '1 while the process finishes its last requests before it stops.', aggregator: 'max' },
 } as const;
 

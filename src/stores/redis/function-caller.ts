@@ -25,13 +25,13 @@ export interface FunctionAnswer {
 /** Repeats the call only if it had no effect. */
 export async function callFunction(options: StoreRoundOptions, call: FunctionCall): Promise<FunctionAnswer | StoreUnavailable> {
   const { name, teamId, keys, args } = call;
-  const { nodeOf, time, clock, timeoutMs } = options;
+  const { nodeOf, time, timeoutMs } = options;
   let rounds: Rounds = { untilMs: performance.now() + timeoutMs, count: 0, late: false };
   let offer: Offer | undefined;
   for (;;) {
     const { untilMs, count } = rounds;
     const node = nodeOf(teamId);
-    const terms = [String(clock?.nowMs() ?? ''), String(time.at(node, untilMs)), ...offerWords(offer)];
+    const terms = [time.clockWordOf(node), String(time.at(node, untilMs)), ...offerWords(offer)];
     const round = await runRound(options, { name, teamId, node, untilMs, first: count === 0, keys, args: [...terms, ...args] });
     if (round.kind === 'unavailable') return round;
     const [nowMs, wordBytes, ...values] = round.value as readonly unknown[];

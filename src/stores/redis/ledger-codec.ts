@@ -46,7 +46,6 @@ const OPERATION_BYTES = 24 + ID_BYTES_MAX;
 const PARTS_COUNT_BYTES = 2;
 const PART_BYTES = 10;
 const ADDRESS_BYTES_MAX = 17;
-const SERVERS_OWN = -1;
 const ROOM_BYTES = 65_536;
 /** For one UTF-16 code unit. */
 const UTF8_BYTES_MAX = 3;
@@ -56,12 +55,12 @@ let room = Buffer.allocUnsafeSlow(ROOM_BYTES);
 
 /**
  * `teams` are lists of the operations of one team each. `offer`: the bounds of their next period, if they have asked for them.
- * `clockMs` is undefined if the server's clock applies; times are whole milliseconds.
+ * `clockMs` is less than 0 if the server's clock applies (`ServerClocks.clockOf`); times are whole milliseconds.
  */
 export function encodeCall(
   teams: readonly (readonly CodedOperation[])[],
   offer: Offer | undefined,
-  clockMs: number | undefined,
+  clockMs: number,
   deadlineMs: number,
 ): Buffer {
   let bytesNeeded = HEAD_BYTES + PARTS_COUNT_BYTES;
@@ -70,7 +69,7 @@ export function encodeCall(
   const call = room;
   // The buffer's own methods are slower: V8 does not inline them.
   const numbers = new DataView(call.buffer, call.byteOffset, call.length);
-  numbers.setFloat64(0, clockMs ?? SERVERS_OWN);
+  numbers.setFloat64(0, clockMs);
   numbers.setFloat64(8, deadlineMs);
   let at = HEAD_BYTES;
   let hasParts = false;

@@ -109,7 +109,7 @@ export class LedgerTurns implements Ledger {
 
   /** `isChecked`: it has waited for the check of its master. */
   #send(call: LedgerCall, isChecked = false): void {
-    const { masters, nodeOf, clock, time } = this.#options;
+    const { masters, nodeOf, time } = this.#options;
     const { name, groups, offer, rounds } = call;
     const [{ teamId }] = groups[0]!;
     const { untilMs, count } = rounds;
@@ -121,7 +121,7 @@ export class LedgerTurns implements Ledger {
     }
     const keys: string[] = [];
     for (const [first] of groups) keys.push(teamKey(first.teamId));
-    const args = [encodeCall(groups, offer, clock?.nowMs(), time.at(node, untilMs))];
+    const args = [encodeCall(groups, offer, time.clockOf(node), time.at(node, untilMs))];
     const first = count === 0 && !isChecked;
     void runRound(this.#options, { name, teamId, node, untilMs, first, keys, args }).then((reply) => {
       try {

@@ -12,6 +12,8 @@ import type { RedisConnection } from './redis-connection.ts';
 import { UNAUDITED } from './redis-audit-log.ts';
 import { ERASURES_KEY, teamKeys } from './redis-keys.ts';
 import type { RunFunction } from './functions.ts';
+import type { ServerClocks } from './server-clocks.ts';
+import { serverTime } from './store-round.ts';
 
 export interface MastersOptions {
   readonly redis: RedisConnection;
@@ -19,6 +21,7 @@ export interface MastersOptions {
   /** The master that holds a team. */
   readonly nodeOf: (teamId: string) => string;
   readonly causeOf: (error: unknown) => string;
+  readonly clocks: ServerClocks;
   readonly shown: string;
   readonly log: Log;
   /** Called with the number of revoked keys that would have worked again. */
@@ -27,8 +30,8 @@ export interface MastersOptions {
 
 /** How many are applied at a time; this occupies the server for one or two milliseconds. */
 const PIECE = 100;
-/** The head of arguments by the server's clock, without a deadline: revocations are permanent, so they may be late. */
-const LATE_HEAD = ['', String(Number.MAX_SAFE_INTEGER), '', '', '', ''];
+/** After the clock: no deadline, because revocations are permanent, so that they may be late; and no offer of a period. */
+const NO_DEADLINE = ['', '', '', '', ''];
 const REPLICA: StoreUnavailable = { kind: 'unavailable', cause: 'readonly' };
 const LOST = new Error('the connection was lost');
 const UNKNOWN: StoreUnavailable = { kind: 'unavailable', cause: 'closed' };
@@ -81,6 +84,7 @@ export class Masters {
       if (server === undefined) return UNKNOWN;
       const info = await readMasterInfo(server);
       if (!info.isMaster) return REPLICA;
+      await this.#readClock(name, server);
       if (info.identity === undefined || info.identity !== this.#known.get(name)?.identity) await this.#reapply(name);
       if (losses !== this.#losses) return { kind: 'unavailable', cause: causeOf(LOST) };
       this.#known.set(name, info);
@@ -115,7 +119,10 @@ export class Masters {
     const { team, keys } = teamKeys(teamId);
     try {
       if (keyId === undefined) return await this.#delete(teamId, keepUsage === true);
-      const reply = await this.#options.run('revoke_key', { keys: [team, keys], args: [...LATE_HEAD, keyId, ...UNAUDITED] });
+      const reply = await this.#options.run('revoke_key', {
+        keys: [team, keys],
+        args: [this.#clockWord(teamId), ...NO_DEADLINE, keyId, ...UNAUDITED],
+      });
       const [, , , , , wasActive] = reply as readonly unknown[];
       return wasActive === 1;
     } catch (error) {
@@ -131,9 +138,22 @@ export class Masters {
     const { team } = teamKeys(teamId);
     const wasThere = (await redis.hexists(team, 'b')) === 1;
     if (!wasThere) return false;
-    await run('note_team', { keys: [ERASURES_KEY], args: [teamId, String(Date.now())] });
-    await run('delete_team', { keys: [team], args: [...LATE_HEAD, keepUsage ? '1' : '', ...UNAUDITED] });
+    await run('note_team', { keys: [ERASURES_KEY], args: [teamId, String(this.#options.clocks.now() ?? 0)] });
+    await run('delete_team', { keys: [team], args: [this.#clockWord(teamId), ...NO_DEADLINE, keepUsage ? '1' : '', ...UNAUDITED] });
     return true;
+  }
+
+  /** Before anything runs there: a new master's clock may be wrong. */
+  async #readClock(name: string, server: Redis): Promise<void> {
+    const { clocks } = this.#options;
+    if (clocks.isGiven) return;
+    const sentAtMs = performance.now();
+    const nowMs = await serverTime(server);
+    clocks.learn(name, sentAtMs, performance.now(), nowMs);
+  }
+
+  #clockWord(teamId: string): string {
+    return this.#options.clocks.clockWordOf(this.#options.nodeOf(teamId));
   }
 
   #lose(name: string): void {

@@ -57,7 +57,7 @@ export class RedisAuditLog implements AuditLog {
    */
   async begin(teamId: string, by: Audited | undefined, known?: AuditDifference, keyId?: string): Promise<AuditArguments> {
     if (by === undefined) return UNAUDITED;
-    const args = [this.#link.clockWord, teamId, String(this.#keptMs)];
+    const args = [this.#link.clockWord, teamId];
     const reply = await this.#link.ask(({ run }) => run('begin_audit', { keys: [AUDIT_KEY], args }));
     const [, id] = reply as readonly [number, Buffer];
     return this.#arguments(String(id), by, known, keyId);
@@ -152,8 +152,7 @@ export class RedisAuditLog implements AuditLog {
         Promise.all(
           entries.map(async ({ id, atMs: _atMs, teamId = NO_TEAM, ...record }) => {
             const key = teamKeys(teamId).audit;
-            if ((await memberOf(redis, teamId, id)) === undefined)
-              await redis.multi().zadd(key, 0, packEntry(id, record)).pexpire(key, this.#keptMs).exec();
+            if ((await memberOf(redis, teamId, id)) === undefined) await redis.zadd(key, 0, packEntry(id, record));
           }),
         ),
       );
@@ -162,11 +161,8 @@ export class RedisAuditLog implements AuditLog {
   }
 
   async #list(entries: readonly AuditEntry[]): Promise<undefined> {
-    await this.#link.ask(({ redis }) => {
-      const both = redis.multi();
-      for (const { id, teamId = NO_TEAM } of entries) both.zadd(AUDIT_KEY, 0, id + teamId);
-      return both.pexpire(AUDIT_KEY, this.#keptMs).exec();
-    });
+    if (entries.length === 0) return undefined;
+    await this.#link.ask(({ redis }) => redis.zadd(AUDIT_KEY, ...entries.flatMap(({ id, teamId = NO_TEAM }) => [0, id + teamId])));
   }
 
   /** Deletes old entries in batches: first from the teams that the oldest list entries refer to, then from the list. */

@@ -95,6 +95,9 @@ export const PLAN_NUMBERS_KEY = 'lingate:{lingate:layout}:plan-numbers';
 /** Hash of the records that gateways keep about themselves, by host and configuration file. */
 export const GATEWAYS_KEY = 'lingate:gateways';
 
+/** The latest time that a gateway has believed, in milliseconds (redis-clock.ts). */
+export const CLOCK_KEY = 'lingate:clock';
+
 /** All audit entries in order of time, as `<id><team>`; the entries themselves are stored with their teams (lua/lists.lua). */
 export const AUDIT_KEY = 'lingate:audit';
 
@@ -102,7 +105,7 @@ export const AUDIT_KEY = 'lingate:audit';
 export const INDEX_KEYS: readonly string[] = [TEAMS_KEY, SEARCHED_KEY, DUE_KEY];
 
 /** Keys that an empty store may contain. */
-export const LEFT_BY_GATEWAYS: readonly string[] = [LAYOUT_KEY, PLAN_NUMBERS_KEY, GATEWAYS_KEY, DUE_KEY];
+export const LEFT_BY_GATEWAYS: readonly string[] = [LAYOUT_KEY, PLAN_NUMBERS_KEY, GATEWAYS_KEY, CLOCK_KEY, DUE_KEY];
 
 const LISTS: readonly string[] = [ERASURES_KEY, ONLY_USAGE_KEY, AUDIT_KEY, EVENTS_KEY, TRIES_KEY];
 /** Keys that belong to no team. */

@@ -2,7 +2,6 @@
 import type { KeyOwner } from '../../domain/api-key.ts';
 import { answering, StoreError, storeErrorOf } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { Clock } from '../../ports/clock.ts';
 import type { KeyDirectory } from '../../ports/key-directory.ts';
 import type { Log } from '../../ports/log.ts';
 import { listEvents } from './event-codec.ts';
@@ -16,7 +15,8 @@ import { Masters } from './masters.ts';
 import { isDemoted } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { digestKey } from './redis-keys.ts';
-import { nodesOf, serverTime, StoreTime } from './store-round.ts';
+import type { ServerClocks } from './server-clocks.ts';
+import { nodesOf, serverTime } from './store-round.ts';
 import type { StoreRoundOptions } from './store-round.ts';
 
 export interface RedisLinkOptions {
@@ -24,7 +24,7 @@ export interface RedisLinkOptions {
   /** The URL without credentials, for messages. */
   readonly shown: string;
   readonly commandTimeoutMs: number;
-  readonly clock: Clock | undefined;
+  readonly clocks: ServerClocks;
   readonly log: Log;
   readonly run: RunFunction;
   /** Whether operations store events, which must be listed for the sender. */
@@ -60,7 +60,7 @@ export class RedisLink {
     this.redis = options.redis;
     this.shown = options.shown;
     this.run = options.run;
-    const time = new StoreTime(options.clock);
+    const time = options.clocks;
     options.redis.on('close', () => time.forget());
     options.redis.on('error', (error: unknown) => (this.lastCause = causeOf(error)));
     options.redis.on('ready', () => (this.lastCause = undefined));
@@ -68,9 +68,11 @@ export class RedisLink {
     const causeOfError = (error: unknown): string => this.#cause(error);
     const { redis, shown, log, onRestored } = options;
     this.masters =
-      onRestored === undefined ? undefined : new Masters({ redis, run: this.run, nodeOf, causeOf: causeOfError, shown, log, onRestored });
-    const { commandTimeoutMs: timeoutMs, clock } = options;
-    this.#round = { run: this.run, time, nodeOf, timeoutMs, clock, causeOf: causeOfError };
+      onRestored === undefined
+        ? undefined
+        : new Masters({ redis, run: this.run, nodeOf, causeOf: causeOfError, clocks: time, shown, log, onRestored });
+    const { commandTimeoutMs: timeoutMs } = options;
+    this.#round = { run: this.run, time, nodeOf, timeoutMs, causeOf: causeOfError };
     this.ledger = new LedgerTurns({
       ...this.#round,
       clustered: 'slots' in options.redis,
@@ -104,14 +106,15 @@ export class RedisLink {
     }
   }
 
-  /** By the servers' clocks, or the one that tests control. */
+  /** The store's time that is believed: by a server's clock, or the one that tests control. */
   async now(): Promise<number> {
-    return this.#options.clock?.nowMs() ?? this.ask(({ redis }) => serverTime(redis));
+    const { clocks } = this.#options;
+    return clocks.isGiven ? clocks.now()! : clocks.now(await this.ask(({ redis }) => serverTime(redis)))!;
   }
 
-  /** The clock's time as functions take it; '' for the server's clock. */
+  /** For functions without a deadline: the time that is believed, instead of which a server's own is taken if it agrees. */
   get clockWord(): string {
-    return String(this.#options.clock?.nowMs() ?? '');
+    return String(this.#options.clocks.now() ?? '');
   }
 
   /** Waits for calls in flight; starts no new ones. */

@@ -3,12 +3,12 @@ import { RULES_FOLLOWED_MS } from '../../domain/event-rules.ts';
 import type { EventRules } from '../../domain/event-rules.ts';
 import { answering } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { Clock } from '../../ports/clock.ts';
 import type { DueEvent, KeptEvent, Outbox } from '../../ports/outbox.ts';
 import { listEvents, memberOf, readEvent } from './event-codec.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { EVENTS_KEY, outboxKey, SENDER_KEY, TRIES_KEY } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
+import type { ServerClocks } from './server-clocks.ts';
 import { serverTime } from './store-round.ts';
 import type { TeamIndex } from './team-index.ts';
 
@@ -112,9 +112,9 @@ export class RedisOutbox implements Outbox {
 }
 
 /** The rules of the gateway that sends events from this store, or did so within a day. */
-export async function rulesInForce(redis: RedisConnection, clock: Clock | undefined): Promise<EventRules | undefined> {
+export async function rulesInForce(redis: RedisConnection, clocks: ServerClocks): Promise<EventRules | undefined> {
   const [, untilMs, json] = /^\S+ (\d+) (.*)$/s.exec((await redis.get(SENDER_KEY)) ?? '') ?? [];
   if (json === undefined) return undefined;
-  const nowMs = clock?.nowMs() ?? (await serverTime(redis));
+  const nowMs = clocks.now() ?? (await serverTime(redis));
   return Number(untilMs) > nowMs - RULES_FOLLOWED_MS ? (JSON.parse(json) as EventRules) : undefined;
 }

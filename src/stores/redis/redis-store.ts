@@ -11,6 +11,7 @@ import { checkLayout } from './layout-version.ts';
 import { causeOf, isNoMaster, within } from './failure-cause.ts';
 import { mastersOf, redisConnection } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
+import { beginClocks, RedisClock } from './redis-clock.ts';
 import { RedisAuditLog } from './redis-audit-log.ts';
 import { redisGatewayRecords } from './redis-gateway-records.ts';
 import { RedisGlossaryStore } from './redis-glossary-store.ts';
@@ -24,6 +25,8 @@ import { RedisUsageHistory } from './redis-usage-history.ts';
 import { Replication } from './replication.ts';
 import { parseRedisUrl } from './redis-url.ts';
 import type { RedisTarget } from './redis-url.ts';
+import { ServerClocks } from './server-clocks.ts';
+import type { SimulatedServers } from './server-clocks.ts';
 import { checkServer } from './server-checks.ts';
 import { writeProbe } from './write-probe.ts';
 
@@ -33,7 +36,9 @@ export interface RedisStoreOptions {
   /** How long one operation may take before it counts as unavailable. */
   readonly commandTimeoutMs?: number | undefined;
   /** Used instead of the servers' clocks by tests that control time. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
+  /** Stands for the clocks of the servers in tests, and is judged like them. */
+  readonly servers?: SimulatedServers | undefined;
   /** How many days usage and audit entries are kept. */
   readonly historyDays?: number | undefined;
   /** How often this process tends idle teams; `undefined` unless it is a gateway. */
@@ -54,9 +59,11 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   const commandTimeoutMs = options.commandTimeoutMs ?? COMMAND_TIMEOUT_MS;
   const redis = redisConnection(target, commandTimeoutMs);
   const functions = new RedisFunctions(redis);
+  const { clock, servers } = options;
+  const clocks = new ServerClocks({ clock, servers });
   let events: EventRules | undefined;
   try {
-    events = await within(connect(redis, functions, target, options), OPEN_TIMEOUT_MS);
+    events = await within(connect(redis, functions, target, options, clocks), OPEN_TIMEOUT_MS);
   } catch (error) {
     redis.disconnect();
     throw error instanceof StoreError ? error : unreachable(target, causeOf(error));
@@ -65,7 +72,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
     redis,
     shown: target.shown,
     commandTimeoutMs,
-    clock: options.clock,
+    clocks,
     log: options.log,
     onRestored: options.onRestored ?? (() => undefined),
     run: functions.run,
@@ -73,10 +80,10 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   });
   // A replica or a full server is opened too, because it can still be read.
   await link.settleMasters();
-  const { historyDays = HISTORY_DAYS, tendEveryMs: everyMs, clock, log } = options;
+  const { historyDays = HISTORY_DAYS, tendEveryMs: everyMs, log } = options;
   const audit = new RedisAuditLog({ link, keptMs: historyDays * DAY_MS, prunes: everyMs !== undefined });
   const idempotency = new RedisIdempotency(link);
-  const teams = new RedisTeamRegistry(link, new Replication(link, target, commandTimeoutMs), audit, idempotency, historyDays, clock);
+  const teams = new RedisTeamRegistry(link, new Replication(link, target, commandTimeoutMs), audit, idempotency, historyDays);
   const tending = { link, index: teams.index, erasure: teams.erasure, idempotency, log, keptDays: historyDays };
   const janitor = everyMs === undefined ? undefined : new RedisJanitor({ ...tending, everyMs });
   const bulk = new BulkConnection(() => redisConnection(target, commandTimeoutMs));
@@ -90,6 +97,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
     audit,
     idempotency,
     outbox: new RedisOutbox({ link, index: teams.index, rules: events ?? NO_THRESHOLDS }),
+    ...(clock === undefined ? { clock: new RedisClock(link, clocks, servers) } : {}),
     ping: writeProbe(link),
     close: async () => {
       audit.close();
@@ -104,7 +112,8 @@ async function connect(
   redis: RedisConnection,
   functions: RedisFunctions,
   target: RedisTarget,
-  { log, creation = {}, clock, events }: RedisStoreOptions,
+  { log, creation = {}, clock, servers, events }: RedisStoreOptions,
+  clocks: ServerClocks,
 ): Promise<EventRules | undefined> {
   let last: unknown;
   let listen = (_error: unknown) => {};
@@ -126,7 +135,8 @@ async function connect(
   }
   await Promise.all(mastersOf(redis).map((node) => checkServer(node, target.shown, log)));
   await checkLayout(redis, target.shown, creation);
-  const rules = events ?? (await rulesInForce(redis, clock));
+  if (clock === undefined) await beginClocks(redis, clocks, servers);
+  const rules = events ?? (await rulesInForce(redis, clocks));
   functions.keepEvents(rules);
   await loadFunctions(functions, target.shown);
   return rules;

@@ -3,7 +3,6 @@
 import type { Audited } from '../../domain/audit-entry.ts';
 import { answered, answering } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { Clock } from '../../ports/clock.ts';
 import type { TeamDeletion } from '../../ports/team-registry.ts';
 import type { FunctionAnswer, FunctionCall } from './function-caller.ts';
 import { readOwner, scanned } from './keyspace.ts';
@@ -32,8 +31,6 @@ interface Parts {
   readonly audit: RedisAuditLog;
   readonly requests: RedisIdempotency;
   readonly keptDays: number;
-  /** For the time of the announcement, which other processes read; by default this machine's. */
-  readonly clock: Clock | undefined;
 }
 
 export class RedisTeamErasure {
@@ -51,7 +48,7 @@ export class RedisTeamErasure {
   async #delete(teamId: string, { keepUsage }: TeamDeletion, by?: Audited): Promise<boolean> {
     const audit = await this.#parts.audit.begin(teamId, by, { before: {}, after: {} });
     // Announced first, so that any gateway that finds the deletion unfinished completes it.
-    const announced = await this.#note(ERASURES_KEY, teamId, this.#nowMs());
+    const announced = await this.#note(ERASURES_KEY, teamId, await this.#parts.link.now());
     const begun = await this.#run('delete_team', teamId, [keepUsage ? '1' : '', ...audit]);
     if (begun.word === 'none' && announced === 'added') {
       await this.#parts.link.ask(({ redis }) => redis.zrem(ERASURES_KEY, teamId));
@@ -88,7 +85,8 @@ export class RedisTeamErasure {
         const [teamId, atMs] = [teams[i]!, Number(teams[i + 1])];
         const isTeam = await this.#parts.link.ask(({ redis }) => redis.hexists(teamKeys(teamId).team, 'b'));
         if (isTeam === 0) await answering(() => this.#finish(teamId));
-        else if (this.#nowMs() - atMs > BEGUN_WITHIN_MS) await this.#parts.link.ask(({ redis }) => redis.zrem(ERASURES_KEY, teamId));
+        else if ((await this.#parts.link.now()) - atMs > BEGUN_WITHIN_MS)
+          await this.#parts.link.ask(({ redis }) => redis.zrem(ERASURES_KEY, teamId));
       }
     });
   }
@@ -153,10 +151,6 @@ export class RedisTeamErasure {
   async #note(list: string, teamId: string, score: number): Promise<string> {
     const reply = await this.#parts.link.ask(({ run }) => run('note_team', { keys: [list], args: [teamId, String(score)] }));
     return String((reply as readonly unknown[])[1]);
-  }
-
-  #nowMs(): number {
-    return this.#parts.clock?.nowMs() ?? Date.now();
   }
 
   #run(name: FunctionCall['name'], teamId: string, args: readonly string[]): Promise<FunctionAnswer> {

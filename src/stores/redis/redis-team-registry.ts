@@ -6,7 +6,6 @@ import { hasLimits } from '../../domain/key-limits.ts';
 import { CHANGE_REMEMBERED_MS } from '../../domain/reservation.ts';
 import { answered, answering } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { Clock } from '../../ports/clock.ts';
 import type {
   FoundKey,
   KeyChange,
@@ -58,19 +57,12 @@ export class RedisTeamRegistry implements TeamRegistry {
   readonly erasure: RedisTeamErasure;
 
   /** `clock` is used instead of the servers' clocks by tests that control time. */
-  constructor(
-    link: RedisLink,
-    replication: Replication,
-    audit: RedisAuditLog,
-    requests: RedisIdempotency,
-    keptDays: number,
-    clock: Clock | undefined,
-  ) {
+  constructor(link: RedisLink, replication: Replication, audit: RedisAuditLog, requests: RedisIdempotency, keptDays: number) {
     this.#link = link;
     this.#replication = replication;
     this.#audit = audit;
     this.index = new TeamIndex(link, (ids) => this.#findTeams(ids));
-    this.erasure = new RedisTeamErasure({ link, index: this.index, audit, requests, keptDays, clock });
+    this.erasure = new RedisTeamErasure({ link, index: this.index, audit, requests, keptDays });
   }
 
   createTeam(team: NewTeam, by?: Audited): Promise<Team | StoreUnavailable> {

@@ -38,8 +38,6 @@ import { packHead, packSlots, packRequest } from './team-raw.ts';
 const SCAN_PIECE = 500;
 /** Request ids and related keys are kept this much longer than necessary, because the copy is compared before it is used. */
 const SPARE_MS = 86_400_000;
-/** The expiry of data that is usually pruned or closed before. */
-const KEPT_MS = 400 * 86_400_000;
 
 /** Rejects with a `StoreError` if the store is not empty or is in use, or if it is half-written and `restart` is not set. */
 export async function openRedisWriter(url: string, restart: boolean): Promise<RedisWriter> {
@@ -132,14 +130,8 @@ export class RedisWriter implements StoreWriter {
       case 'audit': {
         const { id, teamId = NO_TEAM } = record;
         const { audit } = teamKeys(teamId);
-        await together(this.#redis, [
-          ['ZADD', audit, '0', packEntry(id, record.record)],
-          ['PEXPIRE', audit, String(KEPT_MS)],
-        ]);
-        await together(this.#redis, [
-          ['ZADD', AUDIT_KEY, '0', id + teamId],
-          ['PEXPIRE', AUDIT_KEY, String(KEPT_MS)],
-        ]);
+        await this.#redis.zadd(audit, 0, packEntry(id, record.record));
+        await this.#redis.zadd(AUDIT_KEY, 0, id + teamId);
         return;
       }
       case 'event':
@@ -214,7 +206,7 @@ function historyCommands({ team, period, keys, days, dayDone, periods, toldPerce
     const rest = ['plan', plan, 'currency', limits.currency, 'open', String(held), 'over', String(over)];
     const lastPercent = toldPercents.find(({ number }) => number === one.number)?.percent ?? 0;
     if (lastPercent > 0) rest.push('told', String(lastPercent));
-    commands.push(['HSET', use, ...bounds, ...rest, 'p', packPlan(limits)], ['PEXPIRE', use, String(KEPT_MS)]);
+    commands.push(['HSET', use, ...bounds, ...rest, 'p', packPlan(limits)]);
   }
   return commands;
 }

@@ -1,23 +1,21 @@
 // A single call of a function, with a deadline on its server's clock, which each reply updates.
-import type { Clock } from '../../ports/clock.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { within } from './failure-cause.ts';
 import type { FunctionArguments, FunctionName, RunFunction } from './functions.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { teamSlot } from './redis-keys.ts';
+import type { ServerClocks } from './server-clocks.ts';
 
 export interface StoreRoundOptions {
   readonly run: RunFunction;
-  readonly time: StoreTime;
+  readonly time: ServerClocks;
   /** The server that holds a team. */
   readonly nodeOf: (teamId: string) => string;
   readonly timeoutMs: number;
-  /** Used instead of the servers' clocks. */
-  readonly clock: Clock | undefined;
   readonly causeOf: (error: unknown) => string;
 }
 
-/** Keys and arguments contain the clock's time (if there is one) and the deadline, which is `StoreTime.at` of `untilMs`. */
+/** The arguments contain the time (`ServerClocks.clockOf`) and the deadline, which is `ServerClocks.at` of `untilMs`. */
 export interface StoreRound extends FunctionArguments {
   readonly name: FunctionName;
   /** A team of the call; if there are several, they are on the same server. */
@@ -43,6 +41,7 @@ const MOVED: StoreUnavailable = { kind: 'unavailable', cause: 'moved' };
 export function runRound(options: StoreRoundOptions, round: StoreRound): Promise<RoundReply | StoreUnavailable> {
   const { run, time, nodeOf, causeOf } = options;
   const { name, teamId, node, untilMs, first } = round;
+  const correctionMs = time.correctionOf(node);
   const sentAtMs = performance.now();
   const running = run(name, round);
   // ioredis's own timeout bounds the first round; later rounds have what is left of the time.
@@ -52,7 +51,7 @@ export function runRound(options: StoreRoundOptions, round: StoreRound): Promise
       if (nodeOf(teamId) !== node) return MOVED;
       // The ledger's replies are bytes, those of other functions lists; both begin with the store's time.
       const nowMs = Buffer.isBuffer(reply) ? reply.readDoubleBE(0) : Number((reply as readonly unknown[])[0]);
-      time.learn(node, sentAtMs, performance.now(), nowMs);
+      time.learn(node, sentAtMs, performance.now(), nowMs - correctionMs);
       return { kind: 'reply', value: reply } as const;
     })
     .catch((error: unknown) => ({ kind: 'unavailable', cause: causeOf(error) }));
@@ -62,44 +61,6 @@ export function runRound(options: StoreRoundOptions, round: StoreRound): Promise
 export function nodesOf(redis: RedisConnection): (teamId: string) => string {
   if (!('slots' in redis)) return () => '';
   return (teamId) => redis.slots[teamSlot(teamId)]?.[0] ?? '';
-}
-
-/**
- * The offset of each node's clock from the local monotonic clock. A reply's time was read between sending and receiving, which
- * bounds the offset. The lowest possible offset is used, so that deadlines are early rather than late: a function must not be
- * executed after its caller has given up.
- */
-export class StoreTime {
-  readonly #clock: Clock | undefined;
-  readonly #offsets = new Map<string, number>();
-
-  /** `clock` is used instead of the servers' clocks. */
-  constructor(clock?: Clock) {
-    this.#clock = clock;
-  }
-
-  /** `nowMs` is the store's time, the others are local. */
-  learn(node: string, sentAtMs: number, receivedAtMs: number, nowMs: number): void {
-    const lowest = nowMs - receivedAtMs;
-    // The store's time is rounded down to milliseconds.
-    const highest = nowMs + 1 - sentAtMs;
-    const offset = this.#offsets.get(node);
-    if (offset === undefined || offset < lowest || offset > highest) this.#offsets.set(node, lowest);
-  }
-
-  /**
-   * The store's time at a local time. 0 as long as the node's clock is unknown: a function with that deadline has no effect, and
-   * its reply brings the time.
-   */
-  at(node: string, localMs: number): number {
-    const offset = this.#clock === undefined ? this.#offsets.get(node) : this.#clock.nowMs() - performance.now();
-    return offset === undefined ? 0 : Math.floor(localMs + offset);
-  }
-
-  /** A new connection may lead to another server with a different clock. */
-  forget(): void {
-    this.#offsets.clear();
-  }
 }
 
 /** A server's own time in milliseconds; in a cluster, that of any server. */

@@ -1,9 +1,11 @@
 // The formats of a team's data that Lua functions and the driver share; lua/layout.lua has the rest.
+import { FOLLOWED_STEP_MS } from '../../domain/clock-judge.ts';
 import { RATE_WINDOW_MS, REMEMBER_MS } from '../../domain/reservation.ts';
 import { LIMIT_NUMBERS } from '../../domain/plan.ts';
 import type { LimitNumber, TeamLimits } from '../../domain/plan.ts';
 import { dayOf } from '../../domain/period.ts';
 import type { KeyRecord } from '../../ports/team-registry.ts';
+import { CORRECTED } from './server-clocks.ts';
 import { recordFormat } from './record-format.ts';
 
 const NUMBERS = Object.fromEntries(LIMIT_NUMBERS.map((name) => [name, 'd'])) as Record<LimitNumber, 'd'>;
@@ -14,7 +16,8 @@ const PLAN_NUMBERS = LIMIT_NUMBERS.map((name) => `'${name.replace(/[A-Z]/g, '_$&
 
 /** Constants put at the start of every function. */
 export const CONSTANTS = [
-  `local RATE_WINDOW_MS, REMEMBER_MS = ${RATE_WINDOW_MS}, ${REMEMBER_MS}`,
+  `local RATE_WINDOW_MS, REMEMBER_MS, FOLLOWED_STEP_MS = ${RATE_WINDOW_MS}, ${REMEMBER_MS}, ${FOLLOWED_STEP_MS}`,
+  `local CORRECTED = ${CORRECTED}`,
   `local PLAN, PLAN_BYTES = '>B${'d'.repeat(LIMIT_NUMBERS.length)}', ${PLAN.bytes}`,
   `local PLAN_NUMBERS = { ${PLAN_NUMBERS.join(', ')} }`,
 ].join('\n');

@@ -213,6 +213,16 @@ CREATE INDEX requests_by_end ON requests (until_ms);
 CREATE INDEX requests_by_team ON requests (team_id);
 `;
 
+/** The latest time that a process has believed (domain/judged-clock.ts), and when that was on the machine's monotonic clock. */
+const CLOCK = `
+CREATE TABLE clock (
+  no INTEGER PRIMARY KEY CHECK (no = 1),
+  latest_ms INTEGER NOT NULL,
+  boot TEXT NOT NULL,
+  monotonic_ms INTEGER NOT NULL
+) STRICT;
+`;
+
 /** SQL, or a function for what SQL alone cannot do. */
 export type SchemaStep = string | ((database: DatabaseSync) => void);
 
@@ -230,6 +240,7 @@ export const MIGRATIONS: readonly SchemaStep[] = [
   KEY_LIMITS,
   EVENT_SERIALS,
   REQUESTS,
+  CLOCK,
 ];
 
 /** The version of this schema. */

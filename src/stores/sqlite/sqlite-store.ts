@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { DAY_MS, HISTORY_DAYS } from '../../domain/period.ts';
 import { NO_THRESHOLDS } from '../../domain/event-rules.ts';
 import type { EventRules } from '../../domain/event-rules.ts';
+import { JudgedClock } from '../../domain/judged-clock.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Log } from '../../ports/log.ts';
@@ -21,6 +22,7 @@ import { Periods } from './periods.ts';
 import { RegistryWork } from './registry-work.ts';
 import { RequestIds } from './request-ids.ts';
 import { SqliteAuditLog } from './sqlite-audit-log.ts';
+import { compareAtOpen, SqliteClock } from './sqlite-clock.ts';
 import { SqliteEvents } from './sqlite-events.ts';
 import { SqliteGlossaryStore } from './sqlite-glossary-store.ts';
 import { SqliteIdempotency } from './sqlite-idempotency.ts';
@@ -37,7 +39,7 @@ export interface SqliteStoreOptions {
   /** A file, created with its directory if missing; `:memory:` persists nothing. */
   readonly path: string;
   readonly log: Log;
-  /** The wall clock of this machine, which is the store's clock. */
+  /** The clock of this machine, which is the store's; judged by the file as well if it is a `JudgedClock`. */
   readonly clock: Clock;
   /** `full` survives a power cut; with `normal`, a power cut may undo the last commits, but never damages the file. */
   readonly durability?: Durability | undefined;
@@ -56,6 +58,7 @@ const BUSY_TIMEOUT_MS = 500;
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { path, log, clock, durability = 'full', busyTimeoutMs = BUSY_TIMEOUT_MS, creation = {}, historyDays = HISTORY_DAYS } = options;
   const database = await openDatabase(path, durability, { ...creation, onMigrated: logMigration(log, creation) });
+  compareAtOpen(database, clock);
   const file = new DatabaseFile(path);
   const accounts = new Accounts(database);
   const group = new GroupCommit({ database, path, clock, log, busyTimeoutMs, behind: accounts });
@@ -86,6 +89,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     gateways: sqliteGatewayRecords(parts),
     idempotency,
     outbox: new SqliteOutbox(parts, rules ?? NO_THRESHOLDS),
+    ...(clock instanceof JudgedClock ? { clock: new SqliteClock(parts, clock) } : {}),
     ping: () => ping(parts, file),
     close() {
       janitor.close();

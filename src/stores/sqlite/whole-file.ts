@@ -11,7 +11,7 @@ import { SqliteWriter } from './sqlite-writer.ts';
 import { asStoreFault, storeName } from './store-fault.ts';
 
 /** Tables that gateways write about themselves: a file with rows only in these counts as empty. */
-const WRITTEN_BY_GATEWAYS: readonly string[] = ['gateways', 'outbox_lease'];
+const WRITTEN_BY_GATEWAYS: readonly string[] = ['gateways', 'outbox_lease', 'clock'];
 
 /** The tables that a copy includes, and those that gateways write about themselves. Rows of others are never silently left behind. */
 export const COPIED_TABLES: ReadonlySet<string> = new Set([

@@ -2,11 +2,14 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { ulid } from 'ulid';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
+import { openConfiguredStore } from '../../../src/app/configured-store.ts';
+import { loadConfig } from '../../../src/config/load.ts';
 import { ONLY_ENGINE } from '../../../src/domain/engine-routing.ts';
 import { NO_THRESHOLDS } from '../../../src/domain/event-rules.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
@@ -168,6 +171,24 @@ describe('the alerts', () => {
     await scene.pass(MINUTES, [], translate);
     small.always(status(500));
     await scene.pass(MINUTES, alert('LingateEngineFailing', { engine: 'small' }), translate);
+    expect(await scene.judge()).toBe('');
+  });
+
+  test('a machine that comes back with another time, until an operator vouches for its clock', async () => {
+    const store = `sqlite:${folder}/clock.db`;
+    await (await openBeside(store)).close();
+    const file = new DatabaseSync(`${folder}/clock.db`);
+    file.prepare("INSERT OR REPLACE INTO clock VALUES (1, ?, 'another boot', 0)").run(Date.now() - 61 * DAY_MS);
+    file.close();
+    const scene = await Scene.open({}, store);
+    const team = await scene.gateway.team();
+    const served = async (): Promise<void> => expect(await scene.translate(team)).toBe(200);
+    await scene.pass(MINUTES, alert('LingateClockNotBelieved'), served);
+    const opened = await openConfiguredStore(loadConfig({ file: undefined, env: {}, flags: { store } }));
+    expect(await opened.store.clock!.accept()).toMatchObject({ kind: 'accepted' });
+    await opened.close();
+    await scene.until(/^lingate_clock_step_seconds 0$/m);
+    await scene.pass(MINUTES, [], served);
     expect(await scene.judge()).toBe('');
   });
 

@@ -1,5 +1,6 @@
 // The table of planted bugs: each must be caught by every test run that it names.
 import { CHAIN_MUTATIONS } from './chain-mutations.ts';
+import { CLOCK_MUTATIONS } from './clock-mutations.ts';
 import { CONSOLE_MUTATIONS } from './console-mutations.ts';
 import { ENGINE_MUTATIONS } from './engine-mutations.ts';
 import { ERASURE_MUTATIONS } from './erasure-mutations.ts';
@@ -40,4 +41,5 @@ export const MUTATIONS: readonly Mutation[] = [
   ...OUTAGE_MUTATIONS,
   ...FILE_MUTATIONS,
   ...UPKEEP_MUTATIONS,
+  ...CLOCK_MUTATIONS,
 ];

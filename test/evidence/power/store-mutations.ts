@@ -35,7 +35,7 @@ const DRIVER: readonly Mutation[] = [
     SIMULATED,
   ),
   inRedis('a deadline that never comes', 'ledger-turns.ts', 'time.at(node, untilMs)', 'time.at(node, untilMs + 60_000)', SIMULATED),
-  inRedis("the gateway's clock instead of the store's", 'ledger-turns.ts', 'offer, clock?.nowMs(),', 'offer, Date.now(),', SIMULATED),
+  inRedis("the gateway's clock instead of the store's", 'ledger-turns.ts', 'offer, time.clockOf(node),', 'offer, Date.now(),', SIMULATED),
   inRedis('answers of one turn go to the wrong askers', 'ledger-turns.ts', 'answers[next++]!', 'answers.at(-1 - next++)!', SIMULATED),
   inRedis('late a second time is tried for ever', 'rounds.ts', "(because === 'late' && late) || ", '', {
     file: 'test/unit/stores/redis/rounds.test.ts',
@@ -231,7 +231,13 @@ const LUA: readonly Mutation[] = (
     ],
     ['a short lease is not listed', 'admit.lua', 'if lease <= LOOK_MS then', 'if false then', contract('Redis', 'settlement')],
     ['a check takes a place', 'admit.lua', 'if is_check then', 'if false then', contract('Redis', CHECKS)],
-    ['run although it is late', 'ledger.lua', 'if now > deadline then', 'if false then', failures('runs nothing of what it was sent')],
+    [
+      'run although it is late',
+      'ledger.lua',
+      'if is_late(now, deadline) then',
+      'if false then',
+      failures('runs nothing of what it was sent'),
+    ],
     ['a full server is made to admit', '../functions.ts', 'ledger: {},', 'ledger: { onFull: true },', failures('admits nothing')],
     [
       'a full server settles nothing',

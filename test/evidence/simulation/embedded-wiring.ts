@@ -140,6 +140,10 @@ export class EmbeddedWiring implements SimulatedStore {
     throw new Error('the embedded store has the clock of its machine');
   }
 
+  setWrong(): void {
+    throw new Error('the embedded store has the clock of its machine');
+  }
+
   noise(): void {
     throw new Error('the embedded store has no network');
   }

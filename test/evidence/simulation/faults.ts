@@ -2,6 +2,9 @@
 import type { Random } from './random.ts';
 import type { Wiring } from './scenario.ts';
 
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
 export type Fault = { readonly atMs: number } & (
   | NoiseFault
   /** Killed; another one takes its place after a while. */
@@ -17,6 +20,8 @@ export type Fault = { readonly atMs: number } & (
   /** A replica takes over: without the last writes, and with a clock of its own. */
   | { readonly kind: 'store_failover'; readonly downMs: number; readonly lostMs: number; readonly clockByMs: number }
   | { readonly kind: 'store_clock'; readonly byMs: number }
+  /** The store's clock is wrong by hours to years for some seconds. */
+  | { readonly kind: 'store_clock_wrong'; readonly byMs: number; readonly forMs: number }
 );
 
 /** For a while messages to and from the store are lost, duplicated, late or refused; each with its probability. */
@@ -67,6 +72,11 @@ const ON_A_NETWORK: readonly Draw[] = [
     clockByMs: random.pick([0, 0, -3000, -40, 40, 3000]),
   }),
   (random) => ({ kind: 'store_clock', byMs: random.pick([-2000, -10, 10, 2000]) }),
+  (random) => ({
+    kind: 'store_clock_wrong',
+    byMs: random.pick([-1, 1]) * random.pick([2 * HOUR_MS, 35 * DAY_MS, 500 * DAY_MS, 3653 * DAY_MS]),
+    forMs: random.int(20, 5000),
+  }),
 ];
 
 /** Later than the longest loss in a failover, so that the teams are never lost. */

@@ -94,6 +94,10 @@ export class Mishaps {
       case 'store_clock':
         history.excuse("the store's clock jumped");
         return this.#store.setClock(fault.byMs);
+      case 'store_clock_wrong':
+        this.#store.setWrong(fault.byMs);
+        time.after(time.world, fault.forMs, () => this.#store.setWrong(0));
+        return undefined;
     }
   }
 

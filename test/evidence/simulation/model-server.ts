@@ -1,4 +1,6 @@
 // A Redis server as the gateways' driver sees it: speaks the functions' protocol, keeps its accounts in the reference model.
+import { FOLLOWED_STEP_MS } from '../../../src/domain/clock-judge.ts';
+import { CORRECTED, SERVERS_OWN } from '../../../src/stores/redis/server-clocks.ts';
 import type { Admission, Resolution } from '../../../src/ports/ledger.ts';
 import type { PluginStore } from '../../../src/ports/plugin.ts';
 import type { ReferenceAccount } from '../../../config/examples/reference-store.ts';
@@ -31,6 +33,8 @@ export class ModelServer {
   /** Increases with every start: a connection to an earlier one is broken. */
   generation = 1;
   up = true;
+  /** How far its clock is wrong, which gateways must notice; all else here goes by the right time. */
+  wrongByMs = 0;
   readonly #world: World;
   readonly #clock = { ms: 0, nowMs: () => this.#clock.ms };
   #data: ReferenceData = emptyData();
@@ -95,8 +99,8 @@ export class ModelServer {
     }
     if (!LEDGER_FUNCTIONS.includes(message.name)) throw new Error(`function ${message.name} is not simulated`);
     const { clockMs, deadlineMs, groups } = readLedgerCall(message.keys, message.args[0] as Buffer);
-    const nowMs = clockMs < 0 ? this.storeMs : clockMs;
-    const late = nowMs > deadlineMs;
+    const nowMs = clockMs >= 0 ? clockMs : this.storeMs + this.wrongByMs + (clockMs === SERVERS_OWN ? 0 : CORRECTED - clockMs);
+    const late = nowMs > deadlineMs || deadlineMs - nowMs > FOLLOWED_STEP_MS;
     return writeReply(
       nowMs,
       groups.flatMap((group) => (late ? group.operations.map(() => TOO_LATE) : this.#work(group, nowMs, givenUpAtMs))),

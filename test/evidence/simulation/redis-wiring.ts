@@ -3,6 +3,7 @@ import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { UsageHistory } from '../../../src/ports/usage-history.ts';
 import type { RedisConnection } from '../../../src/stores/redis/redis-connection.ts';
 import { RedisFunctions } from '../../../src/stores/redis/functions.ts';
+import { ServerClocks } from '../../../src/stores/redis/server-clocks.ts';
 import { keyDirectory, RedisLink } from '../../../src/stores/redis/redis-link.ts';
 import { Connection } from './connection.ts';
 import type { NoiseFault } from './faults.ts';
@@ -36,12 +37,15 @@ export class RedisWiring implements SimulatedStore {
     connection.noise = this.#noise;
     this.#connections.add(connection);
     const redis = connection as unknown as RedisConnection;
+    const clocks = new ServerClocks();
+    // What a gateway reads from the store when it opens it.
+    clocks.begin(this.#server.storeMs);
     const link = new RedisLink({
       redis,
       run: new RedisFunctions(redis).run,
       shown: 'simulated',
       commandTimeoutMs: COMMAND_TIMEOUT_MS,
-      clock: undefined,
+      clocks,
       log: SILENT,
     });
     return {
@@ -78,6 +82,10 @@ export class RedisWiring implements SimulatedStore {
 
   setClock(byMs: number): void {
     this.#server.setClock(byMs);
+  }
+
+  setWrong(byMs: number): void {
+    this.#server.wrongByMs = byMs;
   }
 
   noise(noise: NoiseFault | undefined): void {

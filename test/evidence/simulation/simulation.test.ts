@@ -26,7 +26,7 @@ const OUTCOMES =
 /** Refusals due to keys' own limits. */
 const OF_KEYS = ['disabled', 'expired', 'address_wanted', 'address_refused', 'rate_limited', 'quota_exceeded'];
 const FAULTS = `noise gateway_crash gateway_restart gateway_freeze gateway_clock connection_break
-  store_freeze store_restart store_failover store_clock`.split(/\s+/);
+  store_freeze store_restart store_failover store_clock store_clock_wrong`.split(/\s+/);
 
 describe('simulated runs', () => {
   test('one seed gives one run, identical to the byte', async () => {

@@ -80,5 +80,7 @@ export interface SimulatedStore {
   /** Down, and up again with everything but what it did in the last `lostMs`. */
   restart(downMs: number, lostMs: number, clockByMs: number): void;
   setClock(byMs: number): void;
+  /** Its clock, as callers' functions read it, is wrong by this much. */
+  setWrong(byMs: number): void;
   noise(noise: NoiseFault | undefined): void;
 }

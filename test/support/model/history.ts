@@ -13,6 +13,8 @@ export type Step =
   /** Waits until just before, at, or just after the next moment at which something changes automatically. */
   | { readonly step: 'wait_until'; readonly moment: Moment; readonly offsetMs: number }
   | { readonly step: 'clock_back'; readonly ms: number }
+  /** The machine's clock, or the servers', is wrong by this much, until it is right again (0) or nine minutes have passed. */
+  | { readonly step: 'wrong_clock'; readonly offByMs: number }
   | { readonly step: 'create_key'; readonly team: number }
   | { readonly step: 'revoke_key'; readonly team: number; readonly key: number }
   /** `expiresInMs` counts from this step. */
@@ -90,7 +92,7 @@ export interface History {
 export function commandsIn({ steps }: History): number {
   return steps.reduce((sum, one) => {
     if (one.step === 'turn') return sum + one.operations.length;
-    return ['wait', 'wait_until', 'clock_back', 'compare', 'move'].includes(one.step) ? sum : sum + 1;
+    return ['wait', 'wait_until', 'clock_back', 'wrong_clock', 'compare', 'move'].includes(one.step) ? sum : sum + 1;
   }, 0);
 }
 
@@ -194,6 +196,19 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ step: fc.constant('redeliver' as const), nthLast: fc.integer({ min: 0, max: 12 }) }) },
 );
 
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Steps of at most an hour are followed, which `clock_back` and waiting are for. */
+const wrongBy = fc.oneof(
+  { weight: 1, arbitrary: fc.constant(0) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(fc.constantFrom(-1, 1), fc.constantFrom(HOUR_MS + 1, DAY_MS, 35 * DAY_MS, 500 * DAY_MS, 3653 * DAY_MS))
+      .map(([sign, ms]) => sign * ms),
+  },
+);
+
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 20, arbitrary: operation },
   {
@@ -210,6 +225,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('clock_back' as const), ms: fc.constantFrom(1, 400, 1500, 3_600_000) }) },
+  { weight: 3, arbitrary: fc.record({ step: fc.constant('wrong_clock' as const), offByMs: wrongBy }) },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('create_key' as const), team }) },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('revoke_key' as const), team, key }) },
   {

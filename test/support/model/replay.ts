@@ -15,6 +15,7 @@ import type {
 import type { GlossaryRecord } from '../../../src/ports/glossary-store.ts';
 import type { PluginStore } from '../../../src/ports/plugin.ts';
 import type { MovableClock } from '../../../src/testing/movable-clock.ts';
+import type { SteppingClock } from '../stepping-clock.ts';
 import { singleGlossary } from '../../../src/testing/store/dictionaries-under-test.ts';
 import { GENEROUS_QUOTA, freshKey } from '../../../src/testing/store/team-under-test.ts';
 import { Agreement } from './agreement.ts';
@@ -43,15 +44,26 @@ type Delivery =
 /** The starting point of a change that finds no glossary. */
 const NOT_THERE: Pick<GlossaryRecord, 'name' | 'revision' | 'dictionaries'> = { name: 'gone', revision: 1, dictionaries: [] };
 
-/** `model` answers first, and the others must agree. The stores share `clock`. `afterStep` may find more faults. */
+/** A wrong clock is right again when it has been wrong for this long: after ten minutes it would be believed. */
+const WRONG_MS_MAX = 540_000;
+
+/** What the stores' time is. */
+export interface ReplayClocks {
+  /** The time that passes, which is the model's. */
+  readonly clock: MovableClock;
+  /** The clock that the other stores see and judge; without one they see `clock`. */
+  readonly machine?: SteppingClock;
+}
+
+/** `model` answers first, and the others must agree. `afterStep` may find more faults. */
 export async function replay(
   history: History,
-  clock: MovableClock,
+  clocks: ReplayClocks,
   model: Contender,
   others: readonly Contender[],
   afterStep: (agreement: Agreement) => Promise<void> = async () => {},
 ): Promise<void> {
-  await new Replay(clock, new Agreement(clock, model, others)).run(history, afterStep);
+  await new Replay(clocks, new Agreement(clocks.clock, model, others)).run(history, afterStep);
 }
 
 class Replay {
@@ -65,15 +77,19 @@ class Replay {
   readonly #moments = new Moments();
   readonly #charges = new Charges();
   #firstId = '';
+  readonly #machine: SteppingClock | undefined;
+  #wrongSinceMs = 0;
 
-  constructor(clock: MovableClock, agreement: Agreement) {
+  constructor({ clock, machine }: ReplayClocks, agreement: Agreement) {
     this.#clock = clock;
+    this.#machine = machine;
     this.#agreement = agreement;
     this.#model = agreement.model;
   }
 
   async run(history: History, afterStep: (agreement: Agreement) => Promise<void>): Promise<void> {
-    this.#clock.set(history.startMs);
+    this.#setWrong(0);
+    this.#set(history.startMs);
     this.#firstId = this.#cast.teamId(0);
     for (const team of history.teams.keys()) await this.#createTeam(history, team);
     for (const step of history.steps) {
@@ -113,14 +129,16 @@ class Replay {
       case 'turn':
         return this.#deliver(step.operations);
       case 'wait':
-        return this.#clock.step(step.ms);
+        return this.#move(this.#clock.nowMs() + step.ms);
       case 'wait_until': {
         const periodEnds = step.moment === 'period_end' ? await this.#periodEnds() : [];
         const next = this.#moments.next(step.moment, step.offsetMs, this.#clock.nowMs(), periodEnds);
-        return next === undefined ? undefined : this.#clock.set(next);
+        return next === undefined ? undefined : this.#move(next);
       }
       case 'clock_back':
         return this.#stepBack(step.ms);
+      case 'wrong_clock':
+        return this.#setWrong(step.offByMs);
       case 'create_key':
         return this.#createKey(step.team);
       case 'revoke_key': {
@@ -267,7 +285,24 @@ class Replay {
     await this.#compare();
     const [fromMs, nowMs] = [this.#clock.nowMs() - ms, this.#clock.nowMs()];
     for (const requestId of this.#moments.forgottenBetween(fromMs, nowMs)) this.#cast.retire(requestId);
-    this.#clock.set(fromMs);
+    this.#setWrong(0);
+    this.#set(fromMs);
+  }
+
+  #setWrong(offByMs: number): void {
+    if (this.#machine === undefined) return;
+    this.#machine.offByMs = offByMs;
+    this.#wrongSinceMs = this.#clock.nowMs();
+  }
+
+  #move(toMs: number): void {
+    if (toMs - this.#wrongSinceMs >= WRONG_MS_MAX) this.#setWrong(0);
+    this.#set(toMs);
+  }
+
+  #set(nowMs: number): void {
+    this.#clock.set(nowMs);
+    for (const look of this.#machine?.watches ?? []) look();
   }
 
   async #createKey(team: number): Promise<void> {

@@ -8,6 +8,7 @@ import { serve } from '../../../src/cli/commands/serve.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { opsPages } from '../../../src/ops/ops-pages.ts';
+import { WAITING } from '../../../src/ops/readiness.ts';
 
 export const root = fileURLToPath(new URL('../../..', import.meta.url));
 export const read = (name: string): string => readFileSync(join(root, name), 'utf8');
@@ -41,7 +42,7 @@ export const imageConfig = loadConfig({ env: imageEnv });
 /** The paths of the ops listener. */
 export const opsPaths = Object.keys(
   opsPages({
-    ready: () => true,
+    readiness: () => WAITING,
     metrics: { contentType: '', render: () => Promise.resolve('') },
     api: () => expect.unreachable(),
     documents: [],

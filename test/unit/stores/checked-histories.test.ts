@@ -47,7 +47,7 @@ it(
     const sound = fc.asyncProperty(keptHistory(STEPS_MAX), async (drawn) => {
       for (const other of others) await other.open();
       try {
-        await replay(drawn, clock, { name: 'the model', stores: [referenceStore(clock)] }, others, check);
+        await replay(drawn, { clock }, { name: 'the model', stores: [referenceStore(clock)] }, others, check);
       } finally {
         for (const other of others) await other.close();
       }

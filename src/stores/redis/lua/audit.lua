@@ -44,5 +44,4 @@ local function keep_audit(audit, before, after)
   if #audit.old > 0 then
     call('ZREM', audit.key, unpack(audit.old))
   end
-  call('PEXPIRE', audit.key, audit.kept)
 end

@@ -1,5 +1,5 @@
 -- Decodes a call of the ledger: any number of operations for any number of teams in one cluster slot, in one argument of bytes:
--- - `>dd` clock (negative: use the server's) and deadline; then for each team, in the order of KEYS:
+-- - `>dd` clock (-1: the server's; less: that plus `CORRECTED` minus this) and deadline; then for each team, in the order of KEYS:
 -- - `>B` 1 if the bounds of a period follow, `>dddBc0` their start, end, anchor and the period's length; plus 2 if partial
 --   commits follow after the last team;
 -- - `>I2` the number of operations, and for each:

@@ -62,8 +62,8 @@ end
 function functions.ledger()
   local clock, deadline, offers = read_call(ARGV[1] or error('argument 1 is missing'))
   now_past = 1
-  begin(clock < 0 and server_ms() or clock)
-  if now > deadline then
+  begin(clock >= 0 and clock or server_ms() + (clock < -1 and CORRECTED - clock or 0))
+  if is_late(now, deadline) then
     return pack('>d', now) .. string.rep(LATE, op_count)
   end
   local from = 1

@@ -27,10 +27,10 @@ function functions.note_team()
 end
 
 -- Which process sends events, until when, and by which rules events are stored: "<holder> <until> <rules>". KEYS: lease. ARGV:
--- holder, the time or '' for the server's, how long (0 releases it), the rules, how long they are remembered.
+-- holder, the time that the driver believes, or '', how long (0 releases it), the rules, how long they are remembered.
 
 function functions.lease_outbox()
-  local key, holder, now, for_ms = key_at(1), text_at(1), tonumber(text_at(2)) or server_ms(), number_at(3)
+  local key, holder, now, for_ms = key_at(1), text_at(1), believed_ms(tonumber(text_at(2))), number_at(3)
   local rules, remembered = text_at(4), number_at(5)
   local by, until_ms = string.match(call('GET', key) or '', '^(%S+) (%d+) ')
   local is_ours = by == holder
@@ -42,8 +42,8 @@ function functions.lease_outbox()
 end
 
 -- Creates the id of an audit entry and adds it to the list over all teams, in its own cluster slot. If the change is not made,
--- the id refers to no entry; readers skip and remove it. KEYS: the list, a sorted set of `<id><team>`. ARGV: clock or '', team,
--- how long entries are kept.
+-- the id refers to no entry; readers skip and remove it. KEYS: the list, a sorted set of `<id><team>`. ARGV: the time that the
+-- driver believes, or '', and the team.
 
 local MOMENT_BYTES, ID_BYTES = 15, 31
 
@@ -52,8 +52,8 @@ local function moment(ms)
 end
 
 function functions.begin_audit()
-  local now = tonumber(text_at(1)) or server_ms()
-  local list, team, kept = key_at(1), text_at(2), number_at(3)
+  local now = believed_ms(tonumber(text_at(1)))
+  local list, team = key_at(1), text_at(2)
   local last = call('ZREVRANGEBYLEX', list, '(' .. moment(now + 1), '-', 'LIMIT', 0, 1)[1]
   local serial = 1
   if last and sub(last, 1, MOMENT_BYTES) == moment(now) then
@@ -61,6 +61,5 @@ function functions.begin_audit()
   end
   local id = moment(now) .. string.format('%016.0f', serial)
   call('ZADD', list, 0, id .. team)
-  call('PEXPIRE', list, kept)
   return { now, id }
 end

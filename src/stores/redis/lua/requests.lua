@@ -40,7 +40,7 @@ end
 -- 1: clock or ''; 2: id; 3: request; 4: id of the record; 5: team or ''; 6: holder; 7: its lease; 8: how long to remember it;
 -- 9: how many are remembered.
 function functions.claim_request()
-  local now, id, request, holder = tonumber(text_at(1)) or server_ms(), text_at(2), text_at(3), text_at(6)
+  local now, id, request, holder = believed_ms(tonumber(text_at(1))), text_at(2), text_at(3), text_at(6)
   local lease, remembered, most = digits(now + number_at(7)), number_at(8), number_at(9)
   forget_ended(now)
   local until_ms = tonumber(call('ZSCORE', key_at(1), id) or nil)
@@ -114,6 +114,6 @@ end
 
 -- 1: clock or ''. Forgets some whose time is over; answers 'more' until none is left.
 function functions.sweep_requests()
-  local now = tonumber(text_at(1)) or server_ms()
+  local now = believed_ms(tonumber(text_at(1)))
   return { now, forget_ended(now) and 'more' or 'done' }
 end

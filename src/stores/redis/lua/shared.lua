@@ -1,5 +1,5 @@
 -- The start of every function: short names, the time, its arguments, and long lists for commands. The loader prepends constants:
--- RATE_WINDOW_MS, REMEMBER_MS, and those of src/stores/redis/team-layout.ts.
+-- RATE_WINDOW_MS, REMEMBER_MS, FOLLOWED_STEP_MS, and those of src/stores/redis/team-layout.ts.
 
 local call, floor, max, min = redis.call, math.floor, math.max, math.min
 local insert, unpack, sub, byte = table.insert, unpack, string.sub, string.byte
@@ -39,10 +39,22 @@ do
   end
 end
 
--- Arguments 1 and 2: the time, or '' for the server's clock, and the deadline on the same clock.
+-- Whether a deadline forbids a function to have any effect: it is over, or the clock has stepped back since it was computed.
+local function is_late(now, deadline)
+  return now > deadline or deadline - now > FOLLOWED_STEP_MS
+end
+
+-- Arguments 1 and 2: the time, or '' for the server's clock, or '~' and what to add to that; and the deadline on the same clock, or
+-- '' for none.
 local function read_clock()
-  local now = tonumber(text_at(1)) or server_ms()
-  return now, now > number_at(2)
+  local now = tonumber(text_at(1)) or server_ms() + (tonumber(sub(text_at(1), 2)) or 0)
+  return now, text_at(2) ~= '' and is_late(now, number_at(2))
+end
+
+-- For functions without a deadline: the server's time, unless that is far from the time that the driver believes.
+local function believed_ms(believed)
+  local now = server_ms()
+  return believed and math.abs(now - believed) > FOLLOWED_STEP_MS and believed or now
 end
 
 -- Lua's stack limits unpack(), so lists are written in batches of this many values; even, because they may be pairs.

@@ -9,9 +9,6 @@ do
     return beside(team_key, 'use:' .. digits(number))
   end
 
-  -- How long the counts of an ended period are kept at most until it is closed.
-  local USE_KEPT_MS = 400 * 86400 * 1000
-
   -- Arguments 3 to 6: the bounds of a period that the driver computed, and what it computed them from (the length, and the anchor
   -- from which the team's periods are counted); all '' if it was not asked.
   function teams.read_offer()
@@ -93,7 +90,6 @@ do
       end
       if #fields > 0 then
         call('HSET', key, unpack(fields))
-        call('PEXPIRE', key, USE_KEPT_MS)
       end
     end
   end

@@ -8,7 +8,7 @@ import { encodeCall } from '../../../../src/stores/redis/ledger-codec.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
 import { functionLibrary } from '../../../../src/stores/redis/functions.ts';
 import type { FunctionName } from '../../../../src/stores/redis/functions.ts';
-import { StoreTime } from '../../../../src/stores/redis/store-round.ts';
+import { SERVERS_OWN, ServerClocks } from '../../../../src/stores/redis/server-clocks.ts';
 import { singleGlossary } from '../../../../src/testing/store/dictionaries-under-test.ts';
 import { emptyRedis } from '../../../support/redis-of-file.ts';
 import { KEY, QUOTA, TEAM, asking, furnish, functionCalls, snapshot } from './fixture.ts';
@@ -16,6 +16,7 @@ import { KEY, QUOTA, TEAM, asking, furnish, functionCalls, snapshot } from './fi
 const { team, glossaries, pairs, keys } = teamKeys(TEAM);
 const NEVER_MS = 9_999_999_999_999;
 const PAST_MS = 1;
+const soonMs = (): number => Date.now() + 60_000;
 
 interface Call {
   readonly name: FunctionName;
@@ -37,7 +38,7 @@ function single(name: FunctionName, functionKeys: readonly string[], args: reado
 }
 
 function ledger(what: string, operations: Parameters<typeof encodeCall>[0][number]): Call {
-  const args = (deadlineMs: number) => [encodeCall([operations], undefined, undefined, deadlineMs)];
+  const args = (deadlineMs: number) => [encodeCall([operations], undefined, SERVERS_OWN, deadlineMs)];
   return { name: 'ledger', what, keys: [team], args, operations: operations.length };
 }
 
@@ -99,7 +100,7 @@ function run({ name, keys: functionKeys }: Call, args: readonly (string | Buffer
 describe.each(CALLS)('the function $name with $what', (call) => {
   test('with an argument or key missing fails and changes nothing', async () => {
     const before = await snapshot(client);
-    const full = call.args(NEVER_MS);
+    const full = call.args(soonMs());
     const missing = /is missing|too short/;
     for (let length = 0; length < full.length; length++) await expect(run(call, full.slice(0, length))).rejects.toThrow(missing);
     for (let length = 0; length < call.keys.length; length++)
@@ -119,25 +120,33 @@ describe.each(CALLS)('the function $name with $what', (call) => {
     expect(await snapshot(client)).toEqual(before);
   });
 
+  test('whose clock has stepped back by more than an hour answers the time and changes nothing', async () => {
+    const before = await snapshot(client);
+    const reply = await run(call, call.args(Date.now() + 3_700_000));
+    if (call.operations === undefined) expect(reply).toEqual([expect.any(Number), Buffer.from('late')]);
+    else expect((reply as Buffer).subarray(8).toString()).toBe('T'.repeat(call.operations));
+    expect(await snapshot(client)).toEqual(before);
+  });
+
   test('before its deadline does its work', async () => {
     const before = await snapshot(client);
-    await run(call, call.args(NEVER_MS));
+    await run(call, call.args(soonMs()));
     expect(await snapshot(client)).not.toEqual(before);
   });
 });
 
 describe("the store's time", () => {
-  test('is learnt from one call that does nothing else, and then known', async () => {
+  test('is known from the start, without a call of its own', async () => {
     const fresh = await redis.open();
     await client.config('RESETSTAT');
     expect(await fresh.ledger.admit(asking('r2'))).toMatchObject({ kind: 'admitted' });
-    expect(await functionCalls(client)).toBe(2);
+    expect(await functionCalls(client)).toBe(1);
     expect(await fresh.ledger.admit(asking('r3'))).toMatchObject({ kind: 'admitted' });
-    expect(await functionCalls(client)).toBe(3);
+    expect(await functionCalls(client)).toBe(2);
   });
 
   test('is never overestimated, and follows a clock that is set', () => {
-    const time = new StoreTime();
+    const time = new ServerClocks();
     expect(time.at('a', 0)).toBe(0);
     // Sent at 100, received at 180: the server's clock read 5000 at some time in between.
     time.learn('a', 100, 180, 5000);

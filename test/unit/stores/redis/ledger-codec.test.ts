@@ -11,7 +11,7 @@ const ID = '1001563e3ab5d3d6764c61efb99302bd5b';
 const HEAD = `bff0000000000000${'0'.repeat(16)}`;
 
 function hex(...teams: Parameters<typeof encodeCall>[0]): string {
-  return encodeCall(teams, undefined, undefined, 0).toString('hex');
+  return encodeCall(teams, undefined, -1, 0).toString('hex');
 }
 
 test('a full commit and a release have no bytes for parts', () => {

@@ -4,7 +4,7 @@ import type { StoreUnavailable } from '../../../../src/domain/store-unavailable.
 import type { Admission } from '../../../../src/ports/ledger.ts';
 import { LedgerTurns } from '../../../../src/stores/redis/ledger-turns.ts';
 import type { Masters } from '../../../../src/stores/redis/masters.ts';
-import { StoreTime } from '../../../../src/stores/redis/store-round.ts';
+import { ServerClocks } from '../../../../src/stores/redis/server-clocks.ts';
 import { asking } from './fixture.ts';
 
 const TIMEOUT_MS = 5000;
@@ -17,10 +17,9 @@ async function admit(settle: () => Promise<StoreUnavailable | undefined>, timeou
       asked++;
       return Promise.reject(new Error('Connection is closed.'));
     },
-    time: new StoreTime(),
+    time: new ServerClocks(),
     nodeOf: () => 'a:1',
     timeoutMs,
-    clock: undefined,
     causeOf: () => 'asked',
     clustered: true,
     masters: { settled: new Set(), settle } as unknown as Masters,

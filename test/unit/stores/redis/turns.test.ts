@@ -5,7 +5,7 @@ import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { PluginStore } from '../../../../src/ports/plugin.ts';
 import { LedgerTurns } from '../../../../src/stores/redis/ledger-turns.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
-import { StoreTime } from '../../../../src/stores/redis/store-round.ts';
+import { ServerClocks } from '../../../../src/stores/redis/server-clocks.ts';
 import { emptyRedis, redisOfFile } from '../../../support/redis-of-file.ts';
 import { CREDIT, QUOTA, TEAM, asking, furnish, functionCalls, snapshot } from './fixture.ts';
 
@@ -180,10 +180,9 @@ test('ignores a reply of a server that has lost the team meanwhile', async () =>
   let reply: (value: unknown) => void = () => undefined;
   const turns = new LedgerTurns({
     run: () => new Promise((resolve) => (reply = resolve)),
-    time: new StoreTime(),
+    time: new ServerClocks(),
     nodeOf: () => node,
     timeoutMs: 1000,
-    clock: undefined,
     causeOf: () => 'closed',
     clustered: true,
   });

@@ -1,0 +1,37 @@
+// lingate store check --accept-clock: makes every process of a store believe the clock as it is now, although it has stepped.
+import { withoutCredentials } from '../../domain/store-url.ts';
+import { storeErrorOf } from '../../domain/store-unavailable.ts';
+import { AdminOperations } from '../../admin/admin-operations.ts';
+import { ulidSource } from '../../domain/ulid.ts';
+import type { AcceptedClock } from '../../ports/clock.ts';
+import type { Store } from '../../ports/store.ts';
+import { CommandFailure } from '../command.ts';
+import type { CommandContext } from '../command.ts';
+import { commandActor, stepText, valueOf, withStore } from '../with-store.ts';
+
+export async function acceptClock(context: CommandContext): Promise<void> {
+  await withStore(context, async (store, { store: url, plans }, nowMs) => {
+    const { nowMs: acceptedMs, steppedMs } = await accepted(store);
+    const { teams, audit } = store;
+    const admin = new AdminOperations({ teams, plans: () => plans, newId: ulidSource(nowMs), audit, actor: commandActor() });
+    if (steppedMs !== 0) valueOf(await admin.clockAccepted(acceptedMs));
+    const clock = new Date(acceptedMs).toISOString();
+    const shown = { store: withoutCredentials(url), clock, stepped_seconds: Math.round(steppedMs / 1000) };
+    context.print(shown, () =>
+      steppedMs === 0
+        ? `The clock, ${clock}, was believed already.`
+        : `The clock is accepted: ${clock}, which is ${stepText(steppedMs)} the time that was believed. All gateways of the store go by it within two seconds.`,
+    );
+  });
+}
+
+async function accepted({ clock }: Store): Promise<AcceptedClock> {
+  if (clock === undefined) throw new CommandFailure('this store, from a plugin, has a time of its own that is not judged');
+  const answer = await clock.accept();
+  if (answer.kind === 'unavailable') throw storeErrorOf(answer);
+  if (answer.kind === 'accepted') return answer;
+  const times = answer.servers.map(({ server, nowMs }) => `${server} ${new Date(nowMs).toISOString()}`).join(', ');
+  throw new CommandFailure(
+    `the clocks of the servers disagree by more than an hour, so that none is accepted: ${times}; set the wrong ones`,
+  );
+}
