@@ -39,7 +39,7 @@ const Options = Type.Object({
         description:
           'Members added to each call, for example `{ chat_template_kwargs: { enable_thinking: false } }`. They replace `temperature` and `max_tokens`; `null` leaves one of these out.',
       }),
-      (value) => !OURS.some((name) => Object.hasOwn(value as object, name)),
+      (value) => !OURS.some((name) => Object.hasOwn(value, name)),
       () => `must not have ${OURS.join(', ')}`,
     ),
   ),

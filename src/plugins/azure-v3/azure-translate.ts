@@ -70,8 +70,8 @@ export function translate(host: PluginHost, variants: DefaultVariants): ApiPart 
         JSON_BODY_HEADERS,
         services,
         (x) => readTranslation(x.head.query, () => readTexts(x.head.headers, x.body, services.bodyBytesMax)),
-        (x, read) => {
-          const judged = judgeTranslation(read, { languages: services.languages(x), variants, canFor: canFor(services, x) });
+        (x, parsed) => {
+          const judged = judgeTranslation(parsed, { languages: services.languages(x), variants, canFor: canFor(services, x) });
           if (!('sound' in judged)) return judged;
           const order = judged.sound;
           x.set(slot, order);

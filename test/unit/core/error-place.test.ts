@@ -22,7 +22,7 @@ test.each<[name: string, run: () => unknown, begin: RegExp]>([
     /^TypeError: Cannot read properties of null at /,
   ],
   ['a call of nothing', () => EMPTY.run(), /^TypeError: .* is not a function at /],
-  ['JSON that quotes its text', () => JSON.parse(SECRET), /^SyntaxError at /],
+  ['JSON that quotes its text', () => JSON.parse(SECRET) as unknown, /^SyntaxError at /],
   ['a number that quotes its text', () => BigInt(SECRET), /^SyntaxError at /],
   ['an error of somebody else with a text in it', () => thrower(new Error(`cannot translate ${SECRET}`)), /^Error at /],
   ['a name that is no name', () => thrower(Object.assign(new Error('x'), { name: SECRET })), /^Error/],

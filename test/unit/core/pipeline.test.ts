@@ -277,6 +277,7 @@ describe('the pipeline', () => {
     expect(h.bugs).toHaveLength(1);
   });
 
+  // oxlint-disable-next-line unicorn/no-thenable -- what a plugin may return by mistake
   const MALFORMED: readonly unknown[] = [null, {}, { kind: 'done' }, 'ok', 200, { then: () => undefined }];
   test.each(MALFORMED)('a step that returns %j, at once or later, is a bug and answered', async (given) => {
     const isThenable = typeof given === 'object' && given !== null && 'then' in given;
@@ -284,7 +285,7 @@ describe('the pipeline', () => {
     for (const run of runs) {
       const h = harness([body('a', run)]);
       go(h);
-      await new Promise((later) => setImmediate(later));
+      await new Promise((resolve) => setImmediate(resolve));
       expect(h.sent).toMatchObject([{ problem: { code: 'internal_error' } }]);
       expect(h.bugs).toEqual(['a']);
     }
