@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import type { Claimed, IdempotencyRecords, RequestClaim } from '../ports/idempotency.ts';
-import type { Fate } from './idempotency.ts';
+import type { Claimed, IdempotencyRecords, RequestClaim } from '../ports/idempotency-records.ts';
+import type { Fate } from './idempotent-answers.ts';
 
 /** Longer than an operation waits for the store; after a process has died, its request can be repeated after this time. */
 export const LEASE_MS = 15_000;

@@ -17,7 +17,7 @@ import type { OpsApp } from '../ops/ops-request.ts';
 import type { Log } from '../ports/log.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
 import type { GlossaryStore } from '../ports/glossary-store.ts';
-import type { IdempotencyRecords } from '../ports/idempotency.ts';
+import type { IdempotencyRecords } from '../ports/idempotency-records.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 import type { UsageHistory } from '../ports/usage-history.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';

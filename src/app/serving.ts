@@ -28,7 +28,7 @@ import { documentRouteNames } from './route-rows.ts';
 import { tlsOf } from './tls-in-force.ts';
 import { openSettlements, settle, settleWithinMs } from './settling.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
-import type { IdempotencyRecords } from '../ports/idempotency.ts';
+import type { IdempotencyRecords } from '../ports/idempotency-records.ts';
 import type { GlossaryCache, GlossaryStore } from '../ports/glossary-store.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 import type { Outbox } from '../ports/outbox.ts';

@@ -1,6 +1,6 @@
 // The console: handles a request on the ops listener. Checks who may see a page, whether a form is ours, and that it takes effect once.
 import { bugRefusal, MAY_ONLY_READ } from '../admin/admin-refusals.ts';
-import { IDEMPOTENCY_KEY, IdempotentAnswers } from '../admin/idempotency.ts';
+import { IDEMPOTENCY_KEY, IdempotentAnswers } from '../admin/idempotent-answers.ts';
 import { actorOf } from '../admin/operators.ts';
 import type { Operators } from '../admin/operators.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';

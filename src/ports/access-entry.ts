@@ -23,7 +23,7 @@ export interface AccessEntry {
   readonly client: string | undefined;
   /** Why attempts at the engine, or at a forward route's target, failed: `connect:refused`, `status:502`, `timeout`. */
   readonly failures: readonly string[] | undefined;
-  /** The parameter, header or body that a 400 is about, if its detail names one. */
+  /** The parameter, header or body that a 400 is about, if its detail names one; `(unknown)` for one that there is not. */
   readonly parameter: string | undefined;
   /** Whose rate, characters or credit refused the request, if one did. */
   readonly limitOf: LimitOwner | undefined;

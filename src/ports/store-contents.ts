@@ -4,7 +4,7 @@ import type { AuditEntry, AuditRecord } from '../domain/audit-entry.ts';
 import type { EntryPieces } from '../domain/entries-text.ts';
 import type { Micro } from '../domain/money.ts';
 import type { DictionaryRecord, GlossaryRecord } from './glossary-store.ts';
-import type { RequestClaim } from './idempotency.ts';
+import type { RequestClaim } from './idempotency-records.ts';
 import type { EventFacts, KeptEvent } from './outbox.ts';
 import type { KeyRecord, Team } from './team-registry.ts';
 import type { KeyDay, PeriodUse } from './usage-history.ts';

@@ -4,7 +4,7 @@ import type { AuditLog } from './audit-log.ts';
 import type { StoreClock } from './clock.ts';
 import type { GatewayRecords } from './gateway-records.ts';
 import type { GlossaryStore } from './glossary-store.ts';
-import type { IdempotencyRecords } from './idempotency.ts';
+import type { IdempotencyRecords } from './idempotency-records.ts';
 import type { KeyDirectory } from './key-directory.ts';
 import type { Ledger } from './ledger.ts';
 import type { Outbox } from './outbox.ts';

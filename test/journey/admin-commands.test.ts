@@ -356,7 +356,7 @@ const ROWS: readonly Row[] = [
 ];
 
 /** What programs call and nobody types. */
-const WITHOUT_COMMAND: readonly AdminRouteId[] = ['listPlans', 'live'];
+const WITHOUT_COMMAND: readonly AdminRouteId[] = ['listPlans', 'listRequests', 'live'];
 /** Answered by the status alone; their commands are in erasure.test.ts. */
 const WITHOUT_BODY: readonly AdminRouteId[] = ['deleteTeam', 'deleteGlossary'];
 

@@ -121,7 +121,7 @@ describe('a 503', () => {
 describe('a 400', () => {
   test.each([
     ['/v1/translate', { ...HELLO, text: ['a', ''] }, 400, 'text[1]'],
-    ['/v1/translate', { ...HELLO, glosary_id: 'x' }, 400, 'glosary_id'],
+    ['/v1/translate', { ...HELLO, glosary_id: 'x' }, 400, '(unknown)'],
     ['/v1/translate', { ...HELLO, target_lang: 'XX' }, 400, 'target_lang'],
     ['/v2/translate', { ...HELLO, formality: 'rude' }, 400, 'formality'],
     ['/v2/translate', { ...HELLO, text: Array.from({ length: 51 }, () => 'a') }, 413, 'text'],

@@ -1,8 +1,8 @@
 // Remembered requests in Redis: functions on records that share one cluster slot (lua/requests.lua).
-import { REQUEST_REMEMBERED_MS, REQUESTS_MAX } from '../../domain/idempotency.ts';
+import { REQUEST_REMEMBERED_MS, REQUESTS_MAX } from '../../domain/remembered-requests.ts';
 import { answering } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { Claimed, HeldRequest, IdempotencyRecords, RequestClaim } from '../../ports/idempotency.ts';
+import type { Claimed, HeldRequest, IdempotencyRecords, RequestClaim } from '../../ports/idempotency-records.ts';
 import type { FunctionName } from './functions.ts';
 import { REQUEST_KEYS, teamKey } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';

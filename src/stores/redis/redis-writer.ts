@@ -2,7 +2,7 @@
 import { wholeObject } from '../../domain/entries-text.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
 import { hasLimits } from '../../domain/key-limits.ts';
-import { REQUEST_REMEMBERED_MS } from '../../domain/idempotency.ts';
+import { REQUEST_REMEMBERED_MS } from '../../domain/remembered-requests.ts';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
 import { HALF_WRITTEN_LAYOUT, halfWritten, StoreError } from '../../domain/store-unavailable.ts';
 import type { LooseContents, StoreReader, StoreWriter, TeamContents } from '../../ports/store-contents.ts';

@@ -1,6 +1,6 @@
 // Part of the store contract: requests that take effect once, whichever process gets them. A store that remembers none passes.
-import { REQUEST_REMEMBERED_MS, REQUESTS_MAX } from '../../domain/idempotency.ts';
-import type { Claimed, IdempotencyRecords, RequestClaim } from '../../ports/idempotency.ts';
+import { REQUEST_REMEMBERED_MS, REQUESTS_MAX } from '../../domain/remembered-requests.ts';
+import type { Claimed, IdempotencyRecords, RequestClaim } from '../../ports/idempotency-records.ts';
 import { expect } from '../expect.ts';
 import { newId, teamUnderTest } from './team-under-test.ts';
 import type { AddStoreCase, Subject } from './team-under-test.ts';

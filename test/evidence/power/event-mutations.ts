@@ -47,9 +47,7 @@ export const EVENT_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'periods that begin within a millisecond share their events',
-    edits: [
-      { file: 'src/domain/event-rules.ts', find: '`${teamId}-period-${startMs}-${number}`', replace: '`${teamId}-period-${startMs}`' },
-    ],
+    edits: [{ file: 'src/domain/event-rules.ts', find: '${startMs}-${number}-${characters}`', replace: '${startMs}-${characters}`' }],
     caughtBy: [{ ...KEPT, names: 'SQLite.*begin within a millisecond' }],
   },
   {

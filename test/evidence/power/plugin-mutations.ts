@@ -46,15 +46,15 @@ export const PLUGIN_MUTATIONS: readonly Mutation[] = [
   bug(
     'several targets are charged as one',
     'plugins/azure-v3/azure-parameters.ts',
-    'texts.sound.characters * Math.max(1, targetsIn(query).length)',
-    'texts.sound.characters',
+    'texts.characters * Math.max(1, targetsIn(query).length)',
+    'texts.characters',
     { file: 'test/unit/plugins/azure-v3/azure-parameters.test.ts' },
   ),
   bug(
     'several targets in one parameter are charged as one',
     'plugins/azure-v3/azure-parameters.ts',
-    'texts.sound.characters * Math.max(1, targetsIn(query).length)',
-    "texts.sound.characters * Math.max(1, query.get('to')?.length ?? 0)",
+    'texts.characters * Math.max(1, targetsIn(query).length)',
+    "texts.characters * Math.max(1, query.get('to')?.length ?? 0)",
     { file: 'test/unit/plugins/azure-v3/azure-parameters.test.ts' },
   ),
   bug(

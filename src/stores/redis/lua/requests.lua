@@ -1,4 +1,4 @@
--- Requests that must take effect once (ports/idempotency.ts), all in one cluster slot. KEYS: `ends`, a sorted set of their ids by
+-- Requests that must take effect once (ports/idempotency-records.ts), all in one cluster slot. KEYS: `ends`, a sorted set of their ids by
 -- when they are forgotten; `teams`, a sorted set of `<team> <id>`, all with score 0, of those that concern a team; the prefix of
 -- their records: hashes with `request`, `record`, `team`, and either `answer` or `holder` and `lease`. ARGV: listed at each.
 
