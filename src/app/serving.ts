@@ -15,6 +15,7 @@ import { openGateway, startListener } from './public-listener.ts';
 import type { Listening, ListenOptions, Sources } from './public-listener.ts';
 import type { JsonLog } from '../ops/json-log.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
+import { engineReadiness } from '../ops/readiness.ts';
 import type { Readiness } from '../ops/readiness.ts';
 import { stopWithinMs } from './until-stopped.ts';
 import { apiOptions, serverUrlOf } from './api-description.ts';
@@ -171,6 +172,7 @@ class OpenServing implements Serving {
     return {
       ready: this.#ready(),
       store: { ok: probe.serves, ...(fault === undefined ? {} : { cause: fault.cause }) },
+      engines: Object.fromEntries([...this.#opened.engines.byName].map(([name, engine]) => [name, engineReadiness(engine.health())])),
       clock: step === undefined ? { ok: true } : { ok: false, step_seconds: stepSeconds(step.byMs) },
       draining: this.#draining !== undefined,
     };

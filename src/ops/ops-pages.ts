@@ -28,14 +28,16 @@ const LIVE: OpsAnswer = { status: 200, contentType: TEXT, body: 'ok\n' };
 export function opsPages({ readiness, metrics, api, documents }: OpsPagesOptions): OpsPages {
   return {
     '/livez': () => LIVE,
-    '/readyz': async () => readinessPage(await readiness()),
+    '/readyz': async (query) => readinessPage(await readiness(), query.get('engines') === 'true'),
     '/metrics': async () => ({ status: 200, contentType: metrics.contentType, body: await metrics.render() }),
     ...documentPages(api, documents),
   };
 }
 
-function readinessPage(found: Readiness): OpsAnswer {
-  return { status: found.ready ? 200 : 503, contentType: 'application/json', body: `${JSON.stringify(found)}\n` };
+/** With `withEngines`, the status also depends on one usable replica of each engine. */
+function readinessPage(found: Readiness, withEngines: boolean): OpsAnswer {
+  const isReady = found.ready && (!withEngines || Object.values(found.engines).every(({ ok }) => ok));
+  return { status: isReady ? 200 : 503, contentType: 'application/json', body: `${JSON.stringify(found)}\n` };
 }
 
 /** The documentation, which callers may see too. */
@@ -60,6 +62,6 @@ const WAITING_METRICS = ['up', 'writable'].map((name) => `# TYPE lingate_store_$
 /** The pages while `serve` waits for the store: the process is alive, and cannot serve. */
 export const WAITING_PAGES: OpsPages = {
   '/livez': () => LIVE,
-  '/readyz': () => readinessPage(WAITING),
+  '/readyz': () => readinessPage(WAITING, false),
   '/metrics': () => ({ status: 200, contentType: TEXT, body: WAITING_METRICS }),
 };

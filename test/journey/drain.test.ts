@@ -26,7 +26,7 @@ test.each(LISTENERS)(
     const ended = gateway.end('SIGTERM');
     await expect
       .poll(() => opsPage(gateway, '/readyz'))
-      .toBe('503 {"ready":false,"store":{"ok":true},"clock":{"ok":true},"draining":true}\n');
+      .toBe('503 {"ready":false,"store":{"ok":true},"engines":{"default":{"ok":true}},"clock":{"ok":true},"draining":true}\n');
     expect(await opsPage(gateway, '/livez')).toBe('200 ok\n');
     expect((await request({ port: gateway.port, path: '/health' })).status).toBe(503);
     expect((await translate(gateway.port, site.team.key)).headers['connection']).not.toBe('close');

@@ -149,7 +149,9 @@ describe('the Kubernetes manifest', () => {
   test('probes paths that the ops listener has', () => {
     expect(container.livenessProbe.httpGet).toEqual({ path: '/livez', port: 'ops' });
     expect(container.readinessProbe.httpGet).toEqual({ path: '/readyz', port: 'ops' });
-    expect(container.startupProbe.httpGet).toEqual({ path: '/livez', port: 'ops' });
+    expect(container.startupProbe.httpGet).toEqual({ path: '/readyz?engines=true', port: 'ops' });
+    // An engine may load its models for minutes.
+    expect(container.startupProbe.failureThreshold * container.startupProbe.periodSeconds).toBeGreaterThanOrEqual(600);
     // A store that is away for less than this makes no pod unready.
     expect(container.readinessProbe.failureThreshold * container.readinessProbe.periodSeconds).toBeGreaterThanOrEqual(10);
     expect(opsPaths).toEqual(expect.arrayContaining(['/livez', '/readyz']));
