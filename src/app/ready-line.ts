@@ -30,7 +30,7 @@ export function announceReady(log: Log, config: Config, { listenUrl, opsUrl, lis
     version: versionOf(),
     store: withoutCredentials(config.store),
     store_from: sources.store,
-    config: sources.fileNamed ? config.file : 'none',
+    config: config.file,
     engines: engineUrls(config),
     engines_from: sources.engineUrls,
     listener: listening.library,

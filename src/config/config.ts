@@ -20,8 +20,6 @@ export type EngineConfig = Readonly<ReturnType<typeof toEngine>>;
 
 /** Where values come from, for the question which gateway this is. */
 interface ConfigOrigins {
-  /** Whether someone has named the file; otherwise it is the one in the package. */
-  readonly fileNamed: boolean;
   /** `--store`, `LINGATE_STORE`, the file's name, or `the default`. */
   readonly store: string;
   /** The same for the engines' URLs. */

@@ -1,5 +1,6 @@
 // Loads the configuration: defaults, then the file, the environment and flags; a wrong one is refused with all faults at once.
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { LanguageTable } from '../domain/languages.ts';
 import { assertFaultless, ConfigError, labelOf } from './config-error.ts';
@@ -28,7 +29,11 @@ export interface ConfigSources {
 }
 
 const DEFAULT_FILE = fileURLToPath(new URL('../../config/lingate.yaml', import.meta.url));
-const DEFAULT_LANGUAGES_FILE = fileURLToPath(new URL('../../config/languages.yaml', import.meta.url));
+/** The package's own. */
+const CONFIG_FOLDER = fileURLToPath(new URL('../../config/', import.meta.url));
+const DEFAULT_LANGUAGES_FILE = join(CONFIG_FOLDER, 'languages.yaml');
+/** A copied configuration names them, and need not bring them. */
+const SHIPPED_LANGUAGES = ['languages.yaml', 'languages-all.yaml'];
 const FILE_VARIABLE = 'LINGATE_CONFIG';
 
 /** Throws a `ConfigError`. Reads the file and all that it names; opens and checks nothing else. */
@@ -59,7 +64,6 @@ export function loadConfig({ file, env, flags = {}, files = new FileSet() }: Con
     overrides.find((override) => override.path.join('.') === place.join('.'))?.origin ??
     (named !== undefined && isWritten(written.value, place) ? label : 'the default');
   const sources = {
-    fileNamed: named !== undefined,
     store: originOf('store'),
     engineUrls: isWritten(written.value, ['engines']) ? originOf('engines') : originOf('engine', 'urls'),
     engineProtocol: originOf('engine', 'protocol'),
@@ -131,7 +135,9 @@ function allFaults(value: unknown): Fault[] {
 /** The path of the list of languages, as far as a configuration with faults has one. */
 function languagesFileOf(value: unknown, file: string): string {
   const languages = (value as { readonly languages?: unknown } | null)?.languages;
-  return typeof languages === 'string' && languages !== '' ? besideFile(languages, file) : DEFAULT_LANGUAGES_FILE;
+  if (typeof languages !== 'string' || languages === '') return DEFAULT_LANGUAGES_FILE;
+  const beside = besideFile(languages, file);
+  return SHIPPED_LANGUAGES.includes(languages) && !existsSync(beside) ? join(CONFIG_FOLDER, languages) : beside;
 }
 
 /** The result, or the lines of the `ConfigError`. */

@@ -36,13 +36,13 @@ function logOf(output: string): Line[] {
 
 const readyLine = (output: string): Line => logOf(output).find(({ msg }) => String(msg).startsWith('lingate is ready'))!;
 
-test('without a file and an engine, the ready line says that both are defaults', async () => {
+test('without a file and an engine, the ready line says which file is in force and that the engine is the default', async () => {
   gateway = await startGatewayProcess({ args: ['serve', ...FREE, '--store', `sqlite:${folder}/a.db`], cwd: folder });
   expect(readyLine(gateway.output())).toMatchObject({
     version: versionOf(),
     store: `sqlite:${folder}/a.db`,
     store_from: '--store',
-    config: 'none',
+    config: expect.stringMatching(/\/config\/lingate\.yaml$/) as string,
     engines: ['http://127.0.0.1:7001'],
     engines_from: 'the default',
     listener: expect.stringMatching(LISTENERS[0] === 'uws' ? /^uWebSockets\.js / : /^node:http/) as string,

@@ -1,8 +1,9 @@
 // The values of a valid configuration: defaults, the file, the environment, flags, and files beside it.
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { labelOf } from '../../../src/config/config-error.ts';
 import type { ConfigError } from '../../../src/config/config-error.ts';
 import { loadConfig } from '../../../src/config/load.ts';
@@ -108,7 +109,6 @@ describe('precedence', () => {
   test('the sources of store and engine are recorded', () => {
     const sources = (text: string, more: Parameters<typeof loaded>[1] = {}) => loaded(text, more).sources;
     expect(loadConfig({ env: {} }).sources).toEqual({
-      fileNamed: false,
       store: 'the default',
       engineUrls: 'the default',
       engineProtocol: 'the default',
@@ -118,7 +118,7 @@ describe('precedence', () => {
         [packaged('lingate.yaml'), packaged('languages.yaml')].map((path) => [path, { kind: 'file', bytes: readFileSync(path) }]),
       ),
     });
-    expect(sources('{}')).toMatchObject({ fileNamed: true, store: 'the default', engineUrls: 'the default' });
+    expect(sources('{}')).toMatchObject({ store: 'the default', engineUrls: 'the default' });
     expect(sources(file).store).toMatch(/lingate\.yaml$/);
     expect(sources(file, { env })).toMatchObject({ store: 'LINGATE_STORE', engineUrls: 'LINGATE_ENGINE_URL' });
     expect(sources(file, { env, flags })).toMatchObject({ store: '--store', engineUrls: '--engine-url' });
@@ -237,3 +237,18 @@ function flagsOnly(text: string, ops: string): boolean | undefined {
     return (error as ConfigError).flagsOnly;
   }
 }
+
+test('a copied configuration finds the lists of languages that come with the package, unless it brings its own', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lingate-copied-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'lingate.yaml');
+  const listOf = (name: string) => {
+    writeFileSync(file, `languages: ${name}\n`);
+    return loadConfig({ file, env: {} }).languages.sources.length;
+  };
+  expect(listOf('languages.yaml')).toBe(36);
+  expect(listOf('languages-all.yaml')).toBeGreaterThan(100);
+  expect(() => listOf('mine.yaml')).toThrow(/mine\.yaml/);
+  writeFileSync(join(folder, 'languages.yaml'), 'sources: [{ code: EN, name: English }]\ntargets: [{ code: DE, name: German }]\n');
+  expect(listOf('languages.yaml')).toBe(1);
+});
