@@ -16,6 +16,7 @@ export const LONG = [
   'faults/key-bursts',
   'forward/long-uploads',
   'forward/memory',
+  'isolation/answer-cost',
   'isolation/isolation',
   'isolation/parser-cost',
   'isolation/throttled-bodies',

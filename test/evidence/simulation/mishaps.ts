@@ -13,11 +13,17 @@ const JUST_BEFORE_MS = 3000;
 const WAIT_MS = 2;
 const WAITS_MAX = 100;
 
+/** A gateway hears of a jump by a reply, or by a question twice a second; its connection may be broken. */
+const UNHEARD_MS_MAX = 2000;
+const CLOCK_JUMPED = "the store's clock jumped";
+
 export class Mishaps {
   readonly #world: World;
   readonly #store: SimulatedStore;
   readonly #gateways: SimulatedGateway[];
   #started = 0;
+  /** The store's clock is far from the right time. */
+  #isWrong = false;
 
   constructor(world: World, store: SimulatedStore) {
     this.#world = world;
@@ -54,7 +60,7 @@ export class Mishaps {
   }
 
   #happen(fault: Fault): void {
-    const { history, time } = this.#world;
+    const { history, journal, time } = this.#world;
     this.#world.note('fault', JSON.stringify(fault));
     // One that has been killed, or is already stopping, is not hit again.
     if (!('gateway' in fault) || this.#gateway(fault.gateway).serving) this.#count(fault.kind);
@@ -92,12 +98,26 @@ export class Mishaps {
         if (fault.clockByMs !== 0) history.excuse('the store failed over to another clock');
         return this.#store.restart(fault.downMs, fault.lostMs, fault.clockByMs);
       case 'store_clock':
-        history.excuse("the store's clock jumped");
-        return this.#store.setClock(fault.byMs);
-      case 'store_clock_wrong':
+        history.excuse(CLOCK_JUMPED);
+        this.#store.setClock(fault.byMs);
+        if (this.#isWrong) journal.clockChangedAtMs = Infinity;
+        return;
+      case 'store_clock_wrong': {
+        // Nobody goes by the clock now, so of a jump that some gateway had not heard of it hears at the end. Until then gateways
+        // differ by that jump, and no slot of one proves anything to another.
+        const fromMs = time.nowMs - UNHEARD_MS_MAX;
+        if (journal.clockChangedAtMs > fromMs) journal.clockChangedAtMs = Infinity;
+        this.#isWrong = true;
         this.#store.setWrong(fault.byMs);
-        time.after(time.world, fault.forMs, () => this.#store.setWrong(0));
+        time.after(time.world, fault.forMs, () => {
+          this.#isWrong = false;
+          this.#store.setWrong(0);
+          if (journal.clockChangedAtMs <= fromMs) return;
+          journal.clockChangedAtMs = time.nowMs;
+          history.excuse(CLOCK_JUMPED);
+        });
         return undefined;
+      }
     }
   }
 
