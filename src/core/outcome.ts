@@ -11,7 +11,7 @@ export interface Reply {
   readonly status: number;
   readonly contentType: string | undefined;
   /** Bytes for what is sent often: text is encoded each time. */
-  readonly body: string | Buffer;
+  readonly body: string | Uint8Array;
   readonly headers: HeaderList;
 }
 

@@ -2,20 +2,8 @@
 import type { Body } from '../core/exchange.ts';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
-import {
-  COLON,
-  COMMA,
-  endOfString,
-  jsonFault,
-  jsonText,
-  LIST,
-  LIST_END,
-  MEMBERS_MAX,
-  OBJECT,
-  OBJECT_END,
-  QUOTE,
-  TOO_DEEP,
-} from './json-bounds.ts';
+import { COLON, COMMA, endOfString, jsonFault, LIST, LIST_END, MEMBERS_MAX, OBJECT, OBJECT_END, QUOTE, TOO_DEEP } from './json-bounds.ts';
+import { utf8Text } from './utf8-text.ts';
 
 export type JsonBody = { readonly kind: 'value'; readonly value: unknown } | { readonly kind: 'refused'; readonly refusal: Refusal };
 
@@ -42,7 +30,7 @@ export function readJsonBody(headers: Readonly<Record<string, string>>, body: Bo
   if (body === 'too_large') return no(`body: may be at most ${bytesMax} bytes long.`);
   if (body === 'none' || body.length === 0) return no('body: must be a JSON object; it is empty.');
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
-  const text = jsonText(bytes);
+  const text = utf8Text(bytes);
   if (text === undefined) return no('body: must be valid UTF-8.');
   const fault = jsonFault(bytes, text);
   if (fault !== undefined) {
@@ -70,7 +58,7 @@ function no(detail: string): JsonBody {
  * Whether the body is a list of more than `max` entries, or, with a name, an object whose member of that name is. One extra
  * pass, only for bodies that `jsonFault` rejects.
  */
-export function isListOfMore(bytes: Buffer, name: string | undefined, max: number): boolean {
+export function isListOfMore(bytes: Uint8Array, name: string | undefined, max: number): boolean {
   const quoted = Buffer.from(JSON.stringify(name ?? ''));
   const listDepth = name === undefined ? 1 : 2;
   let depth = 0;

@@ -1,6 +1,6 @@
 // Bounds on JSON from outside, of callers and engines alike: depth and counts are determined in one pass over the bytes before the
 // text is parsed, because they decide what parsing costs.
-import { isAscii, isUtf8 } from 'node:buffer';
+import { utf8Text } from './utf8-text.ts';
 
 /** Limits on the content of a JSON text, besides its depth. Text within strings costs next to nothing, however long. */
 export interface JsonBounds {
@@ -34,18 +34,8 @@ export const LIST_END = 0x5d;
 export const OBJECT = 0x7b;
 export const OBJECT_END = 0x7d;
 
-/**
- * Decodes UTF-8; `undefined` if the bytes are none. Validated, because decoding would silently replace bad bytes by U+FFFD, and
- * other characters than those sent would be charged or delivered.
- */
-export function jsonText(bytes: Buffer): string | undefined {
-  // Most are ASCII, for which latin1 gives the same text in half the time.
-  if (isAscii(bytes)) return bytes.toString('latin1');
-  return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
-}
-
 /** What is wrong with it apart from syntax; `undefined` if it may be parsed. `text` is what the bytes say. */
-export function jsonFault(bytes: Buffer, text: string, bounds: JsonBounds = USUAL): string | undefined {
+export function jsonFault(bytes: Uint8Array, text: string, bounds: JsonBounds = USUAL): string | undefined {
   if (bytes.length > SHORT) return scanned(bytes, bounds);
   // Nearly every text is short and has few brackets, even with those in strings: native searches instead of a loop.
   let left = DEPTH_MAX;
@@ -59,7 +49,7 @@ const BYTE_ORDER_MARK = '\ufeff';
 /** Parses JSON from a server, within bounds; beyond them it is `too_large`, and never parsed. */
 export function parseJson(body: Uint8Array, bounds?: JsonBounds): { readonly value: unknown } | 'not_json' | 'too_large' {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
-  const text = jsonText(bytes);
+  const text = utf8Text(bytes);
   if (text === undefined) return 'not_json';
   if (jsonFault(bytes, text, bounds) !== undefined) return 'too_large';
   try {
@@ -70,7 +60,7 @@ export function parseJson(body: Uint8Array, bounds?: JsonBounds): { readonly val
 }
 
 /** Stops at the first fault. It may count malformed JSON differently from a parser, but that is rejected either way. */
-function scanned(bytes: Buffer, { containersMax, membersMax, valuesMax }: JsonBounds): string | undefined {
+function scanned(bytes: Uint8Array, { containersMax, membersMax, valuesMax }: JsonBounds): string | undefined {
   let depth = 0;
   let containers = 0;
   let members = 0;
@@ -109,7 +99,7 @@ function tooMany({ containersMax, membersMax, valuesMax }: JsonBounds): string {
 const NEAR_BYTES = 32;
 
 /** Position of the closing quote of the string that begins before `from`; the end of the input or later if there is none. */
-export function endOfString(bytes: Buffer, from: number): number {
+export function endOfString(bytes: Uint8Array, from: number): number {
   let at = from;
   while (at < bytes.length) {
     for (const near = Math.min(at + NEAR_BYTES, bytes.length); at < near; at++) {

@@ -97,7 +97,7 @@ export class NodeCall extends Call {
   }
 
   /** Returns the body to write next. */
-  #putHead(answer: ResponseMessage, ends: boolean): string | Buffer | undefined {
+  #putHead(answer: ResponseMessage, ends: boolean): string | Uint8Array | undefined {
     const fields = fieldsOf(answer).flat();
     const body = typeof answer.body === 'string' && answer.body.length > STRING_MAX ? Buffer.from(answer.body) : answer.body;
     if (answer.contentType !== undefined) fields.push('Content-Length', String(Buffer.byteLength(body)));

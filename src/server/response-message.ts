@@ -14,7 +14,7 @@ export interface ResponseMessage {
   readonly headers: HeaderList;
   /** It may be stored, and must be revalidated before each use. */
   readonly revalidated: boolean;
-  readonly body: string | Buffer;
+  readonly body: string | Uint8Array;
 }
 
 /** The same for a streamed answer. */

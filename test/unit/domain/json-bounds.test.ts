@@ -1,7 +1,8 @@
 // The bounds on JSON: strings are skipped as a parser reads them, so that what stands in them is never counted.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { jsonFault, jsonText } from '../../../src/domain/json-bounds.ts';
+import { jsonFault } from '../../../src/domain/json-bounds.ts';
+import { utf8Text } from '../../../src/domain/utf8-text.ts';
 
 const fault = (text: string): string | undefined => jsonFault(Buffer.from(text), text);
 const PADDING = ' '.repeat(20_000);
@@ -34,7 +35,7 @@ test('bounds of their own are judged and named', () => {
 });
 
 test('bytes that are not UTF-8 are no text', () => {
-  expect(jsonText(Buffer.from('"é"'))).toBe('"é"');
-  expect(jsonText(Buffer.from([0x22, 0xc3, 0x22]))).toBeUndefined();
-  expect(jsonText(Buffer.from([0xed, 0xa0, 0x80]))).toBeUndefined();
+  expect(utf8Text(Buffer.from('"é"'))).toBe('"é"');
+  expect(utf8Text(Buffer.from([0x22, 0xc3, 0x22]))).toBeUndefined();
+  expect(utf8Text(Buffer.from([0xed, 0xa0, 0x80]))).toBeUndefined();
 });
