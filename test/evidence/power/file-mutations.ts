@@ -71,7 +71,7 @@ export const FILE_MUTATIONS: readonly Mutation[] = [
         replace: 'if (reason !== undefined || running.tls',
       },
     ],
-    caughtBy: [{ file: 'test/journey/whole-files.test.ts', names: 'the last reload that could use one' }],
+    caughtBy: [{ file: 'test/evidence/faults/whole-files.test.ts', names: 'the last reload that could use one' }],
   },
   planted(
     'alternatives of an option are not named',

@@ -3,16 +3,16 @@ import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { makeCertificate } from '../support/certificate.ts';
-import { QUOTA_PLAN } from '../support/gateway.ts';
-import type { GatewayProcess } from '../support/gateway-process.ts';
-import { inProcess, MAIN } from '../support/lingate-command.ts';
-import { outputOf } from '../support/start-program.ts';
-import { LISTENERS } from '../support/listeners.ts';
-import { request } from '../support/raw-http.ts';
-import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
-import { logged, openSite, translate, workersOf } from '../support/site.ts';
-import type { Site } from '../support/site.ts';
+import { makeCertificate } from '../../support/certificate.ts';
+import { QUOTA_PLAN } from '../../support/gateway.ts';
+import type { GatewayProcess } from '../../support/gateway-process.ts';
+import { inProcess, MAIN } from '../../support/lingate-command.ts';
+import { outputOf } from '../../support/start-program.ts';
+import { LISTENERS } from '../../support/listeners.ts';
+import { request } from '../../support/raw-http.ts';
+import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import { logged, openSite, translate, workersOf } from '../../support/site.ts';
+import type { Site } from '../../support/site.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
