@@ -14,7 +14,7 @@ import { faults, PlannedAdapter, scene, translationsOf } from './batch-scene.ts'
 import { asked, Caller, Opened, work } from './engine-work.ts';
 
 const RUNS = 150;
-const TIMEOUT_MS = 15;
+const TIMEOUT_MS = 60;
 const NAMES = ['a', 'b', 'c'] as const;
 type Name = (typeof NAMES)[number];
 
