@@ -13,16 +13,23 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
  && test -f "$kept" \
  && find . -name '*.node' ! -path "./$kept" -delete
 
+# The compiler is a dev dependency, which the image itself does without.
+FROM node:24.21.0-trixie-slim AS built
+WORKDIR /app
+COPY package.json package-lock.json tsconfig.json ./
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY src ./src
+RUN node src/build.ts && find dist -name '*.d.ts' -delete
+
 FROM node:24.21.0-trixie-slim
 WORKDIR /app
 COPY --from=modules /app/node_modules ./node_modules
+COPY --from=built /app/dist ./dist
 COPY package.json ./
 COPY config ./config
-COPY src ./src
-# The user below cannot write to node_modules, so the JavaScript of the sources is kept there now; otherwise each start would strip their types.
-RUN node --disable-warning=ExperimentalWarning --eval "import('/app/src/checkout.js').then(({ keepAll }) => keepAll())" \
+COPY src/lingate.js src/supported-node.js ./src/
+RUN chmod +x /app/src/lingate.js \
  && ln -s /app/src/lingate.js /usr/local/bin/lingate \
- && chmod +x /app/src/lingate.js \
  && install -d -o 65532 -g 65532 -m 0700 /var/lib/lingate
 # In a container, loopback cannot be reached from outside. Publish 8080; do not publish 9090 (metrics, probes).
 ENV NODE_ENV=production \

@@ -1,18 +1,48 @@
 // Builds `dist/`: compiles JavaScript and declarations, and copies what is read at run time (Lua, styles, scripts of pages).
 import { execFileSync } from 'node:child_process';
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { basename, extname } from 'node:path';
+import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 
 const SOURCES = fileURLToPath(new URL('.', import.meta.url));
-const DIST = fileURLToPath(new URL('../dist/', import.meta.url));
-const COMPILER = fileURLToPath(import.meta.resolve('typescript/package.json')).replace('package.json', 'bin/tsc');
+const DIST = fileURLToPath(new URL('../dist', import.meta.url));
+/** Made beside it and renamed, so that what runs meanwhile finds all files or the ones before. */
+const DRAFT = `${DIST}.${process.pid}`;
+const OUTDATED = `${DRAFT}.outdated`;
+const COMPILER = fileURLToPath(new URL('../node_modules/typescript/bin/tsc', import.meta.url));
+const BUNDLER = fileURLToPath(new URL('../node_modules/rolldown/bin/cli.mjs', import.meta.url));
 
 /** Sources, the compiler's configuration, and READMEs. */
 const NOT_COPIED = new Set(['.ts', '.json', '.md']);
-/** Start the sources or the package; part of the package as they are. */
-const NOT_BUILT = new Set(['lingate.js', 'supported-node.js', 'checkout.js', 'with-node.sh']);
+/** Start what is built; part of the package as they are. */
+const NOT_BUILT = new Set(['lingate.js', 'supported-node.js', 'with-node.sh']);
 
-rmSync(DIST, { recursive: true, force: true });
-execFileSync(process.execPath, [COMPILER, '-p', `${SOURCES}tsconfig.build.json`], { stdio: 'inherit' });
-cpSync(SOURCES, DIST, { recursive: true, filter: (file) => !NOT_COPIED.has(extname(file)) && !NOT_BUILT.has(basename(file)) });
+if (existsSync(COMPILER)) {
+  build();
+} else {
+  // `npm ci --omit=dev` runs this too.
+  process.stderr.write('build: nothing is built without the compiler, a development dependency: run "npm ci" without --omit=dev\n');
+}
+
+function build(): void {
+  try {
+    execFileSync(process.execPath, [COMPILER, '-p', `${SOURCES}tsconfig.build.json`, '--outDir', DRAFT], { stdio: 'inherit' });
+    execFileSync(process.execPath, [BUNDLER, ...bundleOf(`${DRAFT}/domain/typebox.js`)], { stdio: ['ignore', 'ignore', 'inherit'] });
+    cpSync(SOURCES, DRAFT, { recursive: true, filter: (file) => !NOT_COPIED.has(extname(file)) && !NOT_BUILT.has(basename(file)) });
+    if (existsSync(DIST)) renameSync(DIST, OUTDATED);
+    renameSync(DRAFT, DIST);
+    rmSync(OUTDATED, { recursive: true, force: true });
+  } catch (error) {
+    rmSync(DRAFT, { recursive: true, force: true });
+    // The compiler has said what is wrong.
+    if ((error as { readonly status?: unknown }).status === undefined) throw error;
+    process.exitCode = 1;
+  }
+}
+
+/** The arguments for putting into a file what it imports. */
+function bundleOf(file: string): string[] {
+  // Minified, because comments would name folders of this machine, and a release has the same bytes everywhere.
+  return [file, '--format', 'esm', '--platform', 'node', '--minify', '--file', file];
+}

@@ -33,6 +33,7 @@ export { LONG_BODY_BYTES } from './core/exchange.ts';
 export type { Lenience } from './core/route.ts';
 export type { BodyStep, CallerStep, HeadStep, Step } from './core/step.ts';
 export type { StepPlacement } from './core/step-placement.ts';
+export type { AccessTokens } from './ports/access-tokens.ts';
 export type * from './ports/gateway-services.ts';
 export type * from './ports/plugin-route.ts';
 export type * from './ports/plugin.ts';
@@ -42,8 +43,9 @@ export { chargedCharacters, chargeSlot, refusedCharge, spareCharacters } from '.
 export type { Charge, GlossaryReference } from './domain/charge.ts';
 export type { TranslateRequest } from './domain/translate-request.ts';
 export type { ChangedTexts, KnownTexts, TextAnswer, TextChange, TextWork } from './domain/text-stages.ts';
-export type { OfferedCapabilities, Want } from './domain/engine-offer.ts';
-export type { EngineGlossary, TextFormat, TranslationOptions } from './domain/translation-options.ts';
+export { wantsOfStyle } from './domain/engine-offer.ts';
+export type { OfferedCapabilities, StyleWant, Want } from './domain/engine-offer.ts';
+export type { EngineGlossary, StyleRules, TextFormat, TranslationOptions } from './domain/translation-options.ts';
 export type { KeyOwner } from './domain/api-key.ts';
 export { secret } from './domain/option-schema.ts';
 export { unknownAmong } from './domain/caller-words.ts';
@@ -83,6 +85,7 @@ export {
   KEY_MISSING,
   NO_SUCH_GLOSSARY,
   pairNotOffered,
+  SOURCE_LANG_NEEDED,
   STORE_UNAVAILABLE,
   targetsOffered,
   TRANSLATION_PROBLEMS,
@@ -107,6 +110,9 @@ export type {
   NewDictionary,
   NewGlossary,
 } from './ports/glossary-store.ts';
+export { readPairs } from './stores/records/glossary-record.ts';
+export { RecordGlossaries } from './stores/records/record-glossaries.ts';
+export type * from './ports/record-space.ts';
 export type { KeyDirectory } from './ports/key-directory.ts';
 export type {
   Admission,
@@ -125,6 +131,7 @@ export type {
 } from './ports/ledger.ts';
 export type { Log } from './ports/log.ts';
 export type { GatewayRecord, GatewayRecords } from './ports/gateway-records.ts';
+export type { SharedSecrets } from './ports/shared-secrets.ts';
 export type { DueEvent, EventFacts, KeptEvent, Outbox } from './ports/outbox.ts';
 export type { StoreCreation, StoreFault } from './ports/store.ts';
 export type * from './ports/team-registry.ts';

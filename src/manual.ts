@@ -1,17 +1,33 @@
-// Generates the tables of engine protocols and engine failures in the operator's manual: `npm run task -- manual`.
+// Generates the tables of engine protocols, engine failures and other vendors' parameters in the operator's manual: `npm run task -- manual`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { capabilitiesOf, optionsSchemaOf } from './config/engine-options.ts';
 import { withEngineTables, withTable } from './docs/engine-table.ts';
 import { failureTable } from './docs/engine-advice.ts';
 import { builtInProtocols } from './engines/protocols/built-in.ts';
+import { azureOperations } from './plugins/azure-v3/azure-versions.ts';
+import { DEEPL_OPERATION } from './plugins/deepl-v2/deepl-translate.ts';
+import { parameterTable } from './plugins/facades/parameter-table.ts';
+import { COMMON } from './plugins/google-v2/google-request.ts';
+import { PARAMETERS as GOOGLE_V2 } from './plugins/google-v2/google-translation.ts';
+import { PARAMETERS_V3 } from './plugins/google-v3/v3-translation.ts';
+import type { DescribedOperation } from './plugins/facades/parameter-table.ts';
 
 const MANUAL = new URL('../config/manual/', import.meta.url);
+
+/** The translate operations of other vendors' APIs, whose parameters are all in one table. */
+export const OPERATIONS: readonly DescribedOperation[] = [
+  DEEPL_OPERATION,
+  ...azureOperations(),
+  { api: 'Google v2', parameters: [...GOOGLE_V2, ...COMMON], others: 'refused' },
+  { api: 'Google v3', parameters: [...PARAMETERS_V3, ...COMMON], others: 'refused' },
+];
 
 /** The pages with tables from the code, by name, with the functions that fill them in. */
 const PAGES: Readonly<Record<string, (text: string) => string>> = {
   'engines.md': withProtocols,
   'engine-failures.md': (text) => withTable(text, 'engine failures', failureTable()),
+  'api-parameters.md': (text) => withTable(text, 'parameters', parameterTable(OPERATIONS)),
 };
 
 /** The texts that the pages should have, by name. */

@@ -74,6 +74,7 @@ function deadLinks(path: string): string[] {
 
 function isElsewhere(name: string): boolean {
   if (packages.includes(name) || entries.includes(name) || made.includes(name.replaceAll('/', ''))) return true;
+  if (/^text\/(?:html|plain)$/.test(name)) return true;
   const [, plugin] = /^lingate\/plugins\/([\w-]+)$/.exec(name) ?? [];
   return plugin !== undefined && existsSync(join(root, 'src/plugins', `${plugin}.ts`));
 }

@@ -1,6 +1,7 @@
 // Runs one of the project's tasks: `npm run task -- NAME [ARGUMENTS]`, or `--help` for the list; installs first what the task starts.
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { isBuilt } from './support/built.ts';
 import { ensureInstalled } from './support/debian-packages.ts';
 import { commandNamed, needsOf } from './support/programs.ts';
 
@@ -16,7 +17,7 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const VITEST = 'node_modules/vitest/vitest.mjs';
 const suite = (what: string, config: string): Task => ({ what, file: VITEST, args: ['run', '--config', config, '--root', '.'] });
 
-/** Scripts of package.json run tasks of the same name. */
+/** Scripts of package.json run tasks of the same name, but for `prepare`, which npm itself runs: it builds. */
 export const TASKS = {
   test: suite('the tests', 'test/vitest.config.ts'),
   'test:evidence': suite('tests that take minutes: attacks, faults, pages in a browser', 'test/evidence/vitest.config.ts'),
@@ -42,7 +43,8 @@ export const TASKS = {
   'bench:history': { what: 'what a year of usage days takes in each store', file: 'bench/history.ts' },
   'bench:micro': { what: "the parts of a request's path, each beside a floor", file: 'bench/micro.ts' },
   pictures: { what: "the console's pages as pictures", file: 'test/pictures/main.ts' },
-  manual: { what: 'writes the tables of engine protocols into the manual', file: 'src/manual.ts' },
+  manual: { what: 'writes the tables that come from the code into the manual', file: 'src/manual.ts' },
+  vendors: { what: 'what is new in the packages of vendors whose APIs we serve', file: 'test/vendors/main.ts' },
   release: { what: 'the package with its bill of materials and checksums, in release/', file: 'src/release.ts' },
   prepare: { what: 'installs what a task starts: prepare NAME', file: '' },
 } as const satisfies Readonly<Record<string, Task>>;
@@ -73,6 +75,8 @@ async function main([name, ...args]: readonly string[]): Promise<void> {
 async function prepare(name: string): Promise<void> {
   const command = commandNamed(name);
   if (command !== undefined) await ensureInstalled(needsOf(command));
+  // What a task starts is the compiled gateway, as users run it.
+  if (!isBuilt()) await import('../src/build.ts');
 }
 
 /** Runs it in this process, as if Node had been started with the file, with its own signals and exit status. */

@@ -13,7 +13,7 @@ import { SAMPLE_BYTES, sampleExchange } from './sample-exchange.ts';
 const CONFIG = fileURLToPath(new URL('../../config/lingate.yaml', import.meta.url));
 const BODY_BYTES_MAX = 1024 * 1024;
 
-const can = { formats: ['text' as const], formality: true, glossaries: true, detection: true };
+const can = { formats: ['text' as const], formality: true, glossaries: true, instructions: true, styles: true, detection: true };
 const offers = offersOfOne(loadConfig({ file: CONFIG, env: {}, flags: {} }).languages, { name: 'default', can, pairs: undefined });
 const step = readStep({ current: offers }, BODY_BYTES_MAX);
 

@@ -5,6 +5,7 @@ import {
   definePlugin,
   RATE_WINDOW_MS,
   REMEMBER_MS,
+  RecordGlossaries,
   allowsAddress,
   changedLimits,
   costMicro,
@@ -13,6 +14,7 @@ import {
   minorRoundedUp,
   parseDuration,
   periodAt,
+  readPairs,
   sameLength,
 } from 'lingate';
 import type {
@@ -25,18 +27,14 @@ import type {
   CreditExhausted,
   CreditNotFree,
   DayRange,
-  DictionaryRecord,
-  GlossaryRecord,
+  EntryPieces,
   GlossaryReference,
-  GlossaryStore,
   KeyChange,
   KeyDay,
   KeyOwner,
   KeyRecord,
   KeyUsage,
   Micro,
-  NewDictionary,
-  NewGlossary,
   NewKey,
   NewTeam,
   OtherRequest,
@@ -46,6 +44,9 @@ import type {
   PluginLedger,
   PluginStore,
   QuotaExceeded,
+  RecordName,
+  RecordSpace,
+  RecordTable,
   Reservation,
   Resolution,
   Standing,
@@ -76,11 +77,13 @@ export function emptyData(): ReferenceData {
 export function referenceStore(clock: Clock, data: ReferenceData = emptyData()): PluginStore {
   const account = (teamId: string) => data.accounts.find((one) => one.team.teamId === teamId);
   const used = (teamId: string) => data.used.find((one) => one.team.teamId === teamId);
+  const records = recordsOf(data, account, clock);
   return {
     keys: { find: (digest) => data.owners.find((one) => one.digest === digest)?.owner },
     ledger: ledgerOf(account, clock),
     teams: registryOf(data, account, clock),
-    glossaries: referenceGlossaries(account, clock),
+    glossaries: new RecordGlossaries(records),
+    records,
     history: {
       days: async (teamId, range) => used(teamId)?.days(range, clock.nowMs()),
       pageDays: async (page, range) => pageOf(data.used, page).map((one) => one.days(range, clock.nowMs())),
@@ -240,7 +243,8 @@ const FIRST_OF_ALL = Date.UTC(1900, 0, 1);
 /** Every method takes `nowMs`: an operation reads the clock once. */
 export class ReferenceAccount {
   readonly team: Mutable<Team>;
-  glossaries: readonly ReferenceGlossary[] = [];
+  readonly records = new Map<RecordTable, Map<string, string>>();
+  readonly blobs = new Map<string, EntryPieces>();
   readonly #keys: ModelKey[] = [];
   /** Periods are counted from here: the creation, or the last change of their length. */
   #anchorMs: number;
@@ -435,12 +439,13 @@ export class ReferenceAccount {
     return periodAt(anchor === 'calendar' ? FIRST_OF_ALL : this.#anchorMs, duration, nowMs);
   }
 
-  #judge({ requestId, teamId, keyId, characters, reserve, leaseMs, glossary }: AdmissionRequest, nowMs: number): Placed {
+  #judge({ requestId, teamId, keyId, characters: all, charged, reserve, leaseMs, glossary }: AdmissionRequest, nowMs: number): Placed {
     const { limits } = this.team;
-    if (characters !== undefined && characters > limits.maxCharactersPerRequest) {
+    if (all !== undefined && all > limits.maxCharactersPerRequest) {
       return { kind: 'text_too_long', maxCharacters: limits.maxCharactersPerRequest };
     }
-    if (!reserve || characters === undefined) return { kind: 'admitted', reservation: undefined };
+    if (!reserve || all === undefined) return { kind: 'admitted', reservation: undefined };
+    const characters = charged ?? all;
     const dictionary = glossary === undefined ? undefined : this.#dictionary(glossary);
     if (dictionary !== undefined && 'kind' in dictionary) return dictionary;
     const refusal = this.#keyRefusal(keyId, characters) ?? priceRefusal(limits, this.#standing(), this.#period, characters);
@@ -458,10 +463,10 @@ export class ReferenceAccount {
   }
 
   #dictionary({ glossaryId, sourceLang, targetLang, byBase }: GlossaryReference): { readonly dictionaryId: string } | Placed {
-    const found = this.glossaries.find((one) => one.glossaryId === glossaryId);
-    if (found === undefined) return { kind: 'glossary_missing' };
+    const pairs = this.records.get('pairs')?.get(glossaryId);
+    if (pairs === undefined) return { kind: 'glossary_missing' };
     const pair = `${sourceLang} ${targetLang}`;
-    const named = found.dictionaries.map((one) => ({ dictionaryId: one.dictionaryId, pair: `${one.sourceLang} ${one.targetLang}` }));
+    const named = readPairs(pairs).map((one) => ({ dictionaryId: one.dictionaryId, pair: `${one.sourceLang} ${one.targetLang}` }));
     const serving =
       named.find((one) => one.pair === pair) ??
       (byBase === true ? named.find((one) => withoutRegions(one.pair) === withoutRegions(pair)) : undefined);
@@ -552,71 +557,30 @@ function priceRefusal(
   return { kind: 'credit_exhausted', balanceMinor, requiredMinor, currency: limits.currency };
 }
 
-interface ReferenceGlossary extends NewGlossary {
-  readonly revision: number;
-  readonly createdAtMs: number;
-}
-
-function referenceGlossaries(account: (teamId: string) => ReferenceAccount | undefined, clock: Clock): GlossaryStore {
-  const all = (teamId: string): readonly ReferenceGlossary[] => account(teamId)?.glossaries ?? [];
-  const one = (teamId: string, glossaryId: string) => all(teamId).find((glossary) => glossary.glossaryId === glossaryId);
-  const dictionaries = (teamId: string): readonly NewDictionary[] => all(teamId).flatMap((glossary) => glossary.dictionaries);
+/** Everything that no admission writes. What the gateway writes over it, such as glossaries, is the same for every store. */
+function recordsOf(data: ReferenceData, account: FindAccount, clock: Clock): RecordSpace {
+  const values = (teamId: string, names: readonly RecordName[]) =>
+    names.map(({ table, id }) => account(teamId)?.records.get(table)?.get(id));
   return {
-    async create(glossary, teamBytesMax = Infinity) {
-      const owner = account(glossary.teamId);
-      if (owner === undefined) return { kind: 'team_unknown' };
-      const { maxGlossaries } = owner.team.limits;
-      if (owner.glossaries.length >= maxGlossaries) return { kind: 'limit_reached', maxGlossaries };
-      if (bytesOf(all(glossary.teamId)) + bytesOf([glossary]) > teamBytesMax) return { kind: 'bytes_reached', maxGlossaries };
-      const created = { ...glossary, revision: 1, createdAtMs: clock.nowMs() };
-      owner.glossaries = [...owner.glossaries, created];
-      return { kind: 'created', glossary: recordOf(created) };
+    read: async (teamId, names) => values(teamId, names),
+    list: async (teamId, table) => new Map(account(teamId)?.records.get(table)),
+    async change(teamId, names, decide) {
+      const owner = account(teamId);
+      if (owner === undefined) return undefined;
+      // Nothing waits from here on, so that no other change comes in between.
+      const change = decide(values(teamId, names), { nowMs: clock.nowMs(), limits: owner.team.limits });
+      for (const { table, id, value } of change.put ?? []) owner.records.set(table, new Map(owner.records.get(table)).set(id, value));
+      for (const { table, id } of change.remove ?? []) owner.records.get(table)?.delete(id);
+      for (const { blobId, pieces } of change.attach ?? []) owner.blobs.set(blobId, pieces);
+      for (const blobId of change.detach ?? []) owner.blobs.delete(blobId);
+      return change.result;
     },
-    list: async (teamId) => all(teamId).map(recordOf),
-    async find(teamId, glossaryId) {
-      const found = one(teamId, glossaryId);
-      return found === undefined ? undefined : recordOf(found);
-    },
-    async entries(teamId, dictionaryId) {
-      const found = dictionaries(teamId).find((known) => known.dictionaryId === dictionaryId);
-      return found === undefined ? undefined : { entries: found.entries };
-    },
-    async change(change, teamBytesMax = Infinity) {
-      const [owner, found] = [account(change.teamId), one(change.teamId, change.glossaryId)];
-      if (owner === undefined || found === undefined) return { kind: 'missing' };
-      if (found.revision !== change.revision) return { kind: 'outdated' };
-      const held = change.dictionaries.map((next) => ('entries' in next ? next : kept(found, next)));
-      const changed = { ...found, name: change.name, revision: found.revision + 1, dictionaries: held };
-      const [before, after] = [bytesOf(owner.glossaries), bytesOf(owner.glossaries) - bytesOf([found]) + bytesOf([changed])];
-      if (after > teamBytesMax && after > before) return { kind: 'bytes_reached', maxGlossaries: owner.team.limits.maxGlossaries };
-      owner.glossaries = owner.glossaries.map((glossary) => (glossary === found ? changed : glossary));
-      return { kind: 'changed', glossary: recordOf(changed) };
-    },
-    async remove(teamId, glossaryId) {
-      const [owner, found] = [account(teamId), one(teamId, glossaryId)];
-      if (owner === undefined || found === undefined) return false;
-      owner.glossaries = owner.glossaries.filter((glossary) => glossary !== found);
-      return true;
-    },
+    groupOf: async ({ table, id }) => data.accounts.find(({ records }) => records.get(table)?.has(id))?.team.teamId,
+    // In memory there is no need to write large ones in pieces.
+    prepare: async () => undefined,
+    abandon: async () => undefined,
+    readBlob: async (teamId, blobId) => account(teamId)?.blobs.get(blobId),
   };
-}
-
-const ENCODER = new TextEncoder();
-
-function bytesOf(glossaries: readonly Pick<ReferenceGlossary, 'dictionaries'>[]): number {
-  const entries = glossaries.flatMap(({ dictionaries }) => dictionaries.flatMap((one) => Object.entries(one.entries)));
-  return entries.reduce((bytes, [term, translation]) => bytes + ENCODER.encode(term + translation).length, 0);
-}
-
-function kept(glossary: ReferenceGlossary, { dictionaryId }: DictionaryRecord): NewDictionary {
-  const dictionary = glossary.dictionaries.find((one) => one.dictionaryId === dictionaryId);
-  if (dictionary === undefined) throw new Error(`a change keeps dictionary ${dictionaryId}, which was not there`);
-  return dictionary;
-}
-
-function recordOf({ glossaryId, name, revision, dictionaries, createdAtMs }: ReferenceGlossary): GlossaryRecord {
-  const records = dictionaries.map(({ entries, ...named }) => ({ ...named, entryCount: Object.keys(entries).length }));
-  return { glossaryId, name, revision, dictionaries: records, createdAtMs };
 }
 
 interface Charge {

@@ -14,12 +14,14 @@ import type { AdminOperations } from './admin-operations.ts';
 import { done, NO_GLOSSARY, NO_KEY, NO_TEAM, refusalOfFault, refusalOfQuery } from './admin-refusals.ts';
 import type { Handled } from './admin-refusals.ts';
 import type { AdminRouteId } from './admin-routes.ts';
+import { readAuditFilter } from './audit-filter.ts';
 import { auditEntryReport } from './audit-report.ts';
 import { glossaryReport } from './glossary-operations.ts';
 import type { GlossaryOperations } from './glossary-operations.ts';
 import { readRequestFilter, recentPage, recentRequestReport } from './request-filter.ts';
 import { changedKeyReport, foundKeyReport, keyReport, periodReport, teamReport } from './reports.ts';
 import type { LiveReport } from './reports.ts';
+import { readTeamFilter } from './team-filter.ts';
 import { usageDownload } from './usage-csv.ts';
 import { cursorOf, readCursor, readUsageQuestion } from './usage-question.ts';
 import type { UsageReading } from './usage-reading.ts';
@@ -74,7 +76,9 @@ export function adminHandlers({
     listTeams: async ({ operations, query }) => {
       const page = pageOf(query);
       if ('kind' in page) return page;
-      return done(await operations.listTeams(page), ({ items, next }) => ({
+      const read = readTeamFilter((name) => query.get(name));
+      if ('fault' in read) return refusalOfFault(read);
+      return done(await operations.listTeams(page, read.filter), ({ items, next }) => ({
         value: { teams: items.map(teamReport), next: next ?? null },
       }));
     },
@@ -158,7 +162,9 @@ export function adminHandlers({
     listAudit: async ({ operations, query }) => {
       const page = auditPageOf(query);
       if ('kind' in page) return page;
-      return done(await operations.listAudit(page), ({ items, next }) => ({
+      const filter = readAuditFilter((name) => query.get(name));
+      if ('fault' in filter) return refusalOfFault(filter);
+      return done(await operations.listAudit(page, filter), ({ items, next }) => ({
         value: { entries: items.map(auditEntryReport), next: next ?? null },
       }));
     },

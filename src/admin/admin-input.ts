@@ -1,5 +1,4 @@
 // Reads an admin API request: route, checked body, page, token.
-import { Compile } from 'typebox/compile';
 import type { TObject } from 'typebox';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
@@ -10,7 +9,7 @@ import { LIMIT_NAMES } from '../domain/given-key-limits.ts';
 import { jsonFault } from '../domain/json-bounds.ts';
 import { judgeReason, judgeRecordName } from '../domain/record-name.ts';
 import type { JudgedText } from '../domain/record-name.ts';
-import { Type } from '../domain/schema-type.ts';
+import { Compile, Type } from '../domain/typebox.ts';
 import { AUDIT_ID } from '../domain/audit-entry.ts';
 import type { AuditPage } from '../ports/audit-log.ts';
 import type { TeamPage } from '../ports/team-registry.ts';

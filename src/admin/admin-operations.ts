@@ -3,25 +3,33 @@ import { digestOf, displayOf, newKey } from '../domain/api-key.ts';
 import type { KeyMode } from '../domain/api-key.ts';
 import type { KeyLimits } from '../domain/key-limits.ts';
 import { minorRoundedDown, toMicro } from '../domain/money.ts';
+import type { Micro } from '../domain/money.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { usageReport } from '../domain/usage-report.ts';
 import type { UsageReport } from '../domain/usage-report.ts';
 import { auditId } from '../domain/audit-entry.ts';
-import type { AuditAction, Audited, AuditEntry } from '../domain/audit-entry.ts';
+import type { AuditAction, Audited, AuditedPeriod, AuditEntry } from '../domain/audit-entry.ts';
 import type { AuditLog, AuditPage } from '../ports/audit-log.ts';
 import type { FoundKey, KeyChange, KeyRecord, Team, TeamPage, TeamRegistry, TeamSummary, Usage } from '../ports/team-registry.ts';
 import { done, ofTeam, pageWithNext } from './admin-result.ts';
 import type { AdminRefusal, AdminResult, Page } from './admin-result.ts';
-import { comparePlan, teamsBehind } from './plan-comparison.ts';
-import type { PlanChange, PlanComparison } from './plan-comparison.ts';
+import { auditFits, pageOfDay } from './audit-filter.ts';
+import type { AuditFilter } from './audit-filter.ts';
+import { filteredPage } from './filtered-page.ts';
+import { comparePlan, missingPlans, teamsBehind } from './plan-comparison.ts';
+import type { PlanChange, PlanComparison, TeamsPlans } from './plan-comparison.ts';
 import { newKeyReport } from './reports.ts';
 import type { NewKeyReport, PlanReport } from './reports.ts';
+import type { TeamFilter } from './team-filter.ts';
 import { BALANCE_TOO_LARGE, judgeNewTeam, judgeTeamEdit, limitsOfPlan } from './team-terms.ts';
 import type { Plans, TeamDraft, TeamEdit } from './team-terms.ts';
 
 /** Greater than the number of changes made in one millisecond. */
 const CLEARING_SERIAL = 1_000_000_000;
+/** With a filter: how much a page reads together, which holds the event loop for some milliseconds, and how much at most. */
+const TEAMS_CHECKED = { pieceSize: 50, checkedMax: 5000 } as const;
+const ENTRIES_CHECKED = { pieceSize: 100, checkedMax: 5000 } as const;
 
 export interface AdminOptions {
   readonly teams: TeamRegistry;
@@ -88,7 +96,12 @@ export class AdminOperations {
     return done(team, team.balanceMicro === 0 ? undefined : await this.#replicated([teamId]));
   }
 
-  async listTeams(page: TeamPage): Promise<AdminResult<Page<Team>>> {
+  /** With a filter, those that fit; a page checks a bounded number of teams. */
+  async listTeams(page: TeamPage, filter?: TeamFilter): Promise<AdminResult<Page<Team>>> {
+    if (filter !== undefined) {
+      const found = await this.listSummaries(page, filter);
+      return found.kind === 'done' ? done({ ...found.value, items: found.value.items.map(({ team }) => team) }) : found;
+    }
     return pageWithNext(
       page,
       (more) => this.#options.teams.pageTeams(more),
@@ -97,12 +110,10 @@ export class AdminOperations {
   }
 
   /** The same page with the teams' usage, in one call to the store. */
-  async listSummaries(page: TeamPage): Promise<AdminResult<Page<TeamSummary>>> {
-    return pageWithNext(
-      page,
-      (more) => this.#options.teams.pageSummaries(more),
-      ({ team }) => team.teamId,
-    );
+  async listSummaries(page: TeamPage, filter?: TeamFilter): Promise<AdminResult<Page<TeamSummary>>> {
+    const read = (more: TeamPage) => this.#options.teams.pageSummaries(more);
+    const idOf = ({ team }: TeamSummary): string => team.teamId;
+    return filter === undefined ? pageWithNext(page, read, idOf) : filteredPage(page, { read, idOf, fits: filter, ...TEAMS_CHECKED });
   }
 
   async showTeam(teamId: string): Promise<AdminResult<Team>> {
@@ -116,7 +127,7 @@ export class AdminOperations {
     if ('kind' in made) return made;
     const change = edit.once === undefined ? made : { ...made, once: edit.once };
     const after = await this.#changing(this.#options.teams.updateTeam(teamId, change, this.#by('updateTeam', edit.reason)));
-    if (after !== undefined && 'kind' in after) return refusedUpdate(after);
+    if (after !== undefined && 'kind' in after) return refusedUpdate(after, before.value.balanceMicro);
     const result = ofTeam(teamId, after);
     const weighty = change.plan !== undefined || change.addMicro !== undefined;
     return result.kind === 'done' && weighty ? done(result.value, await this.#replicated([teamId])) : result;
@@ -183,6 +194,24 @@ export class AdminOperations {
     return isUnavailable(key) ? key : done(key, await this.#replicated([key.teamId]));
   }
 
+  /** Revokes every key of a team that is not revoked yet, and returns those. After an interruption, a second run revokes the rest. */
+  async revokeKeys(teamId: string): Promise<AdminResult<readonly KeyRecord[]>> {
+    const { teams } = this.#options;
+    const listed = await this.listKeys(teamId);
+    if (listed.kind !== 'done') return listed;
+    const revoked: KeyRecord[] = [];
+    const revoke = async (): Promise<StoreUnavailable | undefined> => {
+      for (const { keyId } of listed.value.filter(({ status }) => status !== 'revoked')) {
+        const key = await teams.revokeKey(keyId, this.#by('revokeKey'));
+        if (isUnavailable(key)) return key;
+        if (key !== undefined) revoked.push(key);
+      }
+      return undefined;
+    };
+    const failed = await this.#changing(revoke());
+    return failed ?? done(revoked, revoked.length === 0 ? undefined : await this.#replicated([teamId]));
+  }
+
   /** Finds keys by a whole key, or by the first twelve characters. */
   async findKeys(search: { readonly key: string } | { readonly display: string }): Promise<AdminResult<readonly FoundKey[]>> {
     const found = await this.#options.teams.findKeys('key' in search ? { digest: digestOf(search.key) } : search);
@@ -191,6 +220,12 @@ export class AdminOperations {
 
   listPlans(): readonly PlanReport[] {
     return [...this.#options.plans()].map(([name, plan]) => ({ name, ...plan }));
+  }
+
+  /** Plans of the first `teamsMax` teams that the configuration lacks. */
+  async missingPlans(teamsMax: number): Promise<AdminResult<TeamsPlans>> {
+    const checked = await missingPlans(this.#options.teams, this.#options.plans(), teamsMax);
+    return isUnavailable(checked) ? checked : done(checked);
   }
 
   /** Which of the first `teamsMax` teams have other numbers than the plan. */
@@ -225,16 +260,18 @@ export class AdminOperations {
     return done({ plan: name, teams: members, changed, changes }, changed === 0 ? undefined : await this.#replicated(found.behind));
   }
 
-  /** Newest first. An unknown team has no entries; a deleted team keeps its entries. */
-  async listAudit(page: AuditPage): Promise<AdminResult<Page<AuditEntry>>> {
+  /**
+   * Newest first. An unknown team has no entries; a deleted team keeps its entries. With a filter, those that fit; a page checks a
+   * bounded number of entries.
+   */
+  async listAudit(asked: AuditPage, filter?: AuditFilter): Promise<AdminResult<Page<AuditEntry>>> {
     const { audit } = this.#options;
-    return audit === undefined
-      ? { kind: 'no_audit' }
-      : pageWithNext(
-          page,
-          (more) => audit.page(more),
-          ({ id }) => id,
-        );
+    if (audit === undefined) return { kind: 'no_audit' };
+    const page = filter === undefined ? asked : pageOfDay(asked, filter);
+    const fits = filter && auditFits(filter);
+    const read = (more: AuditPage) => audit.page(more);
+    const idOf = ({ id }: AuditEntry): string => id;
+    return fits === undefined ? pageWithNext(page, read, idOf) : filteredPage(page, { read, idOf, fits, ...ENTRIES_CHECKED });
   }
 
   /** Leaves the audit entry on which every gateway clears its cached translations of a team, or of all teams. */
@@ -245,7 +282,7 @@ export class AdminOperations {
     if (isUnavailable(newest)) return newest;
     // Never before the newest entry, where gateways no longer look.
     const atMs = Math.max(Math.floor(nowMs), newest[0]?.atMs ?? 0);
-    return this.#leave(audit, 'clearMemory', atMs, teamId);
+    return this.#leave(audit, 'clearMemory', atMs, { teamId });
   }
 
   /** Leaves the audit entry of a clock that an operator has vouched for, by that clock. */
@@ -254,9 +291,21 @@ export class AdminOperations {
     return audit === undefined ? { kind: 'no_audit' } : this.#leave(audit, 'acceptClock', nowMs);
   }
 
-  async #leave(audit: AuditLog, action: AuditAction, atMs: number, teamId?: string): Promise<AdminResult<undefined>> {
+  /** Leaves the audit entry of a team whose period was put right (`store check --repair`). */
+  async teamRepaired(teamId: string, before: AuditedPeriod, after: AuditedPeriod, nowMs: number): Promise<AdminResult<undefined>> {
+    const { audit } = this.#options;
+    return audit === undefined ? { kind: 'no_audit' } : this.#leave(audit, 'repairTeam', nowMs, { teamId, before, after });
+  }
+
+  async #leave(
+    audit: AuditLog,
+    action: AuditAction,
+    atMs: number,
+    of: Partial<Pick<AuditEntry, 'teamId' | 'before' | 'after'>> = {},
+  ): Promise<AdminResult<undefined>> {
     const id = auditId(atMs, CLEARING_SERIAL + Math.floor(Math.random() * CLEARING_SERIAL));
-    const failed = await audit.restore([{ id, atMs, teamId, keyId: undefined, before: {}, after: {}, ...this.#by(action) }]);
+    const { teamId, before = {}, after = {} } = of;
+    const failed = await audit.restore([{ id, atMs, teamId, keyId: undefined, before, after, ...this.#by(action) }]);
     return failed ?? done(undefined);
   }
 
@@ -282,12 +331,13 @@ export class AdminOperations {
 
 function refusedUpdate(
   refused: Extract<Awaited<ReturnType<TeamRegistry['updateTeam']>>, { kind: string }>,
+  balanceMicro: Micro,
 ): AdminRefusal | StoreUnavailable {
   switch (refused.kind) {
     case 'balance_out_of_bounds':
       return BALANCE_TOO_LARGE;
     case 'credit_not_free':
-      return { kind: 'credit_not_free', freeMinor: minorRoundedDown(refused.freeMicro) };
+      return { kind: 'credit_not_free', freeMinor: minorRoundedDown(refused.freeMicro), isHeld: refused.freeMicro < balanceMicro };
     case 'other_request':
     case 'unavailable':
       return refused;

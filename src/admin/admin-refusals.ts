@@ -60,13 +60,18 @@ export function refusalOf(refusal: Refused, planIn: 'body' | 'path' = 'body'): R
     return refuse('validation_error', `add_credit_minor: the balance would exceed ${refusal.maxMinor} minor units; add less.`);
   if (refusal.kind === 'credit_not_free') {
     const most = `at most ${refusal.freeMinor} minor units can be deducted`;
-    return refuse('validation_error', `add_credit_minor: ${most}: the balance, less open reservations.`);
+    return refuse('validation_error', `add_credit_minor: ${most}: ${freeCreditWords(refusal)}.`);
   }
   if (refusal.kind !== 'no_such_plan') return REFUSALS[refusal.kind];
   const known = refusal.plans.join(', ');
   return planIn === 'path'
     ? refuse('not_found', `There is no such plan; the plans are ${known}.`)
     : refuse('validation_error', `plan: there is no such plan; the plans are ${known}.`);
+}
+
+/** What the credit that can be deducted is. */
+export function freeCreditWords({ isHeld }: { readonly isHeld: boolean }): string {
+  return isHeld ? 'open reservations hold the rest' : 'the whole balance';
 }
 
 /** A value to answer, with the members that its audit line adds; a file; or a refusal. */

@@ -21,7 +21,12 @@ export type AdminRefusal =
   /** The balance would exceed the most that a team can have. */
   | { readonly kind: 'balance_too_large'; readonly maxMinor: number }
   /** More credit would be deducted than is free of open reservations. */
-  | { readonly kind: 'credit_not_free'; readonly freeMinor: number }
+  | {
+      readonly kind: 'credit_not_free';
+      readonly freeMinor: number;
+      /** Whether the balance is more than that, because open reservations hold the rest. */
+      readonly isHeld: boolean;
+    }
   /** Credit would be deducted without a reason. */
   | { readonly kind: 'reason_missing' }
   /** The store, from a plugin, keeps no audit. */
@@ -56,6 +61,8 @@ export interface Page<T> {
   readonly items: readonly T[];
   /** Where the next page begins, if there is one. */
   readonly next: string | undefined;
+  /** For a filter, if the page ended because so many items were checked: it may have fewer than asked for, or none. */
+  readonly checkedMax?: number;
 }
 
 export function done<T>(value: T, replicated?: boolean): Done<T> {

@@ -1,6 +1,8 @@
 // The table of the admin API: method, path, input, answer. Handlers and the OpenAPI document are derived from it.
 import type { TObject, TSchema } from 'typebox';
-import { Type } from '../domain/schema-type.ts';
+import { Type } from '../domain/typebox.ts';
+import { AUDIT_CRITERIA } from './audit-filter.ts';
+import { TEAM_CRITERIA } from './team-filter.ts';
 import {
   AuditEntryAnswer,
   ChangedKeyAnswer,
@@ -59,9 +61,16 @@ const PAGE = {
   q: 'Only teams whose name or id contains this, in upper or lower case.',
 } as const;
 
+const FILTERED_LIMIT =
+  'The most entries of a page, 1 to 200; 50 by default. A page that checked thousands for a filter can be shorter, even empty, and still have a next one.';
+
 /** In the order of the document. */
 const ROUTES = {
-  listTeams: get('/teams', 'Lists teams in order of creation, in pages.', pageOf('teams', TeamAnswer), PAGE),
+  listTeams: get('/teams', 'Lists teams in order of creation, in pages.', pageOf('teams', TeamAnswer), {
+    ...PAGE,
+    limit: FILTERED_LIMIT,
+    ...sentences(TEAM_CRITERIA),
+  }),
   createTeam: { ...post('/teams', 'Creates a team on a plan.', ChangedTeamAnswer, NewTeamBody), status: 201 },
   showTeam: get('/teams/{id}', 'Shows a team and its limits.', TeamAnswer),
   updateTeam: patch('/teams/{id}', "Changes a team's plan or name, or adds or deducts credit.", ChangedTeamAnswer, TeamPatchBody),
@@ -124,8 +133,9 @@ const ROUTES = {
   applyPlan: post('/plans/{name}/apply', "Copies a plan's numbers to all of its teams.", PlanAppliedAnswer),
   listAudit: get('/audit', 'Lists what operators have changed, newest first, in pages.', pageOf('entries', AuditEntryAnswer), {
     team: 'Only changes of the team with this id, which may have been deleted.',
+    ...sentences(AUDIT_CRITERIA),
     cursor: PAGE.cursor,
-    limit: PAGE.limit,
+    limit: FILTERED_LIMIT,
   }),
   listRequests: get(
     '/requests',
@@ -145,6 +155,11 @@ const ROUTES = {
 } satisfies Readonly<Record<string, RouteDraft>>;
 
 export const ADMIN_ROUTES: readonly AdminRoute[] = Object.entries(ROUTES).map(([id, route]) => ({ id: id as AdminRouteId, ...route }));
+
+/** What criteria are about, as descriptions of query parameters. */
+function sentences(criteria: Readonly<Record<string, { readonly about: string }>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(criteria).map(([name, { about }]) => [name, `${about[0]!.toUpperCase()}${about.slice(1)}.`]));
+}
 
 function get(path: string, summary: string, answer: TSchema, query?: RouteDraft['query']): RouteDraft {
   return { method: 'GET', path, summary, status: 200, answer, ...(query === undefined ? {} : { query }) };

@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox';
 import { ALLOWED_ADDRESSES_MAX, KEY_CHARACTERS_MAX, KEY_RATE_MAX } from '../domain/key-limits.ts';
 import { MINOR_MAX } from '../domain/money.ts';
 import { REASON_CHARACTERS_MAX, RECORD_NAME_CHARACTERS_MAX } from '../domain/record-name.ts';
-import { Type } from '../domain/schema-type.ts';
+import { Type } from '../domain/typebox.ts';
 
 const closed = { additionalProperties: false } as const;
 const name = (description: string) => Type.String({ minLength: 1, maxLength: RECORD_NAME_CHARACTERS_MAX, description });

@@ -42,7 +42,6 @@ export class GlossaryOperations {
 
   async find(glossaryId: string): Promise<AdminResult<OwnedGlossary>> {
     const { glossaries } = this.#options;
-    if (glossaries.ownerOf === undefined) return { kind: 'no_deletion' };
     const teamId = await glossaries.ownerOf(glossaryId);
     if (isUnavailable(teamId)) return teamId;
     const glossary = teamId === undefined ? undefined : await glossaries.find(teamId, glossaryId);

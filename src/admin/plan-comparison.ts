@@ -70,6 +70,50 @@ export async function teamsBehind(teams: TeamRegistry, name: string, limits: Tea
   return isUnavailable(compared) ? compared : { members: compared.members, behind, changes: [...changes.values()] };
 }
 
+/** A plan that teams have and the configuration lacks. */
+export interface MissingPlan {
+  readonly plan: string;
+  readonly teams: number;
+}
+
+export interface TeamsPlans {
+  /** How many teams were checked. */
+  readonly looked: number;
+  /** False if there are more teams than were to be checked. */
+  readonly complete: boolean;
+  /** By name. */
+  readonly missing: readonly MissingPlan[];
+}
+
+/** Checks whether `plans` has the plans of the first `teamsMax` teams. */
+export async function missingPlans(
+  teams: TeamRegistry,
+  plans: ReadonlyMap<string, unknown>,
+  teamsMax: number,
+): Promise<TeamsPlans | StoreUnavailable> {
+  const missing = new Map<string, number>();
+  const found = (): readonly MissingPlan[] =>
+    [...missing].map(([plan, count]) => ({ plan, teams: count })).toSorted((one, other) => (one.plan < other.plan ? -1 : 1));
+  let looked = 0;
+  for await (const page of pagesOf(teams)) {
+    if (isUnavailable(page)) return page;
+    if (looked >= teamsMax) return { looked, complete: false, missing: found() };
+    looked += page.length;
+    for (const { plan } of page) if (!plans.has(plan)) missing.set(plan, (missing.get(plan) ?? 0) + 1);
+  }
+  return { looked, complete: true, missing: found() };
+}
+
+/** What to do about such a plan. */
+export function missingPlanText({ plan, teams }: MissingPlan): string {
+  const [who, they, which] =
+    teams === 1 ? ['1 team has', 'it keeps its', 'the team'] : [`${teams} teams have`, 'they keep their', 'the teams'];
+  return `plans: ${who} the plan ${JSON.stringify(plan)}, which the configuration lacks; ${they} last numbers, and "plan apply" cannot change them: write the plan into the configuration again, or move ${which} with "lingate team update TEAM --plan PLAN"`;
+}
+
+/** How many teams are checked for plans that are gone: a few seconds' work in the background. */
+export const TEAMS_CHECKED_MAX = 20_000;
+
 /** Calls `see` for each of the first `teamsMax` teams that is on the plan and has other numbers. */
 async function eachBehind(
   teams: TeamRegistry,

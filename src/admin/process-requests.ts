@@ -1,5 +1,5 @@
 // Remembers requests in one process, for stores from plugins that do not: a restart loses them, and other processes lack them.
-import { REQUEST_REMEMBERED_MS, REQUESTS_MAX } from '../domain/remembered-requests.ts';
+import { REQUEST_REMEMBERED_MS, REQUESTS_MAX } from '../domain/reservation.ts';
 import type { Claimed, HeldRequest, IdempotencyRecords, RequestClaim } from '../ports/idempotency-records.ts';
 
 interface Remembered extends Pick<RequestClaim, 'request' | 'recordId' | 'teamId'> {

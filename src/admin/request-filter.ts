@@ -1,5 +1,6 @@
 // Which of the latest refused and failed requests an operator asks for, and a page of them.
 import type { Static } from 'typebox';
+import { ONLY_ENGINE } from '../domain/engine-routing.ts';
 import { rfc3339 } from '../domain/period.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
@@ -76,4 +77,14 @@ export function recentRequestReport(request: RecentRequest): Static<typeof Recen
     engine: engine ?? null,
     limit_of: limitOf ?? null,
   };
+}
+
+/** What explains a request, as it is kept or reported. */
+type Reasons = Pick<RecentRequest, 'failures' | 'engine' | 'parameter'> & { readonly limitOf: string | undefined };
+
+/** Why, in a few words: what the request's log line says of it. */
+export function reasonOf({ failures, engine, parameter, limitOf }: Reasons): string {
+  if (failures !== undefined) return `${failures.join(', then ')}${engine === undefined || engine === ONLY_ENGINE ? '' : ` at ${engine}`}`;
+  if (limitOf !== undefined) return `the ${limitOf}'s limit`;
+  return parameter ?? '–';
 }

@@ -14,7 +14,7 @@ import { openServing } from './serving.ts';
 import { announceReady } from './ready-line.ts';
 import { withUsableTls } from './tls-in-force.ts';
 import { stopWithinMs } from './until-stopped.ts';
-import { openEvents, openTeamWatch } from './once-per-gateway.ts';
+import { openEvents, openPlanCheck, openTeamWatch } from './once-per-gateway.ts';
 
 export { startDemoEngine } from '../demo/demo-engine.ts';
 export type { AppOptions } from './operator-side.ts';
@@ -101,6 +101,8 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
   const listen = await serving.listen({ docsUrl: operator.docsUrl, port: config.listen.port, exclusive: true });
   const listenUrl = publicUrl(config, listen);
   operator.serverUrl = serverUrlOf(config, listen);
+  const planCheck = openPlanCheck(serving.teams, log);
+  planCheck.check(config.plans);
   announceReady(log, config, { listenUrl, opsUrl: operator.url, listening: listen, workers: 1 });
   return {
     listen,
@@ -123,6 +125,7 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
       serving.replace(usable);
       replaceOperators();
       running = usable;
+      planCheck.check(usable.plans);
       return waiting;
     },
     async stop() {

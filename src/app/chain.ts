@@ -25,13 +25,14 @@ import { usageEndpoint } from '../endpoints/usage-endpoint.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
 import type { AccessLog } from '../ports/access-entry.ts';
-import type { Engine, EngineCapabilities } from '../ports/engine.ts';
+import type { Engine, EngineCapabilities, TakesGlossary } from '../ports/engine.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { FullWindows } from '../ports/full-windows.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 import type { Settlements } from '../ports/ledger.ts';
 import type { Log } from '../ports/log.ts';
 import type { GatewayServices } from '../ports/gateway-services.ts';
+import type { BusyTeams } from '../runtime/busy-teams.ts';
 import type { LiveWindow } from '../runtime/live-window.ts';
 import type { RecentRequests } from '../runtime/recent-requests.ts';
 import type { Store } from '../ports/store.ts';
@@ -39,9 +40,10 @@ import type { Upstream } from '../ports/upstream.ts';
 import type { PluginStepName, StepName } from '../routes.ts';
 import { accessLogStep } from '../steps/access-log.ts';
 import { admitStep } from '../steps/admit.ts';
-import { authenticateBodyKeyStep, authenticateStep, identifyBy, identifyStep } from '../steps/authenticate.ts';
+import { accessTokensOf, authenticateBodyKeyStep, authenticateStep, identifyBy, identifyStep } from '../steps/authenticate.ts';
 import type { AuthenticateOptions } from '../steps/authenticate.ts';
 import { AddressLimit } from '../runtime/unknown-key-limit.ts';
+import { secretsOfProcess, SharedTokenSealer } from '../runtime/token-sealer.ts';
 import { QuotaAlarm } from '../runtime/quota-alarm.ts';
 import { readStep } from '../steps/read.ts';
 import { LoopPressure, shedStep, teamShedStep } from '../steps/shed.ts';
@@ -55,6 +57,7 @@ import { inConfiguration, routeRows } from './route-rows.ts';
 export interface ChainParts {
   readonly store: Store;
   readonly engine: Engine;
+  readonly takesGlossary: TakesGlossary;
   /** What at least one of the engines can do. */
   readonly can: EngineCapabilities;
   readonly keys: KeyCache;
@@ -70,6 +73,7 @@ export interface ChainParts {
   readonly metrics: Metrics;
   readonly live: LiveWindow;
   readonly recent: RecentRequests;
+  readonly busy: BusyTeams;
   /** Serves the pages of the documentation, if they are public. */
   readonly documentation: Step;
   /** As in `GatewayServices`. */
@@ -81,6 +85,8 @@ export interface ChainParts {
   readonly onUnavailable: (cause: string) => void;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
+  /** The time that is believed, in milliseconds. */
+  readonly nowMs: () => number;
   /** Generates the ids of records: ULIDs. */
   readonly newId: () => string;
 }
@@ -108,6 +114,7 @@ export function buildChains(config: Config, plugins: LoadedPlugins, parts: Chain
 }
 
 function servicesOf(config: Config, parts: ChainParts, translate: TranslateOptions): GatewayServices {
+  const secrets = parts.store.secrets ?? secretsOfProcess(parts.nowMs);
   return {
     credentials: credentialReader(config.auth.vendorNames),
     engineCan: parts.can,
@@ -131,6 +138,7 @@ function servicesOf(config: Config, parts: ChainParts, translate: TranslateOptio
       if (parts.offers.current.byPlan) x.set(judgeAgainSlot, { refusal: x.get(chargeSlot)?.refusal, judge });
     },
     identify: identifyBy(parts.keys),
+    accessTokens: (purpose) => accessTokensOf(parts.keys, new SharedTokenSealer({ secrets, purpose, now: parts.now })),
     translate: translateBy(translate),
     detect: detectBy(translate),
     apiDocument: parts.apiDocument,
@@ -140,12 +148,13 @@ function servicesOf(config: Config, parts: ChainParts, translate: TranslateOptio
 }
 
 function translateOptions(
-  { engine, glossaries, offers, live, now, log }: ChainParts,
+  { engine, takesGlossary, glossaries, offers, live, now, log }: ChainParts,
   stages: LoadedPlugins['textStages'],
 ): TranslateOptions {
   const quotaAlarm = new QuotaAlarm(log, now);
   return {
     engine,
+    takesGlossary,
     glossaries,
     offers,
     stages,
@@ -176,7 +185,7 @@ function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions)
   };
   return {
     'access-log': accessLogStep({
-      logs: [metrics.requests, parts.live, parts.recent],
+      logs: [metrics.requests, parts.live, parts.recent, parts.busy],
       written: parts.access,
       quietPaths: config.listenQuietPaths,
       now,

@@ -34,16 +34,21 @@ export type ReplicaReport = { readonly engine: string; readonly url: string } & 
 );
 
 /**
- * In the order of the configuration; all at the same time. Without a pair, each replica gets one that it offers. Throws a
- * `ConfigError` if the configuration is wrong.
+ * In the order of the configuration; all at the same time. Without a pair, each replica gets one that it offers. `msMax` is a
+ * deadline for those whose own is later. Throws a `ConfigError` if the configuration is wrong.
  */
-export function checkReplicas(config: Config, env: Environment, pair: Partial<CheckedPair>): Promise<readonly ReplicaReport[]> {
+export function checkReplicas(
+  config: Config,
+  env: Environment,
+  pair: Partial<CheckedPair>,
+  msMax = Infinity,
+): Promise<readonly ReplicaReport[]> {
   const newId = ulidSource(() => Date.now());
   return withEngines(config, env, (all) =>
     Promise.all(
       all.flatMap(({ config: engine, protocol, options, headers }) =>
         [...new Set(engine.urls.map(shownUrl))].map(async (url) => {
-          const terms = { ...engine, protocol, options, headers };
+          const terms = { ...engine, timeoutMs: Math.min(engine.timeoutMs, msMax), protocol, options, headers };
           const offered = async (): Promise<PairTest | undefined> => {
             const mode = pairsOf(engine.pairs, protocol);
             if (mode === 'ask') return pairsOfReplica(url, terms);

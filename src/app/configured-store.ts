@@ -67,11 +67,13 @@ export async function openAwaited<T>({ store, storeOptions: { waitMs } }: Config
   if (waitMs === 0) return open();
   const startedAtMs = performance.now();
   const waitedMs = (): number => performance.now() - startedAtMs;
+  let reason: string | undefined;
   const tell = (): void =>
     log.warn('waiting for the store', {
       store: withoutCredentials(store),
       waited_seconds: seconds(waitedMs()),
       wait_seconds: seconds(waitMs),
+      ...(reason === undefined ? {} : { reason }),
     });
   const telling = setInterval(tell, TELL_EVERY_MS);
   try {
@@ -80,6 +82,9 @@ export async function openAwaited<T>({ store, storeOptions: { waitMs } }: Config
         return await open();
       } catch (error) {
         if (!(error instanceof StoreAwayError)) throw error;
+        const isFirst = reason === undefined;
+        reason = error.message;
+        if (isFirst) tell();
         const leftMs = waitMs - waitedMs();
         if (leftMs <= 0)
           throw new StoreError(`${error.message}; it did not answer within the ${seconds(waitMs)} s of store_options.wait_seconds`);

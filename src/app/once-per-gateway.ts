@@ -1,6 +1,8 @@
 // Starts what runs once in a gateway, however many workers it has: the watch over all teams, and the sender of events.
+import { missingPlans, missingPlanText, TEAMS_CHECKED_MAX } from '../admin/plan-comparison.ts';
 import type { Config } from '../config/config.ts';
 import { eventsSecret } from '../config/secrets.ts';
+import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { TeamGaugesOptions } from '../ops/metrics/scraped-series.ts';
 import type { Log } from '../ports/log.ts';
 import type { Outbox } from '../ports/outbox.ts';
@@ -30,6 +32,22 @@ export function openTeamWatch(
   const now = (): number => performance.now();
   const watch = new TeamWatch({ teams, settings: teamMetrics, log, now, wallMs: nowMs });
   return { read: () => watch.latest, now, close: () => watch.close() };
+}
+
+/** Checks the plans of all teams, once a call and in the background; a store that is away is reported elsewhere. */
+export interface PlanCheck {
+  /** Logs a warning for each plan that teams have and this configuration lacks. */
+  check(plans: Config['plans']): void;
+}
+
+export function openPlanCheck(teams: TeamRegistry, log: Log): PlanCheck {
+  const look = async (plans: Config['plans']): Promise<void> => {
+    const checked = await missingPlans(teams, plans, TEAMS_CHECKED_MAX);
+    if (isUnavailable(checked)) return;
+    for (const missing of checked.missing)
+      log.warn('teams have a plan that the configuration lacks', { ...missing, advice: missingPlanText(missing) });
+  };
+  return { check: (plans) => void look(plans) };
 }
 
 /** `undefined` if events are off. */

@@ -5,6 +5,7 @@ import type { AdminParts } from './admin-side.ts';
 import { apiOptions } from './api-description.ts';
 import { formatNetworkAddress, isLoopback } from '../config/network-address.ts';
 import type { NetworkAddress } from '../config/network-address.ts';
+import { appsWhileOff } from '../console/console-off.ts';
 import type { LogDestination } from '../ops/json-log.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
 import type { OpenApiOptions } from '../docs/openapi-document.ts';
@@ -77,7 +78,8 @@ export async function startOperatorSide(options: OperatorSideOptions): Promise<O
     },
     // Host names are only checked if the console is on: otherwise no browser has an operator's session.
     names: admin === undefined ? undefined : opsNames,
-    apps: admin === undefined ? [] : adminApps({ ...admin, config, docsUrl: () => side.docsUrl, log }),
+    apps:
+      admin === undefined ? appsWhileOff(() => config().service.name) : adminApps({ ...admin, config, docsUrl: () => side.docsUrl, log }),
   };
   options.listener?.show(content);
   const listener = options.listener ?? (await openListener(config(), log, content));

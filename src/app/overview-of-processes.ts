@@ -3,6 +3,7 @@ import type { StepFigures } from '../admin/reports.ts';
 import type { Config } from '../config/config.ts';
 import type { Overview } from '../console/overview-figures.ts';
 import { withoutCredentials } from '../domain/store-url.ts';
+import { busiestOf } from '../runtime/busy-teams.ts';
 import { addUp, grouped, quantileMs, LIVE_STEP_MS, sumOf } from '../runtime/live-window.ts';
 import type { LiveStep } from '../runtime/live-window.ts';
 import { mergeFigures, mergeReplicas } from './process-state.ts';
@@ -13,6 +14,8 @@ const MINUTE_MS = 60_000;
 
 /** The last minute: twelve complete steps, and the current one. */
 const LATELY_STEPS = MINUTE_MS / LIVE_STEP_MS + 1;
+
+const BUSIEST_SHOWN = 10;
 
 const version = versionOf();
 
@@ -31,6 +34,10 @@ export function overviewOf({ expected, states }: ProcessStates, config: Config, 
     lately: figuresOf(sumOf(steps.slice(-LATELY_STEPS))),
     whole: figuresOf(sumOf(steps)),
     inFlight: sumBy(states, (state) => state.inFlight),
+    busiest: busiestOf(
+      states.map((state) => state.busy),
+      BUSIEST_SHOWN,
+    ),
     processes: { expected, answering: states.length },
     draining: states.some((state) => state.draining),
     store: {

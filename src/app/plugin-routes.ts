@@ -8,7 +8,7 @@ import type { GatewayServices } from '../ports/gateway-services.ts';
 import type { LoadedRoute } from '../ports/plugin-route.ts';
 
 const METHOD = /^(?:[A-Z]+|\*)$/;
-/** Whole segments, one of which may be a parameter; at the end perhaps a slash, or a wildcard. */
+/** Whole segments, each with a parameter or without; at the end perhaps a slash, or a wildcard. */
 const PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~!$&'()+,;=:@{}-]+)+(?:\/\*?)?$/;
 const PARAMETER = /\{\w+\}/g;
 /** Which of our steps must come before another one. */
@@ -27,9 +27,9 @@ export function pluginRows(own: readonly RouteRow[], { routes }: Pick<LoadedPlug
 function formFault({ method, path, lenient }: LoadedRoute): string | undefined {
   if (!METHOD.test(method)) return 'the method must be in capital letters, or *';
   if (lenient !== undefined && /^\/v1\/.*[^*]$/.test(path)) return 'paths below /v1 are exact; leave out `lenient`';
-  const parameters = path.match(PARAMETER)?.length ?? 0;
-  if (PATH.test(path) && parameters <= 1 && !/[{}]/.test(path.replaceAll(PARAMETER, ''))) return undefined;
-  return 'the path must be like /a/b or /a/{id}/b: segments that are not empty, with at most one parameter';
+  const isClear = path.split('/').every((segment) => (segment.match(PARAMETER)?.length ?? 0) <= 1);
+  if (PATH.test(path) && isClear && !/[{}]/.test(path.replaceAll(PARAMETER, ''))) return undefined;
+  return 'the path must be like /a/b or /a/{id}/b: segments that are not empty, with at most one parameter each';
 }
 
 function chainFault({ steps }: LoadedRoute): string | undefined {

@@ -1,6 +1,7 @@
 // The state that a process reports to the console, as values that survive structured cloning, and how several are merged.
 import type { ReplicaHealth } from '../ports/engine.ts';
 import type { NamedFigures, PluginFigure } from '../ports/plugin.ts';
+import type { BusyTeamsSnapshot } from '../runtime/busy-teams.ts';
 import type { LiveStep } from '../runtime/live-window.ts';
 
 /** A replica with its engine. */
@@ -9,6 +10,7 @@ export type EngineReplica = ReplicaHealth & { readonly engine: string };
 export interface ProcessState {
   /** The last 15 minutes. */
   readonly steps: readonly LiveStep[];
+  readonly busy: BusyTeamsSnapshot;
   /** Requests in flight. */
   readonly inFlight: number;
   /** Commits and releases that the store has not acknowledged yet. */

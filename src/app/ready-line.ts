@@ -1,4 +1,5 @@
 // The line that a gateway logs when it is ready: version, store, configuration, engines.
+import { adviceOn } from './config-advice.ts';
 import type { Config } from '../config/config.ts';
 import { withoutCredentials } from '../domain/store-url.ts';
 import type { Log } from '../ports/log.ts';
@@ -22,6 +23,7 @@ const CAUSES = {
 export function announceReady(log: Log, config: Config, { listenUrl, opsUrl, listening, workers }: Ready): void {
   const { sources } = config;
   for (const reason of sources.warnings) log.warn('the environment has variables that mean nothing', { reason });
+  for (const reason of adviceOn(config)) log.warn('the configuration is valid, but probably not what is meant', { reason });
   if (listening.withoutUws !== undefined) {
     const { cause, why } = listening.withoutUws;
     log[cause === 'replaced' ? 'warn' : 'info'](`listener: auto is node:http, because uWebSockets.js ${CAUSES[cause]}`, { reason: why });

@@ -38,6 +38,7 @@ import type { Store } from '../ports/store.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 import type { UsageHistory } from '../ports/usage-history.ts';
 import { stepSeconds } from '../runtime/clock-watch.ts';
+import { BusyTeams } from '../runtime/busy-teams.ts';
 import { LiveWindow } from '../runtime/live-window.ts';
 import { RecentRequests } from '../runtime/recent-requests.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
@@ -46,6 +47,7 @@ import { ListenError } from '../server/listener.ts';
 import type { Listener } from '../server/listener.ts';
 import { boundedGlossaries, LruGlossaryCache } from '../runtime/glossary-cache.ts';
 import { LruKeyCache } from '../runtime/key-cache.ts';
+import { GlossaryUpkeepTimer } from '../runtime/glossary-upkeep-timer.ts';
 import { Forgetting } from '../runtime/forgetting.ts';
 import { KnownFullWindows } from '../runtime/known-full-windows.ts';
 import { OfferedLanguages } from '../runtime/offered-languages.ts';
@@ -113,6 +115,7 @@ class OpenServing implements Serving {
   readonly nowMs: () => number;
   readonly #live: LiveWindow;
   readonly #recent: RecentRequests;
+  readonly #busy: BusyTeams;
   readonly #languages: OfferedLanguages;
   readonly #trials: EngineTrials;
   /** As of the last reload. */
@@ -133,6 +136,7 @@ class OpenServing implements Serving {
     this.nowMs = opened.nowMs;
     this.#live = new LiveWindow(opened.nowMs);
     this.#recent = new RecentRequests(opened.nowMs);
+    this.#busy = new BusyTeams(opened.nowMs);
     this.#config = opened.config;
     this.metrics = opened.metrics;
     this.pluginApis = opened.plugins;
@@ -143,7 +147,9 @@ class OpenServing implements Serving {
     this.idempotency = opened.store.idempotency;
     this.glossaries = opened.store.glossaries;
     const { config, engines, settings, output, down } = opened;
-    const forgetting = forgettingOf(opened);
+    const upkeep = new GlossaryUpkeepTimer({ engines: engines.byName, nowMs: opened.nowMs, log: output.log });
+    down.add('glossaries at engines', () => upkeep.close());
+    const forgetting = forgettingOf(opened, upkeep);
     const languages = new OfferedLanguages({
       config: this.#offeredBy(config),
       engines: settings.map(({ config: { name }, can }) => ({ name, can, ask: engines.byName.get(name)!.askPairs })),
@@ -214,6 +220,7 @@ class OpenServing implements Serving {
     const { engines, probe, clocks } = this.#opened;
     return {
       steps: this.#live.snapshot(),
+      busy: this.#busy.snapshot(),
       inFlight: this.#gateway?.inFlight ?? 0,
       openSettlements: this.#settlements?.open ?? 0,
       replicas: [...engines.byName].flatMap(([name, engine]) => engine.health().map((health) => ({ engine: name, ...health }))),
@@ -292,6 +299,7 @@ class OpenServing implements Serving {
       forward,
       upstream,
       engine: engines.engine,
+      takesGlossary: engines.takesGlossary,
       can: anyOf(settings.map(({ can }) => can)),
       ...cachesOf(config, store, metrics),
       full: this.#full,
@@ -300,6 +308,7 @@ class OpenServing implements Serving {
       metrics,
       live: this.#live,
       recent: this.#recent,
+      busy: this.#busy,
       documentation: documentationStep({
         config: () => this.#config,
         documented: plugins,
@@ -308,17 +317,19 @@ class OpenServing implements Serving {
       apiDocument: (plugin) => pluginDocument(plugin, api()),
       offers: this.#languages,
       serving: () => this.#ready(),
+      nowMs: this.nowMs,
       onUnavailable: (cause) => probe.failed(cause),
       ...sources,
     };
   }
 }
 
-/** `undefined` if no plugin stores data of teams, or if the store cannot report deletions. */
-function forgettingOf({ plugins, store, output, nowMs }: Opened): Forgetting | undefined {
-  if (plugins.forgetful.length === 0) return undefined;
+/** `undefined` if no plugin or engine stores data of teams, or if the store cannot report deletions. */
+function forgettingOf({ plugins, store, output, nowMs }: Opened, upkeep: GlossaryUpkeepTimer): Forgetting | undefined {
+  const forgetful = [...plugins.forgetful, ...upkeep.forgetful];
+  if (forgetful.length === 0) return undefined;
   if (store.audit !== undefined) {
-    return new Forgetting({ audit: store.audit, plugins: plugins.forgetful, log: output.log, nowMs });
+    return new Forgetting({ audit: store.audit, plugins: forgetful, log: output.log, nowMs });
   }
   output.log.warn('this store, from a plugin, keeps no audit: what plugins cache of a deleted team is only removed when it expires');
   return undefined;
@@ -333,14 +344,6 @@ function cachesOf(config: Config, opened: Store, metrics: Metrics): { store: Sto
     onLookup: metrics.requests.keyLookup,
   });
   const cache = new LruGlossaryCache({ store: opened.glossaries, bytesMax: GLOSSARY_CACHE_BYTES_MAX });
-  const store: Store = {
-    keys: opened.keys,
-    ledger: opened.ledger,
-    teams: opened.teams,
-    glossaries: boundedGlossaries(opened.glossaries, cache, config.limits.glossaryBytes),
-    ...(opened.history === undefined ? {} : { history: opened.history }),
-    ping: () => opened.ping(),
-    close: () => opened.close(),
-  };
+  const store: Store = { ...opened, glossaries: boundedGlossaries(opened.glossaries, cache, config.limits.glossaryBytes) };
   return { store, keys, glossaries: cache };
 }

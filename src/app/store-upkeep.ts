@@ -29,13 +29,15 @@ export interface RepairRequest {
   readonly historyDays: number;
   /** Shows what would be done; false leaves everything as it is. */
   readonly confirm: (plan: RepairPlan) => Promise<boolean>;
+  /** Awaited after each team that was repaired, with the store's time. */
+  readonly onTeam: (team: RepairedTeam, nowMs: number) => Promise<void>;
 }
 
 /**
  * Undoes what a wrong clock has begun in a store. Resolves with what was done to each team. Rejects with a `StoreError` if the
  * store cannot be read or written, or if its contents show that the clock is behind.
  */
-export async function repairStoreAt({ url, historyDays, confirm }: RepairRequest): Promise<readonly RepairedTeam[]> {
+export async function repairStoreAt({ url, historyDays, confirm, onTeam }: RepairRequest): Promise<readonly RepairedTeam[]> {
   const mender = await openMender(url);
   try {
     const plan = await planRepair(mender.reader, historyDays);
@@ -47,7 +49,11 @@ export async function repairStoreAt({ url, historyDays, confirm }: RepairRequest
       );
     }
     const done: RepairedTeam[] = [];
-    if (await confirm(plan)) await repairTeams(mender, plan, historyDays, (team) => done.push(team));
+    if (!(await confirm(plan))) return done;
+    await repairTeams(mender, plan, historyDays, async (team, nowMs) => {
+      done.push(team);
+      await onTeam(team, nowMs);
+    });
     return done;
   } finally {
     await mender.close();

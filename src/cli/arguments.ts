@@ -22,8 +22,8 @@ export function readArguments(command: Command, argv: readonly string[]): Argume
     if (token.kind === 'positional') operands.push(token.value);
     if (token.kind === 'option') take(token, flags, values);
   }
-  const { operands: named = [], insteadOfOperands = '' } = command;
-  const expected = values.has(insteadOfOperands) ? [] : named;
+  const { operands: named = [], insteadOfOperands = [] } = command;
+  const expected = insteadOfOperands.some((name) => values.has(name)) ? [] : named;
   if (operands.length < expected.length) throw new UsageError(`${expected[operands.length]} is missing`);
   const surplus = operands[expected.length];
   if (surplus !== undefined) throw new UsageError(`${JSON.stringify(surplus)} is one argument too many; ${capacity(expected)}`);

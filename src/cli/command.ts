@@ -21,8 +21,8 @@ export interface Command {
   readonly about?: string;
   /** Names of the positional arguments; all are required. */
   readonly operands?: readonly string[];
-  /** The switch that replaces all operands. */
-  readonly insteadOfOperands?: string;
+  /** The switches of which each replaces all operands. */
+  readonly insteadOfOperands?: readonly string[];
   /** The command's own flags, by names without dashes; the flags of every command are added. */
   readonly flags?: Flags;
   /** Warnings about the configuration go to the command's log instead of standard error. */

@@ -25,7 +25,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   }),
   ...commandsOf(() => import('./commands/team-commands.ts'), {
     'team create': 'Creates a team on a plan.',
-    'team list': 'Lists all teams.',
+    'team list': 'Lists teams: all of them, or by plan and by what is left of their limits.',
     'team show': 'Shows a team and its limits.',
     'team update': "Changes a team's plan or name, or adds or deducts credit.",
     'team delete': 'Deletes a team with all its data.',
@@ -52,6 +52,9 @@ export const COMMANDS: readonly ListedCommand[] = [
     'store check': 'Checks the store for inconsistent records.',
     'store copy': 'Copies a store to an empty store of any kind, and compares both.',
     'store migrate': 'Migrates a store of an older version to this one.',
+  }),
+  ...commandsOf(() => import('./commands/request-commands.ts'), {
+    requests: 'Says why requests of a running gateway were refused or failed.',
   }),
   ...commandsOf(() => import('./commands/audit-list.ts'), { 'audit list': 'Lists what operators have changed, newest first.' }),
   ...commandsOf(() => import('./commands/memory-clear.ts'), { 'memory clear': 'Deletes cached translations.' }),

@@ -148,7 +148,7 @@ function wordsOf(refusal: AdminRefusal, creditFlag: string): string {
     case 'balance_too_large':
       return `the balance would exceed ${refusal.maxMinor} minor units, the most that a team can have; add less`;
     case 'credit_not_free':
-      return `at most ${refusal.freeMinor} minor units can be deducted: the balance, less open reservations`;
+      return `at most ${refusal.freeMinor} minor units can be deducted: ${refusal.isHeld ? 'open reservations hold the rest' : 'the whole balance'}`;
     case 'reason_missing':
       return 'deducting credit requires a --reason, which the audit records';
     case 'no_audit':

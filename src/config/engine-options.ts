@@ -1,7 +1,7 @@
 // Checks the configuration of engines against their protocols: options, secrets, and what the protocol does not support.
 import type { TSchema } from 'typebox';
 import { secret } from '../domain/option-schema.ts';
-import { Type } from '../domain/schema-type.ts';
+import { Type } from '../domain/typebox.ts';
 import type { EngineCapabilities, EngineProtocol } from '../ports/engine.ts';
 import type { Config, EngineConfig } from './config.ts';
 import { ConfigError, labelOf, linesOf } from './config-error.ts';
@@ -9,7 +9,7 @@ import type { Fault } from './config-error.ts';
 import { faultsOf, shown } from './faults.ts';
 import { nearest } from './nearest.ts';
 import type { Environment } from './environment.ts';
-import { clone, withDefaults } from './plain-schema.ts';
+import { Clone, Default } from '../domain/typebox.ts';
 import { reveal } from './secrets.ts';
 
 /** An engine's protocol with its settings. Contains secrets: do not print it. */
@@ -54,6 +54,8 @@ const ABLE: EngineCapabilities = {
   formality: true,
   context: true,
   glossaries: true,
+  instructions: false,
+  styles: false,
   detection: true,
   sharedCalls: true,
 };
@@ -72,6 +74,8 @@ export function anyOf(all: readonly EngineCapabilities[]): EngineCapabilities {
     formality: some(({ formality }) => formality),
     context: some(({ context }) => context),
     glossaries: some(({ glossaries }) => glossaries),
+    instructions: some(({ instructions }) => instructions),
+    styles: some(({ styles }) => styles),
     detection: some(({ detection }) => detection),
     sharedCalls: some(({ sharedCalls }) => sharedCalls),
   };
@@ -113,7 +117,7 @@ function settingsOf(config: Config, engine: EngineConfig, { protocols, env, isFi
   const schema = optionsSchemaOf(protocol);
   const at = `${engine.place}.options`;
   const { value, faults: secretFaults, found } = reveal(schema, engine.options, { env, file, files }, at);
-  const options = withDefaults(schema, clone(value)) as { readonly headers?: Readonly<Record<string, string>> };
+  const options = Default(schema, Clone(value)) as { readonly headers?: Readonly<Record<string, string>> };
   const faults = [...secretFaults, ...faultsOf(schema, options, at), ...batchFaults(engine, can), ...pairFaults(engine, protocol)];
   const { headers = {}, ...own } = options;
   for (const name of Object.keys(headers)) {

@@ -1,7 +1,7 @@
 // The schema of engines in a configuration: one in `engine`, or several by name in `engines` and the rules of `routing`.
 import type { Static } from 'typebox';
 import { ONLY_ENGINE } from '../domain/engine-routing.ts';
-import { Type } from '../domain/schema-type.ts';
+import { Type } from '../domain/typebox.ts';
 import { closed, list, matching, section, whole } from './schema-parts.ts';
 
 export const HTTP_URL = 'an absolute http or https URL without credentials, query and fragment, for example http://10.0.0.5:2737';

@@ -2,10 +2,10 @@
 import type { TSchema } from 'typebox';
 import type { TLocalizedValidationError } from 'typebox/error';
 import type { SchemaNode } from '../domain/option-schema.ts';
+import { Check, Errors } from '../domain/typebox.ts';
 import { withoutCredentials } from '../domain/store-url.ts';
 import type { Fault } from './config-error.ts';
 import { nearest } from './nearest.ts';
-import { isSurelyRight, typeBoxValue } from './plain-schema.ts';
 
 const SHOWN_LENGTH_MAX = 80;
 const KINDS: Readonly<Record<string, string>> = {
@@ -35,8 +35,8 @@ const REASONS: Readonly<Record<string, (value: unknown, limit: number) => string
 
 /** All faults of a value against a schema. `at` is the path of the value itself, empty for a whole file. */
 export function faultsOf(schema: TSchema, value: unknown, at = ''): Fault[] {
-  if (isSurelyRight(schema, value)) return [];
-  const errors = typeBoxValue().Errors(schema, value);
+  if (Check(schema, value)) return [];
+  const errors = Errors(schema, value);
   // What is wrong with each alternative, where none fits: the alternatives are reported together.
   const split = errors.filter(({ keyword }) => keyword === 'anyOf').map(({ schemaPath }) => `${schemaPath}/anyOf/`);
   const whole = errors.filter(({ schemaPath }) => !split.some((start) => schemaPath.startsWith(start)));

@@ -1,7 +1,7 @@
 // Forward routes with their secrets read; refuses those that would hide a route of the gateway or of a plugin.
 import type { ForwardRoute } from '../domain/forward-route.ts';
 import { secret } from '../domain/option-schema.ts';
-import { Type } from '../domain/schema-type.ts';
+import { Type } from '../domain/typebox.ts';
 import { assertFaultless } from './config-error.ts';
 import type { Fault } from './config-error.ts';
 import { join, shown } from './faults.ts';

@@ -5,7 +5,7 @@ import { problems } from '../core/problem.ts';
 import type { ProblemCode } from '../core/problem.ts';
 import { takesLongBody } from '../domain/forward-route.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
-import { Type } from '../domain/schema-type.ts';
+import { Type } from '../domain/typebox.ts';
 import type { Fault } from './config-error.ts';
 import { join, shown } from './faults.ts';
 import { closed, list, text, whole } from './schema-parts.ts';

@@ -13,7 +13,7 @@ import { namedFiles } from './named-files.ts';
 import { overridesOf, strayVariables, variablesNamedIn, withOverrides } from './environment.ts';
 import type { ConfigFlags, Environment, Override } from './environment.ts';
 import { engineFaults, joinedFaults, languageFaults, listedTwice, planFaults, twofoldFaults } from './rules.ts';
-import { clone, withDefaults } from './plain-schema.ts';
+import { Clone, Default } from '../domain/typebox.ts';
 import { ConfigFile, LanguagesFile } from './schema.ts';
 import { soundPart } from './sound-part.ts';
 import type { SoundPart } from './sound-part.ts';
@@ -49,7 +49,7 @@ export function loadConfig({ file, env, flags = {}, files = new FileSet() }: Con
   const warnings = stray === undefined ? [] : [stray];
   // If the file cannot be read, a mistyped variable is the more likely reason.
   if ('lines' in written) throw new ConfigError([...written.lines, ...warnings]);
-  const value = withDefaults(ConfigFile, clone(withOverrides(written.value, overrides)));
+  const value = Default(ConfigFile, Clone(withOverrides(written.value, overrides)));
   const faults = [...twofoldFaults(written.value, overrides), ...allFaults(value)];
   const lines = faults.map((fault) => lineOf(fault, label, overrides));
   const languagesFile = languagesFileOf(value, path);
@@ -171,7 +171,7 @@ function overrideOf(path: string, overrides: readonly Override[]): Override | un
 
 /** Throws a `ConfigError`. */
 function loadLanguages(path: string, read: (path: string) => Buffer): LanguageTable {
-  const value = withDefaults(LanguagesFile, clone(readYamlFile(path, labelOf(path), read)));
+  const value = Default(LanguagesFile, Clone(readYamlFile(path, labelOf(path), read)));
   const faults = faultsOf(LanguagesFile, value);
   const table = value as LanguageTable;
   if (faults.length === 0) {

@@ -13,7 +13,7 @@ import type { LoadedProblem, PluginApis } from '../ports/plugin-route.ts';
 import { ConfigError, labelOf } from './config-error.ts';
 import { faultsOf } from './faults.ts';
 import { nearest } from './nearest.ts';
-import { clone, withDefaults } from './plain-schema.ts';
+import { Clone, Default } from '../domain/typebox.ts';
 import { importPluginModule, shippedInstead } from './plugin-import.ts';
 import { loadedProblems, problemFaults, refuseBy, undeclaredCodes } from './plugin-problems.ts';
 
@@ -178,7 +178,7 @@ async function importPlugin({ module, from }: PluginEntry, where: string): Promi
 
 /** With the defaults of the plugin's schema. */
 function optionsOf(definition: Definition, given: unknown, where: string): unknown {
-  const options = withDefaults(definition.options, clone(given));
+  const options = Default(definition.options, Clone(given));
   const faults = faultsOf(definition.options, options, `${where}.options`);
   if (faults.length > 0) throw new ConfigError(faults.map(({ path, reason }) => `${path}: ${reason}`));
   return options;

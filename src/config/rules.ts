@@ -14,7 +14,7 @@ import { faultsOf, join, shown } from './faults.ts';
 import { forwardFaults, longBodyFaults } from './forward.ts';
 import { nearest } from './nearest.ts';
 import { formatNetworkAddress, parseNetworkAddress } from './network-address.ts';
-import { withDefaults } from './plain-schema.ts';
+import { Default } from '../domain/typebox.ts';
 import type { Override } from './environment.ts';
 import { CreditPlanSchema, QuotaPlanSchema } from './schema.ts';
 import type { ConfigFile } from './schema.ts';
@@ -48,7 +48,7 @@ function onePlanFaults(plan: unknown, path: string): Fault[] {
   }
   const schema = typeof billing === 'string' && Object.hasOwn(BILLINGS, billing) ? BILLINGS[billing] : undefined;
   if (schema === undefined) return [{ path: join(path, 'billing'), reason: billingFault(billing) }];
-  const faults = faultsOf(schema, withDefaults(schema, plan), path);
+  const faults = faultsOf(schema, Default(schema, plan), path);
   return faults.length === 0 && billing === 'quota'
     ? [...anchorFaults(plan as QuotaPlan, path), ...overageFaults(plan as QuotaPlan, path)]
     : faults;

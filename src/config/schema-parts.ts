@@ -1,6 +1,6 @@
 // The building blocks of the configuration's schemas.
 import type { TSchemaOptions } from 'typebox';
-import { Type } from '../domain/schema-type.ts';
+import { Type } from '../domain/typebox.ts';
 
 export const closed = { additionalProperties: false } as const;
 /** A section that may be left out: its members have defaults. */

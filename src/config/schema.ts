@@ -5,7 +5,7 @@ import { MINOR_MAX } from '../domain/money.ts';
 import { OPERATOR_NAME } from '../domain/operator.ts';
 import { HISTORY_DAYS, parseDuration } from '../domain/period.ts';
 import type { Plan } from '../domain/plan.ts';
-import { Type } from '../domain/schema-type.ts';
+import { Type } from '../domain/typebox.ts';
 import { otherSchemeOf, STORE_URL_FORMS, storeKindOf } from '../domain/store-url.ts';
 import { ForwardEntries } from './forward.ts';
 import { EngineSections, HTTP_URL, isHttpUrl } from './engine-schema.ts';

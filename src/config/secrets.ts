@@ -10,6 +10,7 @@ import type { FileContents } from './file-set.ts';
 import { besideFile } from './config.ts';
 import type { Config } from './config.ts';
 import { join, shown } from './faults.ts';
+import { reasonOf } from './yaml-file.ts';
 import type { Environment } from './environment.ts';
 
 export interface SecretSources {
@@ -78,7 +79,7 @@ function read(written: unknown, { env, file, files }: SecretSources): { readonly
         .replace(/\r?\n$/, ''),
     };
   } catch (error) {
-    return { fault: `the file ${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})` };
+    return { fault: `the file ${path} cannot be read: ${reasonOf((error as NodeJS.ErrnoException).code ?? 'unknown')}` };
   }
 }
 

@@ -1,6 +1,6 @@
 // The part of a configuration without its faulty members, so that plugins, protocols and secrets can still be checked.
 import type { Fault } from './config-error.ts';
-import { clone, withDefaults } from './plain-schema.ts';
+import { Clone, Default } from '../domain/typebox.ts';
 import { ConfigFile } from './schema.ts';
 
 export interface SoundPart {
@@ -20,7 +20,7 @@ const ROUNDS_MAX = 3;
 /** `faultsOf` checks a value; `undefined` if nothing useful is left. */
 export function soundPart(written: unknown, faultsOf: (value: unknown) => readonly Fault[]): SoundPart | undefined {
   const numbers = new Map<string, readonly number[]>();
-  const value = clone(written) as FileMembers;
+  const value = Clone(written) as FileMembers;
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const faults = faultsOf(value);
     if (faults.length === 0) return { value: value as ConfigFile, asWritten: (line) => renumbered(line, numbers) };
@@ -29,7 +29,7 @@ export function soundPart(written: unknown, faultsOf: (value: unknown) => readon
       const before = numbers.get(member);
       numbers.set(member, before === undefined ? entries : entries.map((index) => before[index]!));
     }
-    withDefaults(ConfigFile, value);
+    Default(ConfigFile, value);
   }
   return undefined;
 }

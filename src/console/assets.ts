@@ -12,7 +12,7 @@ const CHARTS = dirname(createRequire(import.meta.url).resolve('uplot'));
 const STYLES = ['frame', 'forms', 'tables', 'charts', 'overview', 'usage'];
 
 /** By the names under which they import each other. */
-const ASSETS = {
+export const ASSETS = {
   'console.css': here('../docs/base.css') + STYLES.map((name) => here(`styles/${name}.css`)).join(''),
   'copy.js': here('browser/copy.js'),
   'overview.js': here('browser/overview.js'),

@@ -1,6 +1,7 @@
 // Tables that become cards on a phone: each cell has its column's name, and roles that survive the change of display. Pagers and facts.
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
+import { count } from './shown.ts';
 
 interface Column {
   readonly label: string;
@@ -62,6 +63,12 @@ export function pager(first: string | undefined, next: string | undefined, words
     ${first === undefined ? undefined : html`<a href="${first}">${words[0]}</a>`}
     ${next === undefined ? undefined : html`<a href="${next}" rel="next">${words[1]}</a>`}
   </nav>`;
+}
+
+/** For a page that a filter ended early. */
+export function checkedNote(checkedMax: number | undefined, what: string): Html | undefined {
+  if (checkedMax === undefined) return undefined;
+  return html`<p class="soft">${count(checkedMax)} ${what} were checked for this page; the next one goes on behind them.</p>`;
 }
 
 /** In a list of facts. */

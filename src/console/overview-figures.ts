@@ -2,6 +2,7 @@
 import type { StepFigures } from '../admin/reports.ts';
 import { problems } from '../core/problem.ts';
 import type { RoutingRule } from '../domain/engine-routing.ts';
+import type { Busiest } from '../ports/access-entry.ts';
 import type { ReplicaHealth } from '../ports/engine.ts';
 import type { NamedFigures } from '../ports/plugin.ts';
 import { decimal, duration } from './shown.ts';
@@ -26,6 +27,8 @@ export interface Overview {
   readonly whole: StepFigures;
   /** Requests under way. */
   readonly inFlight: number;
+  /** Of the same 15 minutes. */
+  readonly busiest: Busiest;
   readonly processes: { readonly expected: number; readonly answering: number };
   readonly draining: boolean;
   readonly store: StoreState;

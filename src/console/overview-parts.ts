@@ -1,22 +1,28 @@
 // The overview's figures as HTML, in parts: the page is made of them, and its script replaces them with new ones.
 import type { StepFigures } from '../admin/reports.ts';
+import { adviceFor } from '../docs/engine-advice.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
+import { storeAdvice } from '../domain/store-advice.ts';
 import type { AttemptFailure, ReplicaHealth } from '../ports/engine.ts';
+import type { TeamTraffic } from '../ports/access-entry.ts';
 import type { PluginFigure } from '../ports/plugin.ts';
-import { htmlTable, numeric } from './html-table.ts';
+import { freeText, htmlTable, numeric } from './html-table.ts';
 import { byOutcome, OUTCOME_LABELS, outcomeOf, requestsOf } from './overview-figures.ts';
 import type { Overview, OverviewEngine } from './overview-figures.ts';
+import { teamLink } from './team-names.ts';
+import type { TeamNames } from './team-names.ts';
 import { clock, compact, count, duration, percentage, span } from './shown.ts';
 
 /** Every part by its name: the contents of the element with that name. */
-export function partsOf(overview: Overview) {
+export function partsOf(overview: Overview, names: TeamNames) {
   return {
     at: html`${clock(overview.nowMs, 'seconds')} UTC`,
     state: stateList(overview),
     figures: figures(overview),
     outcomes: outcomes(overview.whole),
     engines: html`${engineTable(overview)} ${isRouted(overview) ? routingTable(overview) : ''}`,
+    busiest: busiest(overview, names),
     minutes: minutes(overview.minutes),
   };
 }
@@ -58,8 +64,39 @@ function outcomes(whole: StepFigures): Html {
       const name = code === 'ok' || code === 'client_closed' ? OUTCOME_LABELS[outcome] : html`<code>${code}</code>`;
       return [html`<span class="dot ${outcome}"></span> ${name}`, count(requests), percentage(requests, all)];
     });
-  return htmlTable({ caption: 'Outcomes of the last 15 minutes', columns, rows });
+  return htmlTable({ caption: 'Outcomes of the last 15 minutes', compact: true, columns, rows });
 }
+
+/** Two lists of the same teams' figures, and what they count. */
+function busiest({ busiest: { byRequests, byCharacters, uncounted }, processes }: Overview, names: TeamNames): Html {
+  const where = processes.expected === 1 ? 'this gateway' : `the ${count(processes.expected)} workers of this gateway`;
+  const more = uncounted === 0 ? '' : ` ${count(uncounted)} requests of further teams are not counted by team.`;
+  const table = (caption: string, teams: readonly TeamTraffic[]): Html =>
+    html`<h3>${caption}</h3>
+      ${htmlTable({
+        caption: `The busiest teams ${caption.toLowerCase()}`,
+        columns: BUSIEST_COLUMNS,
+        rows: teams.map(({ teamId, requests, unanswered, characters }) => [
+          teamLink(names, teamId),
+          count(requests),
+          count(unanswered),
+          count(characters),
+        ]),
+      })}`;
+  return html`<p class="soft">Requests that ended in the last 15 minutes, and the characters charged for them, by ${where}.${more}</p>
+    ${
+      byRequests.length === 0
+        ? html`<p class="soft">No team has sent a request.</p>`
+        : html`<div class="halves even">
+            <div>${table('By requests', byRequests)}</div>
+            <div>
+              ${byCharacters.length === 0 ? html`<p class="soft">No characters were charged.</p>` : table('By characters', byCharacters)}
+            </div>
+          </div>`
+    }`;
+}
+
+const BUSIEST_COLUMNS = [freeText('Team'), numeric('Requests'), numeric('Not answered'), numeric('Characters')];
 
 /** The figures of the charts as a table, newest minute first. */
 function minutes(all: readonly StepFigures[]): Html {
@@ -101,6 +138,8 @@ const FAILURES: Readonly<Record<AttemptFailure, string>> = {
   unasked: 'sent unexpected bytes',
   cut_off: 'answer cut at its token limit',
   unsupported_pair: 'does not have the languages',
+  no_detection: 'does not detect languages',
+  glossary_refused: 'does not take the glossary',
   busy: 'no connection was free',
   engine_quota: 'its quota is used up',
   cancelled: 'cancelled',
@@ -113,11 +152,17 @@ function stateList(overview: Overview): Html {
   const workers = processes.expected > 1 ? `${processes.answering} of ${processes.expected} workers answer · ` : '';
   return html`<ul class="states">
     ${line('Gateway', gatewayState(overview), `${workers}up ${span(nowMs - startedAtMs)} · version ${version}`)}
-    ${line('Store', storeState(store), `${store.url}${store.openSettlements === 0 ? '' : ` · ${count(store.openSettlements)} settlements open`}`)}
-    ${store.clockStepMs === undefined ? '' : clockLine(store.clockStepMs)}
+    ${line('Store', storeState(store), storeMore(store))} ${store.clockStepMs === undefined ? '' : clockLine(store.clockStepMs)}
     ${engines.map((engine) => engineLine(engine, engines.length === 1))}
     ${plugins.map(({ plugin, figures: shownFigures }) => html`<li><b>Plugin ${plugin}</b> <span class="soft">${shownFigures.map(figureText).join(' · ')}</span></li>`)}
   </ul>`;
+}
+
+/** With what to do, while there is a fault. */
+function storeMore({ url, openSettlements, fault }: Overview['store']): string {
+  const advice = fault === undefined ? undefined : storeAdvice(fault);
+  const open = openSettlements === 0 ? [] : [`${count(openSettlements)} open ${openSettlements === 1 ? 'settlement' : 'settlements'}`];
+  return [url, ...open, ...(advice === undefined ? [] : [advice])].join(' · ');
 }
 
 /** Only shown while the clock is not believed. */
@@ -143,12 +188,19 @@ function engineTable({ engines }: Overview): Html {
   const rows = engines.flatMap(({ name, replicas }) =>
     replicas.map((replica) => {
       const { url, usable, failed, lastFailure } = replica;
-      const last = lastFailure === undefined ? '–' : `${FAILURES[lastFailure.failure]}, ${span(lastFailure.agoMs)} ago`;
+      const last =
+        lastFailure === undefined ? '–' : html`${FAILURES[lastFailure.failure]}, ${span(lastFailure.agoMs)} ago${whatToDo(replica)}`;
       return [...(several ? [name] : []), html`<code>${url}</code>`, shown(stateOf(replica)), last, count(usable), count(failed)];
     }),
   );
   const whose = several ? "The engines' replicas" : "The engine's replicas";
   return htmlTable({ caption: `${whose}, attempts since each process started`, columns, rows });
+}
+
+/** While the replica does not work: the sentence of `lingate engine check`. */
+function whatToDo(replica: ReplicaHealth): Html | undefined {
+  if (replica.lastFailure === undefined || stateOf(replica).mood !== 'bad') return undefined;
+  return html`<br /><span class="soft">${adviceFor(replica.lastFailure)}</span>`;
 }
 
 /** Rules may also decide who may use the only engine. */
@@ -184,7 +236,7 @@ function gatewayState({ processes, draining }: Overview): State {
 }
 
 function storeState({ answers, fault, tookMs }: Overview['store']): State {
-  if (!answers) return { mood: 'bad', words: 'does not answer' };
+  if (!answers) return { mood: 'bad', words: `does not answer${fault === undefined ? '' : ` (${fault})`}` };
   if (fault !== undefined) return { mood: 'bad', words: `takes no writes (${fault})` };
   return { mood: 'good', words: tookMs === undefined ? 'answers' : `answers in ${duration(tookMs)}` };
 }

@@ -60,7 +60,7 @@ function spansOf(dates: readonly string[], rows: readonly KeyDay[], dateOfDay: (
   return [...spans.values()];
 }
 
-const FIGURES = ['Characters', 'Included', 'Beyond it', 'Due'].map(numeric);
+const FIGURES = ['Characters', 'Included', 'Overage', 'Cost of overage'].map(numeric);
 const COLUMNS = ['From', 'To', 'State', 'Plan', ...FIGURES] as const;
 
 function periodsTable(teamId: string, periods: readonly PeriodUse[]): Html {

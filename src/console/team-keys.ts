@@ -18,7 +18,7 @@ import { ago, count, day } from './shown.ts';
 const KEYS_MAX = 200;
 
 const COUNTS = [numeric('Characters'), numeric('Requests')];
-const COLUMNS = ['Key', freeText('Label'), 'Mode', 'Status', 'Last use', ...COUNTS, 'Made'] as const;
+const COLUMNS = ['Key', freeText('Label'), 'Mode', 'Status', 'Last use', ...COUNTS, 'Created'] as const;
 const ORDER: readonly KeyStatus[] = ['active', 'disabled', 'expired', 'revoked'];
 
 /** Working keys first, revoked ones last, the newest of each first. `withChanges` adds links to changes. */

@@ -20,7 +20,7 @@ export interface UsageChart {
   readonly spans: readonly UsedSpan[];
 }
 
-/** Units of the drawing; it is stretched to the available space. */
+/** Units of a bar's drawing, which is stretched to the available space. */
 const [STEP, BAR, HEIGHT] = [10, 8, 100];
 /** The least height, so that any usage is visible. */
 const BAR_HEIGHT_MIN = 1.5;
@@ -31,7 +31,10 @@ export function usageChart({ id, title, unit, spans }: UsageChart): Html {
     <h2 id="${id}">${title}</h2>
     <figure>
       <p class="scale">${most === 0 ? 'Nothing was used' : `${compact(most)} characters`}</p>
-      ${drawn(title, spans, most)}
+      <fieldset class="bars">
+        <legend class="unseen">${wordsOf(title, spans, most)}</legend>
+        ${spans.map((span, index) => bar(id, span, most, index === spans.length - 1))}
+      </fieldset>
       <figcaption class="ends"><span>${spans[0]?.date}</span><span>${spans.at(-1)?.date}</span></figcaption>
     </figure>
     <div class="scroll" role="region" tabindex="0" aria-label="${title} as a table">
@@ -45,27 +48,23 @@ export function usageChart({ id, title, unit, spans }: UsageChart): Html {
   </section>`;
 }
 
-function drawn(title: string, spans: readonly UsedSpan[], most: number): Html {
-  const bars = spans.map(({ date, characters }, index) => {
-    const height = characters === 0 ? 0 : Math.max(BAR_HEIGHT_MIN, (characters / most) * HEIGHT);
-    return html`<rect
-      x="${index * STEP + (STEP - BAR) / 2}"
-      y="${(HEIGHT - height).toFixed(2)}"
-      width="${BAR}"
-      height="${height.toFixed(2)}"
+/**
+ * A radio button whose label is the bar and its figures: the chart is one stop of the Tab key, arrow keys go from bar to bar, and the
+ * style sheet shows the figures of the one that is chosen or under the pointer.
+ */
+function bar(chart: string, { date, characters, requests }: UsedSpan, most: number, isLast: boolean): Html {
+  const height = characters === 0 ? 0 : Math.max(BAR_HEIGHT_MIN, (characters / most) * HEIGHT);
+  return html`<label
+    ><input type="radio" name="${chart}" autocomplete="off" ${isLast ? html`checked` : undefined} /><svg
+      viewBox="0 0 ${STEP} ${HEIGHT}"
+      preserveAspectRatio="none"
+      aria-hidden="true"
     >
-      <title>${date}: ${count(characters)} characters</title>
-    </rect>`;
-  });
-  return html`<svg
-    class="bars"
-    viewBox="0 0 ${spans.length * STEP} ${HEIGHT}"
-    preserveAspectRatio="none"
-    role="img"
-    aria-label="${wordsOf(title, spans, most)}"
-  >
-    ${bars}
-  </svg>`;
+      <rect x="${(STEP - BAR) / 2}" y="${(HEIGHT - height).toFixed(2)}" width="${BAR}" height="${height.toFixed(2)}"></rect></svg
+    ><span class="values"
+      >${date}: <strong>${count(characters)}</strong> characters, ${count(requests)} ${requests === 1 ? 'request' : 'requests'}</span
+    ></label
+  >`;
 }
 
 /** The chart in a sentence, for screen readers. */

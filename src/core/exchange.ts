@@ -85,7 +85,7 @@ export class Exchange implements Cancellation {
   earlier: Exchange | undefined = undefined;
   later: Exchange | undefined = undefined;
   route: Route;
-  /** The value of the route's path parameter, if it has one. */
+  /** The value of the route's first path parameter, if it has one. */
   pathParameter = '';
   body: Body = 'none';
   /** The route takes a body that is not complete yet. */

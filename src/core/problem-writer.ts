@@ -43,9 +43,9 @@ export class ProblemWriter {
   }
 
   /** Renders in a route's own form, with the header fields that belong to the code in any form. */
-  renderAs(form: ProblemForm, problem: Problem, requestId: string): RenderedProblem {
+  renderAs(form: ProblemForm, problem: Problem, requestId: string, query: string): RenderedProblem {
     const { headers, body } = this.render(problem, requestId);
-    return { status: form.status(problem), headers, body: form.body(problem, JSON.parse(body) as ProblemDocument) };
+    return { status: form.status(problem), headers, body: form.body(problem, JSON.parse(body) as ProblemDocument, query) };
   }
 
   /** `requestId` is ours and needs no escaping; `detail` and string members are escaped. */

@@ -112,8 +112,8 @@ export interface ProblemForm {
   readonly contentType: string;
   /** The HTTP status of the answer, also used in the log and the metrics. */
   status(problem: Problem): number;
-  /** The body. `document` is the default problem document. */
-  body(problem: Problem, document: ProblemDocument): string;
+  /** The body. `document` is the default problem document; `query` is the request's, for an API with several versions. */
+  body(problem: Problem, document: ProblemDocument, query: string): string;
 }
 
 type FieldsArgument<C extends ProblemCode> = C extends keyof ProblemFields

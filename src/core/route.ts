@@ -11,7 +11,7 @@ export type Lenience = 'slashes' | 'letters';
 interface RouteBase {
   /** `*` is every method that the path has no other route for. */
   readonly method: string;
-  /** Literal segments, at most one of them a parameter written `{name}`; a trailing `/*` also matches everything below. */
+  /** Literal segments, some with a parameter written `{name}`; a trailing `/*` also matches everything below. */
   readonly path: string;
   /** Whether the steps need the whole body; without it, the chain starts as soon as the head has arrived. */
   readonly takesBody: boolean;

@@ -14,8 +14,8 @@ interface PathEntry {
 
 interface Pattern {
   readonly path: string;
-  readonly before: string;
-  readonly after: string;
+  /** What is before, between and after its parameters. */
+  readonly literals: readonly string[];
   readonly entry: PathEntry;
 }
 
@@ -25,7 +25,7 @@ interface Wildcard {
   readonly entry: PathEntry;
 }
 
-/** The route, and the value of its path parameter (empty if it has none). */
+/** The route, and the value of its first path parameter (empty if it has none). */
 export interface Match {
   route: Route;
   parameter: string;
@@ -70,10 +70,9 @@ export class Router {
   }
 
   #matchPattern(path: string, match: Match): PathEntry | undefined {
-    for (const { before, after, entry } of this.#patterns) {
-      if (path.length <= before.length + after.length || !path.startsWith(before) || !path.endsWith(after)) continue;
-      const parameter = path.slice(before.length, path.length - after.length);
-      if (parameter.includes('/')) continue;
+    for (const { literals, entry } of this.#patterns) {
+      const parameter = firstParameter(path, literals);
+      if (parameter === undefined) continue;
       match.parameter = parameter;
       return entry;
     }
@@ -124,16 +123,14 @@ export class Router {
       if (known === undefined) this.#wildcards = [...this.#wildcards, { base, entry }];
       return known?.entry ?? entry;
     }
-    const open = path.indexOf('{');
-    if (open === -1) {
+    if (!path.includes('{')) {
       const known = this.#exact.get(path);
       if (known === undefined) this.#exact.set(path, entry);
       return known ?? entry;
     }
-    const before = path.slice(0, open);
-    const after = path.slice(path.indexOf('}') + 1);
-    const known = this.#patterns.find((pattern) => pattern.before === before && pattern.after === after);
-    if (known === undefined) this.#patterns.push({ path, before, after, entry });
+    const literals = path.split(/\{\w+\}/);
+    const known = this.#patterns.find((pattern) => pattern.literals.join('{}') === literals.join('{}'));
+    if (known === undefined) this.#patterns.push({ path, literals, entry });
     return known?.entry ?? entry;
   }
 
@@ -142,6 +139,23 @@ export class Router {
     for (const { path, entry } of this.#patterns) yield [path, entry];
     for (const { base, entry } of this.#wildcards) yield [`${base}/*`, entry];
   }
+}
+
+/** The first of the parameters between the literals; `undefined` if the path is another one. A parameter is not empty, and has no slash. */
+function firstParameter(path: string, literals: readonly string[]): string | undefined {
+  let at = literals[0]!.length;
+  const last = literals.at(-1)!;
+  if (path.length <= at + last.length || !path.startsWith(literals[0]!) || !path.endsWith(last)) return undefined;
+  let first: string | undefined = undefined;
+  for (let next = 1; next < literals.length; next++) {
+    const end = next === literals.length - 1 ? path.length - last.length : path.indexOf(literals[next]!, at);
+    if (end <= at) return undefined;
+    const parameter = path.slice(at, end);
+    if (parameter.includes('/')) return undefined;
+    first ??= parameter;
+    at = end + literals[next]!.length;
+  }
+  return first;
 }
 
 const ANY_METHOD = '*';

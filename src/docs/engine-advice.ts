@@ -45,15 +45,25 @@ const BY_FAILURE: Readonly<Record<AttemptFailure, FailureAdvice>> = {
   foreign_id: {
     means: 'the answer has the id of another request',
     advice:
-      'Set engine.check_ids: false for an engine that sets its own request ids; otherwise look for a proxy in front of it that mixes up answers.',
+      'Look for a proxy in front of the engine that mixes up answers; set engine.check_ids: false only for an engine that makes ULIDs of its own, as another Lingate does.',
   },
   unasked: {
     means: 'the engine sent unexpected bytes',
     advice: 'Look for a proxy in front of the engine that answers twice; engine.keep_alive: false gives each call a connection.',
   },
+  glossary_refused: {
+    means: 'the engine does not take the glossary',
+    advice:
+      'Check the number of glossaries in your account at the provider, and that it has glossaries for these languages; the caller gets a 400 that names the glossary.',
+  },
   unsupported_pair: {
     means: 'the engine does not translate between these languages',
     advice: 'Install the pair at the engine, or list the available pairs in engine.pairs; --from and --to check another one.',
+  },
+  no_detection: {
+    means: 'the text came without `source_lang`, and the engine does not detect languages',
+    advice:
+      'Tell callers to send source_lang: they get a 400 that says so; or give the engine its language identification (Apertium APY: cld2, or analyser modes).',
   },
   busy: {
     means: 'all connections were in use, and the queue was full or too slow',

@@ -20,6 +20,7 @@ function engineTable({ name, options, can }: DescribedProtocol): string {
     ['formality', can.formality ? 'yes' : 'no: `more` and `less` are refused, `/v1/languages` says so'],
     ['context', can.context ? 'yes' : 'no: it is only a hint, and is left out'],
     ['glossaries', can.glossaries ? 'yes' : 'no: a `glossary_id` is refused'],
+    ['style', styleText(can)],
     ['source language', can.detection ? 'detected if none is given' : 'not reported if none is given'],
     ['`engine.batch`', batchText(can)],
   ];
@@ -57,6 +58,11 @@ function choiceText({ enum: values, minimum, maximum }: SchemaNode): string | un
 
 function defaultText({ default: value }: SchemaNode): string | undefined {
   return typeof value === 'string' || typeof value === 'number' ? `default \`${value}\`` : undefined;
+}
+
+function styleText({ instructions, styles }: EngineCapabilities): string {
+  if (!instructions) return 'no: `custom_instructions`, `style_id` and translation memories of the DeepL API are refused';
+  return styles ? 'instructions, style rules and translation memories' : 'instructions; `style_id` and translation memories are refused';
 }
 
 function batchText({ sharedCalls, textsMax }: EngineCapabilities): string {

@@ -11,7 +11,7 @@ import {
   UsageAnswer,
 } from '../domain/answers.ts';
 import { GlossaryBody } from '../domain/glossary.ts';
-import { Type } from '../domain/schema-type.ts';
+import { Type } from '../domain/typebox.ts';
 import { TranslateBody } from '../domain/translate-request.ts';
 import { GLOSSARY_ID } from './operation.ts';
 import type { Examples, Operation, OperationAnswer } from './operation.ts';

@@ -37,9 +37,17 @@ export function idOf({ plugin, method, path }: LoadedRoute): string {
   return words.map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1).toLowerCase())).join('');
 }
 
-/** The name of the path's parameter, if it has one. */
-export function parameterOf({ path }: LoadedRoute): string | undefined {
-  return /\{(\w+)\}/.exec(path)?.[1];
+export interface PathParameter {
+  readonly name: string;
+  readonly description?: string;
+  readonly example?: string;
+}
+
+/** The parameters of the path, in their order. */
+export function pathParametersOf(route: LoadedRoute): readonly PathParameter[] {
+  const { parameter = {}, moreParameters = [] } = docOf(route);
+  const docs = [parameter, ...moreParameters];
+  return Array.from(route.path.matchAll(/\{(\w+)\}/g), ([, name], index) => ({ name: name!, ...docs[index] }));
 }
 
 /** One tag for each plugin that has routes. */
@@ -68,9 +76,8 @@ function operationOf(route: LoadedRoute, headersOfAll: OpenApiNode): OpenApiNode
   );
 }
 
-function parametersOf(route: LoadedRoute, { parameter, query = [] }: RouteDoc): OpenApiNode[] {
-  const name = parameterOf(route);
-  const inPath = name === undefined ? [] : [{ name, in: 'path', required: true, ...parameter, schema: { type: 'string' } }];
+function parametersOf(route: LoadedRoute, { query = [] }: RouteDoc): OpenApiNode[] {
+  const inPath = pathParametersOf(route).map((one) => ({ ...one, in: 'path', required: true, schema: { type: 'string' } }));
   const inQuery = query.map(({ schema, required = false, ...rest }) => ({ ...rest, in: 'query', required, schema: plain(schema) }));
   return [...inPath, ...inQuery];
 }
@@ -258,7 +265,7 @@ class Writer {
   #example({ problemForm }: LoadedRoute, code: string): unknown {
     const document = exampleOf(code, this.#kindOf(code), this.#options.docsUrl);
     if (problemForm === undefined) return document;
-    const body = problemForm.body(this.#problemOf(code), document);
+    const body = problemForm.body(this.#problemOf(code), document, '');
     return problemForm.contentType.includes('json') ? (JSON.parse(body) as unknown) : body;
   }
 

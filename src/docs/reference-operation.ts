@@ -1,7 +1,7 @@
 // One route on the reference page, ours or a plugin's: purpose, input, answers, a request to paste, and what it can fail with.
 import type { TSchema } from 'typebox';
 import { anchorOf } from '../core/problem.ts';
-import type { ApiDocument, LoadedRoute, PluginApis } from '../ports/plugin-route.ts';
+import type { ApiDocument, DocExamples, LoadedRoute, PluginApis } from '../ports/plugin-route.ts';
 import { html, prose } from './html.ts';
 import type { Html } from './html.ts';
 import { documentPath, GLOSSARY_ID, idParameter, problemsOf, splitName } from './operation.ts';
@@ -10,7 +10,7 @@ import { links } from './page.ts';
 import type { SectionGroup } from './page.ts';
 import { headerExamples } from './problem-examples.ts';
 import { answerSample, curlSample, entrySection, quoted } from './code-sample.ts';
-import { docOf, idOf, parameterOf } from './plugin-document.ts';
+import { docOf, idOf, pathParametersOf } from './plugin-document.ts';
 import { rowOf, rowsOf, schemaTable } from './schema-table.ts';
 import type { Row } from './schema-table.ts';
 
@@ -151,41 +151,74 @@ function introduction(plugin: string, document: ApiDocument | undefined): Html {
 
 function pluginEntry(route: LoadedRoute, serverUrl: string): Html {
   const doc = docOf(route);
-  const { query = [], body, parameter: about, failures = {} } = doc;
-  const parameter = parameterOf(route);
-  const description = about?.description ?? 'Part of the path.';
+  const { query = [], body, failures = {} } = doc;
   return routeEntry({
     ...doc,
     id: idOf(route),
     method: route.method,
     path: route.path,
-    inPath: parameter === undefined ? [] : [{ name: parameter, type: 'string', required: true, description }],
+    inPath: pathParametersOf(route).map(({ name, description = 'Part of the path.' }) => ({
+      name,
+      type: 'string',
+      required: true,
+      description,
+    })),
     inQuery: query.map((one) => ({ ...rowOf(one.name, one.schema, one.description), required: one.required === true })),
     body: body?.schema,
     failures: Object.entries(failures).map(([status, words]) => [status, prose(words)] as const),
-    samples: [requestOf(route, serverUrl), answerOf(route)],
+    samples: samplesOf(route, serverUrl),
   });
 }
 
-function requestOf(route: LoadedRoute, serverUrl: string): Html {
-  const { authenticated, body, parameter } = docOf(route);
+/** A request and its answer for each example by name, such as a version; one of each for a route without named ones. */
+function samplesOf(route: LoadedRoute, serverUrl: string): Html[] {
+  const { query = [], body } = docOf(route);
+  const named = [body, ...query].flatMap((one) => Object.entries(one?.examples ?? {}));
+  const summaries = new Map(named.map(([name, { summary }]) => [name, summary] as const));
+  if (summaries.size < 2 || body?.example !== undefined) return [requestOf(route, serverUrl), answerOf(route)];
+  return [...summaries].flatMap(([name, summary]) => [requestOf(route, serverUrl, name, summary), answerOf(route, name, summary)]);
+}
+
+/** The example of that name; without one, or without a name, the first that there is. */
+function exampleOf({ example, examples = {} }: DocExamples, name: string | undefined): unknown {
+  if (example !== undefined) return example;
+  return ((name === undefined ? undefined : examples[name]) ?? Object.values(examples)[0])?.value;
+}
+
+function captioned(caption: string, summary: string | undefined): string {
+  return summary === undefined ? caption : `${caption}: ${summary}`;
+}
+
+function requestOf(route: LoadedRoute, serverUrl: string, name?: string, summary?: string): Html {
+  const { authenticated, body } = docOf(route);
   const [media = 'application/json'] = body?.contentTypes ?? [];
-  const data = body?.example === undefined ? [] : [`-H 'Content-Type: ${media}'`, `-d ${quoted(textOf(body.example))}`];
-  const path = parameter === undefined ? route.path : route.path.replace(/\{\w+\}/, () => encodeURIComponent(parameter.example));
-  return curlSample('Request', route.method, quoted(`${serverUrl}${path}${requiredQuery(route)}`), [...keyOption(authenticated), ...data]);
+  const value = body === undefined ? undefined : exampleOf(body, name);
+  // A POST without a body needs a length all the same, which curl only sends with `-d`.
+  const empty = route.method === 'POST' ? [`-d ''`] : [];
+  const data = value === undefined ? empty : [`-H 'Content-Type: ${media}'`, `-d ${quoted(textOf(value))}`];
+  const path = pathParametersOf(route).reduce(
+    (written, { name: parameter, example }) =>
+      example === undefined ? written : written.replace(`{${parameter}}`, encodeURIComponent(example)),
+    route.path,
+  );
+  const url = quoted(`${serverUrl}${path}${requiredQuery(route, name)}`);
+  return curlSample(captioned('Request', summary), route.method, url, [...keyOption(authenticated), ...data]);
 }
 
 /** With a question mark; empty if the query has no required parameters. A list is a repeated parameter. */
-function requiredQuery(route: LoadedRoute): string {
-  const required = (docOf(route).query ?? []).filter((one) => one.required === true);
-  const pairs = required.flatMap(({ name, example }) => [example].flat().map((value): [string, string] => [name, String(value)]));
+function requiredQuery(route: LoadedRoute, name: string | undefined): string {
+  const required = (docOf(route).query ?? []).filter(
+    (one) => one.required === true || (name !== undefined && one.examples?.[name] !== undefined),
+  );
+  const pairs = required.flatMap((one) => [exampleOf(one, name)].flat().map((value): [string, string] => [one.name, String(value)]));
   return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs).toString()}`;
 }
 
-function answerOf(route: LoadedRoute): Html {
-  const { status, schema, contentType = 'application/json', example } = docOf(route).answer;
+function answerOf(route: LoadedRoute, name?: string, summary?: string): Html {
+  const { answer } = docOf(route);
+  const { status, schema, contentType = 'application/json' } = answer;
   const headers = schema === undefined ? [] : ([['Content-Type', contentType]] as const);
-  return answerSample('Answer', { status, headers, body: example });
+  return answerSample(captioned('Answer', summary), { status, headers, body: exampleOf(answer, name) });
 }
 
 function textOf(example: unknown): string {

@@ -1,5 +1,5 @@
 // Schemas of successful answers: the API reference is generated from them, and tests check the answers against them.
-import { Type } from './schema-type.ts';
+import { Type } from './typebox.ts';
 
 const closed = { additionalProperties: false } as const;
 const moment = (description: string) => Type.String({ format: 'date-time', description });

@@ -4,18 +4,25 @@ import type { KeyLimits } from './key-limits.ts';
 import type { Micro } from './money.ts';
 import type { TeamLimits } from './plan.ts';
 
-/** Named after the operations of the admin API, whichever interface was used; `clearMemory` and `acceptClock` exist on the command line only. */
-export type AuditAction =
-  | 'createTeam'
-  | 'updateTeam'
-  | 'applyPlan'
-  | 'deleteTeam'
-  | 'createKey'
-  | 'updateKey'
-  | 'revokeKey'
-  | 'deleteGlossary'
-  | 'clearMemory'
-  | 'acceptClock';
+/**
+ * Named after the operations of the admin API, whichever interface was used; `clearMemory`, `acceptClock` and `repairTeam` exist on
+ * the command line only.
+ */
+export const AUDIT_ACTIONS = [
+  'createTeam',
+  'updateTeam',
+  'applyPlan',
+  'deleteTeam',
+  'createKey',
+  'updateKey',
+  'revokeKey',
+  'deleteGlossary',
+  'clearMemory',
+  'acceptClock',
+  'repairTeam',
+] as const;
+
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 /** Passed to a change, which then writes an audit entry in the same operation, or none if it changes nothing. */
 export interface Audited {
@@ -47,8 +54,14 @@ interface AuditedGlossary {
   readonly glossaryId: string;
 }
 
-/** The members of a team, key or glossary that a change affected. Never contains a secret. */
-export interface AuditState extends Partial<AuditedTeam>, Partial<AuditedKey>, KeyLimits, Partial<AuditedGlossary> {
+/** The audited members of a team's running period. */
+export interface AuditedPeriod {
+  readonly periodStartMs: number;
+  readonly periodEndMs: number;
+}
+
+/** The members of a team, key, glossary or period that a change affected. Never contains a secret. */
+export interface AuditState extends Partial<AuditedTeam>, Partial<AuditedKey>, KeyLimits, Partial<AuditedGlossary>, Partial<AuditedPeriod> {
   readonly status?: 'active' | 'revoked' | 'disabled';
 }
 

@@ -19,6 +19,8 @@ export interface Charge {
   readonly characters: number | undefined;
   /** Whether to reserve `characters`, which are charged if the request ends in an answer. */
   readonly reserve: boolean;
+  /** How many of `characters` are reserved and charged, if not all of them. */
+  readonly charged?: number | undefined;
   /** Only with `reserve`. */
   readonly glossary: GlossaryReference | undefined;
   /** The refusal for a missing glossary on a route that has a specific code for it; by default a parameter error. */

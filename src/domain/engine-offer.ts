@@ -8,13 +8,15 @@ import { Languages, withFormality } from './languages.ts';
 import type { LanguageTable, PairTest } from './languages.ts';
 import { noFormality, NO_GLOSSARIES, pairNotOffered } from './refusals.ts';
 import { planSlot } from './slots.ts';
-import type { TextFormat, TranslationOptions } from './translation-options.ts';
+import type { StyleRules, TextFormat, TranslationOptions } from './translation-options.ts';
 
 /** The engine capabilities that decide which requests it gets. */
 export interface OfferedCapabilities {
   readonly formats: readonly TextFormat[];
   readonly formality: boolean;
   readonly glossaries: boolean;
+  readonly instructions: boolean;
+  readonly styles: boolean;
   readonly detection: boolean;
 }
 
@@ -27,28 +29,40 @@ export interface OfferedEngine {
 
 /**
  * What a request may require that not every engine supports. `formality` stands for `more` or `less`; the `prefer_` forms
- * require nothing.
+ * require nothing. `styles` stands for ids of style rules and translation memories.
  */
-export type Want = 'formality' | 'glossary' | 'html' | 'xml';
+export type Want = 'formality' | 'glossary' | 'instructions' | 'styles' | 'html' | 'xml';
 
 /**
  * What a request requires, in the order in which it is refused if no engine qualifies. Pass `hasGlossary` if the entries are
  * not known yet.
  */
-export function wantsOf({ formality, glossary, format }: TranslationOptions, hasGlossary = glossary !== undefined): readonly Want[] {
-  if (formality === undefined && !hasGlossary && format === 'text') return NOTHING;
+export function wantsOf({ formality, glossary, format, style }: TranslationOptions, hasGlossary = glossary !== undefined): readonly Want[] {
+  if (formality === undefined && !hasGlossary && format === 'text' && style === undefined) return NOTHING;
   const wants: Want[] = [];
   if (formality === 'more' || formality === 'less') wants.push('formality');
   if (hasGlossary) wants.push('glossary');
+  if (style !== undefined) wants.push(...wantsOfStyle(style));
   if (format !== 'text') wants.push(format);
   return wants;
 }
 
 const NOTHING: readonly Want[] = [];
 
+export type StyleWant = Extract<Want, 'instructions' | 'styles'>;
+
+export function wantsOfStyle({ instructions, styleId, memoryId, memoryThreshold }: StyleRules): readonly StyleWant[] {
+  const wants: StyleWant[] = [];
+  if (instructions !== undefined) wants.push('instructions');
+  if (styleId !== undefined || memoryId !== undefined || memoryThreshold !== undefined) wants.push('styles');
+  return wants;
+}
+
 export function isAble({ can }: Pick<OfferedEngine, 'can'>, want: Want): boolean {
   if (want === 'formality') return can.formality;
   if (want === 'glossary') return can.glossaries;
+  if (want === 'instructions') return can.instructions;
+  if (want === 'styles') return can.styles;
   return can.formats.includes(want);
 }
 
@@ -168,6 +182,10 @@ export function notAble(lack: 'pair' | Want, offer: EngineOffer, options: Transl
       return noFormality(options.formality ?? '');
     case 'glossary':
       return NO_GLOSSARIES;
+    case 'instructions':
+      return refuse('validation_error', 'instructions: the engine of this service takes none.');
+    case 'styles':
+      return refuse('validation_error', 'style: the engine of this service has no style rules or translation memories.');
     case 'html':
     case 'xml':
       return refuse('validation_error', `format: the engine of this service does not handle ${lack}.`);
@@ -259,6 +277,8 @@ function unionOf(engines: readonly OfferedEngine[]): OfferedCapabilities {
     formats: [...new Set(engines.flatMap(({ can }) => can.formats))],
     formality: some(({ formality }) => formality),
     glossaries: some(({ glossaries }) => glossaries),
+    instructions: some(({ instructions }) => instructions),
+    styles: some(({ styles }) => styles),
     detection: some(({ detection }) => detection),
   };
 }

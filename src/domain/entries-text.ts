@@ -8,7 +8,6 @@ type Entries = Readonly<Record<string, string>>;
 /** Takes about a fifth of a millisecond to read or write. */
 const PIECE_BYTES = 65_536;
 const [BRACE, SEPARATOR] = [Buffer.from('{'), Buffer.from(',')];
-const [QUOTE, COMMA, BACKSLASH, OPEN, CLOSE] = [...Buffer.from('",\\{}')] as [number, number, number, number, number];
 
 /** Serialized dictionary entries. */
 export interface WrittenEntries {
@@ -128,61 +127,4 @@ function readAll(pieces: EntryPieces): Entries {
 
 function textOf(piece: Uint8Array): string {
   return Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString();
-}
-
-/** Splits the JSON of a whole object, arriving in arbitrary chunks, into pieces of whole entries. */
-export class EntriesSplitter {
-  readonly #pieces: Uint8Array[] = [];
-  /** Bytes not yet in a piece, and how far they have been scanned. */
-  #rest: Buffer = Buffer.alloc(0);
-  #at = 0;
-  #inString = false;
-  /** Position of the last comma between entries in the rest; -1 if there is none. */
-  #border = -1;
-
-  push(chunk: Uint8Array): void {
-    this.#rest = this.#rest.length === 0 ? Buffer.from(chunk) : Buffer.concat([this.#rest, chunk]);
-    while (this.#at < this.#rest.length) {
-      if (this.#inString) this.#skipString();
-      else this.#step(this.#rest[this.#at]!);
-      if (this.#border >= PIECE_BYTES) this.#cut(this.#border, this.#border + 1);
-    }
-  }
-
-  end(): EntryPieces {
-    this.#cut(this.#rest.length, this.#rest.length);
-    return this.#pieces;
-  }
-
-  #step(byte: number): void {
-    if (byte === OPEN || byte === CLOSE) {
-      // The enclosing braces: entries contain none outside strings.
-      this.#rest = byte === OPEN ? this.#rest.subarray(1) : this.#rest.subarray(0, this.#at);
-      return;
-    }
-    if (byte === QUOTE) this.#inString = true;
-    else if (byte === COMMA) this.#border = this.#at;
-    this.#at++;
-  }
-
-  /** A quote after an odd number of backslashes does not end a string. */
-  #skipString(): void {
-    const quote = this.#rest.indexOf(QUOTE, this.#at);
-    if (quote === -1) {
-      this.#at = this.#rest.length;
-      return;
-    }
-    let first = quote;
-    while (first > 0 && this.#rest[first - 1] === BACKSLASH) first--;
-    this.#inString = (quote - first) % 2 === 1;
-    this.#at = quote + 1;
-  }
-
-  #cut(end: number, next: number): void {
-    // Copied, because a subarray would keep the whole chunk alive.
-    if (end > 0) this.#pieces.push(Buffer.from(this.#rest.subarray(0, end)));
-    this.#rest = this.#rest.subarray(next);
-    this.#at -= next;
-    this.#border = -1;
-  }
 }

@@ -5,7 +5,7 @@ import { shownWord, unknownMembers } from './caller-words.ts';
 import { countCharacters } from './characters.ts';
 import type { JsonMembers } from './json-body.ts';
 import type { Languages } from './languages.ts';
-import { Type } from './schema-type.ts';
+import { Type } from './typebox.ts';
 
 const GLOSSARY_NAME_CHARACTERS_MAX = 200;
 const GLOSSARY_ENTRIES_MAX = 5000;

@@ -2,8 +2,20 @@
 import type { Body } from '../core/exchange.ts';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
-import { COLON, COMMA, endOfString, jsonFault, LIST, LIST_END, MEMBERS_MAX, OBJECT, OBJECT_END, QUOTE, TOO_DEEP } from './json-bounds.ts';
-import { utf8Text } from './utf8-text.ts';
+import {
+  COLON,
+  COMMA,
+  endOfString,
+  jsonFault,
+  LIST,
+  LIST_END,
+  MEMBERS_MAX,
+  OBJECT,
+  OBJECT_END,
+  QUOTE,
+  TOO_DEEP,
+  utf8Text,
+} from './json-bounds.ts';
 
 export type JsonBody = { readonly kind: 'value'; readonly value: unknown } | { readonly kind: 'refused'; readonly refusal: Refusal };
 

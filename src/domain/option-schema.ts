@@ -1,6 +1,6 @@
 // Helpers for declaring options of engine protocols, in addition to TypeBox, and the type of a JSON schema node.
 import type { TString } from 'typebox';
-import { Type } from './schema-type.ts';
+import { Type } from './typebox.ts';
 
 /**
  * An option that is never displayed. In the configuration it is a string, `{ env: NAME }` or `{ file: PATH }`; the protocol

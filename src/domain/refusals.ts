@@ -50,7 +50,17 @@ export function pairNotOffered(sourceLang: string | undefined, targetLang: strin
 }
 
 export const NO_GLOSSARIES = refuse('validation_error', 'glossary_id: the engine of this service takes no glossaries; leave it out.');
+export const GLOSSARY_NOT_TAKEN = refuse(
+  'validation_error',
+  'glossary_id: the engine of this service does not take this glossary: its languages, or a term or translation that is too long or has control characters; use another one, or leave it out.',
+);
 export const NO_DETECTION = refuse('validation_error', 'No engine of this service detects languages.');
+
+/** Other APIs name their own parameter for it. */
+export const SOURCE_LANG_NEEDED = refuse(
+  'validation_error',
+  'source_lang: is needed, because the engine of this service does not detect the language of a text.',
+);
 
 export function noFormality(formality: string): Refusal {
   return refuse('validation_error', `formality: this target_lang does not support it; leave it out or use prefer_${formality}.`);

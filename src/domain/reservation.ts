@@ -17,3 +17,11 @@ export const SETTLE_LINGER_MS = 2;
 
 /** How long a change to a team is remembered by its id (`TeamChange.once`). */
 export const CHANGE_REMEMBERED_MS = 86_400_000;
+
+/**
+ * How long a request that must take effect once is remembered (ports/idempotency-records.ts). Not longer than changes of teams, which
+ * a repetition relies on if an answer was never kept.
+ */
+export const REQUEST_REMEMBERED_MS = CHANGE_REMEMBERED_MS;
+/** How many of them: some ten megabytes. */
+export const REQUESTS_MAX = 10_000;

@@ -1,6 +1,4 @@
 // The body of POST /v1/translate: its schema, and its rules in the order of the interface's parameter table.
-import { createRequire } from 'node:module';
-import type * as TypeBoxCompile from 'typebox/compile';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { unknownAmong } from './caller-words.ts';
@@ -10,7 +8,7 @@ import type { Languages } from './languages.ts';
 import { lackOf } from './engine-offer.ts';
 import type { EngineOffer } from './engine-offer.ts';
 import { noFormality, NO_GLOSSARIES, NO_SUCH_GLOSSARY, pairNotOffered } from './refusals.ts';
-import { Type } from './schema-type.ts';
+import { Compile, Type } from './typebox.ts';
 import { NOTHING_CHOSEN } from './translation-options.ts';
 import type { TranslationOptions } from './translation-options.ts';
 import { canonicalUlid } from './ulid.ts';
@@ -66,14 +64,12 @@ export type JudgedBody =
   /** `characters` is set if all text rules up to the total length passed. */
   | { readonly kind: 'invalid'; readonly refusal: Refusal; readonly characters: number | undefined };
 
-let shape: TypeBoxCompile.Validator | undefined;
+let shape: ReturnType<typeof Compile> | undefined;
 const PARAMETERS: ReadonlySet<string> = new Set(Object.keys(TranslateBody.properties));
 
 /** Compiles the schema check: a gateway does so before its first request; commands that only need the schema do not. */
-export function compileTranslateBody(): TypeBoxCompile.Validator {
-  if (shape !== undefined) return shape;
-  const { Compile } = createRequire(import.meta.url)('typebox/compile') as typeof TypeBoxCompile;
-  return (shape = Compile(TranslateBody));
+export function compileTranslateBody(): ReturnType<typeof Compile> {
+  return (shape ??= Compile(TranslateBody));
 }
 
 /**

@@ -21,6 +21,18 @@ export interface Translation {
   readonly isSpared?: true;
 }
 
+/** How the translation shall be worded, beyond formality: only engines that declare it get such requests. */
+export interface StyleRules {
+  /** Sentences of the caller's. */
+  readonly instructions: readonly string[] | undefined;
+  /** Rules that are kept at the engine, by their id there. */
+  readonly styleId: string | undefined;
+  /** A translation memory that is kept at the engine, by its id there. */
+  readonly memoryId: string | undefined;
+  /** How similar a text of the memory must be, in per cent. */
+  readonly memoryThreshold: number | undefined;
+}
+
 /** Texts in one engine call share all of these. Codes are canonical; unset options are `undefined`. */
 export interface TranslationOptions {
   readonly sourceLang: string | undefined;
@@ -33,6 +45,7 @@ export interface TranslationOptions {
   readonly format: TextFormat;
   /** Elements whose content is left unchanged; with `xml` only. */
   readonly ignoreTags: readonly string[] | undefined;
+  readonly style: StyleRules | undefined;
 }
 
 /** The JSON name of every option, in the order in which they are sent. */
@@ -44,6 +57,7 @@ const OPTION_NAMES = {
   glossary: 'glossary',
   format: 'format',
   ignoreTags: 'ignore_tags',
+  style: 'style',
 } as const satisfies Readonly<Record<keyof TranslationOptions, string>>;
 
 /** The options by JSON name. None is optional, so that the compiler catches a body that omits one. */
@@ -59,6 +73,7 @@ export const NOTHING_CHOSEN: Omit<TranslationOptions, 'targetLang'> = {
   glossary: undefined,
   format: 'text',
   ignoreTags: undefined,
+  style: undefined,
 };
 
 export const TRANSLATION_OPTIONS = Object.keys(OPTION_NAMES) as readonly (keyof TranslationOptions)[];
@@ -72,6 +87,7 @@ const VALUES: { readonly [Option in keyof TranslationOptions]: (options: Transla
   glossary: ({ glossary }) => glossary,
   format: ({ format }) => format,
   ignoreTags: ({ ignoreTags }) => ignoreTags,
+  style: ({ style }) => style,
 };
 const READERS = TRANSLATION_OPTIONS.map((name) => VALUES[name]);
 
@@ -82,14 +98,20 @@ export function keyOfOptions(options: TranslationOptions): string {
     const value = read(options);
     // The length prefix prevents different values from producing the same key.
     if (typeof value === 'string') key += `${value.length}:${value}`;
-    else if (value !== undefined) key += JSON.stringify('id' in value ? value.id : value);
+    else if (value !== undefined) key += JSON.stringify(keyPartOf(value));
     key += '|';
   }
   return key;
 }
 
+function keyPartOf(value: EngineGlossary | StyleRules | readonly string[]): unknown {
+  if ('id' in value) return value.id;
+  // The order of an object's members is its maker's.
+  return 'instructions' in value ? [value.styleId, value.memoryId, value.memoryThreshold, value.instructions] : value;
+}
+
 /**
- * Whether all values are identical, comparing glossaries and lists by reference. Much cheaper than comparing keys; `false`
+ * Whether all values are identical, comparing glossaries, lists and rules of style by reference. Much cheaper than comparing keys; `false`
  * proves nothing.
  */
 export function sameOptions(one: TranslationOptions, other: TranslationOptions): boolean {

@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Cancellation } from '../core/exchange.ts';
 import type { PairTest } from '../domain/languages.ts';
-import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWire, EngineWork, FailureDetail } from '../ports/engine.ts';
+import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWork, FailureDetail, ReplicaWire } from '../ports/engine.ts';
 import { Deadlines, RunningAttempt } from './attempt.ts';
 import { Pool } from './http1/pool.ts';
 import type { PoolLimits, PoolRequest } from './http1/pool.ts';
@@ -36,10 +36,20 @@ export async function askPairs(
   options: unknown,
   timeoutMs: number,
 ): Promise<PairTest | FailureDetail> {
+  return askReplica(replica, Math.min(timeoutMs, ASK_MS_MAX), (wire) => protocol.pairs!(wire, options));
+}
+
+/** Runs calls to a replica without a caller, within a time limit. Never rejects: a returned failure gets what is known of it. */
+export async function askReplica<Result>(
+  replica: Pool,
+  withinMs: number,
+  run: (wire: ReplicaWire) => Promise<Result | AttemptFailure>,
+): Promise<Exclude<Result, string> | FailureDetail> {
   const calls: PoolRequest[] = [];
   let ended = false;
   let status: number | undefined;
-  const wire: Pick<EngineWire, 'call'> = {
+  const wire: ReplicaWire = {
+    replica,
     async call(call) {
       if (ended) return 'cancelled';
       const result = await new Promise<EngineResponse | AttemptFailure>((resolve) => void calls.push(replica.call(call, 'fresh', resolve)));
@@ -48,11 +58,11 @@ export async function askPairs(
     },
   };
   const late = Promise.withResolvers<'timeout'>();
-  const timer = setTimeout(() => late.resolve('timeout'), Math.min(timeoutMs, ASK_MS_MAX));
+  const timer = setTimeout(() => late.resolve('timeout'), withinMs);
   try {
-    const pairs = await Promise.race([protocol.pairs!(wire, options), late.promise]);
-    if (typeof pairs !== 'string') return pairs;
-    return { failure: pairs, status, cause: calls.find(({ cause }) => cause !== undefined)?.cause };
+    const result = await Promise.race([run(wire), late.promise]);
+    if (typeof result !== 'string') return result as Exclude<Result, string>;
+    return { failure: result as AttemptFailure, status, cause: calls.find(({ cause }) => cause !== undefined)?.cause };
   } catch (thrown) {
     return { failure: 'internal', thrown };
   } finally {

@@ -1,30 +1,14 @@
 // Judges what an adapter returned before anything is charged for it: an attempt of the right form, and one sound translation for
 // each text.
-import type { Attempt, AttemptFailure, Translation } from '../ports/engine.ts';
+import { ATTEMPT_FAILURES } from '../domain/attempt-failure.ts';
+import type { Attempt, Translation } from '../ports/engine.ts';
 
 /** An adapter returned what is no attempt: a bug of the adapter. The message is in fixed words. */
 export class MalformedAttempt extends Error {
   override readonly name = 'MalformedAttempt';
 }
 
-/** The compiler requires every failure here. */
-const FAILURES: Readonly<Record<AttemptFailure, true>> = {
-  connect: true,
-  reset: true,
-  timeout: true,
-  status: true,
-  too_large: true,
-  not_json: true,
-  wrong_shape: true,
-  foreign_id: true,
-  unasked: true,
-  cut_off: true,
-  unsupported_pair: true,
-  busy: true,
-  engine_quota: true,
-  cancelled: true,
-  internal: true,
-};
+const FAILURES: ReadonlySet<unknown> = new Set(ATTEMPT_FAILURES);
 
 const LETTER = /\p{L}/u;
 /** Anything but white space, control, format and unassigned characters and others without ink; the last one is the Braille blank. */
@@ -39,7 +23,7 @@ export function checkForm(attempt: Attempt): void {
     if (!Array.isArray(translations)) throw new MalformedAttempt('translations: is not a list');
   } else if (kind !== 'unusable') {
     throw new MalformedAttempt('kind: is neither usable nor unusable');
-  } else if (typeof failure !== 'string' || !Object.hasOwn(FAILURES, failure)) {
+  } else if (!FAILURES.has(failure)) {
     throw new MalformedAttempt('failure: is not one of the words for failures');
   }
   if (tokens !== undefined && !areTokens(tokens)) throw new MalformedAttempt('tokens: are not two numbers');

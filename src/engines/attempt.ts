@@ -4,6 +4,7 @@ import { performance } from 'node:perf_hooks';
 import type { Cancellation } from '../core/exchange.ts';
 import { LATER } from '../core/outcome.ts';
 import { inOwnTurn } from '../core/turns.ts';
+import { furtherCallId } from '../domain/request-id.ts';
 import type {
   Attempt,
   AttemptFailure,
@@ -46,6 +47,8 @@ const FOUND_IN_ANSWER: readonly AttemptFailure[] = [
   'wrong_shape',
   'cut_off',
   'unsupported_pair',
+  'no_detection',
+  'glossary_refused',
   'engine_quota',
   'internal',
 ];
@@ -117,24 +120,31 @@ export class RunningAttempt implements EngineWire, Deadlined {
     this.#sent = true;
     if (this.#ended !== undefined) return LATER;
     let started = false;
+    // Creates no functions itself, as those would cost every answer.
     const settle = (result: EngineResponse | AttemptFailure): void => {
-      if (!started) {
-        // The call was refused at once, but `done` is never called before `run` returns.
-        queueMicrotask(() => settle(result));
-        return;
-      }
-      if (this.#ended !== undefined) return;
-      if (typeof result === 'string') {
-        this.#fail(result);
-        return;
-      }
-      if (!this.#takesLong(result)) this.#judgeAnswer(result, judge);
-      else inOwnTurn(() => this.#judgeAnswer(result, judge));
+      if (started) this.#settled(result, judge);
+      else this.#refusedAtOnce(result, judge);
     };
     const request = this.#replica.call(call, this.#connection, settle, this.#asker());
     started = true;
     this.#calls = this.#calls.length === 0 ? [request] : [...this.#calls, request];
     return LATER;
+  }
+
+  /** `done` is never called before `run` returns. */
+  #refusedAtOnce(result: EngineResponse | AttemptFailure, judge: JudgeResponse): void {
+    queueMicrotask(() => this.#settled(result, judge));
+  }
+
+  #settled(result: EngineResponse | AttemptFailure, judge: JudgeResponse): void {
+    if (this.#ended !== undefined) return;
+    if (typeof result === 'string') this.#fail(result);
+    else if (this.#takesLong(result)) this.#inOwnTurns(result, judge);
+    else this.#judgeAnswer(result, judge);
+  }
+
+  #inOwnTurns(response: EngineResponse, judge: JudgeResponse): void {
+    inOwnTurn(() => this.#judgeAnswer(response, judge));
   }
 
   #takesLong({ body }: EngineResponse): boolean {
@@ -155,8 +165,12 @@ export class RunningAttempt implements EngineWire, Deadlined {
   }
 
   #judge(attempt: Attempt): void {
-    if (this.#long) inOwnTurn(() => this.#conclude(attempt));
+    if (this.#long) this.#concludeInOwnTurn(attempt);
     else this.#conclude(attempt);
+  }
+
+  #concludeInOwnTurn(attempt: Attempt): void {
+    inOwnTurn(() => this.#conclude(attempt));
   }
 
   #conclude(attempt: Attempt): void {
@@ -177,6 +191,10 @@ export class RunningAttempt implements EngineWire, Deadlined {
 
   #broke(error: unknown): void {
     this.#end({ ...this.#detailed('internal', undefined), thrown: error }, 'internal');
+  }
+
+  get replica(): object {
+    return this.#replica;
   }
 
   get attempt(): 1 | 2 {
@@ -202,7 +220,7 @@ export class RunningAttempt implements EngineWire, Deadlined {
   #asker(): Pick<EngineWork, 'requestId' | 'teamId'> {
     if (this.#calls.length === 0) return this.#work;
     const { requestId, teamId } = this.#work;
-    return { requestId: `${requestId}-${this.attempt}-${this.#calls.length + 1}`, teamId };
+    return { requestId: furtherCallId(requestId, this.attempt, this.#calls.length + 1), teamId };
   }
 
   deadlinePassed(): void {

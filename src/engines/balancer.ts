@@ -15,11 +15,13 @@ import type {
   EngineTokens,
   EngineWork,
   FailureDetail,
+  GlossaryUpkeep,
   ReplicaHealth,
   ReplicaPairs,
+  ReplicaWire,
   ReplicaTrial,
 } from '../ports/engine.ts';
-import { askPairs, OwnTrial } from './ask-replica.ts';
+import { askPairs, askReplica, OwnTrial } from './ask-replica.ts';
 import { Deadlines, RunningAttempt } from './attempt.ts';
 import type { AttemptTerms } from './attempt.ts';
 import { replicaAddress, shownUrl } from './http1/url.ts';
@@ -61,12 +63,16 @@ export interface CallLoad {
 export interface ReplicatedEngine extends Engine {
   /** Attempts in flight on a removed replica may finish. Throws, and changes nothing, if a URL is invalid. */
   setUrls(urls: readonly string[]): void;
+  /** Of this engine, whatever the name. */
+  cannotDetect(engine?: string): boolean;
   /** In configuration order. */
   health(): readonly ReplicaHealth[];
   /** Of all replicas together. */
   load(): CallLoad;
   /** Tries a connection to every replica; never rejects. `health` reports the results. */
   tryAll(): Promise<readonly ReplicaTrial[]>;
+  /** What has to be done for dictionaries that are kept there; `undefined` if the protocol keeps none. */
+  readonly upkeep: GlossaryUpkeep | undefined;
   /** Queries every replica for its pairs, within a time limit; never rejects. `undefined` if the protocol cannot report pairs. */
   readonly askPairs: (() => Promise<readonly ReplicaPairs[]>) | undefined;
 }
@@ -88,6 +94,8 @@ export interface AttemptwiseEngine extends ReplicatedEngine {
 
 /** How long a trial waits for a connection: whoever has just started the gateway reads the log. */
 const REACH_MS_MAX = 4000;
+/** For lists and removals at one replica. */
+const UPKEEP_MS = 60_000;
 
 /** For a result without failed attempts. */
 export const NO_FAILURES: readonly AttemptFailure[] = [];
@@ -202,6 +210,7 @@ class Balancer implements AttemptwiseEngine {
     // The only replica is never set aside.
     if (wanted.size === 1) this.#rotation.members[0]!.restore();
     this.#only?.restore();
+    for (const replica of this.#rotation.members) replica.forgetDetection();
     this.#rotation.recount();
     for (const replica of before) {
       if (!wanted.has(replica.place)) void this.#leave(replica.wire);
@@ -213,6 +222,11 @@ class Balancer implements AttemptwiseEngine {
     const { members } = this.#rotation;
     const standings = members.length === 1 ? [this.#only ?? members[0]!.standing] : members.map(({ standing }) => standing);
     return standings.every((standing) => standing.aside && !standing.isDue(nowMs));
+  }
+
+  cannotDetect(): boolean {
+    const nowMs = this.#nowMs();
+    return this.#rotation.members.every((replica) => replica.cannotDetect(nowMs));
   }
 
   health(): readonly ReplicaHealth[] {
@@ -240,6 +254,20 @@ class Balancer implements AttemptwiseEngine {
           return 'failure' in pairs ? { url, pairs: pairs.failure, detail: pairs } : { url, pairs };
         }),
       );
+  }
+
+  get upkeep(): GlossaryUpkeep | undefined {
+    const { protocol, options } = this.#options;
+    const kept = protocol.keptGlossaries;
+    if (kept === undefined) return undefined;
+    const atAll = async (run: (wire: ReplicaWire) => Promise<AttemptFailure | undefined>): Promise<readonly ReplicaTrial[]> => {
+      const done = this.#rotation.members.map(async ({ url, wire }) => ({ url, failure: await askReplica(wire, UPKEEP_MS, run) }));
+      return (await Promise.all(done)).filter(({ failure }) => failure !== undefined);
+    };
+    return {
+      tidy: (nowMs) => atAll((wire) => kept.tidy(wire, options, nowMs)),
+      forget: (teamId) => atAll((wire) => kept.forget(wire, options, teamId)),
+    };
   }
 
   tryAll(): Promise<readonly ReplicaTrial[]> {

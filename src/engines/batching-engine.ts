@@ -46,6 +46,10 @@ export class BatchingEngine implements ReplicatedEngine {
     this.#balancer.setUrls(urls);
   }
 
+  cannotDetect(): boolean {
+    return this.#balancer.cannotDetect();
+  }
+
   health(): readonly ReplicaHealth[] {
     return this.#balancer.health();
   }
@@ -56,6 +60,10 @@ export class BatchingEngine implements ReplicatedEngine {
 
   tryAll(): Promise<readonly ReplicaTrial[]> {
     return this.#balancer.tryAll();
+  }
+
+  get upkeep(): ReplicatedEngine['upkeep'] {
+    return this.#balancer.upkeep;
   }
 
   get askPairs(): ReplicatedEngine['askPairs'] {

@@ -1,6 +1,6 @@
 // Opens the configured engines: each is a balancer over its replicas, with batching in front if configured.
 import type { Cancellation } from '../core/exchange.ts';
-import type { AskedWork, Engine, EngineCapabilities, EngineWork } from '../ports/engine.ts';
+import type { AskedWork, Engine, EngineCapabilities, EngineWork, TakesGlossary } from '../ports/engine.ts';
 import { openBalancer } from './balancer.ts';
 import type { AttemptwiseEngine, BalancerOptions, ReplicatedEngine } from './balancer.ts';
 import type { BatchLimits } from './batch.ts';
@@ -31,6 +31,7 @@ export interface OpenEngines {
   readonly byName: ReadonlyMap<string, ReplicatedEngine>;
   /** All engines as one: work names the eligible ones. A second attempt goes to the next one named. */
   readonly engine: Engine;
+  readonly takesGlossary: TakesGlossary;
 }
 
 /** Like `openEngine`, for at least one engine. A single engine is used directly. */
@@ -49,13 +50,16 @@ export function openEngines(all: readonly NamedEngineOptions[]): OpenEngines {
     }),
   );
   const [first] = byName.values();
+  const keeping = new Map(all.map(({ name, protocol }) => [name, protocol.keptGlossaries]));
+  const takesGlossary: TakesGlossary = (name, glossary, work) => keeping.get(name)?.takes(glossary, work) ?? true;
   const engine = {
     translate: (asked: AskedWork, cancellation: Cancellation) =>
       (byName.get(asked.engines?.[0] ?? '') ?? first!).translate(asked, cancellation),
+    cannotDetect: (name: string) => balancers.get(name)?.cannotDetect() === true,
     isFailing: (name: string) => balancers.get(name)?.failing === true,
     close: async () => void (await Promise.all([...byName.values()].map((one) => one.close()))),
   };
-  return { byName, engine: byName.size === 1 ? first! : engine };
+  return { byName, engine: byName.size === 1 ? first! : engine, takesGlossary };
 }
 
 /** For an engine without formality: removes a `prefer_` form that another engine of the request supports. */

@@ -15,10 +15,12 @@ const NO_TRIAL = -1;
 const OVERLOADED: readonly (number | undefined)[] = [429, 503];
 
 /**
- * Failures that prove nothing about a replica: the caller disconnected, our own connections were all in use, or the pair is
- * missing.
+ * Failures that prove nothing about a replica: the caller disconnected, our own connections were all in use, the pair is missing, the
+ * text needs a detection that the engine does not have, or the dictionary is refused.
  */
-const INCONCLUSIVE: readonly AttemptFailure[] = ['cancelled', 'busy', 'unsupported_pair'];
+const INCONCLUSIVE: readonly AttemptFailure[] = ['cancelled', 'busy', 'unsupported_pair', 'no_detection', 'glossary_refused'];
+/** An engine gets its detection by a restart, and callers should not have to wait for long after that. */
+const NO_DETECTION_KNOWN_MS = 60_000;
 
 /** Observes one replica, for metrics and the log. */
 export interface ReplicaWatch {
@@ -42,7 +44,8 @@ export class Replica {
   #failed = 0;
   #usableAtMs: number | undefined = undefined;
   #reached: boolean | undefined = undefined;
-  #lastFailure: { readonly failure: AttemptFailure; readonly atMs: number } | undefined = undefined;
+  #noDetectionUntilMs = -Infinity;
+  #lastFailure: { readonly detail: FailureDetail; readonly atMs: number } | undefined = undefined;
 
   constructor(url: string, place: string, wire: Pool, watch: ReplicaWatch | undefined) {
     this.url = url;
@@ -69,8 +72,9 @@ export class Replica {
     // The caller disconnected, which is not a failure of the replica.
     if (failure !== 'cancelled') {
       this.#failed++;
-      this.#lastFailure = { failure, atMs: terms.nowMs };
+      this.#lastFailure = { detail: attempt, atMs: terms.nowMs };
       if (failure === 'connect') this.#reached = false;
+      if (failure === 'no_detection') this.#noDetectionUntilMs = terms.nowMs + NO_DETECTION_KNOWN_MS;
       this.#watch?.failed(work, attempt);
     }
     const change = this.standing.failed(ticket, attempt, terms);
@@ -81,9 +85,19 @@ export class Replica {
   /** Takes the result of a trial without a request. It does not set the replica aside: a request may succeed all the same. */
   tried(failure: FailureDetail | undefined, nowMs: number): void {
     this.#reached = failure === undefined;
-    if (failure !== undefined) this.#lastFailure = { failure: failure.failure, atMs: nowMs };
+    if (failure !== undefined) this.#lastFailure = { detail: failure, atMs: nowMs };
     // The last failure was a trial's.
     else if (this.#failed === 0) this.#lastFailure = undefined;
+  }
+
+  /** Whether an attempt within the last minute has shown that it detects no languages. */
+  cannotDetect(nowMs: number): boolean {
+    return nowMs < this.#noDetectionUntilMs;
+  }
+
+  /** The next text without its language is sent to it again. */
+  forgetDetection(): void {
+    this.#noDetectionUntilMs = -Infinity;
   }
 
   /** Restores it without a trial. */
@@ -101,11 +115,16 @@ export class Replica {
       usable: this.#usable,
       failed: this.#failed,
       usableAgoMs: this.#usableAtMs === undefined ? undefined : nowMs - this.#usableAtMs,
-      lastFailure: last === undefined ? undefined : { failure: last.failure, agoMs: nowMs - last.atMs },
+      lastFailure: last === undefined ? undefined : { ...shownOf(last.detail), agoMs: nowMs - last.atMs },
       asideMs: aside ? Math.max(0, untilMs - nowMs) : undefined,
       reached: this.#reached,
     };
   }
+}
+
+/** Without what an adapter has thrown, which does not survive structured cloning. */
+function shownOf({ failure, status, cause }: FailureDetail): Pick<FailureDetail, 'failure' | 'status' | 'cause'> {
+  return { failure, ...(status === undefined ? {} : { status }), ...(cause === undefined ? {} : { cause }) };
 }
 
 /** What an attempt changed. */

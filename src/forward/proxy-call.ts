@@ -2,6 +2,7 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import type { StreamFault } from '../core/byte-stream.ts';
 import type { Cancellation } from '../core/exchange.ts';
+import { answeredId } from '../domain/request-id.ts';
 import type { UpstreamAnswer, UpstreamFailure, UpstreamRequest, UpstreamResult } from '../ports/upstream.ts';
 import { AnswerBody, Silence } from './answer-body.ts';
 import type { DoubtfulCall, KeptConnections } from './kept-connections.ts';
@@ -130,14 +131,15 @@ export class ProxyCall implements DoubtfulCall {
     return true;
   }
 
-  /** If there are several ids, any foreign one decides. */
+  /** If there are several ids, any foreign one decides; the server's own say nothing. */
   #idIn(fields: readonly string[]): 'none' | 'ours' | 'foreign' {
-    const ours = this.#wanted.headers['x-request-id'];
+    const sent = this.#wanted.headers['x-request-id'] ?? '';
     let found: 'none' | 'ours' = 'none';
     for (let i = 0; i + 1 < fields.length; i += 2) {
       if (fields[i]!.length !== ID_FIELD.length || fields[i]!.toLowerCase() !== ID_FIELD) continue;
-      if (fields[i + 1] !== ours) return 'foreign';
-      found = 'ours';
+      const id = answeredId(fields[i + 1]!, sent);
+      if (id === 'foreign') return 'foreign';
+      if (id === 'ours') found = 'ours';
     }
     return found;
   }

@@ -1,8 +1,7 @@
-// The log: one JSON line per event on standard output, formatted by pino; request lines in batches.
-import { pino } from 'pino';
-import type { DestinationStream } from 'pino';
+// The log: one JSON line per event on standard output; request lines in batches.
 import type { AccessEntry, AccessLog } from '../ports/access-entry.ts';
-import type { Log } from '../ports/log.ts';
+import type { Log, LogFields } from '../ports/log.ts';
+import { logForeignOutput } from './foreign-output.ts';
 import { LogOutput } from './log-output.ts';
 
 export interface JsonLog {
@@ -12,8 +11,10 @@ export interface JsonLog {
   flush(): void;
 }
 
-/** The destination: file descriptor 1 except in tests. */
-export type LogDestination = DestinationStream;
+/** The destination of whole lines: file descriptor 1 except in tests. */
+export interface LogDestination {
+  write(lines: string): void;
+}
 
 /** A pipe takes this much at once, so lines of several processes do not mix. */
 const PIPE_BYTES = 4096;
@@ -23,18 +24,25 @@ const GATHER_MS = 100;
 
 /** The log of one of several processes that share a standard output. */
 export function openSharedJsonLog(): JsonLog {
-  return openJsonLog(standardOutput(PIPE_BYTES), PIPE_BYTES);
+  return openOwnLog(PIPE_BYTES);
 }
 
-export function openJsonLog(destination: LogDestination = standardOutput(PIECE_BYTES), pieceBytes = PIECE_BYTES): JsonLog {
-  const logger = pino(
-    { base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },
-    destination,
-  );
+/** By default the log of this process, which then prints nothing else. */
+export function openJsonLog(destination?: LogDestination): JsonLog {
+  return destination === undefined ? openOwnLog(PIECE_BYTES) : linesTo(destination, PIECE_BYTES);
+}
+
+function openOwnLog(pieceBytes: number): JsonLog {
+  const output = linesTo(standardOutput(pieceBytes), pieceBytes);
+  logForeignOutput(output.log);
+  return output;
+}
+
+function linesTo(destination: LogDestination, pieceBytes: number): JsonLog {
   const lines = new GatheredLines(destination, pieceBytes);
-  const event = (level: 'info' | 'warn' | 'error') => (message: string, fields?: object) => {
+  const event = (level: 'info' | 'warn' | 'error') => (message: string, fields?: LogFields) => {
     lines.write();
-    logger[level]({ ...fields }, message);
+    destination.write(`${JSON.stringify({ level, time: new Date().toISOString(), ...fields, msg: message })}\n`);
   };
   return {
     log: { info: event('info'), warn: event('warn'), error: event('error') },
@@ -73,10 +81,10 @@ class GatheredLines implements AccessLog {
     const client = entry.client === undefined ? '' : `,"client":"${entry.client}"`;
     const failures = entry.failures === undefined ? '' : `,"failures":${JSON.stringify(entry.failures)}`;
     const parameter = entry.parameter === undefined ? '' : `,"parameter":"${entry.parameter}"`;
-    const level = entry.status !== undefined && entry.status >= 500 ? 'warn' : 'info';
+    const begun = entry.status !== undefined && entry.status >= 500 ? '{"level":"warn","time":"' : '{"level":"info","time":"';
     const limitOf = entry.limitOf === undefined ? '' : `,"limit_of":"${entry.limitOf}"`;
     // ASCII, and fits into a batch.
-    const line = `{"level":"${level}","time":"${isoNow()}","msg":"request","request_id":"${entry.requestId}","route":"${entry.route}"${status},"code":"${entry.code}"${parameter}${limitOf}${owner}${client},"characters":${entry.characters},"engine_attempts":${entry.attempts}${engine}${failures},"duration_ms":${hundredths(entry.durationMs)},"store_ms":${hundredths(entry.storeMs)},"engine_ms":${hundredths(entry.engineMs)}}\n`;
+    const line = `${begun}${isoNow()}","msg":"request","request_id":"${entry.requestId}","route":"${entry.route}"${status},"code":"${entry.code}"${parameter}${limitOf}${owner}${client},"characters":${entry.characters},"engine_attempts":${entry.attempts}${engine}${failures},"duration_ms":${hundredths(entry.durationMs)},"store_ms":${hundredths(entry.storeMs)},"engine_ms":${hundredths(entry.engineMs)}}\n`;
     if (this.#length + line.length > this.#gathered.length) this.write();
     this.#length += this.#gathered.write(line, this.#length, 'latin1');
     this.#timer ??= setTimeout(this.#onTime, GATHER_MS).unref();

@@ -23,8 +23,7 @@ export interface Writing {
 export type OnLogFailure = (error: NodeJS.ErrnoException) => void;
 
 /**
- * A destination for whole lines. pino's own ends the process when the disk is full, and its `flushSync` never returns when the
- * reader of a pipe is gone.
+ * A destination for whole lines. It survives a full disk and a reader that has closed the pipe: lines are lost then, and counted.
  */
 export class LogOutput {
   readonly #fd: number;

@@ -4,17 +4,24 @@ import type { ApiDocument, PluginRoute } from 'lingate';
 import Type from 'typebox';
 import { detection } from './azure-v3/azure-detect.ts';
 import { languageList } from './azure-v3/azure-languages.ts';
-import { AUTHENTICATED, KEY_FIELD, LOGGED, PROBLEM_FORM, sharedSteps } from './azure-v3/azure-request.ts';
+import { AUTHENTICATED, KEY_FIELD, LOGGED, NO_KEY, sharedSteps } from './azure-v3/azure-request.ts';
+import { tokenExchange } from './azure-v3/azure-token.ts';
 import { translate } from './azure-v3/azure-translate.ts';
+import { AZURE_VERSIONS, PROBLEM_FORM } from './azure-v3/azure-versions.ts';
 import { absent, absentForKeys, apiOf } from './facades/api.ts';
 import type { ApiPart } from './facades/api.ts';
 import { defaultVariants } from './facades/default-variants.ts';
-import { integer, string } from './facades/reference.ts';
+import { string } from './facades/reference.ts';
 
 const AzureOptions = Type.Object(
   {
     // At Azure, `pt` is Brazilian Portuguese; European is `pt-pt`.
     default_variants: defaultVariants('EN-GB', 'PT-BR'),
+    key_in_query: Type.Boolean({
+      default: false,
+      description:
+        'Whether `/sts/v1.0/issueToken` takes a key in `?Subscription-Key=`, where Weblate and Discourse put it. Proxies in front may log it.',
+    }),
     root: Type.Boolean({
       default: true,
       description:
@@ -37,7 +44,7 @@ const BESIDE = '/translator/*';
 const Failure = Type.Object(
   {
     error: Type.Object({
-      code: integer('The status, followed by three digits for the failure.'),
+      code: Type.Union([Type.Integer(), Type.String()], { description: 'The status, followed by three digits for the failure.' }),
       message: string('What went wrong, for people.'),
     }),
   },
@@ -46,12 +53,16 @@ const Failure = Type.Object(
 
 const DOCUMENT: ApiDocument = {
   title: 'Translator API',
-  version: '3.0',
+  version: AZURE_VERSIONS.at(-1)!.version,
   summary: "Azure Translator's API, with the keys, limits and charges of this service.",
   description:
-    "For clients of Azure Translator's API, version 3.0: they only need this address and a key of this service. The engine is the service's own. " +
-    'The same paths are also served below `/translator/text/v3.0`. Failures are an object `error` with a number and a message; nothing is charged for them.',
-  tags: { Translation: 'Translate texts.', Languages: 'Supported languages, and language detection.' },
+    `For clients of Azure Translator's API, versions ${AZURE_VERSIONS.map(({ version }) => version).join(' and ')}: they only need this address and a key of this service. The engine is the service's own. ` +
+    'The same paths are also served below `/translator/text/v3.0`. Failures are an object `error` with a number, in newer versions as a string, and a message; nothing is charged for them.',
+  tags: {
+    Authentication: 'Exchange a key for a token.',
+    Translation: 'Translate texts.',
+    Languages: 'Supported languages, and language detection.',
+  },
   failure: Failure,
   headers: { 'X-RequestId': { description: 'The same as X-Request-Id.', example: '01JD4X9Q2T8K6Z3W7V5N1M0RBC' } },
   keyField: KEY_FIELD,
@@ -60,7 +71,7 @@ const DOCUMENT: ApiDocument = {
 export default definePlugin({
   name: 'azure-v3',
   options: AzureOptions,
-  setup({ default_variants: variants, root }, host) {
+  setup({ default_variants: variants, key_in_query: inQuery, root }, host) {
     // Like Azure's global address.
     const parts = [
       translate(host, variants),
@@ -75,9 +86,13 @@ export default definePlugin({
     ];
     const routes = parts.flatMap((part) => part.routes);
     const below = routes.map((one) => ({ ...one, path: BELOW + one.path }));
-    const placed: ApiPart = { routes: root ? [...routes.map(atRoot), ...below.map(undocumented)] : below, steps: sharedSteps };
+    const placed: ApiPart = {
+      routes: root ? [...routes.map(atRoot), ...below.map(undocumented)] : below,
+      steps: (services) => sharedSteps(host, services),
+    };
+    const tokens = tokenExchange({ before: [...LOGGED, 'shed'], field: KEY_FIELD.toLowerCase(), inQuery, noKey: NO_KEY });
     const made = parts.map((part) => ({ ...part, routes: [] }));
-    return apiOf([placed, ...made, absent('azure-no-endpoint', NOT_HERE, LOGGED, [BESIDE])], DOCUMENT, PROBLEM_FORM, 'letters');
+    return apiOf([placed, tokens, ...made, absent('azure-no-endpoint', NOT_HERE, LOGGED, [BESIDE])], DOCUMENT, PROBLEM_FORM, 'letters');
   },
 });
 

@@ -6,6 +6,7 @@ import { languages, usage } from './deepl-v2/deepl-reports.ts';
 import { AUTHENTICATED, PROBLEM_FORM } from './deepl-v2/deepl-request.ts';
 import { ATTEMPT_MS, translate } from './deepl-v2/deepl-translate.ts';
 import { glossaries } from './deepl-v2/glossary-routes.ts';
+import { resourceLanguages } from './deepl-v2/resource-languages.ts';
 import { absent, absentForKeys, apiOf, idStep } from './facades/api.ts';
 import { DefaultVariants } from './facades/default-variants.ts';
 import { integer, string } from './facades/reference.ts';
@@ -19,6 +20,15 @@ const DeepLOptions = Type.Object(
       }),
     ),
     default_variants: DefaultVariants,
+    style_rules: Type.Enum(['refuse', 'pass'], {
+      default: 'refuse',
+      description:
+        '`pass`: `style_id`, `translation_memory_id`, `translation_memory_threshold` and `custom_instructions` go to engines that take them. Otherwise, and for other engines, they are refused by name.',
+    }),
+    markup: Type.Enum(['counted', 'free'], {
+      default: 'counted',
+      description: '`free`: with `tag_handling`, only what stands outside of tags is charged.',
+    }),
   },
   { additionalProperties: false, default: {} },
 );
@@ -75,11 +85,12 @@ const NO_ENDPOINT = refuse('not_found', 'No endpoint has this path. Paths are ca
 export default definePlugin({
   name: 'deepl-v2',
   options: DeepLOptions,
-  setup({ attempt_timeout_ms: attemptMs, default_variants: variants }, host) {
+  setup({ attempt_timeout_ms: attemptMs, default_variants: variants, style_rules: style, markup }, host) {
     const parts = [
       { routes: [], steps: () => [idStep('deepl-trace-id', 'X-Trace-ID')] },
-      translate(host, variants, attemptMs),
+      translate(host, { attemptMs, variants, passesStyle: style === 'pass', isMarkupFree: markup === 'free' }),
       languages(host),
+      resourceLanguages(host, style === 'pass'),
       usage(),
       glossaries(host),
       absentForKeys('deepl-not-offered', NOT_HERE, AUTHENTICATED, OTHERS),

@@ -8,7 +8,7 @@ import { DefaultVariants } from './facades/default-variants.ts';
 import { integer, string } from './facades/reference.ts';
 import { detection } from './google-v2/google-detection.ts';
 import { languageList } from './google-v2/google-languages.ts';
-import { googleSetting, keySteps, PROBLEM_FORM } from './google-v2/google-request.ts';
+import { googleSetting, keySteps, PROBLEM_FORM, Q_LIMIT } from './google-v2/google-request.ts';
 import { translation } from './google-v2/google-translation.ts';
 
 const GoogleOptions = Type.Object(
@@ -66,16 +66,15 @@ const DOCUMENT: ApiDocument = {
 
 const NOT_HERE = refuse(
   'not_found',
-  'This service has version 2 of the API: /language/translate/v2 with /detect and /languages; it has no documents, batches, glossaries or models of version 3.',
+  'This is version 2 of the API: /language/translate/v2 with /detect and /languages. Version 3 is another plugin of this service.',
 );
-/** The rest of that API: version 3 with documents, batches, glossaries and models. */
-const BELOW = ['/language/translate/*', '/v3/projects/*', '/v3beta1/projects/*'] as const;
+const BELOW = ['/language/translate/*'] as const;
 
 export default definePlugin({
   name: 'google-v2',
   options: GoogleOptions,
   setup({ default_variants: variants, key_in_query: inQuery, key_in_body: inBody }, host) {
-    const setting = googleSetting(variants, { inQuery, inBody }, host);
+    const setting = googleSetting(variants, { inQuery, inBody }, Q_LIMIT, host);
     const key: ApiPart = { routes: [], steps: (services) => keySteps(setting, services) };
     const parts = [key, translation(host, setting), detection(host, setting), languageList(host, setting)];
     return apiOf([...parts, absent('google-not-offered', NOT_HERE, ['access-log'], BELOW)], DOCUMENT, PROBLEM_FORM);

@@ -42,6 +42,25 @@ export type RecentRequest = Pick<
   readonly status: number;
 };
 
+/** A team's traffic in the last 15 minutes. Survives structured cloning. */
+export interface TeamTraffic {
+  readonly teamId: string;
+  /** All that ended, whatever their outcome. */
+  readonly requests: number;
+  /** Those that were neither answered nor left by their caller. */
+  readonly unanswered: number;
+  /** Charged. */
+  readonly characters: number;
+}
+
+/** The teams with most traffic in the last 15 minutes, of all processes together; busiest first. */
+export interface Busiest {
+  readonly byRequests: readonly TeamTraffic[];
+  readonly byCharacters: readonly TeamTraffic[];
+  /** Requests of teams that were not counted each, because there were too many. */
+  readonly uncounted: number;
+}
+
 /** Why a request was refused because of load. */
 export type ShedReason = 'concurrency' | 'team_concurrency' | 'loop_delay';
 

@@ -2,9 +2,11 @@
 import type { Cancellation } from '../core/exchange.ts';
 import type { LATER } from '../core/outcome.ts';
 import type { Static, TSchema } from 'typebox';
+import type { AttemptFailure } from '../domain/attempt-failure.ts';
 import type { PairTest } from '../domain/languages.ts';
-import type { TextFormat, Translation, TranslationOptions } from '../domain/translation-options.ts';
+import type { EngineGlossary, TextFormat, Translation, TranslationOptions } from '../domain/translation-options.ts';
 
+export type { AttemptFailure } from '../domain/attempt-failure.ts';
 export type { Translation } from '../domain/translation-options.ts';
 
 /** One piece of work. */
@@ -30,28 +32,6 @@ export interface EngineWork {
   /** Names of the engines to try, in order; if absent, the only one configured. */
   readonly engines?: readonly string[] | undefined;
 }
-
-/** Why an attempt was unusable: a fixed set of words for logs and metrics, never the engine's own text. */
-export type AttemptFailure =
-  | 'connect'
-  | 'reset'
-  | 'timeout'
-  | 'status'
-  | 'too_large'
-  | 'not_json'
-  | 'wrong_shape'
-  /** The answer carries the `X-Request-Id` of another request. */
-  | 'foreign_id'
-  /** Unsolicited bytes arrived, so the connection can no longer be trusted to pair answers with requests. */
-  | 'unasked'
-  /** A language model's answer hit its token limit. */
-  | 'cut_off'
-  | 'unsupported_pair'
-  | 'busy'
-  /** The operator's own quota at the engine is exhausted, which should raise an alert. */
-  | 'engine_quota'
-  | 'cancelled'
-  | 'internal';
 
 /** The underlying cause of a failure, if known. Also fixed words. */
 export type FailureCause =
@@ -122,7 +102,7 @@ export interface ReplicaHealth {
   readonly failed: number;
   /** How long ago the last usable attempt was; `undefined` if there never was one. */
   readonly usableAgoMs: number | undefined;
-  readonly lastFailure: { readonly failure: AttemptFailure; readonly agoMs: number } | undefined;
+  readonly lastFailure: (Pick<FailureDetail, 'failure' | 'status' | 'cause'> & { readonly agoMs: number }) | undefined;
   /** How much longer the replica stays set aside: 0 when the next request will try it, `undefined` when it is not set aside. */
   readonly asideMs: number | undefined;
   /** Whether it could be used when it was last tried, by a request or without one; `undefined` before that. */
@@ -137,6 +117,12 @@ export interface ReplicaTrial {
   readonly failure: FailureDetail | undefined;
 }
 
+/** As in `GlossaryKeeping`, for all replicas of an engine. Neither rejects; each returns the replicas where it failed. */
+export interface GlossaryUpkeep {
+  tidy(nowMs: number): Promise<readonly ReplicaTrial[]>;
+  forget(teamId: string): Promise<readonly ReplicaTrial[]>;
+}
+
 /** Work with a callback for its result, invoked exactly once and never before `translate` has returned. It must not throw. */
 export interface AskedWork extends EngineWork {
   answered(result: EngineResult): void;
@@ -149,8 +135,13 @@ export interface Engine {
   translate(asked: AskedWork, cancellation: Cancellation): void;
   /** With several engines: whether the named one currently has no healthy replica and none that is due for a trial. */
   isFailing?(engine: string): boolean;
+  /** Whether the named engine has shown within the last minute that it detects no languages, by each of its replicas. */
+  cannotDetect?(engine: string): boolean;
   close(): Promise<void>;
 }
+
+/** Whether the engine of this name can take a dictionary, for work that it can otherwise do. A promise the first time. */
+export type TakesGlossary = (engine: string, glossary: EngineGlossary, work: TranslationOptions) => boolean | Promise<boolean>;
 
 /** The pairs that a replica reported, or why it did not. */
 export interface ReplicaPairs {
@@ -172,7 +163,7 @@ export interface EngineResponse {
 }
 
 export interface EngineCall {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   /** Path and query below the replica's URL. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -185,6 +176,8 @@ export interface EngineCall {
 export interface EngineWire {
   /** Which of a request's two attempts this is. */
   readonly attempt: 1 | 2;
+  /** Identifies the replica: for what an adapter keeps of each, in a `WeakMap`. */
+  readonly replica: object;
   /** A failure is one of our fixed words and contains nothing that the engine sent. */
   call(call: EngineCall): Promise<EngineResponse | AttemptFailure>;
   /**
@@ -205,11 +198,28 @@ export interface EngineCapabilities {
   /** Context is only a hint and may be omitted. */
   readonly context: boolean;
   readonly glossaries: boolean;
+  /** Takes a caller's instructions for the wording. By default not. */
+  readonly instructions: boolean;
+  /** Takes ids of style rules and translation memories that are kept at the engine. By default not. */
+  readonly styles: boolean;
   /** Detects and reports the language of a text sent without one. */
   readonly detection: boolean;
   /** Texts of several callers may share a call, because none can affect the translation of another. */
   readonly sharedCalls: boolean;
 }
+
+/** Dictionaries that are kept at an engine, by each of its replicas. */
+export interface GlossaryKeeping<Options> {
+  /** Whether the engine can take this dictionary at all, for this pair; one that cannot is left out. A promise the first time. */
+  takes(glossary: EngineGlossary, work: TranslationOptions): boolean | Promise<boolean>;
+  /** Removes what has not been used for a day. To be called about once an hour. Returns why it could not. */
+  tidy(wire: ReplicaWire, options: Options, nowMs: number): Promise<AttemptFailure | undefined>;
+  /** Removes everything of a team that was deleted. Returns why it could not. */
+  forget(wire: ReplicaWire, options: Options, teamId: string): Promise<AttemptFailure | undefined>;
+}
+
+/** A connection to one replica without an attempt. */
+export type ReplicaWire = Pick<EngineWire, 'call' | 'replica'>;
 
 /** An adapter: makes one attempt over the given wire and judges the content, never the status alone. */
 export interface EngineProtocol<Options extends TSchema = TSchema> {
@@ -220,10 +230,15 @@ export interface EngineProtocol<Options extends TSchema = TSchema> {
    * not part of it.
    */
   readonly options?: Options;
-  /** Defaults to plain text and every other capability. */
+  /** Defaults to plain text and every other capability but `instructions` and `styles`. */
   readonly can?: Partial<EngineCapabilities>;
   /** Common prefix of all call paths, such as `/v1`; a replica's URL may or may not already end in it. */
   readonly pathPrefix?: string;
+  /**
+   * For an engine that keeps dictionaries of teams instead of getting their entries with each request. Absent if it takes them as
+   * they are, or none.
+   */
+  readonly keptGlossaries?: GlossaryKeeping<Static<Options>>;
   /**
    * Asks one replica which pairs it translates, for engines that can report them. The test takes our codes and answers for the
    * codes that `attempt` would send. After a failure the previously known pairs stay in force.

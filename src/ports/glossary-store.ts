@@ -90,8 +90,8 @@ export interface GlossaryStore {
   entries(teamId: string, dictionaryId: string): Promise<FoundEntries | undefined | StoreUnavailable>;
   /** All or nothing; dictionaries that are no longer listed are deleted. */
   change(change: GlossaryChange, teamBytesMax?: number): Promise<GlossaryChanged | StoreUnavailable>;
-  /** For operators: the team that owns a glossary. May scan all teams. Optional, for stores that cannot find out. */
-  ownerOf?(glossaryId: string): Promise<string | undefined | StoreUnavailable>;
+  /** For operators: the team that owns a glossary. May scan all teams. */
+  ownerOf(glossaryId: string): Promise<string | undefined | StoreUnavailable>;
   /** Whether there was one to remove. Operators pass `by` for the audit; removals by callers are not audited. */
   remove(teamId: string, glossaryId: string, by?: Audited): Promise<boolean | StoreUnavailable>;
 }

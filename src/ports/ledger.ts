@@ -21,6 +21,8 @@ export interface AdmissionRequest {
   readonly characters: number | undefined;
   /** Whether to reserve `characters`. False for routes without text, and for bodies that break a later rule. */
   readonly reserve: boolean;
+  /** How many of `characters` to reserve, if not all of them: a whole number from 0 to all. Only with `reserve`. */
+  readonly charged?: number | undefined;
   /** How long a reservation is held before it expires, in milliseconds. */
   readonly leaseMs: number;
   /** Must exist and have a dictionary for the pair, which is checked before reserving; only with `reserve`. */
@@ -64,7 +66,7 @@ export interface Reservation {
  * 7. `quota_exceeded` by the key's own limit: the key's used + held + requested characters in the team's current period would
  *    exceed it; `characterLimit` is the key's, `overageCapMinor` is 0, and `of` is set. Otherwise `quota_exceeded` by the team's:
  *    used + held + requested characters in the current period would exceed its limit and overage. `credit_exhausted`: the
- *    balance less held credit does not cover the price.
+ *    balance less held credit does not cover the price. Requested are those to reserve.
  * 8. `admitted` with a reservation.
  *
  * Reservations whose lease has ended count as released from that millisecond on, even if no sweep has run yet. When a period

@@ -8,8 +8,8 @@ export interface PluginRoute {
   /** In capital letters; `*` is every method that the path has no other route for. */
   readonly method: string;
   /**
-   * Literal segments, at most one of them a parameter written `{name}`. A trailing `/*` matches everything below that no other
-   * route answers.
+   * Literal segments, at most one parameter written `{name}` in each; `pathParameter` has the first. A trailing `/*` matches
+   * everything below that no other route answers.
    */
   readonly path: string;
   /** Whether the steps read the body. If not, the whole chain starts as soon as the head has arrived. */
@@ -83,14 +83,18 @@ export interface RouteDoc {
   readonly authenticated: boolean;
   /** One of the document's tags; by default one tag for all of the plugin's routes. */
   readonly tag?: string;
-  /** The path parameter, if there is one. */
+  /** The path parameter, if there is one; of several the first. */
   readonly parameter?: { readonly description: string; readonly example: string };
+  /** The others of several, in their order. */
+  readonly moreParameters?: readonly { readonly description: string; readonly example: string }[];
   readonly query?: readonly {
     readonly name: string;
     readonly description: string;
     readonly schema: TSchema;
     readonly required?: boolean;
     readonly example?: unknown;
+    /** Instead of `example`: values that belong to the body's examples of the same name. */
+    readonly examples?: NonNullable<DocExamples['examples']>;
   }[];
   /** Defaults to `['application/json']`. */
   readonly body?: DocExamples & {
@@ -120,8 +124,8 @@ export interface RouteDoc {
 }
 
 export interface DocExamples {
-  /** The example that pages show. */
+  /** The example that pages show; without it they show each of `examples`, if there are several. */
   readonly example?: unknown;
-  /** More examples, keyed by a short name; only in a plugin's own document. */
+  /** More examples, keyed by a short name; beside `example` only in a plugin's own document. */
   readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
 }

@@ -40,8 +40,8 @@ export interface TeamContents {
   readonly requests: readonly RequestContents[];
   /** In order of creation. */
   readonly glossaries: readonly GlossaryContents[];
-  /** The stored byte total of all dictionaries; `undefined` if there is none. */
-  readonly glossaryBytes: number | undefined;
+  /** The stored byte total of all dictionaries. */
+  readonly glossaryBytes: number;
 }
 
 /** `status` ignores expiry, which is among the limits: an expired key is still `active` here. */
@@ -87,8 +87,8 @@ export interface GlossaryContents extends Omit<GlossaryRecord, 'dictionaries'> {
 }
 
 export interface DictionaryContents extends DictionaryRecord {
-  /** `undefined` if they were never counted. */
-  readonly bytes: number | undefined;
+  /** UTF-8 length of all terms and translations. */
+  readonly bytes: number;
 }
 
 /** Maps a digest to its key. Separate from teams and keys, because a store may index keys by digest only. */

@@ -8,6 +8,8 @@ import type { IdempotencyRecords } from './idempotency-records.ts';
 import type { KeyDirectory } from './key-directory.ts';
 import type { Ledger } from './ledger.ts';
 import type { Outbox } from './outbox.ts';
+import type { RecordSpace } from './record-space.ts';
+import type { SharedSecrets } from './shared-secrets.ts';
 import type { TeamRegistry } from './team-registry.ts';
 import type { UsageHistory } from './usage-history.ts';
 
@@ -45,6 +47,8 @@ export interface Store {
   readonly ledger: Ledger;
   readonly teams: TeamRegistry;
   readonly glossaries: GlossaryStore;
+  /** Where the glossaries are, and whatever else is written over it. */
+  readonly records: RecordSpace;
   /** Without it, `plan apply` with the wrong configuration cannot be detected. */
   readonly gateways?: GatewayRecords;
   /** Without it, only the current period's counts exist. */
@@ -55,6 +59,8 @@ export interface Store {
   readonly audit?: AuditLog;
   /** Without it, each process remembers for itself which requests operators have repeated. */
   readonly idempotency?: IdempotencyRecords;
+  /** Without it, each process has secrets of its own: an access token is good in the process that issued it. */
+  readonly secrets?: SharedSecrets;
   /** Without it, the store has no time of its own: what it is given is judged before. */
   readonly clock?: StoreClock;
   /** Makes a small write to every server that takes admissions. `undefined` if it succeeded: a read alone would not prove it. */

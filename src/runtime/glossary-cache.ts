@@ -129,6 +129,7 @@ export function boundedGlossaries(store: GlossaryStore, cache: LruGlossaryCache,
     list: (teamId) => store.list(teamId),
     find: (teamId, glossaryId) => store.find(teamId, glossaryId),
     entries: (teamId, dictionaryId) => cache.entries(teamId, dictionaryId),
+    ownerOf: (glossaryId) => store.ownerOf(glossaryId),
     remove: (teamId, glossaryId) => store.remove(teamId, glossaryId),
   };
 }

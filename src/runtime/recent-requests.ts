@@ -15,8 +15,10 @@ export class RecentRequests implements AccessLog {
   }
 
   /** Keeps it if it was refused, failed, or was answered in spite of a failed attempt. Who disconnected is in the log alone. */
-  record({ requestId, route, status, code, teamId, keyId, engine, failures, parameter, limitOf }: AccessEntry): void {
+  record(entry: AccessEntry): void {
+    const { status, code, failures } = entry;
     if (status === undefined || (code === 'ok' && failures === undefined)) return;
+    const { requestId, route, teamId, keyId, engine, parameter, limitOf } = entry;
     const ring = status >= 500 || failures !== undefined ? this.#failed : this.#refused;
     ring.add({ requestId, atMs: this.#nowMs(), route, status, code, teamId, keyId, engine, failures, parameter, limitOf });
   }

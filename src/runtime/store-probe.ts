@@ -1,4 +1,5 @@
 // Checks in the background whether the store accepts writes and logs changes, so that health checks do not touch the store.
+import { storeAdvice } from '../domain/store-advice.ts';
 import { takesNoWrites } from '../domain/store-unavailable.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store, StoreFault } from '../ports/store.ts';
@@ -179,7 +180,7 @@ class StateLog {
     this.#isLoggedAway = isAway;
     const { log, shown } = this.#options;
     if (fault === undefined) log.info('the store takes writes again', { store: shown, after_seconds: seconds(nowMs - this.#loggedAtMs) });
-    else log.error(wordsOf(fault), { store: shown, cause: fault.cause, ...(fault.server === undefined ? {} : { server: fault.server }) });
+    else log.error(wordsOf(fault), { store: shown, cause: fault.cause, ...serverAndAdvice(fault) });
     this.#loggedAtMs = nowMs;
   }
 }
@@ -187,6 +188,11 @@ class StateLog {
 function wordsOf({ cause, partly }: StoreFault): string {
   const who = partly === true ? 'a part of the store' : 'the store';
   return takesNoWrites(cause) ? `${who} takes no writes: what it should serve is answered 503` : `${who} does not answer`;
+}
+
+function serverAndAdvice({ cause, server }: StoreFault) {
+  const advice = storeAdvice(cause);
+  return { ...(server === undefined ? {} : { server }), ...(advice === undefined ? {} : { advice }) };
 }
 
 function seconds(ms: number): number {

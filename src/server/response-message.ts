@@ -47,7 +47,7 @@ function composeProblem({ problem }: Refusal, x: Exchange, problems: ProblemWrit
       body,
     };
   }
-  const { status, headers, body } = problems.renderAs(form, problem, x.id);
+  const { status, headers, body } = problems.renderAs(form, problem, x.id, x.head.query);
   if (!Number.isInteger(status) || status < 400 || status > 599) throw new Error('a problem form gives a status from 400 to 599');
   return {
     status,

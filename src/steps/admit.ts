@@ -72,8 +72,9 @@ export function admitStep(options: AdmitOptions): BodyStep {
       return ask(x, options, x.need(keyOwnerSlot).addressWanted === true);
     },
     foresee(x) {
+      if (full.isEmpty) return undefined;
       const owner = x.get(keyOwnerSlot);
-      if (owner === undefined || full.isEmpty) return undefined;
+      if (owner === undefined) return undefined;
       if (owner.addressWanted === true) x.set(clientAddressSlot, client.of(x));
       const refused = full.refusal(owner.keyId, x.get(clientAddressSlot));
       if (refused === undefined) return undefined;
@@ -104,6 +105,7 @@ class PendingAdmission implements AskedAdmission {
   readonly keyId: string;
   readonly characters: number | undefined;
   readonly reserve: boolean;
+  readonly charged: number | undefined;
   readonly leaseMs: number;
   readonly glossary: GlossaryReference | undefined;
   readonly reportRate: boolean;
@@ -123,6 +125,7 @@ class PendingAdmission implements AskedAdmission {
     this.keyId = owner.keyId;
     this.characters = charge?.characters;
     this.reserve = charge !== undefined && charge.reserve;
+    this.charged = charge?.charged;
     this.leaseMs = options.leaseMs;
     this.glossary = charge?.glossary;
     this.reportRate = options.rateLimitHeaders;

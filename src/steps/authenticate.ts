@@ -7,6 +7,7 @@ import type { Refusal, StepResult } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { throwOn } from '../core/step.ts';
 import type { CallerStep, HeadStep } from '../core/step.ts';
+import { isToken } from '../domain/access-token.ts';
 import { digestOf } from '../domain/api-key.ts';
 import type { Credential, CredentialReader, KeyDigest } from '../domain/api-key.ts';
 import type { ClientAddressReader } from '../domain/client-address.ts';
@@ -21,6 +22,7 @@ import {
 } from '../domain/refusals.ts';
 import { clientAddressSlot, keyDigestSlot, keyOwnerSlot, NO_STATS, requestStatsSlot } from '../domain/slots.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { AccessTokens, TokenSealer } from '../ports/access-tokens.ts';
 import type { FullWindows } from '../ports/full-windows.ts';
 import type { KeyCache, KeyOwner, UnknownKeyLimit } from '../ports/key-directory.ts';
 import type { AskedCheck, CheckedCaller, Ledger } from '../ports/ledger.ts';
@@ -66,6 +68,25 @@ export function identifyBy(cache: KeyCache): Identify {
     if (credential.kind === 'missing') return KEY_MISSING;
     if (credential.kind === 'malformed') return KEY_MALFORMED;
     return knownBy(x, digestOf(credential.key), cache);
+  };
+}
+
+/** The access tokens of an API, by their sealer. */
+export function accessTokensOf(cache: KeyCache, sealer: TokenSealer): AccessTokens {
+  const identified = (x: Exchange, found: KeyDigest | undefined | StoreUnavailable, refusal: Refusal): Refusal | undefined => {
+    if (found === undefined) return refusal;
+    return typeof found === 'string' ? knownBy(x, found, cache) : STORE_UNAVAILABLE;
+  };
+  return {
+    isToken,
+    async issue(x) {
+      const token = await sealer.seal(x.need(keyDigestSlot));
+      return typeof token === 'string' ? token : STORE_UNAVAILABLE;
+    },
+    identify(x, token, refusal) {
+      const found = sealer.open(token);
+      return found instanceof Promise ? found.then((digest) => identified(x, digest, refusal)) : identified(x, found, refusal);
+    },
   };
 }
 

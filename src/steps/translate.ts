@@ -11,10 +11,18 @@ import { countCharacters } from '../domain/characters.ts';
 import { chargeSlot, spareCharacters } from '../domain/charge.ts';
 import type { GlossaryReference } from '../domain/charge.ts';
 import { notAble, offerFor, wantsOf } from '../domain/engine-offer.ts';
-import type { CurrentOffers, EngineOffers } from '../domain/engine-offer.ts';
+import type { CurrentOffers } from '../domain/engine-offer.ts';
 import { ONLY_ENGINE } from '../domain/engine-routing.ts';
+import { laterWorkId } from '../domain/request-id.ts';
 import { dictionaryIdSlot, keyOwnerSlot, noteFailure, requestStatsSlot, translateRequestSlot } from '../domain/slots.ts';
-import { NO_DETECTION, NO_SUCH_GLOSSARY, pairNotOffered, STORE_UNAVAILABLE } from '../domain/refusals.ts';
+import {
+  GLOSSARY_NOT_TAKEN,
+  NO_DETECTION,
+  NO_SUCH_GLOSSARY,
+  pairNotOffered,
+  SOURCE_LANG_NEEDED,
+  STORE_UNAVAILABLE,
+} from '../domain/refusals.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { passStages } from '../domain/text-stages.ts';
@@ -23,12 +31,22 @@ import { traceparentForward } from '../domain/traceparent.ts';
 import type { TranslateRequest } from '../domain/translate-request.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
 import type { EngineGlossary, TranslationOptions } from '../domain/translation-options.ts';
-import type { AskedWork, AttemptFailure, Engine, EngineResult, EngineWork, FailureDetail, Translation } from '../ports/engine.ts';
+import type {
+  AskedWork,
+  AttemptFailure,
+  Engine,
+  EngineResult,
+  EngineWork,
+  FailureDetail,
+  TakesGlossary,
+  Translation,
+} from '../ports/engine.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { GatewayServices, TranslationOrder } from '../ports/gateway-services.ts';
 
 export interface TranslateOptions {
   readonly engine: Engine;
+  readonly takesGlossary: TakesGlossary;
   readonly glossaries: GlossaryCache;
   readonly offers: CurrentOffers;
   /** The plugins' stages in front of the engine. */
@@ -46,9 +64,10 @@ export type Translate = GatewayServices['translate'];
 export type Detect = GatewayServices['detect'];
 
 /** What the engine is asked to do; the rest of its work comes from the request. */
-type WorkOrder = Pick<EngineWork, 'text' | 'options' | 'attemptMs' | 'detectionOnly'>;
+type WorkOrder = Pick<EngineWork, 'text' | 'options' | 'attemptMs' | 'detectionOnly'> & Pick<TranslationOrder, 'charged'>;
 
 const ONE_ENGINE = [ONLY_ENGINE];
+const ATTEMPTS = 2;
 const NONE: readonly Translation[] = [];
 const NOTHING_SPARED: ReadonlySet<number> = new Set();
 
@@ -89,12 +108,61 @@ function begin(
 ): StepResult | Promise<StepResult> {
   if (glossary !== undefined && 'problem' in glossary) return glossary;
   const offers = options.offers.current;
-  const engines = offers.isRouted ? enginesOf(x, request.options, glossary !== undefined, offers) : undefined;
+  const engines = offers.isRouted ? enginesOf(x, request.options, glossary !== undefined, options) : undefined;
   if (engines !== undefined && 'problem' in engines) return engines;
+  if (glossary === undefined) return start(x, request, glossary, engines, options);
+  const taking = thoseThatTake(glossary, request.options, engines, options);
+  return taking instanceof Promise
+    ? taking.then((left) => startWith(x, request, glossary, left, options))
+    : startWith(x, request, glossary, taking, options);
+}
+
+function startWith(
+  x: Exchange,
+  request: TranslateRequest,
+  glossary: EngineGlossary,
+  engines: LeftEngines,
+  options: TranslateOptions,
+): StepResult | Promise<StepResult> {
+  return engines !== undefined && 'problem' in engines ? engines : start(x, request, glossary, engines, options);
+}
+
+function start(
+  x: Exchange,
+  request: TranslateRequest,
+  glossary: EngineGlossary | undefined,
+  engines: readonly string[] | undefined,
+  options: TranslateOptions,
+): StepResult | Promise<StepResult> {
   const work = new PendingWork(x, request, glossary, engines, options);
-  if (options.stages.length > 0) return beginByStages(work);
-  options.engine.translate(work, x);
+  return options.stages.length > 0 ? beginByStages(work) : toEngine(work);
+}
+
+function toEngine(work: PendingWork): StepResult {
+  const refusal = work.unserved();
+  if (refusal !== undefined) return refusal;
+  work.by.engine.translate(work, work.x);
   return LATER;
+}
+
+/** The engines for work with a dictionary, `undefined` for the only one. */
+type LeftEngines = readonly string[] | undefined | Refusal;
+
+/** Leaves out the engines that cannot take the dictionary; a promise only if one of them has not seen it before. */
+function thoseThatTake(
+  glossary: EngineGlossary,
+  work: TranslationOptions,
+  engines: readonly string[] | undefined,
+  { takesGlossary }: TranslateOptions,
+): LeftEngines | Promise<LeftEngines> {
+  const names = engines ?? ONE_ENGINE;
+  const takes = names.map((name) => takesGlossary(name, glossary, work));
+  const left = (found: readonly boolean[]): LeftEngines => {
+    if (found.every(Boolean)) return engines;
+    return found.some(Boolean) ? names.filter((_name, i) => found[i]) : GLOSSARY_NOT_TAKEN;
+  };
+  if (!takes.some((one) => one instanceof Promise)) return left(takes as readonly boolean[]);
+  return Promise.all(takes.map((one) => Promise.resolve(one))).then(left);
 }
 
 /** Skips the engine if the stages have already answered all texts. */
@@ -109,8 +177,7 @@ function afterStages(work: PendingWork): StepResult | Promise<StepResult> {
     const translations = work.finished();
     return translations instanceof Promise ? translations.then((late) => answerOf(work, late)) : answerOf(work, translations);
   }
-  work.by.engine.translate(work, work.x);
-  return LATER;
+  return toEngine(work);
 }
 
 function conclude(x: Exchange, work: PendingWork): StepResult {
@@ -147,11 +214,14 @@ export function translateBy(options: TranslateOptions): Translate {
     // A route with its own parameters should have refused it before the admission; at least it is not sent.
     if (!languages.offers(sourceLang, targetLang)) return pairNotOffered(sourceLang, targetLang, languages);
     const hasGlossary = order.glossaryId !== undefined || order.options.glossary !== undefined;
-    const engines = offers.isRouted ? enginesOf(x, order.options, hasGlossary, offers) : undefined;
+    const engines = offers.isRouted ? enginesOf(x, order.options, hasGlossary, options) : undefined;
     if (engines !== undefined && 'problem' in engines) return engines;
     const glossary = order.glossaryId === undefined ? undefined : await glossaryOf(x, order, order.glossaryId, options);
     if (glossary !== undefined && 'problem' in glossary) return glossary;
-    const translations = await runWork(x, order, glossary, engines, options);
+    const used = glossary ?? order.options.glossary;
+    const left = used === undefined ? engines : await thoseThatTake(used, order.options, engines, options);
+    if (left !== undefined && 'problem' in left) return left;
+    const translations = await runWork(x, order, glossary, left, options);
     if ('problem' in translations) return translations;
     const withLanguage = (translation: Translation): Translation => ({
       ...translation,
@@ -167,7 +237,7 @@ export function detectBy(options: TranslateOptions): Detect {
     const { languages, detection: able } = offerFor(x, offers);
     if (able === undefined) return NO_DETECTION;
     const detection: WorkOrder = { text: texts, options: { ...NOTHING_CHOSEN, targetLang: able.targetLang }, detectionOnly: true };
-    const translations = await runWork(x, detection, undefined, offers.isRouted ? able.names : undefined, options);
+    const translations = await runWork(x, detection, undefined, offers.isRouted ? detecting(able.names, options) : undefined, options);
     if ('problem' in translations) return translations;
     return { kind: 'detected', languages: translations.map(({ detectedSourceLanguage }) => languages.base(detectedSourceLanguage)) };
   };
@@ -179,10 +249,18 @@ function beginnings(texts: readonly string[]): readonly string[] {
 }
 
 /** The engines that work may go to, in order, if there are several or rules. */
-function enginesOf(x: Exchange, order: TranslationOptions, hasGlossary: boolean, offers: EngineOffers): readonly string[] | Refusal {
-  const offer = offerFor(x, offers);
+function enginesOf(x: Exchange, order: TranslationOptions, hasGlossary: boolean, options: TranslateOptions): readonly string[] | Refusal {
+  const offer = offerFor(x, options.offers.current);
   const route = offer.route(order.sourceLang, order.targetLang)?.withAll(wantsOf(order, hasGlossary)) ?? 'pair';
-  return typeof route === 'string' ? notAble(route, offer, order) : route.names;
+  if (typeof route === 'string') return notAble(route, offer, order);
+  return order.sourceLang === undefined ? detecting(route.names, options) : route.names;
+}
+
+/** Those that are not known to detect no languages; all of them if none is left. */
+function detecting(names: readonly string[], { engine }: TranslateOptions): readonly string[] {
+  if (!names.some((name) => engine.cannotDetect?.(name) === true)) return names;
+  const able = names.filter((name) => engine.cannotDetect?.(name) !== true);
+  return able.length === 0 ? names : able;
 }
 
 const sharedCancellationSlot = reserveSlot<SharedCancellation>('cancellation of several works');
@@ -207,6 +285,8 @@ async function runWork(
   if (refusal !== undefined) return refusal;
   if (work.text.length === 0) return work.finished();
   if (order.detectionOnly === true) work.text = beginnings(work.text);
+  const known = work.unserved();
+  if (known !== undefined) return known;
   options.engine.translate(work, shareOf(x));
   return (await promise).finished();
 }
@@ -243,7 +323,7 @@ class PendingWork implements AskedWork {
     const { options } = order;
     const works = ++x.need(requestStatsSlot).works;
     // The request's own id for its first work; later ones get a numeric suffix, so that answers cannot be confused.
-    this.requestId = works === 1 ? x.id : `${x.id}-${works}`;
+    this.requestId = works === 1 ? x.id : laterWorkId(x.id, works);
     this.teamId = x.get(keyOwnerSlot)?.teamId;
     this.text = order.text;
     this.options = glossary === undefined ? options : { ...options, glossary };
@@ -294,7 +374,8 @@ class PendingWork implements AskedWork {
   }
 
   #spare(known: readonly number[]): ReadonlySet<number> {
-    return new Set(known.filter((i) => spareCharacters(this.x, countCharacters(this.order.text[i]!))));
+    const { text, charged } = this.order;
+    return new Set(known.filter((i) => spareCharacters(this.x, charged?.[i] ?? countCharacters(text[i]!))));
   }
 
   /** The translations, once the engine has answered or was not needed. Also updates the request's stats. Call it once. */
@@ -311,12 +392,35 @@ class PendingWork implements AskedWork {
       if (result.kind === 'usable') stats.engine = result.engine;
       else if (failures.length > 0) stats.engine = engines[Math.min(failures.length, engines.length) - 1];
       if (failures.length > 0) this.by.onFailures(failures);
-      if (result.kind !== 'usable') return ENGINE_UNAVAILABLE;
+      if (result.kind !== 'usable') return this.#failed(failures);
     }
     const translations = result?.translations ?? NONE;
     if (this.#passed === undefined) return translations;
     const back = this.#passed.back(translations, result?.engine);
     return back instanceof Promise ? back.then((late) => this.#marked(late)) : this.#marked(back);
+  }
+
+  /** The refusal of work that no engine could do, because none detects languages: known from other requests, without a call. */
+  unserved(): Refusal | undefined {
+    if (this.options.sourceLang !== undefined) return undefined;
+    return (this.engines ?? ONE_ENGINE).every((name) => this.by.engine.cannotDetect?.(name) === true) ? this.#languageNeeded : undefined;
+  }
+
+  /** What no later attempt would change is told as such. */
+  #failed(failures: readonly AttemptFailure[]): Refusal {
+    if (this.#lacksDetection(failures)) return this.#languageNeeded;
+    const isRefused = failures.length > 0 && failures.every((failure) => failure === 'glossary_refused');
+    return isRefused ? GLOSSARY_NOT_TAKEN : ENGINE_UNAVAILABLE;
+  }
+
+  /** Every attempt failed for that reason, and there is no further engine that may detect. */
+  #lacksDetection(failures: readonly AttemptFailure[]): boolean {
+    if (failures.length === 0 || !failures.every((failure) => failure === 'no_detection')) return false;
+    return (this.engines ?? ONE_ENGINE).slice(ATTEMPTS).every((name) => this.by.engine.cannotDetect?.(name) === true);
+  }
+
+  get #languageNeeded(): Refusal {
+    return this.detectionOnly === true ? NO_DETECTION : SOURCE_LANG_NEEDED;
   }
 
   #marked(translations: readonly Translation[] | Refusal): readonly Translation[] | Refusal {

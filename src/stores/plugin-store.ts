@@ -4,16 +4,18 @@ import type { PluginLedger, PluginStore } from '../ports/plugin.ts';
 import type { Store } from '../ports/store.ts';
 
 export function fromPlugin(store: PluginStore): Store {
-  const { keys, teams, glossaries, gateways, history, audit, idempotency } = store;
+  const { keys, teams, glossaries, records, gateways, history, audit, idempotency, secrets } = store;
   return {
     keys,
     ledger: withCallbacks(store.ledger),
     teams,
     glossaries,
+    records,
     ...(gateways === undefined ? {} : { gateways }),
     ...(history === undefined ? {} : { history }),
     ...(audit === undefined ? {} : { audit }),
     ...(idempotency === undefined ? {} : { idempotency }),
+    ...(secrets === undefined ? {} : { secrets }),
     ping: () => store.ping(),
     close: () => store.close(),
   };

@@ -42,18 +42,18 @@ export async function planRepair(reader: StoreReader, historyDays: number): Prom
   return { nowMs, teams, doubt: doubtOf(later, await reader.lastServedMs(), nowMs) };
 }
 
-/** Repairs the teams of a plan, as they are by then. Can be repeated if it was interrupted. */
+/** Repairs the teams of a plan, as they are by then. Can be repeated if it was interrupted. `onTeam` is awaited after each. */
 export async function repairTeams(
   mender: StoreMender,
   plan: RepairPlan,
   historyDays: number,
-  onTeam: (team: RepairedTeam) => void,
+  onTeam: (team: RepairedTeam, nowMs: number) => Promise<void>,
 ): Promise<void> {
   for (const { teamId } of plan.teams) {
     const nowMs = await mender.reader.nowMs();
     const before = await mender.reader.team(teamId, () => undefined);
     const repair = await mender.mend(teamId, nowMs, (contents, lastCounts) => repairOf(contents, nowMs, lastCounts));
-    if (before !== undefined && repair !== undefined) onTeam(repairedTeam(before, repair, nowMs, historyDays));
+    if (before !== undefined && repair !== undefined) await onTeam(repairedTeam(before, repair, nowMs, historyDays), nowMs);
   }
   await mender.finish(await mender.reader.nowMs());
 }

@@ -157,10 +157,8 @@ function judgeKeyLimits({ keys, period, requests }: TeamContents, found: Found):
 
 function judgeGlossaries({ team, glossaries, glossaryBytes }: TeamContents, found: Found): void {
   const dictionaries = glossaries.flatMap((glossary) => glossary.dictionaries);
-  const counted = dictionaries.map(({ bytes }) => bytes).filter((bytes) => bytes !== undefined);
-  if (glossaryBytes !== undefined && counted.length === dictionaries.length && sumOf(counted) !== glossaryBytes) {
-    found('glossary', `its dictionaries are recorded with ${glossaryBytes} bytes but have ${sumOf(counted)}`);
-  }
+  const counted = sumOf(dictionaries.map(({ bytes }) => bytes));
+  if (counted !== glossaryBytes) found('glossary', `its dictionaries are recorded with ${glossaryBytes} bytes but have ${counted}`);
   const ids = dictionaries.map(({ dictionaryId }) => dictionaryId);
   if (new Set(ids).size < ids.length) found('glossary', 'two of its glossaries hold the same dictionary');
   for (const { glossaryId, name, revision, dictionaries: held } of glossaries) {
@@ -195,7 +193,7 @@ export async function judgeDictionary(
     return found('cannot be read');
   }
   if (count !== entryCount) found(`is recorded with ${entryCount} entries but has ${count}`);
-  if (bytes !== undefined && bytes !== sum) found(`is recorded with ${bytes} bytes but has ${sum}`);
+  if (bytes !== sum) found(`is recorded with ${bytes} bytes but has ${sum}`);
 }
 
 function isCount(value: number): boolean {

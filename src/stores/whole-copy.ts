@@ -1,6 +1,6 @@
 // Copies a store into another one, and compares the complete contents of both at the end.
 import { createHash } from 'node:crypto';
-import { bytesOfEntry, eachEntry, ReadEntries, wholeObject } from '../domain/entries-text.ts';
+import { wholeObject } from '../domain/entries-text.ts';
 import type { EntryPieces } from '../domain/entries-text.ts';
 import { StoreError } from '../domain/store-unavailable.ts';
 import type { LooseContents, ReportFinding, StoreReader, StoreWriter, TeamContents } from '../ports/store-contents.ts';
@@ -86,34 +86,17 @@ interface WholeTeam {
   readonly entries: ReadonlyMap<string, EntryPieces>;
 }
 
-/** Reads the entries, and fills in what older versions did not keep: dictionary sizes, and the plan of past periods. */
+/** Reads the entries, and fills in what older versions did not keep: the plan of past periods. */
 async function whole(reader: StoreReader, read: TeamContents, report: ReportFinding): Promise<WholeTeam> {
   const { team } = read;
   const entries = new Map<string, EntryPieces>();
-  const glossaries: TeamContents['glossaries'][number][] = [];
-  let glossaryBytes = 0;
-  for (const glossary of read.glossaries) {
-    const dictionaries: (typeof glossary)['dictionaries'][number][] = [];
-    for (const dictionary of glossary.dictionaries) {
-      const pieces = await reader.entries(team.teamId, dictionary.dictionaryId);
-      if (pieces === undefined)
-        report({ what: 'dictionary', teamId: team.teamId, detail: `dictionary ${dictionary.dictionaryId} has no entries` });
-      entries.set(dictionary.dictionaryId, pieces ?? []);
-      const bytes = dictionary.bytes ?? (await bytesOf(pieces ?? []));
-      glossaryBytes += bytes;
-      dictionaries.push({ ...dictionary, bytes });
-    }
-    glossaries.push({ ...glossary, dictionaries });
+  for (const { dictionaryId } of read.glossaries.flatMap(({ dictionaries }) => dictionaries)) {
+    const pieces = await reader.entries(team.teamId, dictionaryId);
+    if (pieces === undefined) report({ what: 'dictionary', teamId: team.teamId, detail: `dictionary ${dictionaryId} has no entries` });
+    entries.set(dictionaryId, pieces ?? []);
   }
   const periods = read.periods.map((one) => ({ ...one, held: one.held ?? { plan: team.plan, limits: team.limits } }));
-  return { contents: { ...read, glossaries, periods, glossaryBytes }, entries };
-}
-
-async function bytesOf(pieces: EntryPieces): Promise<number> {
-  let bytes = 0;
-  const take = (term: string, translation: string): void => void (bytes += bytesOfEntry(term, translation));
-  await eachEntry(new ReadEntries(pieces), () => Promise.resolve(), take);
-  return bytes;
+  return { contents: { ...read, periods }, entries };
 }
 
 const FINGERPRINT_BYTES = 16;
@@ -133,7 +116,7 @@ class Tally {
     counts.characters += contents.usedCharacters + contents.periods.reduce((sum, { characters }) => sum + characters, 0);
     counts.balanceMicro += contents.team.balanceMicro;
     counts.heldCharacters += contents.heldCharacters;
-    counts.glossaryBytes += contents.glossaryBytes ?? 0;
+    counts.glossaryBytes += contents.glossaryBytes;
     // In the order of teams. Omits what stores may forget or keep differently: ids that are only remembered, and the keys of
     // past periods.
     const { requests: _requests, dayDone: _dayDone, ...rest } = contents;

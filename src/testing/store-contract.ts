@@ -24,9 +24,11 @@ import { periodContract } from './store/period-contract.ts';
 import { planChangeContract } from './store/plan-change-contract.ts';
 import { quotaContract } from './store/quota-contract.ts';
 import { clockContract, rateContract } from './store/rate-contract.ts';
+import { recordAuditContract, recordSpaceContract } from './store/record-space-contract.ts';
 import { reportContract } from './store/report-contract.ts';
 import { resolutionContract, resolvedIdsContract } from './store/resolution-contract.ts';
 import { periodUseContract } from './store/period-use-contract.ts';
+import { secretsContract } from './store/secrets-contract.ts';
 import { teamsContract } from './store/teams-contract.ts';
 import { usageDaysContract } from './store/usage-days-contract.ts';
 import { withTeams } from './store/team-under-test.ts';
@@ -72,6 +74,9 @@ const PARTS: readonly Part[] = [
   { title: 'audit', part: auditContract, needs: ({ audit }) => audit !== undefined },
   { title: 'records of gateways', part: gatewaysContract, needs: ({ gateways }) => gateways !== undefined },
   { title: 'requests that take effect once', part: idempotencyContract, needs: ({ idempotency }) => idempotency !== undefined },
+  { title: 'shared secrets', part: secretsContract, needs: ({ secrets }) => secrets !== undefined },
+  { title: 'record space', part: recordSpaceContract },
+  { title: 'record space: audit', part: recordAuditContract, needs: ({ audit }) => audit !== undefined },
   { title: 'glossaries', part: glossaryContract },
   { title: 'dictionaries of glossaries', part: dictionaryContract },
   { title: 'dictionaries of glossaries, changed concurrently', part: dictionaryConcurrencyContract },

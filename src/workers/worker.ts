@@ -11,7 +11,7 @@ import { openSharedJsonLog } from '../ops/json-log.ts';
 import { MergedMetrics, openPrimaryMetrics } from '../ops/metrics/merged-metrics.ts';
 import type { MetricsSnapshot, Replaced } from '../ops/metrics/merged-metrics.ts';
 import { openSnapshots, registerEventSeries, registerTeamGauges } from '../ops/metrics/scraped-series.ts';
-import { openEvents, openTeamWatch } from '../app/once-per-gateway.ts';
+import { openEvents, openPlanCheck, openTeamWatch } from '../app/once-per-gateway.ts';
 import { openOperators, readOperators } from '../app/admin-side.ts';
 import type { AdminParts } from '../app/admin-side.ts';
 import type { ProcessStates } from '../app/process-state.ts';
@@ -53,6 +53,8 @@ export async function startWorker(config: Config, { port, first }: WorkerPlace, 
     const serving = await openServing(config, output, down, onNewStore);
     const shared = first ? await freePortOf(config.listen.host, port) : port;
     const listening = await serving.listen({ docsUrl: config.service.docsUrl, port: shared, exclusive: false });
+    const planCheck = first ? openPlanCheck(serving.teams, output.log) : undefined;
+    planCheck?.check(config.plans);
     return {
       listening,
       log: output.log,
@@ -61,7 +63,10 @@ export async function startWorker(config: Config, { port, first }: WorkerPlace, 
       state: () => serving.state(),
       recentRequests: () => serving.recentRequests(),
       drain: () => serving.drain(),
-      replace: (next: Config): void => serving.replace(next),
+      replace(next: Config): void {
+        serving.replace(next);
+        planCheck?.check(next.plans);
+      },
       teamsChanged: () => serving.teamsChanged(),
       /** These are the same as in `App`. */
       stopWithinMs: stopWithinMs(config.limits),

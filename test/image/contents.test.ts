@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { BINARY, changeable, nativeBinaries, packageFaults, settingsOfTheBuilder, unkept } from './contents.ts';
+import { BINARY, changeable, nativeBinaries, packageFaults, settingsOfTheBuilder, surplus } from './contents.ts';
 
 const LOCK = JSON.stringify({
   packages: {
@@ -58,13 +58,11 @@ test('a file that anybody may write', () => {
   expect(changeable(root)).toContain('app/node_modules/plain/package.json');
 });
 
-test('a source whose JavaScript is not kept, or not for its user', () => {
-  for (const path of ['main.ts', 'cli/run.ts', 'cli/help.ts', 'lingate.js']) put(`app/src/${path}`);
-  for (const name of ['main.ts', 'cli+run.ts']) put(`app/node_modules/.cache/lingate/v24.0.0/${name}`);
-  expect(unkept(root, 'v24.0.0')).toEqual(['cli/help.ts']);
-  chmodSync(join(root, 'app/node_modules/.cache/lingate/v24.0.0/main.ts'), 0o600);
-  expect(unkept(root, 'v24.0.0').toSorted()).toEqual(['cli/help.ts', 'main.ts']);
-  expect(unkept(root, 'v24.0.1')).toHaveLength(3);
+test('a source, and a declaration', () => {
+  for (const path of ['dist/main.js', 'dist/cli/run.d.ts', 'src/lingate.js', 'src/main.ts', 'config/examples/plugin.ts'])
+    put(`app/${path}`);
+  put('app/node_modules/plain/index.d.ts');
+  expect(surplus(root).toSorted()).toEqual(['app/dist/cli/run.d.ts', 'app/src/main.ts']);
 });
 
 test.each(['usr/local/etc/npmrc', 'usr/local/etc/ca.pem', 'app/.npmrc', 'etc/ssl/certs/ca-certificates.crt'])(

@@ -1,9 +1,7 @@
 // What is in an image and what is not: exactly the packages that run, one native binary, nothing that its user may change, nothing of who built it.
-import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-
-const READABLE_BY_ALL = 0o444;
 
 /** Packages under `/app/node_modules` that do not belong there, and those that are missing. */
 export function packageFaults(root: string, lockFile: string): string[] {
@@ -31,16 +29,9 @@ export function nativeBinaries(root: string): string[] {
   return filesIn(root, 'app').filter((path) => path.endsWith('.node'));
 }
 
-/** Sources whose JavaScript is not kept where every user may read it, so that each start would strip their types. */
-export function unkept(root: string, nodeVersion: string): string[] {
-  const sources = join(root, 'app/src');
-  const kept = join(root, 'app/node_modules/.cache/lingate', nodeVersion);
-  return filesIn(sources, '')
-    .filter((path) => path.endsWith('.ts'))
-    .filter((path) => {
-      const file = statSync(join(kept, path.replaceAll('/', '+')), { throwIfNoEntry: false });
-      return file === undefined || (file.mode & READABLE_BY_ALL) !== READABLE_BY_ALL;
-    });
+/** What only development needs, sources and declarations; those in `config/examples/` are for readers. */
+export function surplus(root: string): string[] {
+  return ['dist', 'src'].flatMap((folder) => filesIn(root, `app/${folder}`)).filter((path) => path.endsWith('.ts'));
 }
 
 /** What of the application may be changed by anybody but root. */

@@ -42,6 +42,8 @@ interface Made {
 
 interface Before {
   readonly translate: (key: string) => Promise<number>;
+  /** A request that is refused. */
+  readonly refuse: (key: string) => Promise<unknown>;
   readonly outdate: (teamId: string) => Promise<unknown>;
   readonly revoke: (keyId: string) => Promise<unknown>;
   readonly glossary: (key: string) => Promise<unknown>;
@@ -353,10 +355,26 @@ const ROWS: readonly Row[] = [
     before: async ({ keyId }, { revoke }) => revoke(keyId),
   },
   { id: 'listAudit', what: 'of all teams', method: 'GET', path: () => '/audit?limit=200', command: () => ['audit', 'list'] },
+  {
+    id: 'listRequests',
+    what: 'of a team',
+    method: 'GET',
+    path: ({ id }) => `/requests?team=${id}`,
+    command: ({ id }) => ['requests', '--team', id],
+    before: ({ key }, { refuse }) => refuse(key),
+  },
+  {
+    id: 'listRequests',
+    what: 'since a day, with a status',
+    method: 'GET',
+    path: () => `/requests?status=400&since=${FROM}&limit=200`,
+    command: () => ['requests', '--status', '400', '--since', FROM],
+    before: ({ key }, { refuse }) => refuse(key),
+  },
 ];
 
 /** What programs call and nobody types. */
-const WITHOUT_COMMAND: readonly AdminRouteId[] = ['listPlans', 'listRequests', 'live'];
+const WITHOUT_COMMAND: readonly AdminRouteId[] = ['listPlans', 'live'];
 /** Answered by the status alone; their commands are in erasure.test.ts. */
 const WITHOUT_BODY: readonly AdminRouteId[] = ['deleteTeam', 'deleteGlossary'];
 
@@ -369,7 +387,12 @@ test('every operation of the admin API is in the table', () => {
 onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) => {
   const { call, answered } = adminClient(setting, TOKEN);
   const cli = async (args: readonly string[], stdin = ''): Promise<Json> => {
-    const where = ['--config', written(JSON.stringify({ plans: PLANS })), '--store', setting.url];
+    const where = [
+      '--config',
+      written(JSON.stringify({ plans: PLANS, admin: { token: TOKEN }, ops: `127.0.0.1:${setting.gateway.opsPort}` })),
+      '--store',
+      setting.url,
+    ];
     return parsed(await inProcess([...args, '--json', ...where], {}, stdin)) as Json;
   };
 
@@ -385,6 +408,10 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       // Only what is settled is reported, and the answer does not wait for it.
       await expect.poll(async () => Number(settled(await call('GET', `/teams/${ownerOf.get(key)}/usage`)))).toBe(4);
       return status;
+    },
+    async refuse(key) {
+      const { status } = await ask(setting, { method: 'POST', path: '/v1/translate', key, body: { text: ['a'], target_lang: 'XX' } });
+      expect(status).toBe(400);
     },
     async outdate(teamId) {
       const { limits } = stored(await setting.gateway.store.teams.findTeam(teamId))!;

@@ -1,6 +1,6 @@
 // Azure's own client for Node, unchanged, with `lingate/plugins/azure-v3`, on both listeners and stores; and what it cannot send.
-import TextTranslationClient, { buildMultiCollection, isUnexpected } from '@azure-rest/ai-translation-text';
-import type { TranslateQueryParamProperties } from '@azure-rest/ai-translation-text';
+import TextTranslationClient, { buildMultiCollection, isUnexpected } from 'azure-translation-text-1';
+import type { TranslateQueryParamProperties } from 'azure-translation-text-1';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { answered } from '../../src/domain/store-unavailable.ts';
 import { answer, CANARY } from '../../src/testing/scripted-engine.ts';

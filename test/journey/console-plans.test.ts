@@ -33,9 +33,17 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
 
   test('every plan is listed with its numbers, in readable money and periods', async () => {
     const page = await read(await operator(), '/console/plans');
-    expect(page).toContain('test 1,000,000 a month nothing 1,000 1,000 characters 2');
+    expect(page).toContain('test 1,000,000 a month none 1,000 1,000 characters 2');
     expect(page).toContain('big 1,000,000 a month 20.00 EUR per million, up to 100.00 EUR 1,234');
-    expect(page).toContain('prepaid 25.00 EUR per million, prepaid nothing without credit');
+    expect(page).toContain('prepaid 25.00 EUR per million, prepaid – ');
+  });
+
+  test('a plan that teams have and the configuration lacks is named, with what to do', async () => {
+    const { teamId } = await setting.gateway.team();
+    answered(await setting.gateway.store.teams.updateTeam(teamId, { plan: { name: 'gone', limits: limitsOf(QUOTA_PLAN) } }));
+    const page = await read(await operator(), '/console/plans');
+    expect(page).toContain('1 team has the plan &quot;gone&quot;, which the configuration lacks');
+    expect(page).toContain('lingate team update TEAM --plan PLAN');
   });
 
   test('applying a plan first shows the teams that differ and how; then they are changed, once, with one audit line', async () => {

@@ -129,7 +129,7 @@ onEveryGateway(
         [{ formality: 'rude' }, /formality.*not supported/],
         [{ split_sentences: 'invalid' }, /split_sentences/],
         [{ preserve_formatting: 'perhaps' }, /preserve_formatting/],
-        [{ outline_detection: {} }, /outline_detection/],
+        [{ outline_detection: { a: 1 } }, /outline_detection/],
         [{ ignore_tags: [1] }, /ignore_tags/],
         [{ model_type: 'best' }, /model_type/],
         [{ tag_handling: 'markdown' }, /tag_handling/],

@@ -1,6 +1,7 @@
 // The table of fallbacks: for every kind of failure, at the first attempt and at the second, with one engine and with several: who
 // was called and how often, what the caller saw, what was charged, what log and metrics say. Never a third attempt.
 import { fileURLToPath } from 'node:url';
+import { ulid } from 'ulid';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { limitsOf } from '../../src/domain/plan.ts';
 import { answered } from '../../src/domain/store-unavailable.ts';
@@ -56,8 +57,10 @@ const LISTS = Object.fromEntries(
   ]),
 );
 
-/** Which engine fails in each way, and how. The missing ones have tests of their own below. */
-const KINDS: Readonly<Record<Exclude<AttemptFailure, 'busy' | 'cancelled' | 'unasked'>, readonly [engine: Name, ...Behaviour[]]>> = {
+/** What tests of their own cover, below and in `deepl-engine-glossaries.test.ts`. */
+type Elsewhere = 'busy' | 'cancelled' | 'unasked' | 'no_detection' | 'glossary_refused';
+/** Which engine fails in each way, and how. */
+const KINDS: Readonly<Record<Exclude<AttemptFailure, Elsewhere>, readonly [engine: Name, ...Behaviour[]]>> = {
   // The system refuses the connection: no engine is running.
   connect: ['dead', 'ok'],
   reset: ['native', 'reset', 'close'],
@@ -66,7 +69,7 @@ const KINDS: Readonly<Record<Exclude<AttemptFailure, 'busy' | 'cancelled' | 'una
   too_large: ['native', 'huge_headers'],
   not_json: ['native', 'not_json'],
   wrong_shape: ['native', 'one_too_few'],
-  foreign_id: ['mixed', (_request, response) => void response.setHeader('x-request-id', CANARY).end('{}')],
+  foreign_id: ['mixed', (_request, response) => void response.setHeader('x-request-id', ulid()).end('{}')],
   cut_off: ['model', answer(completion({ t0: CANARY }, 'length'))],
   unsupported_pair: ['libre', status(400, `{"error":"${CANARY} is not supported"}`)],
   engine_quota: ['quota', status(456)],

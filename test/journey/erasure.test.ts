@@ -112,7 +112,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
 
     test('leaves days and periods without names if they are kept, until it is deleted without them', async () => {
       const goes = await lively();
-      expect(await cli('team', 'delete', goes.teamId, '--keep-usage')).toEqual({
+      expect(await cli('team', 'delete', goes.teamId, '--keep-usage', '--yes')).toEqual({
         team_id: goes.teamId,
         status: 'deleted',
         kept_usage: true,
@@ -127,7 +127,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       );
       const { periods } = await answered('listPeriods', call('GET', `/teams/${goes.teamId}/periods`));
       expect(periods).toMatchObject([{ closed: true, character_count: 8 }]);
-      expect(await cli('team', 'delete', goes.teamId)).toMatchObject({ status: 'deleted', kept_usage: false });
+      expect(await cli('team', 'delete', goes.teamId, '--yes')).toMatchObject({ status: 'deleted', kept_usage: false });
       expect((await placesOf(setting.url, [...goes.words, ...goes.ids])).filter((place) => !isAudit(place))).toEqual([]);
       expectProblem(await call('GET', `/teams/${goes.teamId}/periods`), 'not_found');
     });
@@ -170,7 +170,11 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       expectProblem(await call('DELETE', `/glossaries/${glossaryId}`), 'not_found');
       expectProblem(await ofCaller(key, 'GET', `/v1/glossaries/${glossaryId}`), 'glossary_not_found');
       const { glossary_id: second } = (glossaries as readonly Json[])[1]!;
-      expect(await cli('glossary', 'delete', String(second))).toMatchObject({ glossary_id: second, team_id: teamId, status: 'deleted' });
+      expect(await cli('glossary', 'delete', String(second), '--yes')).toMatchObject({
+        glossary_id: second,
+        team_id: teamId,
+        status: 'deleted',
+      });
       const more = { name: 'More', source_lang: 'EN', target_lang: 'DE', entries: { one: 'eins' } };
       const third = JSON.parse((await ofCaller(key, 'POST', '/v1/glossaries', more)).body) as Json;
       const operator = new ConsoleVisitor(setting.gateway.opsPort);

@@ -136,7 +136,7 @@ onEveryGateway({ config }, (setting) => {
 
     test('too many texts are reported as such, however many, except in a form of more than 1,000 fields', async () => {
       const team = await setting.gateway.team();
-      for (const count of [front.textsMax + 1, 1001, 60_000]) {
+      for (const count of [front.textsMax + 1, Math.max(front.textsMax, 1000) + 1, 60_000]) {
         const text = Array.from({ length: count }, () => 'a');
         const asked = front.translation(team.key, text);
         // The key of a long body is looked for in its beginning.

@@ -38,6 +38,8 @@ function typed(block: string, filled: Readonly<Record<string, string>> = {}, env
   return outputOf('sh', ['-ec', text], { cwd: folder.path, env: variables, uses });
 }
 
+/** The pages' readers have a terminal, at which they are asked. */
+const confirmed = (block: string): string => block.replaceAll(/^lingate \w+ delete .*$/gm, '$& --yes');
 const blocksOf = (page: string, section: string, language = 'sh'): string[] => codeBlocks(manualSection(page, section), language);
 const oneOf = (page: string, section: string, language = 'sh'): string => {
   const [block, ...more] = blocksOf(page, section, language);
@@ -63,7 +65,7 @@ test('a team, its usage kept and not, and a glossary are deleted', async () => {
   const today = new Date().toISOString().slice(0, 10);
   const used = await useStore(store, today, [{ name: 'Used', days: { [today]: { backend: [4, 1] } } }]);
   const [whole, kept, owner] = [await makeTeam(), used[0]!.teamId, await makeTeam()];
-  const [remove, keep] = blocksOf('erasure', 'Delete a team') as [string, string];
+  const [remove, keep] = blocksOf('erasure', 'Delete a team').map(confirmed) as [string, string];
   expect(await typed(remove, { [TEAM]: whole })).toContain(whole);
   expect(await typed(keep, { [TEAM]: kept })).toContain(kept);
   expect(await teamsIn(store)).toMatchObject([{ team_id: owner }]);
@@ -75,7 +77,7 @@ test('a team, its usage kept and not, and a glossary are deleted', async () => {
   const beside = await openBeside(store);
   const dictionaries = [{ dictionaryId: ulid(), sourceLang: 'EN', targetLang: 'DE', entries: { cat: 'Katze' } }];
   answered(await beside.glossaries.create({ glossaryId, teamId: owner, name: 'Terms', dictionaries }));
-  const both = oneOf('erasure', 'Delete a glossary');
+  const both = confirmed(oneOf('erasure', 'Delete a glossary'));
   expect(await typed(both, { [TEAM]: owner, [GLOSSARY]: glossaryId })).toContain('Terms');
   expect(await beside.glossaries.list(owner)).toEqual([]);
   await beside.close();
@@ -89,9 +91,15 @@ test('credit is deducted with a reason, and each audit command shows it, with th
   const gateway = await startGateway({ listener: 'node', store, engineUrls: ['http://127.0.0.1:9'], config });
   const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
   const filled = { TEAM: teamId, '2026-11-01': day, ':9090': `:${gateway.opsPort}` };
-  const [since, ofTeam, api] = oneOf('operators-and-audit', 'The audit').trimEnd().split('\n') as [string, string, string];
+  const [since, ofTeam, filtered, api] = oneOf('operators-and-audit', 'The audit').trimEnd().split('\n') as [
+    string,
+    string,
+    string,
+    string,
+  ];
   expect(await typed(since, filled)).toMatch(/updateTeam[\s\S]*createTeam/);
   const { entries } = JSON.parse(await typed(ofTeam, filled)) as { entries: object[] };
+  expect(await typed(filtered, filled)).toMatch(/^There are no/);
   const answer = JSON.parse(await typed(api, filled, { LINGATE_ADMIN_TOKEN: token })) as { entries: object[]; next: null };
   expect(answer).toEqual({ entries, next: null });
   const shown = JSON.parse(oneOf('operators-and-audit', 'The audit', 'json')) as { entries: [Record<string, unknown>] };

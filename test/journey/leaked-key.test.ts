@@ -205,7 +205,7 @@ onEveryGateway({ listeners: ['node'], stores: ['sqlite'], config: { admin: { tok
 
   test('the manual’s commands work unchanged: a file with the key, ids and ports are filled in', async () => {
     const blocks = codeBlocks(manualSection('teams-and-keys', 'A leaked key: found and revoked in one minute'), 'sh');
-    expect(blocks).toHaveLength(3);
+    expect(blocks).toHaveLength(4);
     for (const [index, block] of blocks.entries()) {
       const team = await setting.gateway.team();
       expect((await usage(team.key)).status).toBe(200);
@@ -214,6 +214,7 @@ onEveryGateway({ listeners: ['node'], stores: ['sqlite'], config: { admin: { tok
       const text = block
         .replaceAll('KEY_ID', team.keyId)
         .replaceAll('la_live_Ab3d', displayOf(team.key))
+        .replaceAll('--team TEAM', `--team ${team.teamId} --yes --json`)
         .replaceAll(':9090', `:${setting.gateway.opsPort}`);
       expect([index, text === block]).toEqual([index, index === 0]);
       const env = { ...bareEnvironment(), NODE: process.execPath, MAIN, LINGATE_STORE: setting.url, LINGATE_ADMIN_TOKEN: TOKEN };

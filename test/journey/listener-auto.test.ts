@@ -15,10 +15,10 @@ const BINARY = `uws_${process.platform}_${process.arch}_${process.versions.modul
 let folder: string;
 let main: string;
 
-/** A checkout after `npm ci --omit=dev --omit=optional`. */
+/** A built checkout after `npm ci --omit=dev --omit=optional`. */
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'lingate-auto-'));
-  for (const path of ['package.json', 'config', 'src']) cpSync(join(ROOT, path), join(folder, path), { recursive: true });
+  for (const path of ['package.json', 'config', 'src', 'dist']) cpSync(join(ROOT, path), join(folder, path), { recursive: true });
   const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
   for (const name of Object.keys(dependencies)) {
     mkdirSync(dirname(join(folder, 'node_modules', name)), { recursive: true });

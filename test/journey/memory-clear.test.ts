@@ -48,7 +48,7 @@ test.each(['sqlite', 'redis'] as const)('over %s', { timeout: 120_000 }, async (
     expect(new Set(await teamsInRedis())).toEqual(new Set([three.teamId]));
     await expect.poll(own, { timeout: LEARNT_MS }).toBe(2);
 
-    expect(await command('memory', 'clear')).toMatchObject({ team_id: null });
+    expect(await command('memory', 'clear', '--yes')).toMatchObject({ team_id: null });
     expect(await teamsInRedis()).toEqual([]);
     await expect.poll(own, { timeout: LEARNT_MS }).toBe(0);
     const { entries } = (await command('audit', 'list')) as { entries: readonly { action: string; team_id: string | null }[] };
@@ -58,7 +58,7 @@ test.each(['sqlite', 'redis'] as const)('over %s', { timeout: 120_000 }, async (
     await command('store', 'check');
 
     await shared.stop();
-    expect(await command('memory', 'clear')).toMatchObject({ away: ['memory'] });
+    expect(await command('memory', 'clear', '--yes')).toMatchObject({ away: ['memory'] });
   } finally {
     client.disconnect();
     await gateway.stop();
@@ -69,7 +69,7 @@ test.each(['sqlite', 'redis'] as const)('over %s', { timeout: 120_000 }, async (
 });
 
 test('without a plugin that caches, the command says so', async () => {
-  const { status, stderr } = await inProcess(['memory', 'clear', '--store', 'sqlite:/nowhere/x.db']);
+  const { status, stderr } = await inProcess(['memory', 'clear', '--yes', '--store', 'sqlite:/nowhere/x.db']);
   expect([status, stderr]).toEqual([
     1,
     'lingate memory clear: the configuration has no plugin that caches translations, such as lingate/plugins/memory\n',

@@ -34,7 +34,7 @@ describe.each(['sqlite', 'redis'] as const)('over %s', (kind) => {
     const [one, other] = gateways;
     try {
       const clear = async (...more: readonly string[]): Promise<void> =>
-        void parsed(await inProcess(['memory', 'clear', ...more, '--json', '--config', file]));
+        void parsed(await inProcess(['memory', 'clear', '--yes', ...more, '--json', '--config', file]));
       const entries = async (): Promise<readonly number[]> => [(await ownFigures(one)).entries, (await ownFigures(other)).entries];
       const [cleared, kept] = [await one.team(), await one.team()];
       const teamIds = [cleared, kept].map(({ teamId }) => teamId).toSorted();

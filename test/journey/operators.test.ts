@@ -140,7 +140,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN, tokens: T
     expect(await refused({ add_credit_minor: 0, reason: 'x' })).toMatch(/^add_credit_minor: must not be 0/);
     expect(await refused({ reason: 'x' })).toMatch(/^reason: there is nothing that it is for/);
     expect(await refused({ add_credit_minor: -901, reason: 'x' })).toBe(
-      'add_credit_minor: at most 900 minor units can be deducted: the balance, less open reservations.',
+      'add_credit_minor: at most 900 minor units can be deducted: the whole balance.',
     );
     const operator = await signedIn(OPS);
     const page = `/console/teams/${teamId}`;

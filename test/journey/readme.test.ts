@@ -50,7 +50,7 @@ test('in front of Apertium and on Redis, in two shells: a team, a key and a sent
   expect(packages.filter((name) => !installed.has(name))).toEqual([]);
 
   // What the programs write must not end up in the checkout.
-  for (const name of ['package.json', 'node_modules', 'src', 'config']) await symlink(join(ROOT, name), join(folder, name));
+  for (const name of ['package.json', 'node_modules', 'src', 'dist', 'config']) await symlink(join(ROOT, name), join(folder, name));
   // Apertium ends at once without a UTF-8 locale, which a fresh machine or a container lacks: the README sets one.
   const { LANG: _lang, LC_ALL: _all, ...machine } = process.env;
   const env = { ...machine, LINGATE_LISTEN: `127.0.0.1:${listen}`, LINGATE_OPS: `127.0.0.1:${ops}` };

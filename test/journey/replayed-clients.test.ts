@@ -11,16 +11,20 @@ const PLUGINS = [
   { module: 'lingate/plugins/libretranslate', options: { api_key_in_query: true } },
   { module: 'lingate/plugins/google-v2', options: { key_in_query: true, key_in_body: true } },
   // Discourse has this path if a subdomain is set.
-  { module: 'lingate/plugins/azure-v3', options: { root: false } },
+  { module: 'lingate/plugins/azure-v3', options: { root: false, key_in_query: true } },
 ];
 
 /** Stands for the key in paths, headers and bodies. */
 const KEY = '{key}';
+/** Stands for what the program has got by `exchange`. */
+const TOKEN = '{token}';
 
 interface Replay {
   /** What the program does. */
   readonly does: string;
   readonly send: string;
+  /** Sent before it, without a body: the answer is a token. */
+  readonly exchange?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   /** 200 by default. */
@@ -35,6 +39,8 @@ interface Replay {
 const REQUESTS = { 'user-agent': 'python-requests/2.32.3', 'accept-encoding': 'gzip, deflate', accept: '*/*', connection: 'keep-alive' };
 const JSON_TYPE = { 'content-type': 'application/json' };
 const FORM_TYPE = { 'content-type': 'application/x-www-form-urlencoded' };
+/** Python's own client. */
+const URLLIB = { ...FORM_TYPE, 'user-agent': 'Python-urllib/3.11', 'accept-encoding': 'identity', connection: 'close' };
 const DEEPL_KEY = { authorization: `DeepL-Auth-Key ${KEY}` };
 
 interface Translations {
@@ -421,6 +427,44 @@ const CLIENTS: Readonly<Record<string, readonly Replay[]>> = {
       finds: 'Allemand',
     },
   ],
+  libretranslatepy: [
+    {
+      does: 'translates',
+      send: 'POST /translate',
+      headers: URLLIB,
+      body: `q=Hello%2C+world%21&source=en&target=de&api_key=${KEY}`,
+      reads: ({ translatedText }: Translated) => translatedText,
+      finds: '[DE] Hello, world!',
+      charged: 13,
+    },
+    {
+      does: 'detects a language',
+      send: 'POST /detect',
+      headers: URLLIB,
+      body: `q=Hello&api_key=${KEY}`,
+      reads: (list: readonly Coded[]) => list.map(({ language }) => language),
+      finds: ['en'],
+    },
+    {
+      does: 'lists the languages, by a GET with the key in its body',
+      send: 'GET /languages',
+      headers: URLLIB,
+      body: `api_key=${KEY}`,
+      reads: (list: readonly { readonly code: string }[]) => list.map(({ code }) => code).includes('de'),
+      finds: true,
+    },
+  ],
+  'the npm package translate by LibreTranslate': [
+    {
+      does: 'translates',
+      send: 'POST /translate',
+      headers: { ...JSON_TYPE, accept: '*/*', 'accept-language': '*', 'sec-fetch-mode': 'cors', 'user-agent': 'node' },
+      body: `{"q":"Hello, world!","source":"en","target":"de","api_key":"${KEY}"}`,
+      reads: ({ translatedText }: Translated) => translatedText,
+      finds: '[DE] Hello, world!',
+      charged: 13,
+    },
+  ],
   'deep-translator by LibreTranslate': [
     {
       does: 'translates with everything in the query, and no body',
@@ -429,6 +473,26 @@ const CLIENTS: Readonly<Record<string, readonly Replay[]>> = {
       reads: ({ translatedText }: Translated) => translatedText,
       finds: '[DE] Hello world',
       charged: 11,
+    },
+  ],
+  'Weblate by Azure': [
+    {
+      does: 'lists the languages, with a token',
+      exchange: `POST /sts/v1.0/issueToken?Subscription-Key=${KEY}`,
+      send: 'GET /translator/text/v3.0/languages?api-version=3.0',
+      headers: { ...REQUESTS, authorization: `Bearer ${TOKEN}` },
+      reads: ({ translation }: { readonly translation: Readonly<Record<string, unknown>> }) => 'zh-Hans' in translation,
+      finds: true,
+    },
+    {
+      does: 'translates a string with a placeholder, with a token',
+      exchange: `POST /sts/v1.0/issueToken?Subscription-Key=${KEY}`,
+      send: 'POST /translator/text/v3.0/translate?api-version=3.0&from=en&to=de&category=general&textType=html',
+      headers: { ...REQUESTS, ...JSON_TYPE, authorization: `Bearer ${TOKEN}` },
+      body: '[{"Text": "Hello, <span class=\\"notranslate\\" id=\\"7\\">%s</span>!"}]',
+      reads: ([first]: readonly AzureTranslations[]) => first!.translations[0]!.text,
+      finds: '[DE] Hello, <span class="notranslate" id="7">%s</span>!',
+      charged: 50,
     },
   ],
   'deep-translator by Microsoft': [
@@ -470,8 +534,15 @@ onEveryGateway({ once: true, config: { plugins: PLUGINS } }, (setting) => {
       team = await setting.gateway.team();
     });
 
-    test.each(replays)('$does', async ({ send, headers = {}, body, status = 200, reads, finds, charged: price = 0 }) => {
-      const withKey = (text: string): string => text.replaceAll(KEY, team.key);
+    test.each(replays)('$does', async ({ send, exchange, headers = {}, body, status = 200, reads, finds, charged: price = 0 }) => {
+      let token = '';
+      const withKey = (text: string): string => text.replaceAll(KEY, team.key).replaceAll(TOKEN, token);
+      if (exchange !== undefined) {
+        const [method = '', path = ''] = withKey(exchange).split(' ');
+        const response = await request({ port: setting.gateway.port, method, path, headers: { ...REQUESTS, 'content-length': '0' } });
+        expect([response.status, response.body]).toEqual([200, expect.stringMatching(/^[\x21-\x7e]+$/)]);
+        token = response.body;
+      }
       const [method = '', path = ''] = withKey(send).split(' ');
       const response = await request({
         port: setting.gateway.port,

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ConsoleVisitor } from '../support/console-visitor.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { inProcess, lingate, parsed } from '../support/lingate-command.ts';
 import type { Ended } from '../support/lingate-command.ts';
@@ -37,19 +38,29 @@ describe('demo', () => {
     return find()!;
   }
 
-  test('prints both addresses and a curl line that translates; after a kill, team, key and usage are kept; problems link to its pages', async () => {
+  const signedIn = async ({ opsUrl }: GatewayProcess, token: string): Promise<number | undefined> =>
+    (await new ConsoleVisitor(Number(new URL(opsUrl).port)).signIn(token)).status;
+
+  test('prints its addresses, a token with which its console can be used, and a curl line that translates; after a kill, team, key and usage are kept; problems link to its pages', async () => {
     const first = await startGatewayProcess({ args: ['demo', ...FREE], cwd: folder });
     const line = await curlOf(first);
-    expect(first.output()).toContain(`API   ${first.url}`);
-    expect(first.output()).toContain(`ops   ${first.opsUrl}`);
+    expect(first.output()).toContain(`API      ${first.url}`);
+    expect(first.output()).toContain(`console  ${first.opsUrl}/console`);
     const stdout = await outputOf('sh', ['-c', line], { uses: ['curl'] });
     expect(JSON.parse(stdout)).toEqual({
       translations: [{ detected_source_language: 'EN', text: 'Hallo, Welt!' }],
       billed_characters: 13,
     });
-    const keptBefore = JSON.parse(await readFile(join(folder, 'data/demo.json'), 'utf8')) as { team_id: string; key: string };
+    const keptBefore = JSON.parse(await readFile(join(folder, 'data/demo.json'), 'utf8')) as {
+      team_id: string;
+      key: string;
+      console_token: string;
+    };
     expect((await stat(join(folder, 'data/demo.json'))).mode & 0o777).toBe(0o600);
     expect(line).toContain(keptBefore.key);
+    expect(first.output()).toContain(`token    ${keptBefore.console_token}\n`);
+    expect(await signedIn(first, keptBefore.console_token)).toBe(303);
+    expect(await signedIn(first, `${keptBefore.console_token}x`)).toBe(401);
     await expect.poll(() => usage(keptBefore.team_id)).toMatchObject({ character_count: 13 });
     expect(await first.end('SIGKILL')).toBe('SIGKILL');
 
@@ -57,6 +68,9 @@ describe('demo', () => {
     expect((await curlOf(second)).split(' -d ')[0]).toContain(keptBefore.key);
     await outputOf('sh', ['-c', await curlOf(second)], { uses: ['curl'] });
     await expect.poll(() => usage(keptBefore.team_id)).toMatchObject({ character_count: 26 });
+
+    expect(second.output()).toContain(`token    ${keptBefore.console_token}\n`);
+    expect(await signedIn(second, keptBefore.console_token)).toBe(303);
 
     // A problem links to a page that the demo's own ops listener serves.
     const { type } = (await (await fetch(`${second.url}/nowhere`)).json()) as { type: string };

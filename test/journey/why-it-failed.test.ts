@@ -4,15 +4,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { status } from '../../src/testing/scripted-behaviours.ts';
 import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { answered as stored } from '../../src/domain/store-unavailable.ts';
 import { ConsoleVisitor } from '../support/console-visitor.ts';
 import { freePort } from '../support/free-port.ts';
 import { FACADES } from '../support/fronts.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../support/gateway.ts';
+import { inProcess } from '../support/lingate-command.ts';
 import { request } from '../support/raw-http.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 import { storePlace } from '../support/store-place.ts';
 import type { StorePlace } from '../support/store-place.ts';
+import { written } from '../support/written-file.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
 interface Reported {
@@ -176,6 +179,60 @@ describe('the list', () => {
     const page = await visitor.get(`/console/requests?team=${team.teamId}&code=engine_unavailable`);
     expect(page.status).toBe(200);
     expect(page.body).toContain('timeout, then connect:refused at gone');
-    expect(page.body).toContain(`<a href="/console/teams/${team.teamId}">`);
+    expect(page.body).toContain(`<a href="/console/teams/${team.teamId}" title="${team.teamId}">`);
+  });
+});
+
+describe('lingate requests', () => {
+  const asked = (args: readonly string[], more: object = {}) =>
+    inProcess([
+      'requests',
+      ...args,
+      '--config',
+      written(JSON.stringify({ store: place.url, admin: { token: TOKEN }, ops: `127.0.0.1:${gateway.opsPort}`, ...more })),
+    ]);
+
+  test('says why a customer, by name, got a 503 since a time of day', async () => {
+    engine.always('hang');
+    const answer = await post('/v1/translate', HELLO);
+    engine.always('ok');
+    expect(answer.status).toBe(503);
+    const { name } = stored(await gateway.store.teams.findTeam(team.teamId))!;
+    // Other teams of this store have the same name.
+    await gateway.store.teams.updateTeam(team.teamId, { name: `${name} & Co` });
+    const { status: ended, stdout, stderr } = await asked(['--team', `${name} & co`, '--status', '503', '--since', '00:00']);
+    expect([ended, stderr]).toEqual([0, '']);
+    const line = stdout.split('\n').find((one) => one.includes(idOf(answer)))!;
+    expect(line).toContain('POST /v1/translate  503     engine_unavailable  timeout, then connect:refused at gone');
+    expect(line).toContain(team.teamId);
+  });
+
+  test('says which parameter was wrong in a 400', async () => {
+    const answer = await post('/v1/translate', { ...HELLO, text: ['a', ''] });
+    const { stdout } = await asked(['--request-id', idOf(answer)]);
+    expect(stdout).toMatch(/ 400 +validation_error +text\[1\] /);
+    const { stdout: printed } = await asked(['--request-id', idOf(answer), '--json']);
+    expect(JSON.parse(printed)).toMatchObject({ requests: [{ status: 400, parameter: 'text[1]' }] });
+  });
+
+  test('prints every page', async () => {
+    for (let i = 0; i < 205; i++) await post('/v1/translate', { ...HELLO, text: [] }, other);
+    const { stdout } = await asked(['--team', other.teamId, '--json']);
+    const ids = (JSON.parse(stdout) as { requests: Reported[] }).requests.map(({ request_id: id }) => id);
+    expect(ids.length).toBeGreaterThanOrEqual(205);
+    expect(ids).toEqual([...new Set(ids)].toSorted().toReversed());
+  });
+
+  test.each([
+    [['--since', 'yesterday'], {}, 2, '--since must be a UTC day'],
+    [['--status', '99'], {}, 2, '--status must be an HTTP status'],
+    [['--team', 'Nobody of this name'], {}, 1, 'there is no team "Nobody of this name"; "'],
+    [[], { admin: undefined }, 1, 'which is off: set admin.token'],
+    [[], { admin: { token: 'x'.repeat(40) } }, 1, "does not know this configuration's admin token"],
+    [[], { ops: '127.0.0.1:1' }, 1, 'no gateway answers at http://127.0.0.1:1 (ECONNREFUSED): start it, or name its ops listener by --ops'],
+  ])('%j with %j says what to do', async (args, more, expected, words) => {
+    const { status: ended, stderr } = await asked(args, more);
+    expect([ended, stderr]).toEqual([expected, expect.stringContaining(words)]);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
   });
 });

@@ -1,12 +1,13 @@
 // The package as a user gets it: what it contains, what it says on another Node, and that it translates once installed.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
 import process from 'node:process';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { codeBlocks, manualPage } from '../support/manual.ts';
 import { ConsoleVisitor } from '../support/console-visitor.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
 import { outputOf, runProgram, startProgram } from '../support/start-program.ts';
-import { npmEnv, install, ROOT } from './installed.ts';
+import { emptyFolder, install, npmEnv, ROOT } from './installed.ts';
 import type { Project } from './installed.ts';
 
 const FREE = ['--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0'];
@@ -105,4 +106,18 @@ describe('installed in an empty project', () => {
       );
     },
   );
+});
+
+test('the line of the manual installs it for the whole machine, with a Node of its own', async () => {
+  const [line] = codeBlocks(manualPage('first-invoice'), 'sh').flatMap((block) =>
+    block.split('\n').filter((each) => each.startsWith('npm ')),
+  );
+  const prefix = emptyFolder();
+  const env: NodeJS.ProcessEnv = { ...npmEnv(), npm_config_prefix: prefix };
+  await outputOf('sh', ['-c', line!], { cwd: dirname(inject('packed').tarball), env, uses: ['npm'], msMax: 170_000 });
+  // As a new shell would find them.
+  const path = { ...env, PATH: `${join(prefix, 'bin')}${delimiter}${env['PATH'] ?? ''}` };
+  const printed = await outputOf('sh', ['-c', 'lingate --version'], { cwd: project.folder, env: path, uses: ['lingate'] });
+  expect(printed).toMatch(new RegExp(`^${manifest.version.replaceAll('.', '\\.')}\n[\\s\\S]*^Node 24\\.`, 'm'));
+  rmSync(prefix, { recursive: true, force: true });
 });

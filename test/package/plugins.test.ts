@@ -78,6 +78,7 @@ const CONTRACTS = `
 import { after, test } from 'node:test';
 import { protocolContract, scriptedTranslation, storeContract } from 'lingate/testing';
 import { mine } from './example/own-protocol.ts';
+import { twoCalls } from './example/two-calls.ts';
 import { emptyData, referenceStore } from './example/reference-store.ts';
 
 const outOf = ({ body }) => JSON.parse(body).in.map((text) => scriptedTranslation(text, 'DE'));
@@ -88,6 +89,18 @@ const protocol = protocolContract({
   wrong: { 'one too few': (request) => JSON.stringify({ out: outOf(request).slice(1) }), 'no texts': () => '{"out":[1]}' },
 });
 for (const { name, run } of protocol.cases) test('protocol ' + name, run);
+const right = (request) => JSON.stringify(request.path === '/token' ? { token: 't' } : { out: outOf(request) });
+const calls = protocolContract({
+  protocol: twoCalls,
+  options: { api_key: 'secret' },
+  right,
+  wrong: {
+    'no token': (request) => (request.path === '/token' ? '{}' : right(request)),
+    'one too few': (request) => (request.path === '/token' ? right(request) : JSON.stringify({ out: outOf(request).slice(1) })),
+  },
+});
+for (const { name, run } of calls.cases) test('two calls ' + name, run);
+after(() => calls.close());
 const data = emptyData();
 const reference = storeContract(async (clock) => referenceStore(clock, data));
 for (const { name, run } of reference.cases) test('reference ' + name, run);
@@ -230,7 +243,7 @@ describe.each([
   });
 });
 
-test('in a project that has the package, the plugins type-check unchanged, and a mistake is found', async () => {
+test('in a project that has the package, the plugins type-check unchanged, and a mistake is found', { timeout: 320_000 }, async () => {
   writeFiles(project.folder, {
     ...PLUGINS,
     'tsconfig.json': TSCONFIG,
@@ -238,7 +251,7 @@ test('in a project that has the package, the plugins type-check unchanged, and a
     ...EXAMPLES,
   });
   const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
-  const check = async () => (await runProgram('node', [compiler, '-p', project.folder])).stdout;
+  const check = async () => (await runProgram('node', [compiler, '-p', project.folder], { msMax: 150_000 })).stdout;
   expect(await check()).toBe('');
   writeFiles(project.folder, {
     'parts/wrong.ts': "import { refuse } from 'lingate';\nexport const no = refuse('rate_limited', 'Slower.');\n",

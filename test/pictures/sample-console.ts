@@ -1,13 +1,14 @@
 // The console on made-up teams and traffic: real pages on a real listener and store, nothing that serves callers behind them.
 import { Operators } from '../../src/admin/operators.ts';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { adminApps } from '../../src/app/admin-side.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { startOpsListener } from '../../src/ops/ops-listener.ts';
-import { sampleStates } from './sample-states.ts';
-import { sampleChanges, sampleTeams } from './sample-teams.ts';
+import { sampleRequests, sampleStates } from './sample-states.ts';
+import { SAMPLE_PLANS, sampleChanges, sampleTeams } from './sample-teams.ts';
+import { answered } from '../../src/domain/store-unavailable.ts';
 import { SILENT } from '../support/silent-log.ts';
 import { openBeside } from '../support/store-place.ts';
 
@@ -16,6 +17,8 @@ export interface SampleConsole {
   readonly token: string;
   /** Of a team with several keys. */
   readonly teamId: string;
+  /** One of its keys. */
+  readonly keyId: string;
   readonly glossaryId: string;
   close(): Promise<void>;
 }
@@ -24,11 +27,15 @@ const TOKEN = 'a token for pictures, 32 characters or more';
 
 export async function openSampleConsole(): Promise<SampleConsole> {
   const folder = await mkdtemp(join(tmpdir(), 'lingate-pictures-'));
-  const config = loadConfig({ file: undefined, env: {}, flags: { store: `sqlite:${folder}/lingate.db` } });
+  const file = join(folder, 'lingate.yaml');
+  await writeFile(file, JSON.stringify({ plans: SAMPLE_PLANS }));
+  const config = loadConfig({ file, env: {}, flags: { store: `sqlite:${folder}/lingate.db` } });
   const clock = { atMs: Date.now() };
   const store = await openBeside(config.store, { nowMs: () => clock.atMs });
   const teamId = await sampleTeams(store, config.plans, clock);
   const glossaryId = await sampleChanges(store, teamId);
+  const ids = answered(await store.teams.pageTeams({ after: undefined, limit: 15, search: undefined })).map((team) => team.teamId);
+  const keys = answered(await store.teams.listKeys(teamId))!;
   const apps = adminApps({
     operators: new Operators([{ name: 'admin', role: 'manage', token: TOKEN }]),
     teams: store.teams,
@@ -36,8 +43,8 @@ export async function openSampleConsole(): Promise<SampleConsole> {
     history: store.history,
     audit: store.audit,
     idempotency: store.idempotency,
-    processes: () => Promise.resolve(sampleStates(Date.now())),
-    recentRequests: () => Promise.resolve([]),
+    processes: () => Promise.resolve(sampleStates(Date.now(), ids)),
+    recentRequests: () => Promise.resolve(sampleRequests(Date.now(), ids)),
     onChange: () => undefined,
     config: () => ({ ...config, store: 'sqlite:/var/lib/lingate/lingate.db' }),
     docsUrl: () => config.service.docsUrl,
@@ -49,6 +56,7 @@ export async function openSampleConsole(): Promise<SampleConsole> {
     url: `http://127.0.0.1:${listener.address.port}/console`,
     token: TOKEN,
     teamId,
+    keyId: keys[0]!.keyId,
     glossaryId,
     async close() {
       await listener.close();

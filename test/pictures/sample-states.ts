@@ -1,10 +1,13 @@
 // Fifteen minutes of a gateway's life, made up: traffic that comes and goes, an engine that stumbles once. The same every time.
 import type { ProcessStates } from '../../src/app/process-state.ts';
+import { ulid } from 'ulid';
+import type { RecentRequest } from '../../src/ports/access-entry.ts';
+import type { BusyTeamsSnapshot } from '../../src/runtime/busy-teams.ts';
 import { LiveWindow, LIVE_STEP_MS, LIVE_STEPS } from '../../src/runtime/live-window.ts';
 import type { LiveStep } from '../../src/runtime/live-window.ts';
 
-/** `nowMs` is the wall clock. */
-export function sampleStates(nowMs: number): ProcessStates {
+/** `nowMs` is the wall clock. The teams have the traffic. */
+export function sampleStates(nowMs: number, teamIds: readonly string[]): ProcessStates {
   const replicas = [
     {
       engine: 'default',
@@ -27,14 +30,42 @@ export function sampleStates(nowMs: number): ProcessStates {
       reached: true,
     },
   ] as const;
-  const rest = { openSettlements: 0, replicas, storeAnswers: true, storeTookMs: 0.42, draining: false };
+  const rest = { openSettlements: 1, replicas, storeAnswers: true, storeTookMs: 0.42, draining: false };
   return {
     expected: 2,
     states: [
-      { ...rest, steps: sampleSteps(nowMs), inFlight: 7 },
-      { ...rest, steps: [], inFlight: 5 },
+      { ...rest, steps: sampleSteps(nowMs), busy: sampleBusy(teamIds), inFlight: 7 },
+      { ...rest, steps: [], busy: { teams: [], uncounted: 0 }, inFlight: 5 },
     ],
   };
+}
+
+function sampleBusy(teamIds: readonly string[]): BusyTeamsSnapshot {
+  const random = dice(3);
+  const teams = teamIds.map((teamId, index) => {
+    const requests = Math.round(9000 * 0.6 ** index + 20 * random());
+    return { teamId, requests, unanswered: Math.round(requests * 0.08 * random()), characters: Math.round(requests * 900 * random()) };
+  });
+  return { teams, uncounted: 0 };
+}
+
+/** One of each kind, the newest just now. */
+export function sampleRequests(nowMs: number, teamIds: readonly string[]): readonly RecentRequest[] {
+  const rest = { keyId: undefined, engine: undefined, failures: undefined, parameter: undefined, limitOf: undefined };
+  const route = 'POST /v1/translate';
+  const kinds: readonly (Partial<RecentRequest> & Pick<RecentRequest, 'status' | 'code'>)[] = [
+    { status: 503, code: 'engine_unavailable', failures: ['connect:refused', 'timeout'], engine: 'default' },
+    { status: 429, code: 'rate_limited', limitOf: 'team' },
+    { status: 400, code: 'invalid_target_lang', parameter: 'target_lang' },
+    { status: 200, code: 'ok', failures: ['reset'], engine: 'default', route: 'POST /translator/text/v3.0/translate' },
+    { status: 402, code: 'quota_exceeded', limitOf: 'team', route: 'POST /v2/translate' },
+    { status: 401, code: 'unauthorized', teamId: undefined },
+    { status: 400, code: 'validation_error', parameter: 'glossary_id' },
+  ];
+  return Array.from({ length: 21 }, (_, index) => {
+    const atMs = nowMs - index * 41_000;
+    return { ...rest, route, teamId: teamIds[index % teamIds.length], requestId: ulid(atMs), atMs, ...kinds[index % kinds.length]! };
+  });
 }
 
 function sampleSteps(nowMs: number): readonly LiveStep[] {

@@ -6,10 +6,22 @@ import { toMicro } from '../../src/domain/money.ts';
 import type { AuditAction } from '../../src/domain/audit-entry.ts';
 import { DAY_MS, parseDuration, periodAt } from '../../src/domain/period.ts';
 import { limitsOf } from '../../src/domain/plan.ts';
+import { DEFAULT_PLANS } from '../../src/config/schema.ts';
 import type { Plan } from '../../src/domain/plan.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { promisedLedger } from '../support/promised-store.ts';
 import { dice } from './sample-states.ts';
+
+/** The default ones, and one with a long name and big numbers. */
+export const SAMPLE_PLANS = {
+  ...DEFAULT_PLANS,
+  'enterprise-europe-2026': {
+    ...DEFAULT_PLANS['pro']!,
+    characters: 12_500_000_000,
+    overage_cap_minor: 250_000_000,
+    requests_per_second: 2000,
+  },
+};
 
 /** Name, plan, share of the period's characters (or characters, with credit), credit in minor units. */
 const TEAMS: readonly (readonly [name: string, plan: string, used: number, creditMinor?: number])[] = [
@@ -25,7 +37,13 @@ const TEAMS: readonly (readonly [name: string, plan: string, used: number, credi
   ['Contoso Mobile', 'free', 0],
   ['Harvest & Sons', 'free', 0.68],
   ['Tidewater Insurance', 'pro', 0.27],
+  ['Rechtsschutzversicherungsgesellschaften Nordrhein-Westfalen und Rheinland-Pfalz GmbH & Co. KG', 'enterprise-europe-2026', 1.04],
+  ['株式会社翻訳サービス東京本社カスタマーサポート部門', 'enterprise-europe-2026', 0.83],
+  ['team-with-a-name-that-has-no-spaces-and-does-not-end-before-the-column-does', 'free', 0.97],
 ];
+
+/** More of them than fit on a page, without use. */
+const MORE = 70;
 
 const LABELS = ['backend', 'batch jobs', 'website', 'old importer'] as const;
 
@@ -59,7 +77,7 @@ export async function sampleTeams(store: Store, plans: ReadonlyMap<string, Plan>
     const teamId = ulid();
     first ??= teamId;
     const numbers = limitsOf(plans.get(plan)!);
-    const limits = { ...numbers, maxCharactersPerRequest: 10_000_000 };
+    const limits = { ...numbers, maxCharactersPerRequest: 1_000_000_000 };
     await store.teams.createTeam({ teamId, name, plan, limits, balanceMicro: toMicro(creditMinor + 80_000) });
     const keys = teamId === first ? LABELS.length : 2;
     for (const [index, label] of LABELS.slice(0, keys).entries()) {
@@ -72,6 +90,10 @@ export async function sampleTeams(store: Store, plans: ReadonlyMap<string, Plan>
     const behind = name === 'Kestrel Games' ? { ...numbers, requestsPerSecond: 20 } : numbers;
     ends.push(() => store.teams.updateTeam(teamId, { plan: { name: plan, limits: behind } }));
   }
+  for (let index = 1; index <= MORE; index++) {
+    const limits = limitsOf(plans.get('free')!);
+    ends.push(() => store.teams.createTeam({ teamId: ulid(), name: `Trial ${index}`, plan: 'free', limits, balanceMicro: 0 }, BY_SHOP));
+  }
   for (const { atMs, teamId, keyId, characters } of uses.toSorted((a, b) => a.atMs - b.atMs)) {
     clock.atMs = Math.max(clock.atMs, atMs);
     await use(store, teamId, keyId, characters);
@@ -80,6 +102,8 @@ export async function sampleTeams(store: Store, plans: ReadonlyMap<string, Plan>
   for (const end of ends) await end();
   return first!;
 }
+
+const BY_SHOP = { actor: 'admin:shop@10.0.0.9', action: 'createTeam' } as const;
 
 /** Changes of a team, of whose makers the audit tells, and glossaries; the id of one of them. */
 export async function sampleChanges({ teams, glossaries }: Store, teamId: string): Promise<string> {

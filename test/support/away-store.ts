@@ -31,5 +31,6 @@ export const AWAY_GLOSSARIES: GlossaryStore = {
   find: answerAway,
   entries: answerAway,
   change: answerAway,
+  ownerOf: answerAway,
   remove: answerAway,
 };

@@ -46,6 +46,7 @@ export const FACADES = [
   { module: 'lingate/plugins/azure-v3', options: { root: false } },
   // Where this front's clients send the key.
   { module: 'lingate/plugins/google-v2', options: { key_in_query: true } },
+  { module: 'lingate/plugins/google-v3' },
 ];
 
 const OURS = {
@@ -156,4 +157,18 @@ export const GOOGLE: Front = {
   otherBody: (text) => ({ contentType: FORM_TYPE['content-type'], body: formOf('q', text, 'target=de') }),
 };
 
-export const FRONTS: readonly Front[] = [V1, DEEPL, LIBRETRANSLATE, AZURE, GOOGLE];
+export const GOOGLE_3: Front = {
+  name: "Google's v3",
+  translation: (key, text, target = 'de') => ({
+    method: 'POST',
+    path: '/v3/projects/any:translateText',
+    headers: { ...JSON_TYPE, 'x-goog-api-key': key },
+    body: JSON.stringify({ contents: text, sourceLanguageCode: 'en', targetLanguageCode: target, mimeType: 'text/plain' }),
+  }),
+  texts: (body) =>
+    (JSON.parse(body) as { translations: readonly { translatedText: string }[] }).translations.map(({ translatedText }) => translatedText),
+  statuses: GOOGLE.statuses,
+  textsMax: 1024,
+};
+
+export const FRONTS: readonly Front[] = [V1, DEEPL, LIBRETRANSLATE, AZURE, GOOGLE, GOOGLE_3];

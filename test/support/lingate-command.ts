@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bareEnvironment } from './compile-cache.ts';
+import type { Io } from '../../src/cli/command.ts';
 import { run } from '../../src/cli/run.ts';
 import { launch, OWN_NODE, runProgram } from './start-program.ts';
 import type { Program } from './started-program.ts';
@@ -41,20 +42,34 @@ function processOf(args: readonly string[], { cwd, env = {}, input, nodeArgs = [
 }
 
 /** The same without a process: for tables of cases, and where only the effect on a store matters. */
-export async function inProcess(args: readonly string[], env: Readonly<Record<string, string>> = {}, stdin = ''): Promise<Ended> {
+export function inProcess(args: readonly string[], env: Readonly<Record<string, string>> = {}, stdin = ''): Promise<Ended> {
+  return runHere(args, { env, secret: () => Promise.resolve(stdin.trim()) });
+}
+
+/** In process, at a terminal where somebody answers every question with `answer`; the questions are in `stderr`. */
+export function atTerminal(args: readonly string[], answer: string): Promise<Ended> {
+  return runHere(args, { asks: true, line: () => Promise.resolve(answer) });
+}
+
+async function runHere(args: readonly string[], own: Partial<Io>): Promise<Ended> {
   let stdout = '';
   let stderr = '';
+  const line = own.line ?? (() => Promise.resolve(undefined));
   const status = await run(args, {
     out: (part) => void (stdout += part),
     err: (part) => void (stderr += part),
-    env,
+    env: {},
     watched: false,
     shown: false,
     abandoned: () => false,
-    secret: () => Promise.resolve(stdin.trim()),
+    secret: () => Promise.resolve(''),
     asks: false,
-    line: () => Promise.resolve(undefined),
     nowMs: () => Date.now(),
+    ...own,
+    line(prompt) {
+      stderr += prompt;
+      return line(prompt);
+    },
   });
   return { status, stdout, stderr };
 }

@@ -5,6 +5,7 @@ const FOLDER = new URL('../../config/manual/', import.meta.url);
 
 /** All pages, as paths from the checkout's root. */
 export const MANUAL_PAGES: readonly string[] = readdirSync(FOLDER)
+  .filter((name) => name.endsWith('.md'))
   .toSorted()
   .map((name) => `config/manual/${name}`);
 

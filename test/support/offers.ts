@@ -3,7 +3,14 @@ import { EngineOffer, EngineRoute } from '../../src/domain/engine-offer.ts';
 import type { EngineOffers, OfferedCapabilities } from '../../src/domain/engine-offer.ts';
 import type { Languages } from '../../src/domain/languages.ts';
 
-const ABLE: OfferedCapabilities = { formats: ['text', 'html', 'xml'], formality: true, glossaries: true, detection: true };
+const ABLE: OfferedCapabilities = {
+  formats: ['text', 'html', 'xml'],
+  formality: true,
+  glossaries: true,
+  instructions: true,
+  styles: true,
+  detection: true,
+};
 
 export function offersOver(languages: Languages, can: Partial<OfferedCapabilities> = {}): EngineOffers {
   const engine = { name: 'default', can: { ...ABLE, ...can }, pairs: undefined };

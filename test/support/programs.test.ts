@@ -18,7 +18,7 @@ const STARTERS: Readonly<Record<string, string>> = {
 };
 /** npm scripts that start only Node and what npm installs; `bench:micro` reports missing programs as missing. */
 const WITHOUT_PROGRAMS =
-  'lingate start build manual prepack test:package simulate fuzz bench:micro bench:keyless task prepare format format:check lint typecheck static check'.split(
+  'lingate start dev build manual vendors test:package simulate fuzz bench:micro bench:keyless task prepare format format:check lint typecheck static check'.split(
     ' ',
   );
 /** Paths that are not programs that we start. */

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runProgram } from './start-program.ts';
 
-/** What a scrape adds. */
-const SCRAPED = 'job="lingate",instance="gateway:9090"';
+/** What a scrape adds, by gateway. */
+const scraped = (gateway: number): string => `job="lingate",instance="gateway-${gateway + 1}:9090"`;
 const SAMPLE = /^(\w+)(?:\{(.*)\})? (\S+)$/;
 
 /** The alerts expected to fire at a minute: their names, with the labels that distinguish them. */
@@ -24,17 +24,23 @@ export class Timeline {
     return this.#minutes;
   }
 
-  /** `text` is what was scraped, `undefined` if nothing answered. */
-  add(text: string | undefined): void {
-    for (const line of (text ?? '').split('\n')) {
-      const [, name, labels, value] = SAMPLE.exec(line) ?? [];
-      if (name === undefined || value === undefined || !name.startsWith('lingate_')) continue;
-      const series = `${name}{${SCRAPED}${labels === undefined ? '' : `,${labels}`}}`;
-      const values = this.#series.get(series) ?? [];
-      values[this.#minutes] = value;
-      this.#series.set(series, values);
+  /** What was scraped from each gateway, `undefined` if it did not answer. */
+  add(...texts: readonly (string | undefined)[]): void {
+    for (const [gateway, text] of texts.entries()) {
+      this.#sample(`up{${scraped(gateway)}}`, text === undefined ? '0' : '1');
+      for (const line of (text ?? '').split('\n')) {
+        const [, name, labels, value] = SAMPLE.exec(line) ?? [];
+        if (name === undefined || value === undefined || !name.startsWith('lingate_')) continue;
+        this.#sample(`${name}{${scraped(gateway)}${labels === undefined ? '' : `,${labels}`}}`, value);
+      }
     }
     this.#minutes++;
+  }
+
+  #sample(series: string, value: string): void {
+    const values = this.#series.get(series) ?? [];
+    values[this.#minutes] = value;
+    this.#series.set(series, values);
   }
 
   /** In promtool's notation; only metrics whose names `rules` contains. */

@@ -12,8 +12,8 @@ import type { Ending, Readiness } from './started-program.ts';
 
 /** The Node that runs us. */
 export const OWN_NODE = 'node';
-/** Programs without a row in the table: nobody gets this far without them. npm and npx are found by the PATH. */
-const OWN = [OWN_NODE, 'npm', 'npx'] as const;
+/** Programs without a row in the table: nobody gets this far without them. All but Node are found by the PATH. */
+const OWN = [OWN_NODE, 'npm', 'npx', 'lingate'] as const;
 type Own = (typeof OWN)[number];
 export type Startable = ProgramName | Own;
 

@@ -1,9 +1,12 @@
 // lingate audit list: what operators have changed, newest first, read and printed a page at a time.
+import { AUDIT_CRITERIA, readAuditFilter } from '../../admin/audit-filter.ts';
+import type { AuditFilter } from '../../admin/audit-filter.ts';
 import { auditEntryReport } from '../../admin/audit-report.ts';
 import type { AuditEntryReport } from '../../admin/audit-report.ts';
 import type { AdminOperations } from '../../admin/admin-operations.ts';
 import { DAY_MS } from '../../domain/period.ts';
 import { dayOfDate } from '../../domain/usage-days.ts';
+import type { AuditPage } from '../../ports/audit-log.ts';
 import { UsageError } from '../command.ts';
 import type { Command } from '../command.ts';
 import { given, readTeam } from '../operand.ts';
@@ -12,10 +15,16 @@ import { valueOf, withAdmin } from '../with-store.ts';
 const PAGE = 500;
 
 export const auditList: Command = {
-  usage: '[--team TEAM] [--since DAY]',
+  usage: '[--team TEAM] [--actor TEXT] [--action ACTION] [--day DAY | --since DAY]',
   about: 'Changes by command line, admin API and console are kept for history.days. A deleted team appears with its id only.',
   flags: {
     team: { kind: 'text', value: 'TEAM', summary: 'only changes of the team with this id', fallback: 'all teams' },
+    ...Object.fromEntries(
+      Object.entries(AUDIT_CRITERIA).map(([name, { about, value }]) => [
+        name,
+        { kind: 'text', value, summary: about, fallback: 'all entries' } as const,
+      ]),
+    ),
     since: {
       kind: 'text',
       value: 'DAY',
@@ -23,14 +32,20 @@ export const auditList: Command = {
       fallback: 'all entries',
     },
   },
-  examples: ['lingate audit list --since 2026-11-01', 'lingate audit list --team 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC --json'],
+  examples: [
+    'lingate audit list --since 2026-11-01',
+    'lingate audit list --actor ops --action revokeKey --day 2026-11-22',
+    'lingate audit list --team 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC --json',
+  ],
   async run(context) {
     const teamId = given(context, 'team', readTeam);
     const sinceMs = given(context, 'since', readDay);
+    const filter = readAuditFilter((name) => context.text(name));
+    if ('fault' in filter) throw new UsageError(`--${filter.field} ${filter.fault}`);
     await withAdmin(context, async (admin) => {
       const { io, json } = context;
       let first = true;
-      for await (const page of pagesOf(admin, teamId, sinceMs)) {
+      for await (const page of pagesOf(admin, { teamId, sinceMs }, filter)) {
         const start = first ? (json ? '{"entries":[' : '') : json ? ',' : '';
         first = false;
         io.out(start + (json ? page.map((entry) => JSON.stringify(entry)).join(',') : page.map((entry) => `${textOf(entry)}\n`).join('')));
@@ -51,12 +66,12 @@ function readDay(flag: string, value: string): number {
 
 async function* pagesOf(
   admin: AdminOperations,
-  teamId: string | undefined,
-  sinceMs: number | undefined,
+  asked: Pick<AuditPage, 'teamId' | 'sinceMs'>,
+  filter: AuditFilter,
 ): AsyncGenerator<readonly AuditEntryReport[]> {
   let after: string | undefined;
   do {
-    const { items: entries, next } = valueOf(await admin.listAudit({ teamId, after, sinceMs, limit: PAGE }));
+    const { items: entries, next } = valueOf(await admin.listAudit({ ...asked, after, limit: PAGE }, filter));
     if (entries.length > 0) yield entries.map(auditEntryReport);
     after = next;
   } while (after !== undefined);

@@ -1,45 +1,65 @@
-// lingate config check: whether a configuration is valid, and a summary of it.
-import type { Config } from '../../config/config.ts';
-import { formatNetworkAddress } from '../../config/network-address.ts';
-import { withoutCredentials } from '../../domain/store-url.ts';
-import type { RoutingRule } from '../../domain/engine-routing.ts';
+// lingate config check: whether a configuration is valid, what is in force, and what is probably a mistake.
+import type { TeamsPlans } from '../../admin/plan-comparison.ts';
+import { adviceOn } from '../../app/config-advice.ts';
 import { longBodies } from '../../app/http-library.ts';
+import type { SoundSettings } from '../../app/judge.ts';
+import { ConfigError } from '../../config/config-error.ts';
+import type { Config } from '../../config/config.ts';
 import type { EngineSettings } from '../../config/engine-options.ts';
-import type { Command } from '../command.ts';
+import { formatNetworkAddress } from '../../config/network-address.ts';
+import type { NetworkAddress } from '../../config/network-address.ts';
+import type { RoutingRule } from '../../domain/engine-routing.ts';
+import { answered, NoStoreError, StoreError } from '../../domain/store-unavailable.ts';
+import { withoutCredentials } from '../../domain/store-url.ts';
+import type { ReplicaReport } from '../../app/check-replicas.ts';
+import type { Command, CommandContext } from '../command.ts';
 import { judgedConfig } from '../judged-config.ts';
 import { labelled } from '../text-table.ts';
 
 export const configCheck: Command = {
-  about: 'All faults are listed at once. Reads the files that it refers to and sets up plugins; opens neither the store nor a port.',
-  examples: ['lingate config check --config lingate.yaml'],
+  usage: '[--offline]',
+  about:
+    'All faults are listed at once. Reads the files that it refers to, sets up plugins, reads the plans of teams in the store, ' +
+    'and has each engine replica translate one sentence; changes nothing and opens no port. ' +
+    'A store or an engine that cannot be used is a warning: the exit status is about the configuration alone.',
+  flags: { offline: { kind: 'switch', summary: 'ask neither the store nor the engines' } },
+  examples: ['lingate config check --config lingate.yaml', 'lingate config check --offline --json'],
   async run(context) {
-    const { engines, operators, forward, plugins } = await judgedConfig(context);
-    await plugins.close();
+    const settings = await judgedConfig(context);
+    await settings.plugins.close();
     const config = await context.config();
-    const routes = forward.flatMap(({ methods, path }) => methods.map((method) => `${method} ${path}`));
-    const admin = operators === undefined ? 'off' : 'on';
+    const offline = context.on('offline');
+    const [found, replicas, taken] = offline
+      ? [OFFLINE, [], []]
+      : await Promise.all([plansInStore(config), replicasOf(config, context), takenPorts(config)]);
+    const warnings = [...adviceOn(config), ...taken, ...(await storeWarnings(found)), ...replicas.flatMap(replicaWarning)];
     const summary = {
       ...summaryOf(config),
       ...listenerSummaryOf(config),
-      ...enginesSummaryOf(config, engines),
-      admin,
+      ...storeSummaryOf(config, found),
+      ...enginesSummaryOf(config, settings.engines),
+      ...(offline ? {} : { engines_working: replicas.filter(({ ok }) => ok).map(({ url }) => url) }),
+      secrets_found: secretsOf(config, settings),
+      plugins: config.plugins.map(({ module }) => module),
+      ...operatorsSummaryOf(settings),
       ...eventsSummaryOf(config),
-      ...(routes.length === 0 ? {} : { forward: routes }),
+      ...forwardSummaryOf(settings),
+      limits: limitsOf(config),
     };
-    context.print(
-      { valid: true, ...summary },
-      () =>
-        `The configuration is valid.\n\n${labelled(Object.fromEntries(Object.entries(summary).map(([name, value]) => [name, textOf(value)])))}`,
-    );
+    context.print({ valid: true, ...summary, warnings }, () => textOf(summary, warnings));
   },
 };
 
 function summaryOf(config: Config) {
+  const { publicUrl, docsUrl } = config.service;
   return {
     file: config.file,
     listen: formatNetworkAddress(config.listen),
+    ...(config.tls === undefined ? {} : { tls: config.tls.certFile }),
     ops: formatNetworkAddress(config.ops),
-    store: withoutCredentials(config.store),
+    ...(publicUrl === undefined ? {} : { public_url: publicUrl }),
+    docs_url: docsUrl,
+    trusted_proxies: config.listenTrustedProxies,
     plans: [...config.plans.keys()],
     source_languages: config.languages.sources.length,
     target_languages: config.languages.targets.length,
@@ -52,25 +72,85 @@ function listenerSummaryOf(config: Config) {
   return why === undefined ? {} : { listener: 'node:http', listener_reason: why };
 }
 
-/** Without the query of the URL, which may contain a token. */
-function eventsSummaryOf({ events }: Config) {
-  if (events === undefined) return { events: 'off' };
-  const { origin, pathname } = new URL(events.url);
-  const { percents, creditMinor } = events.rules;
-  return { events: `${origin}${pathname}`, event_thresholds: percents, event_credit_minor: creditMinor };
+/** Why the plans of teams were not read, in one line. */
+interface Unread {
+  readonly reason: string;
+  /** Whether that is a fault of the store. */
+  readonly isFault: boolean;
 }
 
-/** A single engine has members of its own, several are a list. Secrets appear only by name. */
+const OFFLINE: Unread = { reason: 'not asked, because of --offline', isFault: false };
+
+/** Creates and migrates nothing. */
+async function plansInStore(config: Config): Promise<TeamsPlans | Unread> {
+  const { openConfiguredStore } = await import('../../app/configured-store.ts');
+  const { missingPlans, TEAMS_CHECKED_MAX } = await import('../../admin/plan-comparison.ts');
+  try {
+    const opened = await openConfiguredStore(config, { mayCreate: false, mayMigrate: false });
+    try {
+      return answered(await missingPlans(opened.store.teams, config.plans, TEAMS_CHECKED_MAX));
+    } finally {
+      await opened.close();
+    }
+  } catch (error) {
+    if (error instanceof NoStoreError) return { reason: 'there is no database there yet; "lingate serve" makes one', isFault: false };
+    if (error instanceof StoreError || error instanceof ConfigError) return { reason: error.message, isFault: true };
+    throw error;
+  }
+}
+
+async function storeWarnings(found: TeamsPlans | Unread): Promise<readonly string[]> {
+  if ('reason' in found) return found.isFault ? [`store: ${found.reason}`] : [];
+  const { missingPlanText } = await import('../../admin/plan-comparison.ts');
+  return found.missing.map(missingPlanText);
+}
+
+/** A gateway that runs with this configuration is no fault. */
+async function takenPorts({ listen, ops, tls }: Config): Promise<readonly string[]> {
+  const { isTaken } = await import('../listener-at.ts');
+  const [isListenTaken, isOpsTaken] = await Promise.all([
+    isTaken(listen, { path: '/health', secure: tls !== undefined }, ({ headers }) => headers['x-request-id'] !== undefined),
+    isTaken(ops, { path: '/livez', secure: false }, ({ headers, statusCode }) => statusCode === 200 && headers.server === undefined),
+  ]);
+  return [...(isListenTaken ? [takenText('listen', listen)] : []), ...(isOpsTaken ? [takenText('ops', ops)] : [])];
+}
+
+function takenText(member: string, address: NetworkAddress): string {
+  return `${member}: another program listens on ${formatNetworkAddress(address)}; stop it, or choose another port`;
+}
+
+/** People wait for it. */
+const ENGINE_MS_MAX = 4000;
+
+/** As `lingate engine check`, which waits as long as a request would. */
+async function replicasOf(config: Config, { io }: CommandContext): Promise<readonly ReplicaReport[]> {
+  const { checkReplicas } = await import('../../app/check-replicas.ts');
+  return checkReplicas(config, io.env, {}, ENGINE_MS_MAX);
+}
+
+function replicaWarning(report: ReplicaReport): readonly string[] {
+  if (report.ok) return [];
+  const { engine, url, failure, status, advice } = report;
+  const late = failure === 'timeout' ? `it has not answered within ${ENGINE_MS_MAX / 1000} s, "lingate engine check" waits longer` : advice;
+  return [`engine ${engine}: ${url} does not translate (${failure}${status === undefined ? '' : `, status ${status}`}): ${late}`];
+}
+
+function storeSummaryOf({ store }: Config, found: TeamsPlans | Unread) {
+  const shown = withoutCredentials(store);
+  if ('reason' in found) return { store: shown, store_read: false, store_reason: found.reason, plans_missing: [] };
+  return { store: shown, store_read: true, teams_checked: found.looked, plans_missing: found.missing };
+}
+
+/** A single engine has members of its own, several are a list. */
 function enginesSummaryOf({ routing }: Config, engines: readonly EngineSettings[]) {
   const [only] = engines;
   if (only!.config.place === 'engine' && routing === undefined) {
     const { protocol, urls } = only!.config;
-    return { engine_protocol: protocol, engine_urls: urls, engine_options: only!.given, secrets_found: only!.secrets };
+    return { engine_protocol: protocol, engine_urls: urls, engine_options: only!.given };
   }
   return {
     engines: engines.map(({ config: { name, protocol, urls } }) => `${name} (${protocol}): ${urls.join(' ')}`),
     engine_options: engines.flatMap(({ config: { name }, given }) => given.map((option) => `${name}.${option}`)),
-    secrets_found: engines.flatMap(({ secrets }) => secrets),
     routing: routing === undefined ? ['all engines in their order'] : routing.map(ruleText),
   };
 }
@@ -80,6 +160,72 @@ function ruleText({ plans, pairs, engines }: RoutingRule): string {
   return `${parts.join(', ') || 'everything else'} to ${engines.join(', then ')}`;
 }
 
-function textOf(value: string | number | readonly (string | number)[]): string | number {
-  return typeof value === 'object' ? value.join(', ') || 'none' : value;
+/** Where secrets are, never the secrets: all of them were read when the configuration was judged. */
+function secretsOf({ admin, events }: Config, { engines, forward }: SoundSettings): readonly string[] {
+  return [
+    ...engines.flatMap(({ secrets }) => secrets),
+    ...(admin?.token === undefined ? [] : ['admin.token']),
+    ...(admin?.tokens ?? []).map((_operator, index) => `admin.tokens.${index}.token`),
+    ...(events === undefined ? [] : ['events.secret']),
+    ...forward.flatMap(({ headers }, index) => Object.keys(headers).map((name) => `forward.${index}.headers.${name}`)),
+  ];
+}
+
+function operatorsSummaryOf({ operators }: SoundSettings) {
+  if (operators === undefined) return { admin: 'off' };
+  return { admin: 'on', operators: operators.map(({ name, role }) => `${name} (${role})`) };
+}
+
+/** Without the query of the URL, which may contain a token. */
+function eventsSummaryOf({ events }: Config) {
+  if (events === undefined) return { events: 'off' };
+  const { origin, pathname } = new URL(events.url);
+  const { percents, creditMinor } = events.rules;
+  return { events: `${origin}${pathname}`, event_thresholds: percents, event_credit_minor: creditMinor };
+}
+
+function forwardSummaryOf({ forward }: SoundSettings) {
+  const routes = forward.flatMap(({ methods, path }) => methods.map((method) => `${method} ${path}`));
+  return routes.length === 0 ? {} : { forward: routes };
+}
+
+/** Under their names in the configuration. */
+function limitsOf({ limits }: Config) {
+  return {
+    body_bytes: limits.bodyBytes,
+    reservation_seconds: limits.leaseMs / SECOND_MS,
+    request_seconds: limits.requestMs / SECOND_MS,
+    idle_seconds: limits.idleSeconds,
+    drain_seconds: limits.drainMs / SECOND_MS,
+    drain_delay_seconds: limits.drainDelayMs / SECOND_MS,
+    concurrency: limits.concurrency,
+    team_concurrency: limits.teamConcurrency,
+    team_engine_share: limits.teamEngineShare,
+    shed_loop_delay_ms: limits.shedLoopDelayMs,
+    unknown_keys_per_minute: limits.unknownKeysPerMinute,
+    rate_limit_headers: limits.rateLimitHeaders,
+    glossary_bytes: limits.glossaryBytes,
+  };
+}
+
+const SECOND_MS = 1000;
+
+type Shown = string | number | boolean;
+
+function textOf(summary: Readonly<Record<string, unknown>>, warnings: readonly string[]): string {
+  const rows = Object.fromEntries(Object.entries(summary).map(([name, value]) => [name, shownAs(value)]));
+  const said = warnings.length === 0 ? '' : `\n\nProbably not what is meant:\n${warnings.map((warning) => `- ${warning}`).join('\n')}`;
+  return `The configuration is valid.\n\n${labelled(rows)}${said}`;
+}
+
+function shownAs(value: unknown): string | number {
+  if (Array.isArray(value)) return value.map(shownAs).join(', ') || 'none';
+  if (typeof value !== 'object' || value === null) return typeof value === 'number' ? value : wordOf(value as Shown);
+  return Object.entries(value)
+    .map(([name, one]) => `${name} ${String(one)}`)
+    .join(', ');
+}
+
+function wordOf(value: Shown): string {
+  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value);
 }

@@ -1,4 +1,4 @@
-// lingate demo: the whole gateway with a built-in engine, a team, a key, and a command to paste into another shell.
+// lingate demo: the whole gateway with a built-in engine, a team, a key, a command to paste into another shell, and the console.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
@@ -22,12 +22,16 @@ import { commandActor, withStore } from '../with-store.ts';
 const FOLDER = 'data';
 const KEY_FILE = join(FOLDER, 'demo.json');
 
-/** The demo's team, kept between runs in a file that only its owner can read. */
+/** The demo's team and the console's token, kept between runs in a file that only its owner can read. */
 interface DemoTeam {
   readonly team_id: string;
   readonly key_id: string;
   readonly key: string;
+  readonly console_token: string;
 }
+
+/** As long as a key is random. */
+const TOKEN_BYTES = 32;
 
 export const demo: Command = {
   makesStore: true,
@@ -44,8 +48,9 @@ export const demo: Command = {
     });
     const engine = await startDemoEngine();
     const start = async (): Promise<App> => {
-      const app = await startApp(await demoConfig(context, config, engine.url), { docsOnOps: true });
-      context.print(descriptionOf(app, team!), () => textOf(app, team!));
+      const app = await startApp(await demoConfig(context, config, engine.url, team!), { docsOnOps: true });
+      const token = config.admin === undefined ? team!.console_token : undefined;
+      context.print(descriptionOf(app, team!, token), () => textOf(app, team!, token));
       return app;
     };
     await runUntilStopped(start, { alsoStop: () => engine.close() });
@@ -57,12 +62,15 @@ async function demoTeam(teams: TeamRegistry, config: Config): Promise<DemoTeam> 
   const kept = await readKept();
   if (kept !== undefined) {
     const key = answered(await teams.listKeys(kept.team_id))?.find(({ keyId }) => keyId === kept.key_id);
-    if (key?.status === 'active') return kept;
+    if (key?.status === 'active') {
+      await keep(kept);
+      return kept;
+    }
   }
   const newId = ulidSource(Date.now);
   const [planName, plan] = [...config.plans].find(([name]) => name === 'free') ?? [...config.plans][0]!;
   const key = newKey('test', randomBytes);
-  const team = { team_id: newId(), key_id: newId(), key };
+  const team = { team_id: newId(), key_id: newId(), key, console_token: newToken() };
   const actor = commandActor();
   const record = { teamId: team.team_id, name: 'demo', plan: planName, limits: limitsOf(plan), balanceMicro: 0 };
   answered(await teams.createTeam(record, { actor, action: 'createTeam' }));
@@ -79,13 +87,21 @@ async function demoTeam(teams: TeamRegistry, config: Config): Promise<DemoTeam> 
 async function readKept(): Promise<DemoTeam | undefined> {
   try {
     const kept = JSON.parse(await readFile(KEY_FILE, 'utf8')) as Partial<DemoTeam>;
-    const { team_id, key_id, key } = kept;
+    const { team_id, key_id, key, console_token } = kept;
     if (typeof team_id !== 'string' || typeof key_id !== 'string' || typeof key !== 'string' || !matchesKeyPattern(key)) return undefined;
-    return { team_id, key_id, key };
+    // The file may be of a version whose demo had no console.
+    const isToken = typeof console_token === 'string' && TOKEN.test(console_token);
+    return { team_id, key_id, key, console_token: isToken ? console_token : newToken() };
   } catch {
     // The file does not exist yet, or is not valid JSON: a new team is created.
     return undefined;
   }
+}
+
+const TOKEN = /^[A-Za-z0-9_-]{43}$/;
+
+function newToken(): string {
+  return randomBytes(TOKEN_BYTES).toString('base64url');
 }
 
 async function keep(team: DemoTeam): Promise<void> {
@@ -96,13 +112,14 @@ async function keep(team: DemoTeam): Promise<void> {
   await rename(draft, KEY_FILE);
 }
 
-async function demoConfig(context: CommandContext, config: Config, engineUrl: string): Promise<Config> {
+async function demoConfig(context: CommandContext, config: Config, engineUrl: string, team: DemoTeam): Promise<Config> {
   const listen = await freeUnlessAsked(config.listen, context.text('listen') ?? context.io.env['LINGATE_LISTEN']);
   const ops = await freeUnlessAsked(config.ops, context.text('ops') ?? context.io.env['LINGATE_OPS']);
   const sources = { ...config.sources, engineUrls: 'the built-in engine' };
   const [engine] = config.engines;
   const builtIn = { ...engine!, name: ONLY_ENGINE, place: 'engine', protocol: 'native', options: {}, urls: [engineUrl] };
-  return { ...config, sources, listen, ops, engines: [builtIn], routing: undefined };
+  const admin = config.admin ?? { token: team.console_token, tokens: [] };
+  return { ...config, sources, listen, ops, engines: [builtIn], routing: undefined, admin };
 }
 
 /** Any free port if the default one is busy. An address that the user chose is kept, and fails with a clear message. */
@@ -120,16 +137,20 @@ async function freeUnlessAsked(address: NetworkAddress, asked: string | undefine
   }
 }
 
-function descriptionOf(app: App, team: DemoTeam): Record<string, string> {
-  return { listen: app.listenUrl, ops: app.opsUrl, team_id: team.team_id, key: team.key, curl: curlLine(app, team) };
+/** `token` is the console's; `undefined` if the configuration has tokens of its own. */
+function descriptionOf(app: App, team: DemoTeam, token: string | undefined): Record<string, string> {
+  const of = { listen: app.listenUrl, ops: app.opsUrl, team_id: team.team_id, key: team.key, curl: curlLine(app, team) };
+  return { ...of, console: consoleUrl(app), ...(token === undefined ? {} : { console_token: token }) };
 }
 
-function textOf(app: App, team: DemoTeam): string {
+function textOf(app: App, team: DemoTeam, token: string | undefined): string {
   return [
     '',
-    `  API   ${app.listenUrl}`,
-    `  ops   ${app.opsUrl}`,
-    `  team  ${team.team_id}, its key is kept in ${KEY_FILE}`,
+    `  API      ${app.listenUrl}`,
+    `  console  ${consoleUrl(app)}`,
+    `  token    ${token ?? 'one of your configuration'}`,
+    `  ops      ${app.opsUrl}`,
+    `  team     ${team.team_id}; its key and the token are kept in ${KEY_FILE}`,
     '',
     '  Paste this into another shell:',
     '',
@@ -138,6 +159,10 @@ function textOf(app: App, team: DemoTeam): string {
     '  Ctrl-C stops it. One line per request follows here.',
     '',
   ].join('\n');
+}
+
+function consoleUrl(app: App): string {
+  return `${app.opsUrl}/console`;
 }
 
 function curlLine(app: App, team: DemoTeam): string {

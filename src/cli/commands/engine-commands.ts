@@ -84,6 +84,8 @@ const REASONS: Readonly<Record<NonNullable<ExplainedEngine['because']>, string>>
   pair: 'left out: does not offer the pair',
   formality: 'left out: does not support formality for this target',
   glossary: 'left out: takes no glossaries',
+  instructions: 'left out: takes no instructions',
+  styles: 'left out: has no style rules or translation memories',
   html: 'left out: does not support html',
   xml: 'left out: does not support xml',
 };

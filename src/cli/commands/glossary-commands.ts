@@ -2,6 +2,7 @@
 import { glossaryReport } from '../../admin/glossary-operations.ts';
 import type { GlossaryReport } from '../../admin/glossary-operations.ts';
 import type { Command } from '../command.ts';
+import { confirm, requireConfirmable, YES } from '../confirmation.ts';
 import { GLOSSARIES_WHERE, readId, readTeam, TEAM_FLAG } from '../operand.ts';
 import { textTable } from '../text-table.ts';
 import { printChange, valueOf, withGlossaries } from '../with-store.ts';
@@ -29,13 +30,20 @@ function glossaryTable(glossaries: readonly GlossaryReport[]): string {
 }
 
 export const glossaryDelete: Command = {
-  usage: 'GLOSSARY',
-  about: 'Its entries are deleted, and the next request that names it is refused.',
+  usage: 'GLOSSARY [--yes]',
+  about:
+    'Its entries are deleted, and the next request that names it is refused. This cannot be undone: at a terminal you must type the ' +
+    'name of the glossary.',
   operands: ['GLOSSARY'],
-  examples: ['lingate glossary delete 01JD3QB5W1T9C4E8S7X2G6V0PA'],
+  flags: { yes: YES },
+  examples: ['lingate glossary delete 01JD3QB5W1T9C4E8S7X2G6V0PA', 'lingate glossary delete 01JD3QB5W1T9C4E8S7X2G6V0PA --yes --json'],
   async run(context) {
     const glossaryId = readId('glossary', context.operands[0]!, GLOSSARIES_WHERE);
+    requireConfirmable(context, 'deleting a glossary');
     await withGlossaries(context, async (glossaries) => {
+      const { glossary: found, teamId: owner } = valueOf(await glossaries.find(glossaryId));
+      const does = `This deletes the glossary ${JSON.stringify(found.name)} of team ${owner} permanently.`;
+      await confirm(context, { does, word: found.name, wordIs: 'its name' });
       const result = await glossaries.remove(glossaryId);
       const { teamId, glossary } = valueOf(result);
       printChange(

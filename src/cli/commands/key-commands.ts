@@ -9,6 +9,7 @@ import { rfc3339 } from '../../domain/period.ts';
 import type { KeyChange } from '../../ports/team-registry.ts';
 import { CommandFailure, UsageError } from '../command.ts';
 import type { Command, CommandContext } from '../command.ts';
+import { confirm, requireConfirmable, YES } from '../confirmation.ts';
 import { keyTable, LIMIT_FLAGS, limitsText, NO_LIMIT_FLAGS, readLimitChange, readLimits, STATUS_NOTES } from '../key-flags.ts';
 import { given, KEYS_WHERE, readId, readKey, readName, readTeam, TEAM_FLAG } from '../operand.ts';
 import { labelled } from '../text-table.ts';
@@ -159,15 +160,27 @@ function keyText({ key_id, display, label, mode, status, team_id }: ChangedKeyRe
 }
 
 export const keyRevoke: Command = {
-  usage: 'KEY_ID | --stdin',
+  usage: 'KEY_ID | --stdin | --all --team TEAM [--yes]',
   about:
-    'This cannot be undone. To rotate keys without downtime, create and deploy the new one first, and watch the last use of the old one. ' +
+    'This cannot be undone; revoking all keys of a team asks for its name first. To rotate keys without downtime, create and deploy the new one first, and watch the last use of the old one. ' +
     'For a leaked key, --stdin reads the whole key from standard input; at a terminal you are prompted for it, and it is not shown.',
   operands: ['KEY_ID'],
-  insteadOfOperands: 'stdin',
-  flags: { stdin: { kind: 'switch', summary: 'read the whole key from standard input, instead of KEY_ID' } },
-  examples: ['lingate key revoke 01JD3QB5W1T9C4E8S7X2G6V0PA', 'lingate key revoke --stdin < leaked.txt'],
+  insteadOfOperands: ['stdin', 'all'],
+  flags: {
+    stdin: { kind: 'switch', summary: 'read the whole key from standard input, instead of KEY_ID' },
+    all: { kind: 'switch', summary: 'revoke every key of a team, instead of KEY_ID' },
+    team: { ...TEAM_FLAG, required: false, summary: 'with --all: the id of the team' },
+    yes: { ...YES, summary: 'with --all: do not ask; required without a terminal' },
+  },
+  examples: [
+    'lingate key revoke 01JD3QB5W1T9C4E8S7X2G6V0PA',
+    'lingate key revoke --stdin < leaked.txt',
+    'lingate key revoke --all --team 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC',
+  ],
   async run(context) {
+    if (context.on('all')) return revokeAll(context);
+    const stray = ['team', 'yes'].find((flag) => context.on(flag));
+    if (stray !== undefined) throw new UsageError(`--${stray} is only used with --all`);
     const [operand] = context.operands;
     const whole = operand === undefined ? await readKey(context) : undefined;
     const named = operand === undefined ? '' : readKeyId(operand);
@@ -179,6 +192,23 @@ export const keyRevoke: Command = {
     });
   },
 };
+
+async function revokeAll(context: CommandContext): Promise<void> {
+  if (context.on('stdin')) throw new UsageError('--all and --stdin contradict each other; give one of them');
+  const teamId = given(context, 'team', readTeam);
+  if (teamId === undefined) throw new UsageError('--team TEAM is missing: it says whose keys are revoked');
+  requireConfirmable(context, 'revoking all keys of a team');
+  await withAdmin(context, async (admin) => {
+    const { name } = valueOf(await admin.showTeam(teamId));
+    const does = `This revokes every key of the team ${JSON.stringify(name)} permanently.`;
+    await confirm(context, { does, word: name, wordIs: "the team's name" });
+    const result = await admin.revokeKeys(teamId);
+    const keys = valueOf(result);
+    const many = keys.length === 1 ? '1 key is' : `${keys.length} keys are`;
+    const text = keys.length === 0 ? `Every key of team ${teamId} was revoked before.` : `${many} revoked.`;
+    printChange(context, result, { team_id: teamId, revoked: keys.map(({ keyId }) => keyId) }, text);
+  });
+}
 
 function readKeyId(operand: string): string {
   return readId('key', operand, `give its KEY_ID, not the key; ${KEYS_WHERE}`);

@@ -1,19 +1,25 @@
 // lingate memory clear: clears the caches of translations of every gateway on the store, and the one that they share.
 import type { Command } from '../command.ts';
 import { CommandFailure } from '../command.ts';
+import { confirm, requireConfirmable, YES } from '../confirmation.ts';
 import { given, readTeam } from '../operand.ts';
 import { valueOf, withAdmin } from '../with-store.ts';
 
 export const memoryClear: Command = {
-  usage: '[--team TEAM]',
+  usage: '[--team TEAM] [--yes]',
   about:
     'Use it after an engine or a model was replaced under the same name. The command clears the cache that gateways share in a Redis; ' +
     'each gateway on the store clears its own within ten seconds, because the command leaves an entry in the audit. ' +
-    'Translations that are in progress at that moment are not cached.',
-  flags: { team: { kind: 'text', value: 'TEAM', summary: 'only those of the team with this id', fallback: 'all teams' } },
-  examples: ['lingate memory clear', 'lingate memory clear --team 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC'],
+    'Translations that are in progress at that moment are not cached. Without --team it asks first, because every text is then ' +
+    'translated, and paid for, once more.',
+  flags: { team: { kind: 'text', value: 'TEAM', summary: 'only those of the team with this id', fallback: 'all teams' }, yes: YES },
+  examples: ['lingate memory clear', 'lingate memory clear --yes --json', 'lingate memory clear --team 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC'],
   async run(context) {
     const teamId = given(context, 'team', readTeam);
+    if (teamId === undefined) {
+      requireConfirmable(context, 'clearing the cache of all teams');
+      await confirm(context, { does: 'This deletes the cached translations of all teams.', word: 'clear', wordIs: 'clear' });
+    }
     const { forgetInPlugins } = await import('../../app/forget-team.ts');
     const forgot = await forgetInPlugins(await context.config(), teamId);
     if (forgot.length === 0)

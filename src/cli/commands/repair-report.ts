@@ -1,11 +1,13 @@
 // The part of lingate store check --repair that an operator sees: what would be done to each team, the question, and the report.
+import { AdminOperations } from '../../admin/admin-operations.ts';
 import type { RepairedTeam, RepairPlan } from '../../app/store-upkeep.ts';
-import type { Config } from '../../config/config.ts';
+import type { AuditedPeriod } from '../../domain/audit-entry.ts';
 import { dateOf } from '../../domain/usage-days.ts';
 import { rfc3339 } from '../../domain/period.ts';
-import { CommandFailure, UsageError } from '../command.ts';
+import { ulidSource } from '../../domain/ulid.ts';
 import type { CommandContext } from '../command.ts';
-import { whereNoStore } from '../with-store.ts';
+import { confirm, requireConfirmable } from '../confirmation.ts';
+import { commandActor, valueOf, withStore } from '../with-store.ts';
 
 /** What the operator types to go on. */
 const WORD = 'repair';
@@ -13,20 +15,25 @@ const WORD = 'repair';
 const SHOWN_MAX = 1000;
 
 /** What was done, for the report of the command. Throws a `UsageError` before anything is read if nobody can be asked. */
-export async function repairedTeams(context: CommandContext, config: Config): Promise<readonly RepairedTeam[]> {
-  const { io } = context;
-  if (!context.on('yes') && !io.asks) {
-    throw new UsageError('--repair asks before it changes anything, and there is no terminal to ask at; use --yes as well');
-  }
+export async function repairedTeams(context: CommandContext): Promise<readonly RepairedTeam[]> {
+  requireConfirmable(context, '--repair');
   const { repairStoreAt } = await import('../../app/store-upkeep.ts');
-  const confirm = async (plan: RepairPlan): Promise<boolean> => {
-    if (context.on('yes')) return true;
-    io.err(`${planText(plan)}\n`);
-    const answer = await io.line(`Type ${WORD} to do this: `);
-    if (answer !== WORD) throw new CommandFailure(`this is not "${WORD}"; nothing was changed`);
+  const asked = async (plan: RepairPlan): Promise<boolean> => {
+    await confirm(context, { does: `${planText(plan)}\n`, word: WORD, wordIs: WORD });
     return true;
   };
-  return repairStoreAt({ url: config.store, historyDays: config.history.days, confirm }).catch(whereNoStore(config));
+  let repaired: readonly RepairedTeam[] = [];
+  await withStore(context, async ({ teams, audit }, { store: url, plans, history }, nowMs) => {
+    const admin = new AdminOperations({ teams, plans: () => plans, newId: ulidSource(nowMs), audit, actor: commandActor() });
+    const onTeam = async ({ teamId, from, to }: RepairedTeam, atMs: number): Promise<void> =>
+      valueOf(await admin.teamRepaired(teamId, audited(from), audited(to), atMs));
+    repaired = await repairStoreAt({ url, historyDays: history.days, confirm: asked, onTeam });
+  });
+  return repaired;
+}
+
+function audited({ startMs, endMs }: RepairedTeam['from']): AuditedPeriod {
+  return { periodStartMs: startMs, periodEndMs: endMs };
 }
 
 function planText({ nowMs, teams }: RepairPlan): string {

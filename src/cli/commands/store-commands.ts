@@ -59,7 +59,7 @@ export const storeCheck: Command = {
       throw new UsageError('--repair and --accept-clock are two commands; give one of them');
     if (context.on(ACCEPT_CLOCK)) return acceptClock(context);
     const config = await context.config();
-    const repaired = context.on('repair') ? await repairedTeams(context, config) : undefined;
+    const repaired = context.on('repair') ? await repairedTeams(context) : undefined;
     const { checkStoreAt } = await import('../../app/store-upkeep.ts');
     const shown = withoutCredentials(config.store);
     const findings: StoreFinding[] = [];

@@ -1,5 +1,8 @@
 // lingate team create, list, show, update and delete.
+import type { AdminOperations } from '../../admin/admin-operations.ts';
 import { teamReport } from '../../admin/reports.ts';
+import { readTeamFilter, TEAM_CRITERIA, TEAM_CRITERION_NAMES } from '../../admin/team-filter.ts';
+import type { TeamFilter } from '../../admin/team-filter.ts';
 import { judgeNewTeam } from '../../admin/team-terms.ts';
 import { minorRoundedDown } from '../../domain/money.ts';
 import { anchorOf, lengthOf } from '../../domain/period-rule.ts';
@@ -7,12 +10,14 @@ import { rfc3339 } from '../../domain/period.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import type { Store } from '../../ports/store.ts';
 import type { Team } from '../../ports/team-registry.ts';
-import { CommandFailure, UsageError } from '../command.ts';
+import { UsageError } from '../command.ts';
 import type { Command, CommandContext } from '../command.ts';
+import { confirm, requireConfirmable, YES } from '../confirmation.ts';
+import type { Confirmation } from '../confirmation.ts';
 import { typed } from '../help.ts';
 import { given, readMinor, readMinorChange, readName, readReason, teamOperand } from '../operand.ts';
 import { labelled, textTable } from '../text-table.ts';
-import { printChange, valueOf, withAdmin, withStore } from '../with-store.ts';
+import { printChange, valueOf, withAdmin } from '../with-store.ts';
 
 export const teamCreate: Command = {
   makesStore: true,
@@ -50,13 +55,36 @@ async function warnOfOtherNumbers(context: CommandContext, store: Store, plan: s
 }
 
 export const teamList: Command = {
-  examples: ['lingate team list', 'lingate team list --json'],
-  run: (context) =>
-    withStore(context, async (store) => {
-      const teams = answered(await store.teams.listTeams());
-      context.print({ teams: teams.map(teamReport) }, () => teamTable(teams));
-    }),
+  usage: TEAM_CRITERION_NAMES.map((name) => `[--${name} ${TEAM_CRITERIA[name].value}]`).join(' '),
+  flags: Object.fromEntries(
+    Object.entries(TEAM_CRITERIA).map(([name, { about, value }]) => [name, { kind: 'text', value, summary: about, fallback: 'all teams' }]),
+  ),
+  examples: ['lingate team list', 'lingate team list --plan pro --standing near_limit', 'lingate team list --json'],
+  async run(context) {
+    const read = readTeamFilter((name) => context.text(name));
+    if ('fault' in read) throw new UsageError(`--${read.field} ${read.fault}`);
+    await withAdmin(context, async (admin, store) => {
+      const { filter } = read;
+      const teams = filter === undefined ? answered(await store.teams.listTeams()) : await filtered(admin, filter);
+      const none = filter === undefined ? NO_TEAMS : 'No team fits.';
+      context.print({ teams: teams.map(teamReport) }, () => (teams.length === 0 ? none : teamTable(teams)));
+    });
+  },
 };
+
+const NO_TEAMS = 'There are no teams yet; create one with "lingate team create".';
+const FILTERED_PAGE = 200;
+
+async function filtered(admin: AdminOperations, filter: TeamFilter): Promise<readonly Team[]> {
+  const teams: Team[] = [];
+  let after: string | undefined;
+  do {
+    const page = valueOf(await admin.listTeams({ after, limit: FILTERED_PAGE, search: undefined }, filter));
+    teams.push(...page.items);
+    after = page.next;
+  } while (after !== undefined);
+  return teams;
+}
 
 export const teamShow: Command = {
   usage: 'TEAM',
@@ -116,12 +144,12 @@ export const teamDelete: Command = {
   usage: 'TEAM [--keep-usage] [--yes]',
   about:
     'Deletes its keys, glossaries and history from the store; its keys are refused at their next request, on every node. ' +
-    'This cannot be undone. At a terminal you must type the name of the team. If a deletion was interrupted, repeat it. ' +
+    'This cannot be undone: at a terminal you must type the name of the team. If a deletion was interrupted, repeat it. ' +
     'Without --keep-usage it also deletes the usage that an earlier deletion kept.',
   operands: ['TEAM'],
   flags: {
     'keep-usage': { kind: 'switch', summary: 'keep its days and periods, without names and labels' },
-    yes: { kind: 'switch', summary: 'do not ask for the name' },
+    yes: YES,
   },
   examples: [
     'lingate team delete 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC',
@@ -131,10 +159,11 @@ export const teamDelete: Command = {
   async run(context) {
     const teamId = teamOperand(context);
     const keepUsage = context.on('keep-usage');
+    requireConfirmable(context, 'deleting a team');
     await withAdmin(context, async (admin) => {
       const team = await admin.showTeam(teamId);
       // A team that is already deleted may have left data behind.
-      if (team.kind === 'done' && !context.on('yes')) await confirm(context, team.value);
+      if (team.kind === 'done') await confirm(context, deletionOf(team.value));
       const result = await admin.deleteTeam(teamId, keepUsage);
       valueOf(result);
       // Running gateways clear their caches themselves; this clears the shared one in case none is running.
@@ -154,10 +183,8 @@ export const teamDelete: Command = {
   },
 };
 
-/** Programs, which have no terminal, are not asked. */
-async function confirm({ io }: CommandContext, { name }: Team): Promise<void> {
-  const answer = await io.line(`This deletes the team ${JSON.stringify(name)} permanently. Type its name to continue: `);
-  if (answer !== undefined && answer !== name) throw new CommandFailure('this is not the name of the team; nothing was deleted');
+function deletionOf({ name }: Team): Confirmation {
+  return { does: `This deletes the team ${JSON.stringify(name)} permanently.`, word: name, wordIs: 'its name' };
 }
 
 function teamText(team: Team): string {
@@ -165,7 +192,6 @@ function teamText(team: Team): string {
 }
 
 function teamTable(teams: readonly Team[]): string {
-  if (teams.length === 0) return 'There are no teams yet; create one with "lingate team create".';
   const rows = teams.map((team) => {
     const { limits } = team;
     const has =

@@ -1,7 +1,10 @@
-// Runs in the browser: draws the overview's charts with uPlot in the page's colours, and shows the values under the pointer.
+// Runs in the browser: draws the overview's charts with uPlot in the page's colours, and shows the values under the pointer, or at the
+// time that arrow keys have chosen.
 import uPlot from './uPlot.js';
 
 const HEIGHT = 180;
+/** Steps of five seconds. */
+const MINUTE = 12;
 /** Pointing at a time in one chart selects it in all. */
 const SYNC = uPlot.sync('live');
 const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -40,6 +43,7 @@ class Chart {
   #plot;
   #form;
   #durations;
+  #times = [];
   /** The values themselves, for the legend: stacked areas are drawn as sums. */
   #values = [];
 
@@ -52,7 +56,8 @@ class Chart {
     const options = {
       width: this.#place.clientWidth,
       height: HEIGHT,
-      padding: [8, 8, 0, 0],
+      // On the right, half of the last time's label.
+      padding: [8, 22, 0, 0],
       legend: { show: false },
       cursor: { drag: { x: false, y: false }, y: false, sync: { key: SYNC.key }, points: { size: 6 } },
       scales: { x: { time: true }, y: { range: (_, _min, most) => [0, most > 0 ? most * 1.08 : 1] } },
@@ -61,13 +66,44 @@ class Chart {
       hooks: { setCursor: [(plot) => this.#tell(plot.cursor.idx)] },
     };
     this.#plot = new uPlot(options, [[], ...series.map(() => [])], this.#place);
+    this.#listen();
+  }
+
+  /** The chart is a slider over its times. */
+  #listen() {
+    const place = this.#place;
+    place.setAttribute('role', 'slider');
+    place.tabIndex = 0;
+    place.addEventListener('focus', () => this.#chosen() === undefined && this.#choose(this.#times.length - 1));
+    place.addEventListener('blur', () => this.#plot.setCursor({ left: -10, top: -10 }, true, true));
+    place.addEventListener('keydown', (event) => {
+      const last = this.#times.length - 1;
+      const at = this.#chosen() ?? last;
+      const to = { ArrowLeft: at - 1, ArrowRight: at + 1, PageUp: at - MINUTE, PageDown: at + MINUTE, Home: 0, End: last }[event.key];
+      if (event.key === 'Escape') place.blur();
+      if (to === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
+      event.preventDefault();
+      this.#choose(Math.max(0, Math.min(to, last)));
+    });
+  }
+
+  #choose(index) {
+    this.#plot.setCursor({ left: this.#plot.valToPos(this.#times[index], 'x'), top: 0 }, true, true);
+  }
+
+  #chosen() {
+    return this.#plot.cursor.idx ?? undefined;
   }
 
   show(times, { series, words }) {
     this.#values = series.map(({ values }) => values);
+    const chosen = document.activeElement === this.#place ? this.#chosen() : undefined;
+    this.#times = times;
     this.#plot.setData([times, ...this.#inOrder(this.#form === 'stacked' ? onTop(this.#values) : this.#values)]);
     this.#figure.querySelector(`#${this.#figure.dataset.chart}-words`).textContent = words;
     this.#tell(this.#plot.cursor.idx);
+    // What was chosen by keyboard stays where it is, while times move on beneath it.
+    if (chosen !== undefined) this.#choose(Math.min(chosen, times.length - 1));
   }
 
   fit() {
@@ -84,12 +120,24 @@ class Chart {
     return this.#form === 'stacked' ? series.toReversed() : series;
   }
 
-  /** Beside each series' name: its value under the pointer, or the latest one. */
+  /** Beside each series' name: its value at the chosen time, or the latest one. */
   #tell(index) {
+    const at = index ?? this.#times.length - 1;
+    const time = this.#times[at] === undefined ? '' : `${clock(this.#times[at], 19)} UTC`;
+    const told = [];
     for (const [number, place] of [...this.#figure.querySelectorAll('li b')].entries()) {
-      const value = this.#values[number]?.at(index ?? -1);
+      const value = this.#values[number]?.[at];
       place.textContent = value === null || value === undefined ? '–' : this.#shown(value, figures);
+      told.push(place.parentElement.textContent.trim());
     }
+    this.#figure.querySelector('.at').textContent = index === null || index === undefined ? '' : time;
+    const state = {
+      valuemin: 0,
+      valuemax: Math.max(0, this.#times.length - 1),
+      valuenow: Math.max(0, at),
+      valuetext: [time, ...told].join(', '),
+    };
+    for (const [name, value] of Object.entries(state)) this.#place.setAttribute(`aria-${name}`, value);
   }
 
   #shown(value, format) {
@@ -110,7 +158,7 @@ class Chart {
   }
 
   #timeAxis() {
-    const values = (_, splits) => splits.map((seconds) => new Date(seconds * 1000).toISOString().slice(11, 16));
+    const values = (_, splits) => splits.map((seconds) => clock(seconds, 16));
     return { ...this.#axis(), size: 28, space: 60, incrs: [60, 120, 180, 300], values, grid: { show: false } };
   }
 
@@ -129,6 +177,11 @@ class Chart {
   #colour(name) {
     return getComputedStyle(this.#figure).getPropertyValue(name).trim();
   }
+}
+
+/** `14:03` or `14:03:25`: up to this place of an RFC 3339 time. */
+function clock(seconds, end) {
+  return new Date(seconds * 1000).toISOString().slice(11, end);
 }
 
 /** Each row plus those before it: stacked areas, the last one highest. */

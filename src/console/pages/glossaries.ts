@@ -25,7 +25,7 @@ export const GLOSSARY_ROUTES: readonly ConsoleRoute[] = [
 /** Limits the page. */
 const GLOSSARIES_MAX = 200;
 
-const COLUMNS = [freeText('Name'), freeText('Languages'), numeric('Entries'), 'Made', 'Change'] as const;
+const COLUMNS = [freeText('Name'), freeText('Languages'), numeric('Entries'), 'Created', 'Change'] as const;
 
 async function list(visit: SignedInVisit, { glossaries }: ConsoleParts, { teamId, name }: Team): Promise<ConsoleAnswer> {
   const found = await glossaries.list(teamId);

@@ -38,7 +38,7 @@ function keyPage(visit: SignedInVisit, found: TeamKey, faults: FieldFaults): Con
   const main = html`<h1>${title}</h1>
     <p class="soft">
       Of team <a href="${CONSOLE_PREFIX}/teams/${team.teamId}">${team.name}</a>${key.label === '' ? '' : `, label ${key.label}`}, mode
-      ${key.mode}, made ${day(key.createdAtMs)}, id <code>${key.keyId}</code>
+      ${key.mode}, created ${day(key.createdAtMs)}, id <code>${key.keyId}</code>
     </p>
     ${facts(found, visit.nowMs)} ${mayChange(visit) && key.status !== 'revoked' ? forms(team, key, visit, faults) : undefined}`;
   return pageAnswer({ title, section: 'teams', main }, faults);

@@ -7,24 +7,42 @@ import type { PartName } from '../overview-parts.ts';
 import { chartDataOf } from '../overview-figures.ts';
 import { CONSOLE_PREFIX, get, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
+import { namesOf } from '../team-names.ts';
+import type { TeamNames } from '../team-names.ts';
 
 /** What the script polls. */
 const NEWS_PATH = '/overview.json';
 
 export const OVERVIEW_ROUTES: readonly ConsoleRoute[] = [get('', overviewPage), get(NEWS_PATH, overviewNews)];
 
-async function overviewPage(_visit: SignedInVisit, { overview }: ConsoleParts): Promise<ConsoleAnswer> {
-  return pageAnswer({ title: 'Overview', section: 'overview', main: mainOf(await overview()), assets: ['uPlot.css', 'overview.js'] });
+async function overviewPage(_visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
+  const overview = await parts.overview();
+  const main = mainOf(overview, await busiestNames(parts, overview));
+  return pageAnswer({ title: 'Overview', section: 'overview', main, assets: ['uPlot.css', 'overview.js'] });
 }
 
-async function overviewNews(_visit: SignedInVisit, { overview }: ConsoleParts): Promise<ConsoleAnswer> {
-  const now = await overview();
-  const parts = Object.fromEntries(Object.entries(partsOf(now)).map(([name, part]) => [name, part.text]));
-  return { kind: 'json', value: { parts, columns: chartDataOf(now), next_ms: now.stepMs - (now.nowMs % now.stepMs) } };
+async function overviewNews(_visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
+  const now = await parts.overview();
+  const shown = partsOf(now, await busiestNames(parts, now));
+  return {
+    kind: 'json',
+    value: {
+      parts: Object.fromEntries(Object.entries(shown).map(([name, part]) => [name, part.text])),
+      columns: chartDataOf(now),
+      next_ms: now.stepMs - (now.nowMs % now.stepMs),
+    },
+  };
 }
 
-function mainOf(overview: Overview): Html {
-  const parts = partsOf(overview);
+function busiestNames({ operations }: ConsoleParts, { busiest: { byRequests, byCharacters } }: Overview): Promise<TeamNames> {
+  return namesOf(
+    operations,
+    [...byRequests, ...byCharacters].map(({ teamId }) => teamId),
+  );
+}
+
+function mainOf(overview: Overview, names: TeamNames): Html {
+  const parts = partsOf(overview, names);
   const part = (name: PartName): Html => html`<div data-part="${name}">${parts[name]}</div>`;
   return html`<div class="title">
       <h1>Overview</h1>
@@ -46,6 +64,10 @@ function mainOf(overview: Overview): Html {
           ${part('outcomes')}
         </section>
       </div>
+      <section>
+        <h2>Busiest teams</h2>
+        ${part('busiest')}
+      </section>
       <details open id="minutes">
         <summary><h2>Minute by minute</h2></summary>
         ${part('minutes')}
@@ -57,7 +79,7 @@ function mainOf(overview: Overview): Html {
 function figure({ id, title, unit, series, words }: Chart): Html {
   return html`<figure data-chart="${id}">
     <figcaption>
-      <span class="name" id="${id}-name">${title} <span class="soft">${unit}</span></span>
+      <span class="name" id="${id}-name">${title} <span class="soft">${unit}</span></span> <span class="at"></span>
       <ul aria-hidden="true">
         ${series.map(({ id: line, label }) => html`<li class="${line}"><span class="key"></span>${label} <b></b></li>`)}
       </ul>

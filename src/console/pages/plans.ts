@@ -1,6 +1,7 @@
 // The plans of the configuration with their numbers, and applying one: first the question, with the teams that have other numbers.
 import { refusalOf } from '../../admin/admin-refusals.ts';
-import type { PlanComparison, TeamBehind } from '../../admin/plan-comparison.ts';
+import { missingPlanText } from '../../admin/plan-comparison.ts';
+import type { MissingPlan, PlanComparison, TeamBehind } from '../../admin/plan-comparison.ts';
 import type { PlanReport } from '../../admin/reports.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
@@ -15,9 +16,10 @@ import { ago, count, money, NUMBER_LABELS, numberText, periodText } from '../sho
 const APPLY = '/plans/{name}/apply';
 export const PLANS_ROUTES: readonly ConsoleRoute[] = [get('/plans', plansPage), get(APPLY, question), post(APPLY, apply)];
 
-function plansPage({ nowMs }: SignedInVisit, { operations, applications }: ConsoleParts): ConsoleAnswer {
+async function plansPage({ nowMs }: SignedInVisit, { operations, applications }: ConsoleParts): Promise<ConsoleAnswer> {
+  const missing = await operations.missingPlans(COMPARED_MAX);
   const limits = [numeric('Requests per second'), numeric('Longest request'), numeric('Glossaries')];
-  const columns = ['Plan', 'Characters', 'Beyond that', ...limits, 'Its teams'];
+  const columns = ['Plan', 'Included characters', 'Overage', ...limits, 'Its teams'];
   const rows = operations
     .listPlans()
     .map((plan) => [
@@ -34,16 +36,22 @@ function plansPage({ nowMs }: SignedInVisit, { operations, applications }: Conso
       From the configuration. Each team has its own copy of its plan's numbers. After a change here, compare the plan, and apply it to its
       teams.
     </p>
+    ${missing.kind !== 'done' ? undefined : missing.value.missing.map(missingPlan)}
     ${htmlTable({ caption: 'The plans of the configuration', columns, rows })}`;
   return pageAnswer({ title: 'Plans', section: 'plans', main });
 }
 
-/** What is included, and the price beyond that. */
-function billing(plan: PlanReport): [included: Html | string, beyond: Html | string] {
+/** A store that is away is shown on the overview. */
+function missingPlan(missing: MissingPlan): Html {
+  return html`<p><span class="fault">${missingPlanText(missing)}</span></p>`;
+}
+
+/** What is included, and the price of overage. */
+function billing(plan: PlanReport): [included: string, overage: string] {
   const price = (minor: number): string => `${money(minor, plan.currency)} per million`;
-  if (plan.billing === 'credit') return [`${price(plan.credit_minor_per_million)}, prepaid`, 'nothing without credit'];
+  if (plan.billing === 'credit') return [`${price(plan.credit_minor_per_million)}, prepaid`, '–'];
   const included = `${count(plan.characters)} ${periodText(periodRule(plan.period, plan.period_anchor))}`;
-  if (plan.overage_cap_minor === 0) return [included, 'nothing'];
+  if (plan.overage_cap_minor === 0) return [included, 'none'];
   return [included, `${price(plan.overage_minor_per_million)}, up to ${money(plan.overage_cap_minor, plan.currency)}`];
 }
 
@@ -111,7 +119,7 @@ function found({ members, behind, looked, complete }: PlanComparison): string {
 }
 
 function differences(examples: readonly TeamBehind[], behind: number): Html {
-  const columns = ['Team', 'Number', numeric('Held to'), numeric('The plan')];
+  const columns = ['Team', 'Number', numeric('The team has'), numeric('The plan has')];
   const rows = examples.flatMap(({ team, differences: numbers }) =>
     numbers.map(({ number, held, plan }) => [
       html`<a href="${CONSOLE_PREFIX}/teams/${team.teamId}">${team.name}</a>`,

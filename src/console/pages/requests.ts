@@ -1,14 +1,15 @@
 // The latest requests that were refused or met a failure, with the reason of each: for "why did this customer get a 503?".
 import { pageOf } from '../../admin/admin-input.ts';
-import { readRequestFilter, recentPage } from '../../admin/request-filter.ts';
+import { readRequestFilter, reasonOf, recentPage } from '../../admin/request-filter.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import type { RecentRequest } from '../../ports/access-entry.ts';
 import { CONSOLE_PREFIX, get, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { freeText, htmlTable, numeric, pager } from '../html-table.ts';
+import { queryOf, searchForm, searchSelect, searchText } from '../search-form.ts';
 import { moment } from '../shown.ts';
-import { nameOf, namesOf } from '../team-names.ts';
+import { namesOf, teamLink } from '../team-names.ts';
 import type { TeamNames } from '../team-names.ts';
 
 export const REQUESTS_ROUTES: readonly ConsoleRoute[] = [get('/requests', requestsPage)];
@@ -56,24 +57,22 @@ function nothing(all: readonly RecentRequest[], query: URLSearchParams): string 
 function filterForm(query: URLSearchParams, all: readonly RecentRequest[], fault: string | undefined): Html {
   const given = (name: string): string => query.get(name) ?? '';
   const codes = [...new Set([...all.map(({ code }) => code), given('code')].filter((code) => code !== ''))].toSorted();
-  return html`${fault === undefined ? undefined : html`<p class="fault" role="alert">${fault}</p>`}
-    <form class="search" role="search" action="${CONSOLE_PREFIX}/requests">
-      <label for="team">Team id</label>
-      <input id="team" name="team" value="${given('team')}" maxlength="26" autocomplete="off" />
-      <label for="code">Code</label>
-      <select id="code" name="code">
-        <option value="">all</option>
-        ${codes.map((code) => html`<option ${code === given('code') ? html`selected` : undefined}>${code}</option>`)}
-      </select>
-      <label for="since">Since (UTC)</label>
-      <input id="since" name="since" value="${given('since')}" maxlength="35" placeholder="2026-11-22T14:00Z" autocomplete="off" />
-      <label for="request_id">Request id</label>
-      <input id="request_id" name="request_id" value="${given('request_id')}" maxlength="26" autocomplete="off" />
-      <button>Show</button>
-    </form>`;
+  return searchForm({
+    action: '/requests',
+    fields: [
+      searchText('team', 'Team id', given('team'), { maxlength: 26 }, 'long'),
+      searchText('status', 'Status', given('status'), { maxlength: 3, inputmode: 'numeric', placeholder: '503' }, 'few'),
+      searchSelect('code', 'Code', [{ value: '', label: 'any' }, ...codes.map((code) => ({ value: code, label: code }))], given('code')),
+      searchText('since', 'Since (UTC)', given('since'), { maxlength: 35, placeholder: '2026-11-22T14:00Z' }),
+      searchText('request_id', 'Request id', given('request_id'), { maxlength: 26 }, 'long'),
+    ],
+    submit: 'Search',
+    fault,
+    isFiltered: FILTERS.some((name) => given(name) !== ''),
+  });
 }
 
-const COLUMNS = ['When (UTC)', freeText('Team'), freeText('Route'), numeric('Status'), 'Code', freeText('Reason'), freeText('Request id')];
+const COLUMNS = ['When (UTC)', freeText('Team'), freeText('Route'), numeric('Status'), 'Code', 'Reason', freeText('Request id')];
 
 function listed(requests: readonly RecentRequest[], names: TeamNames): Html {
   return htmlTable({
@@ -81,28 +80,18 @@ function listed(requests: readonly RecentRequest[], names: TeamNames): Html {
     columns: COLUMNS,
     rows: requests.map((request) => [
       moment(request.atMs),
-      request.teamId === undefined ? '–' : html`<a href="${CONSOLE_PREFIX}/teams/${request.teamId}">${nameOf(names, request.teamId)}</a>`,
+      request.teamId === undefined ? '–' : teamLink(names, request.teamId),
       request.route,
       String(request.status),
       request.code,
-      reason(request),
+      reasonOf(request),
       html`<code>${request.requestId}</code>`,
     ]),
   });
 }
 
-/** What the log line of the request says of it. */
-function reason({ failures, engine, parameter, limitOf }: RecentRequest): string {
-  if (failures !== undefined) return `${failures.join(', then ')}${engine === undefined || engine === 'default' ? '' : ` at ${engine}`}`;
-  if (limitOf !== undefined) return `the ${limitOf}'s limit`;
-  return parameter ?? '–';
-}
-
 function pages(query: URLSearchParams, next: string | undefined): Html {
-  const kept = Object.fromEntries(FILTERS.flatMap((name) => (query.get(name) ? [[name, query.get(name)!] as const] : [])));
-  const to = (more: Readonly<Record<string, string>>): string => {
-    const all = new URLSearchParams({ ...kept, ...more }).toString();
-    return `${CONSOLE_PREFIX}/requests${all === '' ? '' : `?${all}`}`;
-  };
-  return pager(query.has('cursor') ? to({}) : undefined, next && to({ cursor: next }), ['Newest', 'Older']);
+  const kept = Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? undefined]));
+  const to = (cursor: string | undefined): string => `${CONSOLE_PREFIX}/requests${queryOf({ ...kept, cursor })}`;
+  return pager(query.has('cursor') ? to(undefined) : undefined, next && to(next), ['Newest', 'Older']);
 }

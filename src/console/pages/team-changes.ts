@@ -1,5 +1,5 @@
 // Changes of teams: a new one, the forms of a team's page (a key, credit, another plan, another name), and a deletion, for which the name must be typed.
-import { NO_TEAM, refusalOf } from '../../admin/admin-refusals.ts';
+import { freeCreditWords, NO_TEAM, refusalOf } from '../../admin/admin-refusals.ts';
 import type { AdminResult } from '../../admin/admin-result.ts';
 import type { PlanReport } from '../../admin/reports.ts';
 import type { TeamEdit } from '../../admin/team-terms.ts';
@@ -155,7 +155,7 @@ function refusalText(result: Exclude<AdminResult<Team>, { kind: 'done' }>, curre
   if (result.kind === 'balance_too_large') return 'This is more than a team can have.';
   if (result.kind === 'reason_missing') return NO_REASON;
   if (result.kind !== 'credit_not_free') return undefined;
-  return `At most ${money(result.freeMinor, currency)} can be deducted: the balance, less open reservations.`;
+  return `At most ${money(result.freeMinor, currency)} can be deducted: ${freeCreditWords(result)}.`;
 }
 
 const USAGE = [

@@ -54,7 +54,7 @@ function usageSection({ team, periodStartMs, periodEndMs }: Usage, report: Usage
       ${
         report.billing === 'quota'
           ? html`${fact('Characters', usageBar(`Characters of ${team.name}`, report.character_count, report.character_limit))}
-            ${fact('Beyond the limit', overageText(report.overage))}`
+            ${fact('Overage', overageText(report.overage))}`
           : html`${fact('Characters', count(report.character_count))}
             ${fact('Credit', money(report.credit.balance_minor, report.credit.currency))}
             ${fact('Price', `${money(limits.minorPerMillion, limits.currency)} per million characters`)}`

@@ -1,5 +1,8 @@
 // The list of teams, in pages: search, order, usage of their limits.
 import { refusalOf } from '../../admin/admin-refusals.ts';
+import type { Page } from '../../admin/admin-result.ts';
+import { readTeamFilter, TEAM_CRITERION_NAMES, TEAM_STANDINGS } from '../../admin/team-filter.ts';
+import type { TeamCriterionName, TeamStanding } from '../../admin/team-filter.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { holdsKey, matchesDisplay } from '../../domain/api-key.ts';
@@ -8,8 +11,8 @@ import { canonicalUlid } from '../../domain/ulid.ts';
 import type { FoundKey, TeamSummary } from '../../ports/team-registry.ts';
 import { CONSOLE_PREFIX, get, mayChange, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { optionsOf } from '../form.ts';
-import { freeText, htmlTable, numeric, pager } from '../html-table.ts';
+import { checkedNote, freeText, htmlTable, numeric, pager } from '../html-table.ts';
+import { queryOf, searchForm, searchSelect, searchText } from '../search-form.ts';
 import { count, day, money, usageBar } from '../shown.ts';
 import { keyLink, keyStatus, lastUse } from '../team-keys.ts';
 
@@ -34,29 +37,43 @@ interface Asked {
   readonly search: string;
   readonly sort: Sort;
   readonly cursor: string | undefined;
+  /** The texts of the filter's criteria. */
+  readonly criteria: Readonly<Record<TeamCriterionName, string>>;
 }
 
 async function teamsPage(visit: SignedInVisit, { operations }: ConsoleParts): Promise<ConsoleAnswer> {
   const { request, nowMs } = visit;
   const asked = askedOf(request.query);
   if (holdsKey(request.query.get('q') ?? '')) return withoutKey();
+  const plans = operations.listPlans().map(({ name }) => name);
+  const read = readTeamFilter((name) => asked.criteria[name]);
+  if ('fault' in read) {
+    const fault = `${read.field}: ${read.fault}.`;
+    return pageAnswer(content(visit, searchedBy(asked, plans, fault)), { [read.field]: fault });
+  }
   const keys = matchesDisplay(asked.search) ? await operations.findKeys({ display: asked.search }) : undefined;
   if (keys !== undefined && keys.kind !== 'done') return refusalOf(keys);
-  const found = await operations.listSummaries({
-    after: asked.cursor,
-    limit: PAGE_TEAMS,
-    search: asked.search === '' ? undefined : asked.search,
-  });
+  const page = { after: asked.cursor, limit: PAGE_TEAMS, search: asked.search === '' ? undefined : asked.search };
+  const found = await operations.listSummaries(page, read.filter);
   if (found.kind !== 'done') return refusalOf(found);
   const { compare } = SORTS[asked.sort];
   const teams = compare === undefined ? found.value.items : found.value.items.toSorted(compare);
-  const main = html`<div class="title">
-      <h1>Teams</h1>
-      ${mayChange(visit) ? html`<a class="button" href="${CONSOLE_PREFIX}/teams/new">New team</a>` : undefined}
-    </div>
-    ${searchForm(asked)} ${keys === undefined ? undefined : foundKeys(asked.search, keys.value, nowMs, mayChange(visit))}
-    ${teams.length > 0 ? listed(teams, nowMs) : keys === undefined ? nobody(asked) : undefined} ${pages(asked, found.value.next)}`;
-  return pageAnswer({ title: 'Teams', section: 'teams', main });
+  const main = html`${searchedBy(asked, plans, undefined)} ${standingNote(asked)}
+  ${keys === undefined ? undefined : foundKeys(asked.search, keys.value, nowMs, mayChange(visit))}
+  ${teams.length > 0 ? listed(teams, nowMs) : keys === undefined ? nobody(asked, found.value) : undefined} ${pages(asked, found.value)}`;
+  return pageAnswer(content(visit, main));
+}
+
+function content(visit: SignedInVisit, main: Html) {
+  return {
+    title: 'Teams',
+    section: 'teams',
+    main: html`<div class="title">
+        <h1>Teams</h1>
+        ${mayChange(visit) ? html`<a class="button" href="${CONSOLE_PREFIX}/teams/new">New team</a>` : undefined}
+      </div>
+      ${main}`,
+  } as const;
 }
 
 /** Redirects, so that the URL does not stay in the browser's address bar; nothing of the key is repeated. */
@@ -68,35 +85,48 @@ function withoutKey(): ConsoleAnswer {
   return { kind: 'see', to: '/teams', notice };
 }
 
-/** Wrong parameters are ignored: a truncated link still opens the teams. */
+/** A wrong order or cursor is ignored: a truncated link still opens the teams. */
 function askedOf(query: URLSearchParams): Asked {
   const sort = query.get('sort') ?? '';
   return {
     search: (query.get('q') ?? '').trim().slice(0, SEARCH_MAX),
     sort: Object.hasOwn(SORTS, sort) ? (sort as Sort) : 'created',
     cursor: canonicalUlid(query.get('cursor') ?? ''),
+    criteria: Object.fromEntries(TEAM_CRITERION_NAMES.map((name) => [name, (query.get(name) ?? '').trim()])) as Asked['criteria'],
   };
 }
 
-function searchForm({ search, sort }: Asked): Html {
-  const choices = Object.entries(SORTS).map(([value, { label }]) => ({ value, label }));
-  return html`<form class="search" role="search" action="${CONSOLE_PREFIX}/teams">
-    <label for="search">Name, id or beginning of a key</label>
-    <input
-      id="search"
-      type="search"
-      name="q"
-      value="${search}"
-      maxlength="${SEARCH_MAX}"
-      pattern="${NO_WHOLE_KEY}"
-      title="Only the first twelve characters of a key"
-    />
-    <label for="sort">Order</label>
-    <select id="sort" name="sort">
-      ${optionsOf(choices, sort)}
-    </select>
-    <button>Search</button>
-  </form>`;
+const STANDING_LABELS: Readonly<Record<TeamStanding, string>> = {
+  near_limit: 'near the limit',
+  over_quota: 'over quota',
+  out_of_credit: 'out of credit',
+};
+
+const ANY = { value: '', label: 'any' };
+
+function searchedBy({ search, sort, criteria }: Asked, plans: readonly string[], fault: string | undefined): Html {
+  const keyless = { type: 'search', maxlength: SEARCH_MAX, pattern: NO_WHOLE_KEY, title: 'Only the first twelve characters of a key' };
+  const named = [...new Set([...plans, criteria.plan])].filter((name) => name !== '').map((name) => ({ value: name, label: name }));
+  const standings = Object.entries(STANDING_LABELS).map(([value, label]) => ({ value, label }));
+  const sorts = Object.entries(SORTS).map(([value, { label }]) => ({ value, label }));
+  return searchForm({
+    action: '/teams',
+    fields: [
+      searchText('q', 'Name, id or beginning of a key', search, keyless, 'long'),
+      searchSelect('plan', 'Plan', [ANY, ...named], criteria.plan),
+      searchSelect('standing', 'Limit', [ANY, ...standings], criteria.standing),
+      searchSelect('sort', 'Order', sorts, sort),
+    ],
+    submit: 'Search',
+    fault,
+    isFiltered: [search, ...Object.values(criteria)].some((text) => text !== ''),
+  });
+}
+
+/** What the chosen standing means. */
+function standingNote({ criteria: { standing } }: Asked): Html | undefined {
+  if (!Object.hasOwn(TEAM_STANDINGS, standing)) return undefined;
+  return html`<p class="soft">Each of these teams ${TEAM_STANDINGS[standing as TeamStanding]}.</p>`;
 }
 
 function listed(teams: readonly TeamSummary[], nowMs: number): Html {
@@ -124,19 +154,20 @@ function creditOf({ team }: TeamSummary): number {
   return team.limits.billing === 'credit' ? team.balanceMicro : Number.MAX_SAFE_INTEGER;
 }
 
-function nobody({ search }: Asked): Html {
+function nobody({ search, criteria }: Asked, { checkedMax }: Page<TeamSummary>): Html {
+  if (Object.values(criteria).some((text) => text !== ''))
+    return html`<p class="soft">${checkedMax === undefined ? 'No team fits.' : 'None of these teams fits.'}</p>`;
   if (search === '') return html`<p class="soft">There are no teams here.</p>`;
   return html`<p class="soft">No team's name or id contains “${search}”.</p>`;
 }
 
-function pages({ search, sort, cursor }: Asked, next: string | undefined): Html | undefined {
+function pages({ search, sort, cursor, criteria }: Asked, { next, checkedMax }: Page<TeamSummary>): Html | undefined {
   if (cursor === undefined && next === undefined) return undefined;
-  const to = (more: Readonly<Record<string, string>>): string => {
-    const query = new URLSearchParams({ ...(search === '' ? {} : { q: search }), ...(sort === 'created' ? {} : { sort }), ...more });
-    return `${CONSOLE_PREFIX}/teams${query.size === 0 ? '' : `?${query.toString()}`}`;
-  };
-  const note = html`<p class="soft">Each page of ${PAGE_TEAMS} teams is sorted separately; pages are in order of creation.</p>`;
-  return html`${sort === 'created' ? undefined : note} ${pager(cursor && to({}), next && to({ cursor: next }), ['First page', 'Next page'])}`;
+  const to = (at: string | undefined): string =>
+    `${CONSOLE_PREFIX}/teams${queryOf({ q: search, ...criteria, sort: sort === 'created' ? '' : sort, cursor: at })}`;
+  const sorted = `Each page of ${PAGE_TEAMS} teams is sorted separately; pages are in order of creation.`;
+  return html`${sort === 'created' ? undefined : html`<p class="soft">${sorted}</p>`} ${checkedNote(checkedMax, 'teams')}
+  ${pager(cursor && to(undefined), next && to(next), ['First page', 'Next page'])}`;
 }
 
 /** Limits the page. */

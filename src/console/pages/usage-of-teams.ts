@@ -10,8 +10,8 @@ import { dayOf } from '../../domain/period.ts';
 import { dateOf, daysOfMonth, monthOf } from '../../domain/usage-days.ts';
 import { CONSOLE_PREFIX, get, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { optionsOf } from '../form.ts';
 import { htmlTable, numeric, pager } from '../html-table.ts';
+import { searchForm, searchSelect } from '../search-form.ts';
 import { count } from '../shown.ts';
 import { lastMonths } from '../team-history.ts';
 
@@ -57,16 +57,19 @@ async function usageFile({ request, nowMs }: SignedInVisit, { usage }: ConsolePa
 
 function monthForm(month: string, today: number): Html {
   const months = [...new Set([month, ...lastMonths(today, MONTHS)])].toSorted().toReversed();
-  return html`<form class="search" action="${CONSOLE_PREFIX}/usage">
-    <label for="month">Month (UTC)</label>
-    <select id="month" name="month">
-      ${optionsOf(
+  return searchForm({
+    action: '/usage',
+    fields: [
+      searchSelect(
+        'month',
+        'Month (UTC)',
         months.map((one) => ({ value: one, label: one })),
         month,
-      )}
-    </select>
-    <button>Show</button>
-  </form>`;
+      ),
+    ],
+    submit: 'Show',
+    isFiltered: false,
+  });
 }
 
 function downloads({ range }: UsageQuestion): Html {

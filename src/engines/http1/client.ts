@@ -32,7 +32,7 @@ export interface ClientOwner {
   readonly parsers: ResponseParser[];
   /** How long the answer to a request with a body of so many bytes may be. */
   responseBytesFor(bodyBytes: number): number;
-  /** Reject an answer with another request's id; `false` for engines that generate ids of their own. */
+  /** Reject an answer with another request's id; `false` for engines that make ULIDs of their own. */
   readonly checksIds: boolean;
   /** Called once. */
   onGone(client: Client): void;

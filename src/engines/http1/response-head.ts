@@ -1,5 +1,6 @@
 // A strict, incremental parser for the head of an HTTP/1.x answer, and for its trailer fields: the length of the body, the
 // request id, whether the connection can be reused, when to retry.
+import { answeredId } from '../../domain/request-id.ts';
 import { COLON, CR, LF, NAME_BYTES, SPACE, TEXT_BYTES } from './http-bytes.ts';
 
 /** `malformed` includes ambiguous answers; `foreign` is the answer to another request. */
@@ -10,8 +11,6 @@ export const HEAD_BYTES_MAX = 16_384;
 export const FIELDS_MAX = 256;
 /** Limit for the value of an evaluated field. */
 const VALUE_BYTES_MAX = 256;
-/** Including white space: a longer field was truncated and cannot be one of our ids. */
-const ID_FIELD_BYTES_MAX = 128;
 
 const START_LINE = Buffer.from('HTTP/1.? ??? ', 'latin1');
 const [MINOR_AT, STATUS_AT, STATUS_END] = [7, 9, 12];
@@ -32,7 +31,7 @@ const NAME_BYTES_MAX = Math.max(...NAMES.map(({ length }) => length));
 export class ResponseHeadParser {
   /** The id that the request was sent with; empty if there was none. */
   expectedId = '';
-  /** Reject an answer with another id. */
+  /** Reject an answer with another request's id. */
   strict = false;
   reading: Reading = 'open';
   status = 0;
@@ -45,7 +44,7 @@ export class ResponseHeadParser {
   closes = false;
   /** How long the server keeps an idle connection, if it announced that. */
   keepsSeconds = Infinity;
-  /** The result for `X-Request-Id`; among several fields, any foreign one decides. */
+  /** The result for `X-Request-Id`; among several fields, any foreign one decides, and the server's own say nothing. */
   id: 'none' | 'ours' | 'foreign' = 'none';
   retryAfter: string | undefined = undefined;
   #place = IN_START_LINE;
@@ -181,7 +180,8 @@ export class ResponseHeadParser {
     while (to > from && bytes[to - 1]! <= SPACE) to--;
     if (this.#field === CONTENT_LENGTH) return this.#takeLength(from, to);
     if (this.#field === REQUEST_ID) {
-      this.#takeId(from, this.#valueBytes > ID_FIELD_BYTES_MAX ? from : to);
+      // A value that was cut is longer than any id of ours.
+      if (this.#valueBytes < VALUE_BYTES_MAX) this.#takeId(from, to);
       return true;
     }
     const value = bytes.toString('latin1', from, to);
@@ -220,8 +220,9 @@ export class ResponseHeadParser {
     const { expectedId } = this;
     let same = expectedId !== '' && to - from === expectedId.length;
     for (let i = 0; same && i < expectedId.length; i++) same = this.#value[from + i] === expectedId.charCodeAt(i);
-    if (!same) this.id = 'foreign';
-    else if (this.id === 'none') this.id = 'ours';
+    const found = same ? 'ours' : answeredId(this.#value.toString('latin1', from, to), expectedId);
+    if (found === 'foreign') this.id = 'foreign';
+    else if (found === 'ours' && this.id === 'none') this.id = 'ours';
   }
 }
 

@@ -1,5 +1,6 @@
 // Apertium APY as an engine: one text per call, with APY detecting the language if the caller named none. Formality, context
 // and glossaries have no counterpart in APY's interface and are not sent.
+import { checkSentence } from '../../domain/check-sentence.ts';
 import type { AttemptFailure, EngineProtocol, EngineWire, EngineWork, Translation } from '../../ports/engine.ts';
 import { cutText, joinText } from './apertium-pieces.ts';
 import { alpha3Of, baseCodeOf } from './iso-639-3.ts';
@@ -71,8 +72,10 @@ async function identify(
   work: EngineWork,
   wire: EngineWire,
 ): Promise<{ readonly base: string } | { readonly failure: AttemptFailure }> {
-  const scores = jsonObjectOf(await post(wire, work, '/identifyLang', { q: piece.slice(0, IDENTIFY_UNITS_MAX) }));
-  if (typeof scores === 'string') return { failure: scores };
+  const answer = await post(wire, work, '/identifyLang', { q: piece.slice(0, IDENTIFY_UNITS_MAX) });
+  const scores = jsonObjectOf(answer);
+  if (typeof scores === 'string') return { failure: lacksPath(answer) && (await isApertium(wire)) ? 'no_detection' : scores };
+  if (Object.keys(scores).length === 0) return { failure: (await identifiesNothing(work, wire)) ? 'no_detection' : 'unsupported_pair' };
   let best: { readonly base: string; readonly score: number } | undefined;
   for (const [name, score] of Object.entries(scores)) {
     if (typeof score !== 'number') return { failure: 'wrong_shape' };
@@ -81,6 +84,22 @@ async function identify(
   }
   // None of its guesses is one of our languages, so there is no pair to translate.
   return best ?? { failure: 'unsupported_pair' };
+}
+
+function lacksPath(answer: CallResult): boolean {
+  return typeof answer !== 'string' && (answer.status === 404 || answer.status === 405);
+}
+
+/** Otherwise a path that is missing only shows that the URL is wrong. */
+async function isApertium(wire: EngineWire): Promise<boolean> {
+  const list = jsonObjectOf(await get(wire, '/listPairs'), LIST_BOUNDS);
+  return typeof list !== 'string' && Array.isArray(list['responseData']);
+}
+
+/** APY without analysers and without CLD2 has no guess for any text; one with CLD2 may have none for some texts. */
+async function identifiesNothing(work: EngineWork, wire: EngineWire): Promise<boolean> {
+  const scores = jsonObjectOf(await post(wire, work, '/identifyLang', { q: checkSentence('EN') }));
+  return typeof scores !== 'string' && Object.keys(scores).length === 0;
 }
 
 function translatedTextOf(result: CallResult): { readonly text: string } | { readonly failure: AttemptFailure } {

@@ -1,8 +1,10 @@
-// A DeepL-compatible API as an engine: as many texts per call as it accepts; an exhausted quota of the operator is reported as
-// such.
+// A DeepL-compatible API as an engine: as many texts per call as it accepts, dictionaries of teams kept there; an exhausted quota of
+// the operator is reported as such.
 import { secret } from '../../domain/option-schema.ts';
-import { Type } from '../../domain/schema-type.ts';
-import type { Attempt, AttemptFailure, EngineProtocol, EngineWork, Translation } from '../../ports/engine.ts';
+import { Type } from '../../domain/typebox.ts';
+import type { Attempt, AttemptFailure, EngineProtocol, EngineWire, EngineWork, ReplicaWire, Translation } from '../../ports/engine.ts';
+import { creationCall, fitsDeepL, nameOf } from './deepl-entries.ts';
+import { KeptGlossaries } from './deepl-glossaries.ts';
 import { bodyMatches, postJson, translationsOf, unusable } from './json-call.ts';
 import type { CallResult } from './json-call.ts';
 
@@ -11,6 +13,11 @@ const Options = Type.Object({ api_key: secret('The key of your account.') });
 /** Limits of one request. */
 const TEXTS_MAX = 50;
 const BODY_BYTES_MAX = 128 * 1024;
+/** How often an attempt makes a dictionary again that others remove. */
+const MADE_AGAIN_MAX = 2;
+const NAMES_GLOSSARY = /glossary/i;
+/** For the length of a request: as long as DeepL's ids. */
+const ANY_ID = '00000000-0000-0000-0000-000000000000';
 /** The quota is exhausted. */
 const QUOTA_EXCEEDED = 456;
 /** "Value for 'target_lang' not supported." With `.*` it would take quadratic time. */
@@ -18,23 +25,88 @@ const LACKS_PAIR = /(?:source|target)_lang\W.{0,100}not supported/i;
 
 export const deepLProtocol: EngineProtocol<typeof Options> = {
   options: Options,
-  can: { textsMax: TEXTS_MAX, formats: ['text', 'html', 'xml'], glossaries: false },
+  can: { textsMax: TEXTS_MAX, formats: ['text', 'html', 'xml'], instructions: true, styles: true },
   async attempt(work, wire, { api_key }): Promise<Attempt> {
-    const rest = optionsOf(work);
+    const authorization = authorizationOf(api_key);
+    const dictionary = work.options.glossary === undefined ? undefined : await dictionaryOf(work, wire, authorization);
+    if (typeof dictionary === 'string') return unusable(dictionary);
+    const rest = { ...optionsOf(work), glossary_id: dictionary && ANY_ID };
     const translations: Translation[] = [];
     // Sequentially: anything sent after a failure would be paid for and thrown away.
     for (const text of inRequests(work.text, BODY_BYTES_MAX - Buffer.byteLength(JSON.stringify({ text: [], ...rest })))) {
-      const response = await postJson(wire, work, '/v2/translate', { text, ...rest }, `DeepL-Auth-Key ${api_key}`);
-      const translated = judge(response, text.length);
+      const translated = await translate(work, wire, text, authorization, dictionary);
       if (typeof translated === 'string') return unusable(translated);
       translations.push(...translated);
     }
     return { kind: 'usable', translations };
   },
+  keptGlossaries: {
+    takes: fitsDeepL,
+    tidy: (wire, { api_key }, nowMs) => keptAt(wire, authorizationOf(api_key)).tidy(wire, nowMs),
+    forget: (wire, { api_key }, teamId) => keptAt(wire, authorizationOf(api_key)).forget(teamId, wire),
+  },
 };
 
+/** By replica: ids are its own. */
+const kept = new WeakMap<object, KeptGlossaries>();
+
+function keptAt({ replica }: ReplicaWire, authorization: string): KeptGlossaries {
+  let at = kept.get(replica);
+  if (at === undefined) kept.set(replica, (at = new KeptGlossaries(authorization)));
+  return at;
+}
+
+function authorizationOf(apiKey: string): string {
+  return `DeepL-Auth-Key ${apiKey}`;
+}
+
+/** A dictionary that an attempt uses. */
+interface Dictionary {
+  /** Its id at the server now; it is made if the server has none. */
+  readonly id: () => Promise<{ readonly id: string } | AttemptFailure>;
+  /** The server does not know this id. */
+  readonly gone: (id: string) => void;
+}
+
+async function dictionaryOf(work: EngineWork, wire: EngineWire, authorization: string): Promise<Dictionary | AttemptFailure> {
+  const { teamId, options } = work;
+  // A dictionary belongs to one team, so its requests never share a call with those of another.
+  const name = teamId === undefined ? undefined : await nameOf(teamId, options.glossary!, options);
+  if (name === undefined) return 'glossary_refused';
+  const at = keptAt(wire, authorization);
+  return {
+    id: () => at.id(name, wire, () => creationCall(name, work, authorization)),
+    gone: (id) => at.drop(name, id),
+  };
+}
+
+/** One request; with a dictionary that was removed meanwhile it is made again, and the request with it. */
+async function translate(
+  work: EngineWork,
+  wire: EngineWire,
+  text: readonly string[],
+  authorization: string,
+  dictionary: Dictionary | undefined,
+): Promise<readonly Translation[] | AttemptFailure> {
+  for (let made = 0; ; made++) {
+    const known = await dictionary?.id();
+    if (typeof known === 'string') return known;
+    const body = { text, ...optionsOf(work), glossary_id: known?.id };
+    const response = await postJson(wire, work, '/v2/translate', body, authorization);
+    if (known === undefined || !isGone(response)) return judge(response, text.length);
+    dictionary!.gone(known.id);
+    if (made === MADE_AGAIN_MAX) return typeof response !== 'string' && response.status === 400 ? 'glossary_refused' : 'status';
+  }
+}
+
+/** Whether the answer to a request with a dictionary says that there is none of this id. */
+function isGone(result: CallResult): boolean {
+  if (typeof result === 'string') return false;
+  return result.status === 404 || (result.status === 400 && bodyMatches(result, NAMES_GLOSSARY));
+}
+
 function optionsOf({ options }: EngineWork) {
-  const { sourceLang, targetLang, formality, context, format, ignoreTags } = options;
+  const { sourceLang, targetLang, formality, context, format, ignoreTags, style } = options;
   return {
     source_lang: sourceLang,
     target_lang: targetLang,
@@ -42,6 +114,10 @@ function optionsOf({ options }: EngineWork) {
     context,
     tag_handling: format === 'text' ? undefined : format,
     ignore_tags: format === 'xml' ? ignoreTags : undefined,
+    style_id: style?.styleId,
+    translation_memory_id: style?.memoryId,
+    translation_memory_threshold: style?.memoryThreshold,
+    custom_instructions: style?.instructions,
   };
 }
 

@@ -1,6 +1,6 @@
 // LibreTranslate as an engine: all texts in one call if the source language is given, otherwise one call per text.
 import { secret } from '../../domain/option-schema.ts';
-import { Type } from '../../domain/schema-type.ts';
+import { Type } from '../../domain/typebox.ts';
 import type { Attempt, AttemptFailure, EngineProtocol, Translation } from '../../ports/engine.ts';
 import { eachText, withoutBlanks } from './each-text.ts';
 import {

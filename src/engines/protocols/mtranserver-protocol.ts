@@ -1,7 +1,7 @@
 // MTranServer as an engine: one call for all texts if the source language is given; otherwise each is detected and translated
 // separately.
 import { secret } from '../../domain/option-schema.ts';
-import { Type } from '../../domain/schema-type.ts';
+import { Type } from '../../domain/typebox.ts';
 import type { Attempt, AttemptFailure, EngineProtocol, Translation } from '../../ports/engine.ts';
 import { eachText, withoutBlanks } from './each-text.ts';
 import { bearer, get, jsonObjectOf, postJson, stringsOf, unusable } from './json-call.ts';

@@ -6,7 +6,7 @@ import type { Attempt, EngineProtocol, EngineResponse, EngineWork } from '../../
 import { headersOf, translationsOf, unusable } from './json-call.ts';
 
 export const nativeProtocol: EngineProtocol = {
-  // All options are sent, because the operator's own engine supports them.
+  // All options but `style` are sent, because the operator's own engine supports them.
   can: { formats: ['text', 'html', 'xml'] },
   attempt(work, wire) {
     const { glossary } = work.options;
@@ -42,6 +42,8 @@ function bodyOf({ text, options }: Pick<EngineWork, 'text' | 'options'>): string
     // Plain text is the engine's default.
     format: options.format === 'text' ? undefined : options.format,
     ignore_tags: options.ignoreTags,
+    // Not among this protocol's capabilities.
+    style: undefined,
   };
   return JSON.stringify(body);
 }

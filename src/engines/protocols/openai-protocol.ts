@@ -2,7 +2,7 @@
 // unusable.
 import { countCharacters } from '../../domain/characters.ts';
 import { secret } from '../../domain/option-schema.ts';
-import { Type } from '../../domain/schema-type.ts';
+import { Type } from '../../domain/typebox.ts';
 import type { Attempt, EngineProtocol, EngineTokens, EngineWire, EngineWork } from '../../ports/engine.ts';
 import { eachText, withoutBlanks } from './each-text.ts';
 import { bearer, jsonObjectOf, postJson, unusable } from './json-call.ts';
@@ -62,7 +62,7 @@ export const openAiProtocol: EngineProtocol<typeof Options> = {
   // Operators give either the URL used by OpenAI clients, which ends in `/v1`, or the server's.
   pathPrefix: '/v1',
   // Texts in one call can affect each other, so a call never contains texts of two callers.
-  can: { textsMax: 50, formats: ['text', 'html', 'xml'], detection: false, sharedCalls: false },
+  can: { textsMax: 50, formats: ['text', 'html', 'xml'], instructions: true, detection: false, sharedCalls: false },
   attempt(work, wire, settings) {
     return withoutBlanks(work.text, (text) => {
       if (wire.attempt === 1 || text.length === 1) return translate(text, work, wire, settings);

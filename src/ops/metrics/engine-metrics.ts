@@ -1,5 +1,6 @@
 // Metrics of engines and their replicas: attempts by outcome and duration, second attempts, shared calls, tokens, load, health.
 import type { Registry } from 'prom-client';
+import { ATTEMPT_FAILURES } from '../../domain/attempt-failure.ts';
 import type { AttemptFailure, EngineTokens } from '../../ports/engine.ts';
 import { FastCounter, FastHistogram } from './fast-series.ts';
 import type { CounterSeries } from './fast-series.ts';
@@ -8,26 +9,8 @@ import { registerGauge } from './scraped-series.ts';
 
 type AttemptOutcome = AttemptFailure | 'usable';
 
-// Spelled out so that every series is present from the start: if a series only appeared with the first failure, its rate would not
-// include that failure. The compiler compares this with the port.
-const OUTCOMES: Readonly<Record<AttemptOutcome, true>> = {
-  usable: true,
-  connect: true,
-  reset: true,
-  timeout: true,
-  status: true,
-  too_large: true,
-  not_json: true,
-  wrong_shape: true,
-  foreign_id: true,
-  unasked: true,
-  cut_off: true,
-  unsupported_pair: true,
-  busy: true,
-  engine_quota: true,
-  cancelled: true,
-  internal: true,
-};
+// Every series is present from the start: if one only appeared with the first failure, its rate would not include that failure.
+const OUTCOMES: readonly AttemptOutcome[] = ['usable', ...ATTEMPT_FAILURES];
 
 /** Whether one process uses the replica. */
 export interface ReplicaState {
@@ -154,8 +137,7 @@ export class EngineMetrics {
   }
 
   #outcomesOf(engine: string, replica: string): OutcomeSeries {
-    const outcomes = Object.keys(OUTCOMES) as AttemptOutcome[];
-    return Object.fromEntries(outcomes.map((outcome) => [outcome, this.#attempts.series({ engine, replica, outcome })])) as OutcomeSeries;
+    return Object.fromEntries(OUTCOMES.map((outcome) => [outcome, this.#attempts.series({ engine, replica, outcome })])) as OutcomeSeries;
   }
 }
 

@@ -6,29 +6,29 @@ import type { Registry } from 'prom-client';
 const RESOLUTION_MS = 10;
 const NS_PER_MS = 1e6;
 const MS_PER_SECOND = 1000;
-const QUANTILES = [0.5, 0.9, 0.99, 1] as const;
+const PERCENTILES = [50, 90, 99, 100] as const;
 
 /** Returns a function that stops the monitor. */
 export function registerEventLoopGauge(registry: Registry): () => void {
   const monitor = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   monitor.enable();
-  const gauge: Gauge<'quantile'> = new Gauge({
+  const gauge: Gauge<'percentile'> = new Gauge({
     name: 'lingate_event_loop_delay_seconds',
-    help: 'How late the event loop ran its timers since the last scrape, by quantile; quantile 1 is the longest delay.',
-    labelNames: ['quantile'],
+    help: 'How late the event loop ran its timers since the last scrape, by percentile; 100 is the longest delay.',
+    labelNames: ['percentile'],
     registers: [registry],
     aggregator: 'max',
     collect() {
-      for (const quantile of QUANTILES) gauge.set({ quantile: String(quantile) }, delaySeconds(quantile));
+      for (const percentile of PERCENTILES) gauge.set({ percentile: String(percentile) }, delaySeconds(percentile));
       monitor.reset();
     },
   });
   return () => monitor.disable();
 
   /** The monitor's measurements include the interval that it meant to wait. */
-  function delaySeconds(quantile: number): number {
+  function delaySeconds(percentile: number): number {
     if (monitor.count === 0) return 0;
-    const waitedMs = monitor.percentile(quantile * 100) / NS_PER_MS;
+    const waitedMs = monitor.percentile(percentile) / NS_PER_MS;
     return Math.max(0, waitedMs - RESOLUTION_MS) / MS_PER_SECOND;
   }
 }

@@ -95,11 +95,16 @@ const REVOCATIONS_RESTORED = {
   help: "Revocations that the store's new master had lost and that were applied again.",
 };
 
+/**
+ * The event loop's lag is replaced by our own gauge: theirs includes the monitor's own interval, and shows a lag of 10 ms if there is
+ * none. The totals are gauges named like counters; they are the sums of the metrics without that ending.
+ */
+const UNWANTED = /_eventloop_lag_|_nodejs_active_\w+_total$/;
+
 /** CPU, memory, garbage collections, file descriptors: the usual names of dashboards for Node, with our prefix. */
 function registerProcessMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry, prefix: 'lingate_', eventLoopMonitoringPrecision: 1000 });
-  // Replaced by our own gauge: theirs includes the monitor's own interval, and shows a lag of 10 ms if there is none.
-  const lag = registry.getMetricsAsArray().filter(({ name }) => name.includes('_eventloop_lag_'));
-  for (const { name } of lag) registry.removeSingleMetric(name);
+  const unwanted = registry.getMetricsAsArray().filter(({ name }) => UNWANTED.test(name));
+  for (const { name } of unwanted) registry.removeSingleMetric(name);
   registerEventLoopGauge(registry);
 }

@@ -1,17 +1,21 @@
 // POST /detect: the language of each text, if the engine can detect it. It counts towards the rate and costs nothing.
 import Type from 'typebox';
-import { JSON_BODY_HEADERS } from 'lingate';
+import { JSON_BODY_HEADERS, refuse } from 'lingate';
 import type { Outcome, PluginHost, RouteDoc } from 'lingate';
 import { answer, engineStep, readStep, route, uncharged } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import { answered, boolean, number, string } from '../facades/reference.ts';
 import { toldOf } from '../facades/texts.ts';
 import type { Texts } from '../facades/texts.ts';
-import { theirCode } from './azure-languages.ts';
-import { API_VERSION, AUTHENTICATED, judgeVersion, queryOf, readTexts, TextsBody, wrong } from './azure-request.ts';
-import { SCORE } from './azure-translate.ts';
+import { theirCode } from './azure-codes.ts';
+import { AZURE_3_0, TextsBody, textsIn } from './azure-3-0.ts';
+import { AUTHENTICATED, queryOf, readBody, wrong } from './azure-request.ts';
+import { SCORE } from './azure-version.ts';
+import { apiVersion, versionOf } from './azure-versions.ts';
 
 const CANNOT = wrong(400_000, 'The engine of this service does not detect languages: name the source of each translation.');
+/** Its newer versions report the language with each translation. */
+const NOT_IN_VERSION = refuse('not_found', 'Only version 3.0 of the API has /detect.');
 /** ISO 639's code for an undetermined language. */
 const UNDETERMINED = { language: 'und', score: 0, isTranslationSupported: false, isTransliterationSupported: false };
 
@@ -27,7 +31,7 @@ const DOC: RouteDoc = {
   description: 'Detects the language of each text from its beginning. It counts towards the request rate and costs nothing.',
   authenticated: true,
   tag: 'Languages',
-  query: [API_VERSION],
+  query: [apiVersion([AZURE_3_0])],
   body: { description: 'The texts.', schema: TextsBody, example: [{ Text: 'Bonjour tout le monde' }] },
   answer: answered('One entry for each text, in order.', Type.Array(Detection), [
     { language: 'fr', score: 1, isTranslationSupported: true, isTransliterationSupported: false },
@@ -45,9 +49,10 @@ export function detection(host: PluginHost): ApiPart {
         JSON_BODY_HEADERS,
         services,
         ({ head, body }) => {
-          const version = judgeVersion(queryOf(head.query));
+          const version = versionOf(queryOf(head.query));
           if ('problem' in version) return version;
-          return services.engineCan.detection ? readTexts(head.headers, body, services.bodyBytesMax) : CANNOT;
+          if (version.sound !== AZURE_3_0) return NOT_IN_VERSION;
+          return services.engineCan.detection ? textsIn(readBody(head.headers, body, services.bodyBytesMax, undefined)) : CANNOT;
         },
         (x, texts) => {
           if (!services.engineCanFor(x).detection) return CANNOT;

@@ -1,151 +1,122 @@
-// Language codes as Azure writes them, such as `de`, `pt-PT` and `zh-Hans`; and GET /languages, which needs no key, as at Azure.
+// GET /languages, which needs no key, as at Azure.
 import Type from 'typebox';
 import { validated } from 'lingate';
 import type { Languages, RouteDoc, ValidatedReply } from 'lingate';
 import { answer, keylessRoute, keylessStep } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
-import { sourceNamed, targetNamed } from '../facades/code-names.ts';
-import { madeOnce } from '../facades/default-variants.ts';
+import { keptAnswers } from '../facades/default-variants.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
-import { namesIn, standardCode } from '../facades/language-names.ts';
+import { acceptedLocale, namesIn, namesOf, standardCode } from '../facades/language-names.ts';
 import type { Judged } from '../facades/members.ts';
 import { answered, parameter, string } from '../facades/reference.ts';
-import { API_VERSION, judgeVersion, LOGGED, queryOf, wrong } from './azure-request.ts';
+import { targetCode, theirCode } from './azure-codes.ts';
+import { LOGGED, queryOf, wrong } from './azure-request.ts';
+import { apiVersion, AZURE_VERSIONS, versionOf } from './azure-versions.ts';
 import type { Query } from './azure-request.ts';
-
-/** Our codes that Azure writes differently, not just in another case. */
-const THEIRS: ReadonlyMap<string, string> = new Map([
-  ['ZH-CN', 'zh-Hans'],
-  ['ZH-TW', 'zh-Hant'],
-  ['NO', 'nb'],
-  ['IW', 'he'],
-  ['SR', 'sr-Cyrl'],
-  ['MN', 'mn-Cyrl'],
-  ['NY', 'nya'],
-  ['LG', 'lug'],
-  ['RN', 'run'],
-  ['CKB', 'ku'],
-  ['KU', 'kmr'],
-  ['HMN', 'mww'],
-  ['TL', 'fil'],
-]);
-/** Codes that mean another language here than elsewhere: Kurdish is the one of Iraq. */
-const OURS: ReadonlyMap<string, string> = new Map([['ku', 'CKB']]);
-
-/** `code` is in upper case. A bare `ZH` is simplified Chinese. */
-export function theirCode(code: string): string {
-  return THEIRS.get(code) ?? standardCode(code);
-}
-
-export interface Target {
-  /** The code in the answer, in Azure's spelling: the requested one, or the one that it means. */
-  readonly to: string;
-  /** Canonical. */
-  readonly targetLang: string;
-}
-
-/** The target for a code; `undefined` if it is none. */
-export function targetCode(value: string, languages: Languages, variants: DefaultVariants): Target | undefined {
-  const found = targetNamed(OURS.get(value.toLowerCase()) ?? value, languages, variants);
-  return found === undefined ? undefined : { to: theirCode(found.name), targetLang: found.code };
-}
-
-/** The canonical source for a code; `undefined` if it is none. */
-export function sourceCode(value: string, languages: Languages): string | undefined {
-  return sourceNamed(OURS.get(value.toLowerCase()) ?? value, languages);
-}
-
-const SCOPES = ['translation', 'transliteration', 'dictionary'] as const;
-type Scope = (typeof SCOPES)[number];
 
 const Direction = Type.Union([Type.Literal('ltr'), Type.Literal('rtl')], { description: 'The direction of its script.' });
 const Nothing = Type.Optional(Type.Object({}, { description: 'Empty: there is none.' }));
+const Models = Type.Array(Type.String(), { description: 'Empty: there is no choice of models. Only version 2026-06-06.' });
 
 const DOC: RouteDoc = {
   summary: 'List languages',
-  description: 'The source and target languages, by their codes. Names are in English.',
+  description:
+    'The source and target languages, by their codes. Names are in the first language of `Accept-Language` in which there are any, otherwise in English.',
   authenticated: false,
   tag: 'Languages',
   query: [
-    API_VERSION,
+    apiVersion(),
     parameter(
       'scope',
       'translation',
-      'The requested parts of the answer, separated by commas: `translation`, `transliteration`, `dictionary`. All by default.',
+      `The requested parts of the answer, separated by commas: ${AZURE_VERSIONS.map(({ version, scopes }) => `${scopes.map((one) => `\`${one}\``).join(', ')} in version ${version}`).join('; ')}. All by default.`,
     ),
   ],
-  answer: answered(
-    'The list.',
-    Type.Object({
-      translation: Type.Optional(
-        Type.Record(
-          Type.String(),
-          Type.Object({ name: string('In English.'), nativeName: string('In the language itself.'), dir: Direction }),
+  answer: {
+    headers: { Vary: { description: 'Names depend on it.', example: 'Accept-Language' } },
+    ...answered(
+      'The list.',
+      Type.Object({
+        translation: Type.Optional(
+          Type.Record(
+            Type.String(),
+            Type.Object({
+              name: string('As `Accept-Language` has it.'),
+              nativeName: string('In the language itself.'),
+              dir: Direction,
+              models: Type.Optional(Models),
+            }),
+          ),
         ),
-      ),
-      transliteration: Nothing,
-      dictionary: Nothing,
-    }),
-    { translation: { de: { name: 'German', nativeName: 'Deutsch', dir: 'ltr' } } },
-  ),
+        transliteration: Nothing,
+        dictionary: Nothing,
+        models: Type.Optional(Models),
+      }),
+      { translation: { de: { name: 'German', nativeName: 'Deutsch', dir: 'ltr' } } },
+    ),
+  },
 };
 
-/** What clients send: not parsed. */
-const USUAL_QUERY = 'api-version=3.0';
+/** More than the platform has languages, each for some of its scopes; a list of 40 languages takes some 4 kB. */
+const LISTS_MAX = 500;
 
 export function languageList(variants: DefaultVariants): ApiPart {
-  const listFor = madeOnce((languages) => translatable(languages, variants));
-  // One for each set of scopes, in one order: seven at most.
-  const answersFor = madeOnce(() => new Map<string, ValidatedReply>());
-  const answerFor = (languages: Languages, scopes: readonly Scope[]): ValidatedReply => {
-    const answers = answersFor(languages);
-    const key = scopes.join();
-    let known = answers.get(key);
-    if (known === undefined) {
-      known = validated(answer(Object.fromEntries(scopes.map((scope) => [scope, scope === 'translation' ? listFor(languages) : {}]))));
-      answers.set(key, known);
-    }
-    return known;
-  };
+  const answerFor = keptAnswers<ValidatedReply>(LISTS_MAX);
   return {
     routes: [keylessRoute('/languages', [...LOGGED, 'shed', 'azure-languages'], DOC)],
     steps: (services) => [
-      keylessStep('azure-languages', (x) => {
-        if (x.head.query === USUAL_QUERY) return answerFor(services.languages(), SCOPES);
-        const query = queryOf(x.head.query);
-        const version = judgeVersion(query);
-        if ('problem' in version) return version;
-        const scopes = scopesOf(query);
-        return 'problem' in scopes ? scopes : answerFor(services.languages(), scopes.sound);
-      }),
+      keylessStep(
+        'azure-languages',
+        ({ head }) => {
+          const query = queryOf(head.query);
+          const version = versionOf(query);
+          if ('problem' in version) return version;
+          const scopes = scopesOf(query, version.sound.scopes);
+          if ('problem' in scopes) return scopes;
+          const languages = services.languages();
+          const locale = acceptedLocale(head.headers['accept-language']);
+          const { models, version: name } = version.sound;
+          return answerFor(languages, `${name} ${scopes.sound.join()} ${locale}`, () => {
+            const parts: Readonly<Record<string, object>> = { translation: translatable(languages, variants, locale, models), models: [] };
+            const body = Object.fromEntries(scopes.sound.map((scope) => [scope, parts[scope] ?? {}]));
+            return validated({ ...answer(body), headers: [['Vary', 'Accept-Language']] });
+          });
+        },
+        ['accept-language'],
+      ),
     ],
   };
 }
 
-const WRONG_SCOPE = wrong(400_001, `scope: must be ${SCOPES.join(', ')}, or several of them separated by commas.`);
 /** The longest value: all of them, with a blank after each comma, and more. */
 const SCOPE_LENGTH_MAX = 64;
 
 /** In one order, whatever order was sent. */
-function scopesOf(query: Query): Judged<readonly Scope[]> {
+function scopesOf(query: Query, all: readonly string[]): Judged<readonly string[]> {
   const given = (query.get('scope') ?? []).filter((value) => value !== '').join();
-  if (given === '') return { sound: SCOPES };
-  if (given.length > SCOPE_LENGTH_MAX) return WRONG_SCOPE;
-  const words = given.split(',').map((word) => word.trim().toLowerCase());
-  if (words.some((word) => !SCOPES.some((scope) => scope === word))) return WRONG_SCOPE;
-  return { sound: SCOPES.filter((scope) => words.includes(scope)) };
+  if (given === '') return { sound: all };
+  const words = given.length > SCOPE_LENGTH_MAX ? [''] : given.split(',').map((word) => word.trim().toLowerCase());
+  return words.every((word) => all.includes(word))
+    ? { sound: all.filter((scope) => words.includes(scope)) }
+    : wrong(400_001, `scope: must be ${all.join(', ')}, or several of them separated by commas.`);
 }
 
 /** Each language offered as a source or a target; clients have one list for both menus. */
-function translatable(languages: Languages, variants: DefaultVariants): Readonly<Record<string, object>> {
+function translatable(
+  languages: Languages,
+  variants: DefaultVariants,
+  locale: string,
+  models: readonly string[] | undefined,
+): Readonly<Record<string, object>> {
   const { all, sources, targets } = languages;
+  const nameOf = namesOf(languages, locale);
   const [from, into] = [new Set(sources.map(({ code }) => code)), new Set(targets.map(({ code }) => code))];
   const found = new Map<string, object>();
   for (const { code, name } of [...all.sources, ...all.targets]) {
     const key = theirCode(code);
     const meant = targetCode(key, languages, variants)?.targetLang;
     if (found.has(key) || (!from.has(code) && (meant === undefined || !into.has(meant)))) continue;
-    found.set(key, { name, nativeName: namesIn(standardCode(code))(code) ?? name, dir: directionOf(key) });
+    found.set(key, { name: nameOf(code) ?? name, nativeName: namesIn(standardCode(code))(code) ?? name, dir: directionOf(key), models });
   }
   return Object.fromEntries([...found].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -1,14 +1,12 @@
 // Common to all requests of this API: problems in Azure's format, the first steps, the parameters of the query, and the list of texts.
-import { KEY_MALFORMED, readJsonBody, refuse } from 'lingate';
-import type { Body, GatewayServices, ListLimit, Problem, ProblemCode, ProblemForm, Refusal, Step } from 'lingate';
-import Type from 'typebox';
+import { KEY_MALFORMED, readJsonBody, refuse, SOURCE_LANG_NEEDED } from 'lingate';
+import type { Body, GatewayServices, PluginHost, Problem, ProblemCode, Refusal, Step } from 'lingate';
 import { idStep } from '../facades/api.ts';
 import { keyStep } from '../facades/keys.ts';
 import { isJsonType } from '../facades/members.ts';
 import type { Judged } from '../facades/members.ts';
-import type { QueryDoc } from '../facades/reference.ts';
-import { judgeTexts, PIECE_TEXTS } from '../facades/texts.ts';
-import type { Texts } from '../facades/texts.ts';
+import { PIECE_TEXTS } from '../facades/texts.ts';
+import { tokenSteps } from './azure-token.ts';
 
 /** The codes that are not just the status and three zeros; cases of `validation_error` get their number where they are refused. */
 const BY_CODE: ReadonlyMap<string, number> = new Map<ProblemCode, number>([
@@ -22,18 +20,14 @@ const BY_CODE: ReadonlyMap<string, number> = new Map<ProblemCode, number>([
 ]);
 
 /** Cases of `validation_error` that have their own number. */
-const BY_PROBLEM = new WeakMap<Problem, number>();
+const BY_PROBLEM = new WeakMap<Problem, number>([[SOURCE_LANG_NEEDED.problem, 400_035]]);
 
 /** The header with a key alone. */
 export const KEY_FIELD = 'Ocp-Apim-Subscription-Key';
-const NO_KEY = refuse('unauthorized', `No API key was sent. Send it as "${KEY_FIELD}: <key>".`);
+export const NO_KEY = refuse('unauthorized', `No API key was sent. Send it as "${KEY_FIELD}: <key>".`);
 const MALFORMED = `The API key is malformed: la_live_ or la_test_ and 40 letters or digits, sent as "${KEY_FIELD}: <key>".`;
 
-export const PROBLEM_FORM: ProblemForm = {
-  contentType: 'application/json',
-  status: (problem) => Math.floor(numberOf(problem) / 1000),
-  body: (problem) => JSON.stringify({ error: { code: numberOf(problem), message: wordsOf(problem) } }),
-};
+const FROM_NEEDED = 'from: is needed, because the engine of this service does not detect the language of a text.';
 
 /** An error in a request; `number` is Azure's code for it. */
 export function wrong(number: number, message: string): Refusal {
@@ -42,13 +36,16 @@ export function wrong(number: number, message: string): Refusal {
   return refusal;
 }
 
-function numberOf(problem: Problem): number {
+/** The status, followed by three digits. */
+export function numberOf(problem: Problem): number {
   return BY_PROBLEM.get(problem) ?? BY_CODE.get(problem.code) ?? problem.kind.status * 1000;
 }
 
-function wordsOf(problem: Problem): string {
+/** The message for people. */
+export function wordsOf(problem: Problem): string {
   const { code, detail, fields = {} } = problem;
   if (problem === KEY_MALFORMED.problem) return MALFORMED;
+  if (problem === SOURCE_LANG_NEEDED.problem) return FROM_NEEDED;
   if (code !== 'text_too_long') return detail;
   return `The texts are ${fields['characters']} characters long, counted once for each target language; the plan allows ${fields['max_characters']} in one request.`;
 }
@@ -56,12 +53,12 @@ function wordsOf(problem: Problem): string {
 /** Access log, and the request id under the name that Azure's support uses. */
 export const LOGGED = ['access-log', 'azure-request-id'] as const;
 /** Then load shedding, identification, and the team's load shedding. */
-export const AUTHENTICATED = [...LOGGED, 'shed', 'azure-key', 'authenticate', 'team-shed'] as const;
+export const AUTHENTICATED = [...LOGGED, 'shed', 'azure-key', 'azure-token', 'authenticate', 'team-shed'] as const;
 
 /** The steps that several routes share. */
-export function sharedSteps(services: GatewayServices): readonly Step[] {
+export function sharedSteps(host: PluginHost, services: GatewayServices): readonly Step[] {
   const key = keyStep({ api: 'azure', field: 'ocp-apim-subscription-key', noKey: NO_KEY }, services);
-  return [idStep('azure-request-id', 'X-RequestId'), key];
+  return [idStep('azure-request-id', 'X-RequestId'), ...tokenSteps(key, host, services)];
 }
 
 /** The values as sent, by names in lower case. */
@@ -78,78 +75,44 @@ export function queryOf(query: string): Query {
   return found;
 }
 
-export const API_VERSION: QueryDoc = {
-  name: 'api-version',
-  description: 'The version of the API.',
-  schema: Type.Literal('3.0'),
-  required: true,
-  example: '3.0',
-};
-const BAD_VERSION = wrong(400_021, 'api-version: must be 3.0, in the query of every request.');
-
-/** Whether the request is for this version of the API; otherwise the refusal. */
-export function judgeVersion(query: Query): Judged<'3.0'> {
-  const versions = query.get('api-version') ?? [];
-  return versions.length === 1 && versions[0] === '3.0' ? { sound: '3.0' } : BAD_VERSION;
+/** A repeated parameter is a list of its values. */
+export function valuesOf(query: Query): { readonly get: (name: string) => string | readonly string[] | undefined } {
+  return {
+    get(name) {
+      const values = query.get(name.toLowerCase());
+      return values?.length === 1 ? values[0] : values;
+    },
+  };
 }
 
-/** The value of a parameter that may be given once; `undefined` if it is absent or empty. */
-export function single(query: Query, name: string, number = 400_000): Judged<string | undefined> {
-  const values = query.get(name.toLowerCase()) ?? [];
-  if (values.length > 1) return wrong(number, `${name}: may be given once.`);
-  return { sound: values[0] === '' ? undefined : values[0] };
-}
-
-/** One of these words in any case; `undefined` if it is absent or empty. */
-export function oneOf<Word extends string>(query: Query, name: string, words: readonly Word[], number = 400_000): Judged<Word | undefined> {
-  const judged = single(query, name, number);
-  if ('problem' in judged || judged.sound === undefined) return judged as Judged<undefined>;
-  const lower = judged.sound.toLowerCase();
+/** One of these words in any case; `number` is Azure's code for another value. */
+export function wordOf<Word extends string>(value: unknown, named: string, words: readonly Word[], number = 400_000): Judged<Word> {
+  if (Array.isArray(value)) return wrong(number, `${named}: may be given once.`);
+  const lower = String(value).toLowerCase();
   const sound = words.find((word) => word.toLowerCase() === lower);
-  return sound === undefined ? wrong(number, `${name}: must be ${words.join(' or ')}.`) : { sound };
+  return sound === undefined ? wrong(number, `${named}: must be ${words.join(' or ')}.`) : { sound };
 }
 
-const TEXTS_LIMIT: ListLimit = {
-  name: undefined,
-  entriesMax: PIECE_TEXTS,
-  refusal: refuse('too_many_texts', `The body may hold at most ${PIECE_TEXTS} texts.`, { max_texts: PIECE_TEXTS }),
-};
+export const TOO_MANY_TEXTS = refuse('too_many_texts', `The body may hold at most ${PIECE_TEXTS} texts.`, { max_texts: PIECE_TEXTS });
 const NOT_JSON_TYPE = wrong(415_000, 'Content-Type: must be application/json.');
 const ENCODED = wrong(415_000, 'Content-Encoding: is not supported; send the body uncompressed.');
-const NOT_A_LIST = wrong(400_000, 'The body must be a list of objects with a member Text: [{"Text": "…"}].');
-const EMPTY = wrong(400_005, 'The body has no text: it must be like [{"Text": "…"}].');
 
-export const TextsBody = Type.Array(
-  Type.Object({ Text: Type.String({ description: 'The text. An empty text is answered with an empty text. `text` is accepted too.' }) }),
-  { minItems: 1, maxItems: PIECE_TEXTS, description: 'The texts.' },
-);
-
-export function readTexts(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number): Judged<Texts> {
+/** Parses the body; `undefined` if there is none. `list` as in `ReadJson`. */
+export function readBody(
+  headers: Readonly<Record<string, string>>,
+  body: Body,
+  bytesMax: number,
+  list: string | undefined,
+): Judged<unknown> {
   if (!isJsonType(headers)) return NOT_JSON_TYPE;
   if (headers['content-encoding'] !== undefined) return ENCODED;
   if (body === 'too_large') return wrong(400_077, `The body may be at most ${bytesMax} bytes long.`);
-  if (body === 'none' || body.length === 0) return EMPTY;
-  const json = readJsonBody(headers, body, bytesMax, TEXTS_LIMIT);
-  if (json.kind === 'value') return textsIn(json.value);
-  return json.refusal === TEXTS_LIMIT.refusal ? json.refusal : wrong(400_074, json.refusal.problem.detail);
+  if (body === 'none' || body.length === 0) return { sound: undefined };
+  const json = readJsonBody(headers, body, bytesMax, { name: list, entriesMax: PIECE_TEXTS, refusal: TOO_MANY_TEXTS });
+  if (json.kind === 'value') return { sound: json.value };
+  return json.refusal === TOO_MANY_TEXTS ? json.refusal : wrong(400_074, json.refusal.problem.detail);
 }
 
-function textsIn(value: unknown): Judged<Texts> {
-  if (!Array.isArray(value)) return NOT_A_LIST;
-  if (value.length === 0) return EMPTY;
-  if (value.length > PIECE_TEXTS) return TEXTS_LIMIT.refusal;
-  const elements: readonly unknown[] = value;
-  const entries = elements.map((element) => (isObject(element) ? (element['Text'] ?? element['text']) : undefined));
-  return judgeTexts(entries, {
-    notText: (index) =>
-      isObject(elements[index])
-        ? wrong(400_005, `[${index}].Text: must be a string.`)
-        : wrong(400_020, `[${index}]: must be an object with a member Text.`),
-    half: (index) => wrong(400_005, `[${index}].Text: has half of a surrogate pair.`),
-    none: undefined,
-  });
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }

@@ -1,64 +1,68 @@
 // POST /translate: texts into one or several languages, charged once for each language.
-import { chargedCharacters, json, JSON_BODY_HEADERS, NOTHING_CHOSEN, TRANSLATION_PROBLEMS } from 'lingate';
-import type { Exchange, GatewayServices, Outcome, PluginHost, RouteDoc, Translation, TranslationOptions } from 'lingate';
+import { chargedCharacters, countCharacters, json, JSON_BODY_HEADERS, refusedCharge, TRANSLATION_PROBLEMS } from 'lingate';
+import type { Exchange, GatewayServices, Outcome, PluginHost, RouteDoc, Translation } from 'lingate';
 import Type from 'typebox';
-import { canFor, chargeFor, engineStep, readStep, route } from '../facades/api.ts';
+import type { TSchema } from 'typebox';
+import { chargeFor, engineStep, offerTo, readStep, route } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
-import { answered, arrayOf, number, parameter, string } from '../facades/reference.ts';
-import { allOrRefusal, toldOf } from '../facades/texts.ts';
-import { theirCode } from './azure-languages.ts';
-import { judgeTranslation, readTranslation } from './azure-parameters.ts';
-import type { AzureOrder } from './azure-parameters.ts';
-import { API_VERSION, AUTHENTICATED, readTexts, TextsBody } from './azure-request.ts';
+import { queryDocs } from '../facades/parameters.ts';
+import type { QueryDoc } from '../facades/reference.ts';
+import { allOrRefusal } from '../facades/texts.ts';
+import { theirCode } from './azure-codes.ts';
+import { AUTHENTICATED, readBody } from './azure-request.ts';
+import type { AzureInput, AzureTarget, AzureVersion } from './azure-version.ts';
+import { apiVersion, AZURE_VERSIONS, readTranslation } from './azure-versions.ts';
 
-/** Engines report a language without a confidence; it is the one from which they translated. */
-export const SCORE = 1;
-
-const Language = Type.Object(
-  { language: string('The code.'), score: number('Always 1: engines report no confidence.') },
-  { description: 'Without `from`, if the engine reports it.' },
-);
-const Translated = Type.Object({
-  detectedLanguage: Type.Optional(Language),
-  translations: arrayOf(
-    Type.Object({ text: string('The translation.'), to: string('The code as in `to`.') }),
-    'One for each `to`, in order.',
-  ),
-});
+const BODIES = AZURE_VERSIONS.map(({ version, translate: { bodySchema, bodyExample } }) => ({
+  version,
+  schema: bodySchema,
+  value: bodyExample,
+}));
+const ANSWERS = AZURE_VERSIONS.map(({ version, translate: { answerSchema, answerExample } }) => ({
+  version,
+  schema: answerSchema,
+  value: answerExample,
+}));
 
 const DOC: RouteDoc = {
   summary: 'Translate texts',
   description:
-    'Translates up to 50 texts, each into every language of `to`, all or nothing. Their characters are charged once for each language. Other parameters are ignored, except `fromScript` and `toScript`, which are refused.',
+    'Translates up to 50 texts, each into up to 50 languages, all or nothing. Their characters are charged once for each language. Other parameters have no effect.',
   authenticated: true,
   tag: 'Translation',
   query: [
-    API_VERSION,
-    {
-      name: 'to',
-      description: 'The code of a target language; up to 50 times. `en` and `pt` mean the variant that the operator has chosen.',
-      schema: Type.Array(Type.String(), { minItems: 1, maxItems: 50 }),
-      required: true,
-      example: ['de'],
-    },
-    parameter('from', 'en', 'The code of the source language. By default the engine detects it.'),
-    parameter('textType', 'plain', '`plain` (the default), or `html` if the engine supports it.'),
-    parameter('category', 'general', '`general`; others are refused, because there are no custom systems.'),
-    parameter('suggestedFrom', 'en', 'A source code; has no effect.'),
-    parameter('allowFallback', 'true', '`true` or `false`; has no effect.'),
-    parameter('profanityAction', 'NoAction', '`NoAction`; `Marked` and `Deleted` are refused.'),
-    parameter('profanityMarker', 'Asterisk', '`Asterisk` or `Tag`; has no effect.'),
-    parameter('includeAlignment', 'false', '`false`; `true` is refused.'),
-    parameter('includeSentenceLength', 'false', '`false`; `true` is refused.'),
+    apiVersion(),
+    ...AZURE_VERSIONS.flatMap(({ version, translate: { query } }) => queryDocs(query).map((parameter) => ofVersion(version, parameter))),
   ],
-  body: { description: 'The texts.', schema: TextsBody, example: [{ Text: 'Hello' }] },
+  body: { description: 'The texts.', ...ofAll(BODIES) },
   answer: {
-    ...answered('One entry for each text, in order.', Type.Array(Translated), [{ translations: [{ text: 'Hallo', to: 'de' }] }]),
+    status: 200,
+    description: 'One entry for each text, in order.',
+    ...ofAll(ANSWERS),
     headers: { 'X-metered-usage': { description: 'The characters that were charged.', example: '5' } },
   },
   problems: TRANSLATION_PROBLEMS,
 };
+
+/** A schema and an example for each version. */
+function ofAll(all: readonly { readonly version: string; readonly schema: TSchema; readonly value: unknown }[]) {
+  const examples = all.map(({ version, value }) => [version, { summary: `Version ${version}`, value }] as const);
+  return { schema: Type.Union(all.map(({ version, schema }) => ({ ...schema, title: version }))), examples: Object.fromEntries(examples) };
+}
+
+/** A parameter that only one version has; one that is required there has an example of that version's name. */
+function ofVersion(version: string, { required, example, ...rest }: QueryDoc): QueryDoc {
+  const description = `${rest.description} Only version ${version}${required === true ? ', where it is required' : ''}.`;
+  return required === true
+    ? { ...rest, description, examples: { [version]: { summary: `Version ${version}`, value: example } } }
+    : { ...rest, description, example };
+}
+
+interface AzureOrder {
+  readonly version: AzureVersion;
+  readonly inputs: readonly AzureInput[];
+}
 
 export function translate(host: PluginHost, variants: DefaultVariants): ApiPart {
   const slot = host.reserveSlot<AzureOrder>('translation');
@@ -69,13 +73,12 @@ export function translate(host: PluginHost, variants: DefaultVariants): ApiPart 
         'azure-read-translation',
         JSON_BODY_HEADERS,
         services,
-        (x) => readTranslation(x.head.query, () => readTexts(x.head.headers, x.body, services.bodyBytesMax)),
-        (x, parsed) => {
-          const judged = judgeTranslation(parsed, { languages: services.languages(x), variants, canFor: canFor(services, x) });
-          if (!('sound' in judged)) return judged;
-          const order = judged.sound;
-          x.set(slot, order);
-          return chargeFor(order.characters);
+        ({ head, body }) => readTranslation(head.query, (list) => readBody(head.headers, body, services.bodyBytesMax, list)),
+        (x, { version, characters, judge }) => {
+          const inputs = judge(offerTo(x, services, variants));
+          if ('problem' in inputs) return refusedCharge(inputs, characters);
+          x.set(slot, { version, inputs: inputs.sound });
+          return chargeFor(characters);
         },
       );
       return [read, engineStep('azure-translate', slot, (x, order) => translated(x, services, order))];
@@ -83,32 +86,39 @@ export function translate(host: PluginHost, variants: DefaultVariants): ApiPart 
   };
 }
 
-function optionsOf({ sourceLang, format }: AzureOrder, targetLang: string): TranslationOptions {
-  return { ...NOTHING_CHOSEN, sourceLang, targetLang, format };
-}
-
+/** One call of the engine for each target, with the texts for it. */
 function translated(x: Exchange, services: GatewayServices, order: AzureOrder): Outcome | Promise<Outcome> {
-  const { text: texts, targets } = order;
-  if (texts.length === 0) return answerOf(x, order, []);
-  const works = targets.map(({ targetLang }) =>
-    services.translate(x, { text: texts, options: optionsOf(order, targetLang), glossaryId: undefined }),
-  );
+  const works = new Map<AzureTarget, string[]>();
+  for (const { text, into } of order.inputs) {
+    for (const target of text === '' ? [] : into) {
+      const texts = works.get(target);
+      if (texts === undefined) works.set(target, [text]);
+      else texts.push(text);
+    }
+  }
+  if (works.size === 0) return answerOf(x, order, new Map());
+  const calls = Array.from(works, ([{ options }, text]) => services.translate(x, { text, options, glossaryId: undefined }));
   // At the same time and not one after another, because the reservation lasts for two attempts.
-  return allOrRefusal(works).then((all) => {
+  return allOrRefusal(calls).then((all) => {
     if ('problem' in all) return all;
-    const ofText = (index: number): readonly Translation[] => all.map(({ translations }) => translations[index]!);
-    return answerOf(x, order, Array.from(texts.keys(), ofText));
+    const found = Array.from(works.keys(), (target, index) => [target, all[index]!.translations.values()] as const);
+    return answerOf(x, order, new Map(found));
   });
 }
 
-/** `translations` has, for each non-empty text, one translation per target. */
-function answerOf(x: Exchange, { entries, targets, sourceLang }: AzureOrder, translations: readonly (readonly Translation[])[]): Outcome {
-  const told = toldOf(entries, translations, (all) => {
-    const language = sourceLang === undefined ? all?.[0]!.detectedSourceLanguage : undefined;
+/** `found` has for each target the translations of the texts that are not empty, in their order. */
+function answerOf(
+  x: Exchange,
+  { version, inputs }: AzureOrder,
+  found: ReadonlyMap<AzureTarget, Iterator<Translation, undefined>>,
+): Outcome {
+  const texts = inputs.map(({ text, into }) => {
+    const all = into.map((target): Translation | undefined => (text === '' ? undefined : found.get(target)!.next().value));
+    const code = into[0]?.options.sourceLang === undefined ? all[0]?.detectedSourceLanguage : undefined;
     return {
-      detectedLanguage: language === undefined ? undefined : { language: theirCode(language), score: SCORE },
-      translations: targets.map(({ to }, index) => ({ text: all?.[index]!.text ?? '', to })),
+      detected: code === undefined ? undefined : theirCode(code),
+      translations: into.map(({ to }, index) => ({ to, text: all[index]?.text ?? '', sourceCharacters: countCharacters(text) })),
     };
   });
-  return json(JSON.stringify(told), 200, [['X-metered-usage', String(chargedCharacters(x))]]);
+  return json(JSON.stringify(version.translate.answer(texts)), 200, [['X-metered-usage', String(chargedCharacters(x))]]);
 }

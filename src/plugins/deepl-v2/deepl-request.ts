@@ -3,7 +3,7 @@ import { countCharacters, FORM_BODY_HEADERS, GLOSSARY_MISMATCH, KEY_MALFORMED, K
 import type { BodyStep, Exchange, GatewayServices, ListLimit, Problem, ProblemForm, Refusal } from 'lingate';
 import { readStep } from '../facades/api.ts';
 import type { Taken } from '../facades/api.ts';
-import { chosen, readMembers } from '../facades/members.ts';
+import { readMembers } from '../facades/members.ts';
 import type { Judged, Members } from '../facades/members.ts';
 
 const BY_CODE: Readonly<Record<string, number>> = { too_many_texts: 413, text_too_long: 413 };
@@ -76,15 +76,15 @@ const WORD_LENGTH_MAX = 64;
 /** In one parameter, including empty ones. */
 const NAMES_MAX = 1000;
 
-export function flag(members: Members, name: string): Judged<boolean | undefined> {
-  const value = chosen(members, name);
+export function flag(given: unknown, name: string): Judged<boolean | undefined> {
+  const value = given === '' ? undefined : (given ?? undefined);
   if (value === undefined) return { sound: undefined };
   const sound = FLAGS.get(value);
   return sound === undefined ? refuse('validation_error', `Value for '${name}' not supported: it is 0 or 1.`) : { sound };
 }
 
-export function oneOf(members: Members, name: string, words: readonly string[]): Judged<string | undefined> {
-  const value = chosen(members, name);
+export function oneOf(given: unknown, name: string, words: readonly string[]): Judged<string | undefined> {
+  const value = given === '' ? undefined : (given ?? undefined);
   if (value === undefined) return { sound: undefined };
   // JSON's forms of 0 and 1 are accepted too.
   const word = typeof value === 'boolean' ? String(Number(value)) : typeof value === 'number' ? String(value) : value;
@@ -96,8 +96,8 @@ export function oneOf(members: Members, name: string, words: readonly string[]):
 }
 
 /** A text of limited length. */
-export function textOf(members: Members, name: string, charactersMax = Infinity): Judged<string | undefined> {
-  const value = chosen(members, name);
+export function textOf(given: unknown, name: string, charactersMax = Infinity): Judged<string | undefined> {
+  const value = given === '' ? undefined : (given ?? undefined);
   if (value === undefined) return { sound: undefined };
   if (typeof value !== 'string') return refuse('validation_error', `'${name}' must be a string, given once.`);
   if (!value.isWellFormed()) return refuse('validation_error', `'${name}' has half of a surrogate pair.`);
@@ -108,8 +108,8 @@ export function textOf(members: Members, name: string, charactersMax = Infinity)
 }
 
 /** Names, in a list or separated by commas; `undefined` for none. */
-export function namesOf(members: Members, name: string): Judged<readonly string[] | undefined> {
-  const value = chosen(members, name);
+export function namesOf(given: unknown, name: string): Judged<readonly string[] | undefined> {
+  const value = given === '' ? undefined : (given ?? undefined);
   if (value === undefined) return { sound: undefined };
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (!list.every((one) => typeof one === 'string' && one.isWellFormed())) {

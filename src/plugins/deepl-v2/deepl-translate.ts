@@ -2,37 +2,20 @@
 import { countCharacters, NO_SUCH_GLOSSARY, TRANSLATION_PROBLEMS } from 'lingate';
 import type { Charge, Exchange, GatewayServices, Outcome, PluginHost, Refusal, RouteDoc, Translated, Translation } from 'lingate';
 import Type from 'typebox';
-import { answer, canFor, chargeFor, engineStep, route } from '../facades/api.ts';
+import { answer, chargeFor, engineStep, offerTo, route } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
+import type { DescribedOperation } from '../facades/parameter-table.ts';
+import { objectSchema } from '../facades/parameters.ts';
 import { answered, integer, JSON_OR_FORM, optional, string } from '../facades/reference.ts';
 import { toldOf, translateAll } from '../facades/texts.ts';
 import { AUTHENTICATED, readBody } from './deepl-request.ts';
 import { NOT_FOUND } from './glossary-answer.ts';
 import { oneOfSeveral } from './glossary-steps.ts';
-import { judgeTranslation, TEXTS_LIMIT } from './translate-body.ts';
+import { markupStep } from './markup-charge.ts';
+import { keptMarkup } from './markup-kept.ts';
+import { BODY, judgeTranslation, TEXTS_LIMIT } from './translate-body.ts';
 import type { TranslateOrder } from './translate-body.ts';
-
-/** Other parameters are ignored, except `style_id`, `translation_memory_id` and `custom_instructions`, which are refused. */
-const Body = Type.Object({
-  text: Type.Array(Type.String(), {
-    minItems: 1,
-    maxItems: 50,
-    description: 'The texts to translate. An empty text among others stays empty. In a form, repeat the field.',
-  }),
-  target_lang: string('A target code in any case; `EN` and `PT` mean the variant that the operator has chosen.'),
-  source_lang: optional('By default the engine detects it.'),
-  formality: optional('`default`, `more`, `less`, `prefer_more` or `prefer_less`.'),
-  context: optional('Helps the engine; neither translated nor charged.'),
-  glossary_id: optional('Its languages are compared without regions.'),
-  glossary_ids: optional('Up to five glossaries, in a list or separated by commas: for each term, the first one that has it is used.'),
-  tag_handling: optional('`xml` or `html`, if the engine supports it.'),
-  ignore_tags: optional('Elements that are not translated, separated by commas or in a list. Only with `xml`.'),
-  show_billed_characters: optional('`1`: the answer has the characters charged for each text.'),
-  model_type: optional('Returned as `model_type_used`; has no effect.'),
-  split_sentences: optional('`0`, `1` or `nonewlines`; has no effect.'),
-  preserve_formatting: optional('`0` or `1`; has no effect.'),
-});
 
 const DOC: RouteDoc = {
   summary: 'Translate texts',
@@ -41,7 +24,7 @@ const DOC: RouteDoc = {
   tag: 'Translation',
   body: {
     description: 'As a form or as JSON.',
-    schema: Body,
+    schema: objectSchema(BODY),
     example: { text: ['Hello'], target_lang: 'DE' },
     contentTypes: JSON_OR_FORM,
   },
@@ -63,16 +46,29 @@ const DOC: RouteDoc = {
   problems: [...TRANSLATION_PROBLEMS, 'glossary_not_found'],
 };
 
+/** For the manual's table of parameters. */
+export const DEEPL_OPERATION: DescribedOperation = { api: 'DeepL /v2/translate', parameters: BODY, others: 'without effect' };
+
 /** Clients expect a language for every text: this is ISO 639's code for an undetermined one. */
 const UNDETERMINED = 'UND';
 
 /** About as long as the most impatient client waits: one attempt that may succeed is better than two that are too short. */
 export const ATTEMPT_MS = 4500;
 
-export function translate(host: PluginHost, variants: DefaultVariants, attemptMs: number | undefined): ApiPart {
+export interface TranslateSettings {
+  readonly variants: DefaultVariants;
+  readonly attemptMs: number | undefined;
+  readonly passesStyle: boolean;
+  readonly isMarkupFree: boolean;
+}
+
+const STEPS = [...AUTHENTICATED, 'deepl-read-translation', 'deepl-read-markup', 'admit', 'deepl-translate'];
+
+export function translate(host: PluginHost, { variants, attemptMs, passesStyle, isMarkupFree }: TranslateSettings): ApiPart {
   const slot = host.reserveSlot<TranslateOrder>('translation');
+  const charged = host.reserveSlot<readonly number[]>('what is charged for each text');
   return {
-    routes: [route('POST', '/v2/translate', [...AUTHENTICATED, 'deepl-read-translation', 'admit', 'deepl-translate'], DOC)],
+    routes: [route('POST', '/v2/translate', STEPS, DOC)],
     steps(services) {
       if (attemptMs !== undefined && attemptMs < services.engineTimeoutMs) {
         host.warn('attempt_timeout_ms is less than engine.timeout_ms: translations that take longer fail for this API alone', {
@@ -84,7 +80,7 @@ export function translate(host: PluginHost, variants: DefaultVariants, attemptMs
         'deepl-read-translation',
         services,
         (x, members) => {
-          const judged = judgeTranslation(members, { languages: services.languages(x), variants, canFor: canFor(services, x) });
+          const judged = judgeTranslation(members, { ...offerTo(x, services, variants), passesStyle });
           if (!('sound' in judged)) return judged;
           x.set(slot, judged.sound);
           return chargeOf(judged.sound);
@@ -92,13 +88,14 @@ export function translate(host: PluginHost, variants: DefaultVariants, attemptMs
         TEXTS_LIMIT,
       );
       const ask = engineStep('deepl-translate', slot, (x, order) =>
-        translated(x, services, order, attemptMs ?? ATTEMPT_MS).then((told) => {
-          if (told.kind === 'translated') return answerOf(order, told.translations);
+        translated(x, services, order, { attemptMs: attemptMs ?? ATTEMPT_MS, charged: x.get(charged) }).then(async (told) => {
+          if (told.kind === 'translated')
+            return answerOf(order, await withMarkup(order, told.translations, x.get(charged)), x.get(charged));
           // It was deleted after the admission had found it.
           return told === NO_SUCH_GLOSSARY ? NOT_FOUND : told;
         }),
       );
-      return [read, ask];
+      return [read, markupStep('deepl-read-markup', { order: slot, charged, isFree: isMarkupFree }), ask];
     },
   };
 }
@@ -111,23 +108,54 @@ function chargeOf({ characters, glossaryIds, options }: TranslateOrder): Charge 
   return { ...chargeFor(characters, glossary), missingGlossary: NOT_FOUND };
 }
 
-function translated(x: Exchange, services: GatewayServices, order: TranslateOrder, attemptMs: number): Promise<Translated | Refusal> {
-  const { text, options, glossaryIds } = order;
-  // The admission only looks for the glossary of texts that are charged.
-  if (glossaryIds.length === 0 || (glossaryIds.length === 1 && text.length > 0)) {
-    return translateAll(services, x, { text, options, glossaryId: glossaryIds[0], attemptMs });
-  }
-  return oneOfSeveral(x, services, glossaryIds, options).then((glossary) => {
-    if ('problem' in glossary) return glossary;
-    return translateAll(services, x, { text, options: { ...options, glossary }, glossaryId: undefined, attemptMs });
-  });
+/** What is the same for all pieces of a translation. */
+interface Terms {
+  readonly attemptMs: number;
+  /** For each text, empty ones included; `undefined` if all characters are charged. */
+  readonly charged: readonly number[] | undefined;
 }
 
-function answerOf({ entries, options, showsBilled, modelType }: TranslateOrder, translations: readonly Translation[]): Outcome {
-  const told = toldOf(entries, translations, (one, entry) => ({
+async function translated(
+  x: Exchange,
+  services: GatewayServices,
+  { entries, text, options, glossaryIds }: TranslateOrder,
+  { attemptMs, charged }: Terms,
+): Promise<Translated | Refusal> {
+  const order = { text, options, attemptMs, charged: charged?.filter((_one, i) => entries[i] !== '') };
+  // The admission only looks for the glossary of texts that are charged.
+  if (glossaryIds.length === 0 || (glossaryIds.length === 1 && text.length > 0)) {
+    return translateAll(services, x, { ...order, glossaryId: glossaryIds[0] });
+  }
+  const glossary = await oneOfSeveral(x, services, glossaryIds, options);
+  if ('problem' in glossary) return glossary;
+  return translateAll(services, x, { ...order, options: { ...options, glossary }, glossaryId: undefined });
+}
+
+/** With the markup of texts that is not charged as it was sent. */
+async function withMarkup(
+  { text, entries, options: { format } }: TranslateOrder,
+  translations: readonly Translation[],
+  charged: Terms['charged'],
+): Promise<readonly Translation[]> {
+  if (charged === undefined || format === 'text') return translations;
+  const each = charged.filter((_one, i) => entries[i] !== '');
+  const kept: Translation[] = [];
+  for (const [i, one] of translations.entries()) {
+    const hasFree = each[i]! < countCharacters(text[i]!);
+    kept.push(hasFree ? { ...one, text: await keptMarkup(text[i]!, one.text, format) } : one);
+  }
+  return kept;
+}
+
+function answerOf(
+  { entries, options, showsBilled, modelType }: TranslateOrder,
+  translations: readonly Translation[],
+  charged: Terms['charged'],
+): Outcome {
+  const told = toldOf(entries, translations, (one, entry, index) => ({
     detected_source_language: one?.detectedSourceLanguage ?? options.sourceLang ?? UNDETERMINED,
     text: one?.text ?? '',
-    billed_characters: showsBilled ? (one?.isSpared === true ? 0 : countCharacters(entry)) : undefined,
+    billed_characters: showsBilled ? (one?.isSpared === true ? 0 : (charged?.[index] ?? countCharacters(entry))) : undefined,
     model_type_used: modelType,
   }));
   return answer({ translations: told });

@@ -41,7 +41,7 @@ function named<Name>(name: Name, dictionaries: Judged<readonly DictionaryDraft[]
 }
 
 export function judgeName(members: Members): Judged<string> {
-  const given = textOf(members, 'name');
+  const given = textOf(members.get('name'), 'name');
   if ('problem' in given) return given;
   const name = given.sound?.trim() ?? '';
   const fault = phraseFault(name);
@@ -60,9 +60,9 @@ export function judgeDictionary(members: Members, languages: Languages): Judged<
   const pair = judgePair(members, languages);
   if ('problem' in pair) return pair;
   const { sourceLang, targetLang } = pair.sound;
-  const format = oneOf(members, 'entries_format', FORMATS);
+  const format = oneOf(members.get('entries_format'), 'entries_format', FORMATS);
   if ('problem' in format) return format;
-  const text = textOf(members, 'entries');
+  const text = textOf(members.get('entries'), 'entries');
   if ('problem' in text) return text;
   const fits = (source: string, target: string): boolean =>
     sourceBase(source, languages) === sourceLang && targetBase(target, languages) === targetLang;

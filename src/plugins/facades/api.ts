@@ -9,6 +9,7 @@ import type {
   GatewayServices,
   GlossaryReference,
   HeadStep,
+  Languages,
   Lenience,
   OfferedCapabilities,
   Outcome,
@@ -23,6 +24,7 @@ import type {
   Want,
   ValidatedReply,
 } from 'lingate';
+import type { DefaultVariants } from './default-variants.ts';
 import type { Judged } from './members.ts';
 
 export interface ApiPart {
@@ -87,6 +89,17 @@ export type CanFor = (sourceLang: string | undefined, targetLang: string, wants?
 
 export function canFor(services: GatewayServices, x: Exchange): CanFor {
   return (sourceLang, targetLang, wants) => services.engineCanFor(x, sourceLang, targetLang, wants);
+}
+
+/** What is offered to a caller: the rules by which the parameters of a translation are read. */
+export interface CallerOffer {
+  readonly languages: Languages;
+  readonly variants: DefaultVariants;
+  readonly canFor: CanFor;
+}
+
+export function offerTo(x: Exchange, services: GatewayServices, variants: DefaultVariants): CallerOffer {
+  return { languages: services.languages(x), variants, canFor: canFor(services, x) };
 }
 
 /** The result of reading a request: its charge, which may contain a refusal; a refusal; or nothing if it costs nothing. */
@@ -160,12 +173,12 @@ const REVALIDATED: DocHeaders = {
   'Cache-Control': { description: 'Ask again before each use.', example: 'no-cache' },
 };
 
-/** The last step of such a route; `answerFor` may not compute anything for each request. */
-export function keylessStep(name: string, answerFor: (x: Exchange) => ValidatedReply | Refusal): HeadStep {
+/** The last step of such a route; `answerFor` may not compute anything for each request. It reads these request `headers`. */
+export function keylessStep(name: string, answerFor: (x: Exchange) => ValidatedReply | Refusal, headers: readonly string[] = []): HeadStep {
   return {
     kind: 'head',
     name,
-    headers: [IF_NONE_MATCH],
+    headers: [IF_NONE_MATCH, ...headers],
     run(x) {
       const found = answerFor(x);
       return 'problem' in found ? found : unlessKnown(found, x.head.headers[IF_NONE_MATCH]);

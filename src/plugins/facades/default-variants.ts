@@ -51,6 +51,20 @@ export function madeOnce<T>(make: (languages: Languages) => T): (languages: Lang
   };
 }
 
+/** The same for several answers, by key, of which the `max` used last are kept. */
+export function keptAnswers<T>(max: number): (languages: Languages, key: string, make: () => T) => T {
+  const keptFor = madeOnce(() => new Map<string, T>());
+  return (languages, key, make) => {
+    const kept = keptFor(languages);
+    const one = kept.get(key) ?? make();
+    // The one that was asked for least recently goes first.
+    kept.delete(key);
+    kept.set(key, one);
+    if (kept.size > max) kept.delete(kept.keys().next().value!);
+    return one;
+  };
+}
+
 function valueOf(table: Readonly<Record<string, unknown>>, code: string): unknown {
   return Object.hasOwn(table, code) ? table[code] : undefined;
 }

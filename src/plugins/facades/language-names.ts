@@ -1,4 +1,5 @@
 // Names of languages in other languages than English, by the platform's own tables.
+import type { Languages } from 'lingate';
 
 const SCRIPT = /^[A-Z]{4}$/;
 
@@ -26,4 +27,31 @@ export function namesIn(locale: string): NameOf {
 /** Whether the platform has names in this language. */
 export function isLocale(locale: string): boolean {
   return Intl.DisplayNames.supportedLocalesOf([locale]).length > 0;
+}
+
+/** The names of our languages in the language of `locale`. English ones, and those that the platform does not have, are those of the list. */
+export function namesOf(languages: Languages, locale: string): NameOf {
+  const platform = /^en(?:-|$)/i.test(locale) ? undefined : namesIn(locale);
+  return (code) => platform?.(code) ?? languages.nameOf(code);
+}
+
+const TAG = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,2}$/;
+/** Browsers send about five. */
+const TAGS_MAX = 10;
+
+/**
+ * The first language of `Accept-Language` in which the platform has names, with its script and without its region: so few that answers
+ * in all of them can be kept. English if there is none.
+ */
+export function acceptedLocale(field: string | undefined): string {
+  const ranges = (field ?? '').split(',', TAGS_MAX).map((range) => {
+    const [tag = '', weight] = range.split(';');
+    return { tag: tag.trim(), weight: Number(/^\s*q=([\d.]{1,5})\s*$/i.exec(weight ?? 'q=1')?.[1] ?? 0) };
+  });
+  for (const { tag, weight } of ranges.toSorted((one, other) => other.weight - one.weight)) {
+    if (!(weight > 0) || !TAG.test(tag) || !isLocale(tag)) continue;
+    const { language, script } = new Intl.Locale(tag).maximize();
+    return script === undefined ? language : `${language}-${script}`;
+  }
+  return 'en';
 }

@@ -13,6 +13,9 @@ export interface Texts {
   readonly characters: number;
 }
 
+/** Before any is read. */
+export const NO_TEXTS: Texts = { entries: [], text: [], characters: 0 };
+
 /** The API's refusals of texts. */
 export interface TextFaults {
   readonly notText: (index: number) => Refusal;
@@ -37,10 +40,10 @@ export function judgeTexts(entries: readonly unknown[], { notText, half, none }:
 export function toldOf<Found, Told>(
   entries: readonly string[],
   found: readonly Found[],
-  tell: (one: Found | undefined, entry: string) => Told,
+  tell: (one: Found | undefined, entry: string, index: number) => Told,
 ): readonly Told[] {
   let next = 0;
-  return entries.map((entry) => tell(entry === '' ? undefined : found[next++], entry));
+  return entries.map((entry, index) => tell(entry === '' ? undefined : found[next++], entry, index));
 }
 
 /** As many as in a request to `/v1`: every engine accepts these. */
@@ -56,7 +59,10 @@ type Detector = Pick<GatewayServices, 'detect'>;
 export async function translateAll(services: Translator, x: Exchange, order: TranslationOrder): Promise<Translated | Refusal> {
   if (order.text.length === 0) return { kind: 'translated', translations: [] };
   if (order.text.length <= PIECE_TEXTS) return services.translate(x, order);
-  const pieces = await allOrRefusal(piecesOf(order.text).map((text) => services.translate(x, { ...order, text })));
+  const charged = order.charged === undefined ? undefined : piecesOf(order.charged);
+  const pieces = await allOrRefusal(
+    piecesOf(order.text).map((text, i) => services.translate(x, { ...order, text, charged: charged?.[i] })),
+  );
   return 'problem' in pieces ? pieces : { kind: 'translated', translations: pieces.flatMap(({ translations }) => translations) };
 }
 
@@ -77,7 +83,7 @@ export async function allOrRefusal<Done extends object>(works: readonly Promise<
 }
 
 /** As few pieces as possible, of about the same length. */
-function piecesOf(texts: readonly string[]): readonly (readonly string[])[] {
+function piecesOf<One>(texts: readonly One[]): readonly (readonly One[])[] {
   const length = Math.ceil(texts.length / Math.ceil(texts.length / PIECE_TEXTS));
   return Array.from({ length: Math.ceil(texts.length / length) }, (_none, i) => texts.slice(i * length, (i + 1) * length));
 }

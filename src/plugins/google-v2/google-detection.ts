@@ -4,15 +4,27 @@ import { refuse } from 'lingate';
 import type { Detected, Outcome, PluginHost, RouteDoc } from 'lingate';
 import { answer, engineStep, route, uncharged } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
-import { answered, arrayOf, boolean, JSON_OR_FORM, number, oneOrMore, required, string } from '../facades/reference.ts';
-import { detectAll, toldOf } from '../facades/texts.ts';
+import { answered, arrayOf, boolean, JSON_OR_FORM, number, string } from '../facades/reference.ts';
+import { objectSchema, queryDocs, readAll } from '../facades/parameters.ts';
+import type { ParameterEntry } from '../facades/parameters.ts';
+import { detectAll, NO_TEXTS, toldOf } from '../facades/texts.ts';
 import type { Texts } from '../facades/texts.ts';
-import { theirCode } from './google-languages.ts';
-import { readParameters, TEXTS_MAX, textsOf, unknownOf } from './google-request.ts';
+import { theirCode } from './google-codes.ts';
+import { Q_LIMIT, readParameters, textsParameter } from './google-request.ts';
 import type { GoogleSetting } from './google-request.ts';
 
 const PATH = '/language/translate/v2/detect';
-const CANNOT = refuse('validation_error', 'The engine of this service does not detect languages: name the source of each translation.');
+export const CANNOT = refuse(
+  'validation_error',
+  'The engine of this service does not detect languages: name the source of each translation.',
+);
+
+interface Asked {
+  readonly texts: Texts;
+}
+const PARAMETERS: readonly ParameterEntry<Asked, undefined>[] = [
+  { ...textsParameter(Q_LIMIT, 'A text, or up to 128; repeat it in a form or a query.'), example: 'Bonjour tout le monde' },
+];
 
 const Detection = Type.Object({
   language: string('The code; `und` if the engine cannot detect it.'),
@@ -36,7 +48,7 @@ const POST_DOC: RouteDoc = {
   description: 'Detects the languages of texts from their beginnings. It counts towards the request rate and costs nothing.',
   body: {
     description: 'As a JSON object or as a form.',
-    schema: Type.Object({ q: oneOrMore(TEXTS_MAX, 'A text, or up to 128. In a form, repeat the field.') }),
+    schema: objectSchema(PARAMETERS),
     example: { q: 'Bonjour tout le monde' },
     contentTypes: JSON_OR_FORM,
   },
@@ -46,7 +58,7 @@ const GET_DOC: RouteDoc = {
   ...SHARED,
   summary: 'Detect languages of texts in the query',
   description: 'The same for texts that are short enough for a URL. Proxies may log them.',
-  query: [required('q', 'Bonjour tout le monde', 'A text; repeat it for several.')],
+  query: queryDocs(PARAMETERS),
 };
 
 export function detection(host: PluginHost, setting: GoogleSetting): ApiPart {
@@ -55,14 +67,13 @@ export function detection(host: PluginHost, setting: GoogleSetting): ApiPart {
   return {
     routes: [route('POST', PATH, steps, POST_DOC), route('GET', PATH, steps, GET_DOC)],
     steps: (services) => [
-      readParameters('google-read-texts', services, setting, (x, members) => {
-        const unknown = unknownOf(members, ['q']);
-        if (unknown !== undefined) return unknown;
-        const texts = textsOf(members);
-        if ('problem' in texts) return texts;
+      readParameters('google-read-texts', services, setting, PARAMETERS, (x, members) => {
+        const asked: Asked = { texts: NO_TEXTS };
+        const refusal = readAll(PARAMETERS, members, asked, undefined);
+        if (refusal !== undefined) return refusal;
         if (!services.engineCanFor(x).detection) return CANNOT;
-        x.set(slot, texts.sound);
-        return uncharged(texts.sound.characters);
+        x.set(slot, asked.texts);
+        return uncharged(asked.texts.characters);
       }),
       engineStep('google-detect', slot, (x, { entries, text: texts }) =>
         detectAll(services, x, texts).then((found) => (found.kind === 'detected' ? answerOf(entries, found) : found)),

@@ -1,13 +1,16 @@
 // Common to all requests of this API: the first steps, the key, the parameters from the query, JSON or a form, and problems in Google's format.
-import { FORM_BODY_HEADERS, KEY_MALFORMED, refuse, unknownAmong, UNKNOWN_KEY } from 'lingate';
+import { FORM_BODY_HEADERS, KEY_MALFORMED, refuse, SOURCE_LANG_NEEDED, unknownAmong, UNKNOWN_KEY } from 'lingate';
 import type { BodyStep, Exchange, GatewayServices, ListLimit, PluginHost, Problem, ProblemForm, Refusal, Step } from 'lingate';
 import { readStep } from '../facades/api.ts';
 import type { Taken } from '../facades/api.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import { bodyKeyStep, bodyKeySteps, keyStep, membersOnce } from '../facades/keys.ts';
 import type { KeyOptions, ReadSlot } from '../facades/keys.ts';
-import { chosen, withQuery } from '../facades/members.ts';
+import { withQuery } from '../facades/members.ts';
 import type { Judged, Members } from '../facades/members.ts';
+import { parametersIn, readAll } from '../facades/parameters.ts';
+import type { Described, ParameterEntry } from '../facades/parameters.ts';
+import { oneOrMore } from '../facades/reference.ts';
 import { judgeTexts } from '../facades/texts.ts';
 import type { Texts } from '../facades/texts.ts';
 
@@ -40,7 +43,20 @@ const KEY_CODES: ReadonlySet<string> = new Set(['unauthorized', 'key_revoked']);
 const NOT_SIGNED_IN: Telling = { code: 401, status: 'UNAUTHENTICATED', reason: 'authError', domain: 'global' };
 
 /** Cases of `validation_error` with another status. */
-const BY_PROBLEM = new WeakMap<Problem, Telling>();
+const BY_PROBLEM = new WeakMap<Problem, Telling>([[SOURCE_LANG_NEEDED.problem, { ...INVALID, reason: 'required' }]]);
+
+/** In the form of version 3. */
+export const PROBLEM_FORM_V3: ProblemForm = {
+  contentType: 'application/json',
+  status: (problem) => tellingOf(problem).code,
+  body(problem) {
+    const { code, status, reason, domain } = tellingOf(problem);
+    // There it is written in capital letters.
+    const name = /[a-z]/.test(reason) ? reason.replaceAll(/[A-Z]/g, '_$&').toUpperCase() : reason;
+    const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: name, domain }];
+    return JSON.stringify({ error: { code, message: messageOf(problem), status, details } });
+  },
+};
 
 export const PROBLEM_FORM: ProblemForm = {
   contentType: 'application/json',
@@ -58,17 +74,18 @@ function tellingOf(problem: Problem): Telling {
   return BY_PROBLEM.get(problem) ?? BY_STATUS[status] ?? (status < 500 ? { ...INVALID, code: status } : { ...INTERNAL, code: status });
 }
 
-/** The rest of the message, where the first words already say half of the detail. */
+/** In the words of this API: for keys the rest of the message, whose first words already say half of the detail. */
 const DETAILS = new WeakMap<Problem, string>([
   [KEY_MALFORMED.problem, 'A key is la_live_ or la_test_ and 40 letters or digits.'],
   [UNKNOWN_KEY.problem, 'This key is unknown.'],
+  [SOURCE_LANG_NEEDED.problem, 'source: is needed, because the engine of this service does not detect the language of a text.'],
 ]);
 
 function messageOf(problem: Problem): string {
   const { code, detail, fields = {} } = problem;
   // Clients search for these words.
   if (KEY_CODES.has(code)) return `API key not valid. ${DETAILS.get(problem) ?? detail}`;
-  if (code !== 'text_too_long') return detail;
+  if (code !== 'text_too_long') return DETAILS.get(problem) ?? detail;
   return `Text too long: ${fields['characters']} characters in total; at most ${fields['max_characters']} are allowed in a request.`;
 }
 
@@ -94,6 +111,8 @@ export interface GoogleSetting {
   readonly key: KeyOptions;
   /** Parameters that were read to find the key. */
   readonly read: ReadSlot;
+  /** Of the texts. */
+  readonly limit: ListLimit;
   /** Access log, load shedding, identification, the team's load shedding. */
   readonly authenticated: readonly string[];
 }
@@ -101,13 +120,13 @@ export interface GoogleSetting {
 const API = 'google';
 const KEY = 'key';
 
-export function googleSetting(variants: DefaultVariants, key: KeyOptions, host: PluginHost): GoogleSetting {
+export function googleSetting(variants: DefaultVariants, key: KeyOptions, limit: ListLimit, host: PluginHost): GoogleSetting {
   const inBody = key.inBody ? bodyKeySteps(API) : [];
   const authenticated = ['access-log', 'shed', `${API}-key`, 'authenticate', ...inBody, 'team-shed'];
-  return { variants, key, read: host.reserveSlot('parameters'), authenticated };
+  return { variants, key, read: host.reserveSlot('parameters'), limit, authenticated };
 }
 
-export function keySteps({ key, read }: GoogleSetting, services: GatewayServices): readonly Step[] {
+export function keySteps({ key, read, limit }: GoogleSetting, services: GatewayServices): readonly Step[] {
   const places = {
     api: API,
     field: 'x-goog-api-key',
@@ -116,7 +135,7 @@ export function keySteps({ key, read }: GoogleSetting, services: GatewayServices
   };
   if (!key.inBody) return [keyStep(places, services)];
   const inBody = { ...places, member: KEY };
-  return [keyStep(inBody, services), bodyKeyStep(inBody, { slot: read, limit: TEXTS_LIMIT }, services)];
+  return [keyStep(inBody, services), bodyKeyStep(inBody, { slot: read, limit }, services)];
 }
 
 function howToSend({ inQuery, inBody }: KeyOptions): string {
@@ -126,80 +145,99 @@ function howToSend({ inQuery, inBody }: KeyOptions): string {
   return `Send one as ${ways.slice(0, -1).join(', ')} or ${ways.at(-1)!}${not}.`;
 }
 
-/** As many as Google accepts. */
-export const TEXTS_MAX = 128;
-/** Also for a list in a body that is too large to count it. */
-const TEXTS_LIMIT: ListLimit = {
-  name: 'q',
-  entriesMax: TEXTS_MAX,
-  refusal: refuse('too_many_texts', `Too many text segments: at most ${TEXTS_MAX} are allowed in a request.`, { max_texts: TEXTS_MAX }),
-};
+/** Texts of a parameter, as many as Google accepts; also for a list in a body that is too large to count it. */
+export function textsLimit(name: string, entriesMax: number): ListLimit & { readonly name: string } {
+  const words = `Too many text segments: at most ${entriesMax} are allowed in a request.`;
+  return { name, entriesMax, refusal: refuse('too_many_texts', words, { max_texts: entriesMax }) };
+}
 
 /** For parameters in the query, in a JSON object or in a form. `take` as for `readStep`. */
 export function readParameters(
   name: string,
   services: GatewayServices,
-  { read: slot }: GoogleSetting,
+  { read: slot, limit }: GoogleSetting,
+  parameters: Described,
   take: (x: Exchange, members: Members) => Taken,
 ): BodyStep {
-  const tooLarge = bodyTooLarge(services.bodyBytesMax);
-  const read = (x: Exchange): Judged<Members> => (x.body === 'too_large' ? tooLarge : parametersOf(x, slot, services.bodyBytesMax));
+  const { bodyBytesMax } = services;
+  const tooLarge = bodyTooLarge(bodyBytesMax);
+  const names = parametersIn(parameters).map((one) => one.name);
+  const read = (x: Exchange): Judged<Members> => {
+    const inBody = x.body === 'too_large' ? tooLarge : membersOnce(x, { slot, limit }, bodyBytesMax);
+    const all = 'problem' in inBody ? inBody : withQuery(inBody.sound, x.head.query, names);
+    if ('problem' in all) return all;
+    const members = withoutEmpty(all.sound, limit.name);
+    return faultOfNames(members, names) ?? { sound: members };
+  };
   return readStep(name, FORM_BODY_HEADERS, services, read, take);
 }
 
-const PARAMETERS = ['q', 'source', 'target', 'format', 'model'];
-
-function parametersOf(x: Exchange, slot: ReadSlot, bodyBytesMax: number): Judged<Members> {
-  const inBody = membersOnce(x, { slot, limit: TEXTS_LIMIT }, bodyBytesMax);
-  const all = 'problem' in inBody ? inBody : withQuery(inBody.sound, x.head.query, PARAMETERS);
-  return 'problem' in all ? all : { sound: withoutEmpty(all.sound) };
-}
-
 /** Google's clients send every parameter, as null or an empty list if there is nothing in it. */
-function withoutEmpty(members: Members): Members {
-  return new Map([...members].filter(([name, value]) => name === 'q' || !isEmpty(value)));
+function withoutEmpty(members: Members, texts: string | undefined): Members {
+  return new Map([...members].filter(([name, value]) => name === texts || !isEmpty(value)));
 }
 
 function isEmpty(value: unknown): boolean {
   return value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
 }
 
+const NOT_JSON = refuse('validation_error', 'alt: answers are json only.');
+/** The second is that of Google's newer clients. */
+const JSON_NAMES = ['json', 'json;enum-encoding=int'];
+const NO_EFFECT =
+  'key access_token oauth_token quotaUser userIp userProject uploadType upload_protocol $.xgafv prettyPrint $prettyPrint fields $fields';
+
 /**
  * Parameters that all of Google's APIs accept, for credentials, accounts and the format of the answer. None of them changes a
- * translation, and a key is never read from them; `callback`, which requests a script, is not among them.
+ * translation, and a key is never read from them here; `callback`, which requests a script, is not among them.
  */
-const STANDARD = [
-  ...'key access_token oauth_token quotaUser userIp userProject uploadType upload_protocol $.xgafv'.split(' '),
-  ...'alt $alt prettyPrint $prettyPrint fields $fields'.split(' '),
+export const COMMON: readonly ParameterEntry<object, undefined>[] = [
+  ...NO_EFFECT.split(' ').map((name) => ({ name, does: 'nothing', about: "Common to Google's APIs; has no effect." }) as const),
+  ...['alt', '$alt'].map((name) => ({ name, does: 'refused', about: '`json`.', but: JSON_NAMES, refusal: () => NOT_JSON }) as const),
 ];
 
-/** Both names have meant the same model for years. */
-const MODELS = ['nmt', 'base'];
-
 /** Refuses parameters that an operation does not have, because the answer would not be the requested one. */
-export function unknownOf(members: Members, known: readonly string[]): Refusal | undefined {
-  const unknown = unknownAmong([...members.keys()], new Set([...STANDARD, ...known]));
+function faultOfNames(members: Members, known: readonly string[]): Refusal | undefined {
+  const unknown = unknownAmong([...members.keys()], new Set([...COMMON_NAMES, ...known]));
   if (unknown !== undefined) return refuse('validation_error', `Unknown name: ${unknown}. Accepted are ${known.join(', ')}.`);
-  const alt = chosen(members, 'alt') ?? chosen(members, '$alt') ?? 'json';
-  return typeof alt === 'string' && alt.toLowerCase() === 'json' ? undefined : refuse('validation_error', 'alt: answers are json only.');
+  return readAll(COMMON, members, {}, undefined);
 }
 
-const FAULTS = {
-  notText: () => refuse('validation_error', 'q: must be a string, or a list of strings.'),
-  half: () => refuse('validation_error', 'q: has half of a surrogate pair, which is not a character.'),
-  none: missing('Required Text: q must have at least one text that is not empty.'),
-};
+const COMMON_NAMES = parametersIn(COMMON).map(({ name }) => name);
 
-/** One text, or several. */
-export function textsOf(members: Members): Judged<Texts> {
-  const q = chosen(members, 'q');
-  const entries: readonly unknown[] = Array.isArray(q) ? q : q === undefined ? [] : [q];
-  return entries.length > TEXTS_MAX ? TEXTS_LIMIT.refusal : judgeTexts(entries, FAULTS);
+/** Of version 2. */
+export const Q_LIMIT = textsLimit('q', 128);
+
+/** The parameter with one text, or several. */
+export function textsParameter({ name, entriesMax, refusal }: ListLimit & { readonly name: string }, about: string) {
+  const none = missing(`Required Text: ${name} must have at least one text that is not empty.`);
+  const faults = {
+    notText: () => refuse('validation_error', `${name}: must be a string, or a list of strings.`),
+    half: () => refuse('validation_error', `${name}: has half of a surrogate pair, which is not a character.`),
+    none,
+  };
+  return {
+    name,
+    does: 'served',
+    means: 'texts',
+    mayBeEmpty: true,
+    about,
+    schema: oneOrMore(entriesMax, ''),
+    example: 'Hello, world!',
+    missing: () => none,
+    read(value: unknown): Judged<Texts> {
+      const entries: readonly unknown[] = Array.isArray(value) ? value : [value];
+      return entries.length > entriesMax ? refusal : judgeTexts(entries, faults);
+    },
+  } as const;
 }
 
-/** Checked to find mistakes; has no effect. */
-export function modelFault(members: Members): Refusal | undefined {
-  const model = chosen(members, 'model');
-  if (model === undefined || (typeof model === 'string' && MODELS.includes(model))) return undefined;
-  return refuse('validation_error', `model: must be one of ${MODELS.join(', ')}.`);
-}
+/** Checked to find mistakes: both names have meant the same model for years. */
+export const MODEL = {
+  name: 'model',
+  does: 'nothing',
+  about: '`nmt` or `base`; has no effect.',
+  example: 'nmt',
+  faultOf: (model: unknown): Refusal | undefined =>
+    model === 'nmt' || model === 'base' ? undefined : refuse('validation_error', 'model: must be one of nmt, base.'),
+} as const;

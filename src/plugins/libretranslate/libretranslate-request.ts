@@ -1,5 +1,5 @@
 // Common to all requests of this API: problems in its format, where a key may be, and the step that reads parameters.
-import { FORM_BODY_HEADERS, refuse } from 'lingate';
+import { FORM_BODY_HEADERS, refuse, SOURCE_LANG_NEEDED } from 'lingate';
 import type { BodyStep, Exchange, GatewayServices, ListLimit, Problem, ProblemForm, Refusal, Step } from 'lingate';
 import { readStep } from '../facades/api.ts';
 import type { Taken } from '../facades/api.ts';
@@ -18,7 +18,11 @@ export const PROBLEM_FORM: ProblemForm = {
   body: (problem) => JSON.stringify({ error: wordsOf(problem) }),
 };
 
-function wordsOf({ code, detail, fields = {} }: Problem): string {
+const SOURCE_NEEDED = 'Invalid request: missing source parameter, because the engine of this service does not detect languages';
+
+function wordsOf(problem: Problem): string {
+  if (problem === SOURCE_LANG_NEEDED.problem) return SOURCE_NEEDED;
+  const { code, detail, fields = {} } = problem;
   if (code === 'rate_limited') return `Slowdown: ${fields['limit']} per 1 second`;
   if (code === 'text_too_long') return tooLong(fields['characters'], fields['max_characters']);
   return detail;

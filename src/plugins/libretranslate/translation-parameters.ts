@@ -1,8 +1,7 @@
 // Parses the parameters of POST /translate, LibreTranslate's and DeepLX's: their names and messages, our rules and limits.
 import { NOTHING_CHOSEN, refuse } from 'lingate';
-import type { Languages, Refusal, TextFormat, TranslationOptions } from 'lingate';
-import type { CanFor } from '../facades/api.ts';
-import type { DefaultVariants } from '../facades/default-variants.ts';
+import type { Refusal, TextFormat, TranslationOptions } from 'lingate';
+import type { CallerOffer } from '../facades/api.ts';
 import type { Judged, Members } from '../facades/members.ts';
 import { judgeTexts } from '../facades/texts.ts';
 import type { Texts } from '../facades/texts.ts';
@@ -11,14 +10,8 @@ import { TEXTS_MAX, tooMany } from './libretranslate-request.ts';
 
 const WHOLE_NUMBER = /^\s*[+-]?\d{1,9}\s*$/;
 
-export interface OrderRules {
-  readonly languages: Languages;
-  readonly variants: DefaultVariants;
-  readonly canFor: CanFor;
-}
-
 /** In LibreTranslate's own order. */
-export function judgeTranslation(members: Members, { languages, variants, canFor }: OrderRules): Judged<Order> {
+export function judgeTranslation(members: Members, { languages, variants, canFor }: CallerOffer): Judged<Order> {
   if (isAbsent(members.get('q'))) return missingParameter('q');
   const missing = ['source', 'target'].find((name) => isMissing(members.get(name)));
   if (missing !== undefined) return missingParameter(missing);
@@ -95,7 +88,7 @@ export function isDeepLX(members: Members): boolean {
   return !members.has('q') && members.has('text');
 }
 
-export function judgeDeepLX(members: Members, { languages, variants, canFor }: OrderRules): Judged<Order> {
+export function judgeDeepLX(members: Members, { languages, variants, canFor }: CallerOffer): Judged<Order> {
   const text = members.get('text');
   if (isAbsent(text)) return missingParameter('text');
   if (typeof text !== 'string') return refuse('validation_error', 'Invalid request: text must be a string');

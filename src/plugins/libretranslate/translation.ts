@@ -2,7 +2,7 @@
 import { TRANSLATION_PROBLEMS } from 'lingate';
 import type { Exchange, Outcome, PluginHost, RouteDoc, Translation } from 'lingate';
 import Type from 'typebox';
-import { answer, canFor, chargeFor, engineStep, route } from '../facades/api.ts';
+import { answer, chargeFor, engineStep, offerTo, route } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import { lowerBase } from '../facades/default-variants.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
@@ -115,8 +115,8 @@ export function translation(host: PluginHost, variants: DefaultVariants, key: Ke
       ...keySteps(services, key, read),
       readParameters('libretranslate-read', services, read, (x, given) => {
         const members = withLineFeeds(x.head.headers, given);
-        const rules = { languages: services.languages(x), variants, canFor: canFor(services, x) };
-        const judged = isDeepLX(members) ? judgeDeepLX(members, rules) : judgeTranslation(members, rules);
+        const offer = offerTo(x, services, variants);
+        const judged = isDeepLX(members) ? judgeDeepLX(members, offer) : judgeTranslation(members, offer);
         if ('problem' in judged) return judged;
         x.set(slot, judged.sound);
         return chargeFor(judged.sound.characters);

@@ -25,7 +25,12 @@ export class OptionsParts {
     if (last !== undefined && last.engine === engine && sameOptions(last.options, options)) return last.part;
     const part = counted(engine) + keyOfOptions(options);
     // Others rarely repeat and may be long.
-    if (options.context === undefined && options.glossary === undefined && options.ignoreTags === undefined) {
+    if (
+      options.context === undefined &&
+      options.glossary === undefined &&
+      options.ignoreTags === undefined &&
+      options.style === undefined
+    ) {
       if (this.#last.size >= TARGETS_MAX) this.#last.clear();
       this.#last.set(options.targetLang, { engine, options, part });
     }

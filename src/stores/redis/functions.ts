@@ -5,11 +5,13 @@ import type { Redis } from 'ioredis';
 import { microAbove } from '../../domain/event-rules.ts';
 import type { EventRules } from '../../domain/event-rules.ts';
 import { causeOf } from './failure-cause.ts';
-import { CONSTANTS } from './team-layout.ts';
+import { CONSTANTS, TABLES_CONSTANT } from './team-layout.ts';
 import { mastersOf } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
 interface FunctionGroup {
+  /** Only these functions have them: each costs a local variable. */
+  readonly constants?: string;
   /** In order: a file uses what the files before it define. */
   readonly shared: readonly string[];
   /** Each is a block: only what it adds to `functions` and `timed` is visible outside. */
@@ -40,8 +42,9 @@ const GROUPS = {
     },
   },
   teams: {
+    constants: TABLES_CONSTANT,
     shared: [...TEAM, 'audit'],
-    files: ['teams', 'keys', 'glossaries', 'erase'],
+    files: ['teams', 'keys', 'records', 'erase'],
     functions: {
       create_team: { keepsEvents: true },
       update_team: { keepsEvents: true },
@@ -50,10 +53,8 @@ const GROUPS = {
       create_key: { keepsEvents: true },
       update_key: { onFull: true, keepsEvents: true },
       revoke_key: { onFull: true, keepsEvents: true },
-      create_glossary: {},
-      change_glossary: {},
-      remove_glossary: { onFull: true },
-      count_glossaries: {},
+      change_records: {},
+      free_records: { is: 'change_records', onFull: true },
       delete_team: { onFull: true, keepsEvents: true },
       erase_keys: { onFull: true },
       erase_some: { onFull: true, keepsEvents: true },
@@ -124,10 +125,12 @@ end
 return functions`;
 
 /** `redis.call` and most of Lua are not available while a library loads, so the first call creates the functions. */
-function textOf({ shared, files }: FunctionGroup, constants: string): string {
+function textOf({ constants: own = '', shared, files }: FunctionGroup, constants: string): string {
   const blocks = files.map((file) => `do\n${sourceOf(file)}end`);
   const tables = 'local functions, timed = {}, {}';
-  return ['local made', 'local function make()', CONSTANTS, constants, tables, ...shared.map(sourceOf), ...blocks, TIMED, 'end'].join('\n');
+  return ['local made', 'local function make()', CONSTANTS, own, constants, tables, ...shared.map(sourceOf), ...blocks, TIMED, 'end'].join(
+    '\n',
+  );
 }
 
 function sourceOf(file: string): string {

@@ -2,7 +2,7 @@
 import { addressBytes } from '../../domain/key-limits.ts';
 import type { AdmissionRequest, CallerCheck, Verdict } from '../../ports/ledger.ts';
 import type { Offer } from './rounds.ts';
-import { languagePair } from './glossary-record.ts';
+import { languagePair } from '../records/glossary-record.ts';
 import { ID_BYTES_MAX, writeRequestId } from './request-id-bytes.ts';
 
 export interface Settlement {
@@ -42,7 +42,7 @@ const HAS_PARTS = 2;
 const HEAD_BYTES = 16;
 const TEAM_BYTES = 27;
 /** Without texts; a partial commit is shorter than an admission. */
-const OPERATION_BYTES = 24 + ID_BYTES_MAX;
+const OPERATION_BYTES = 32 + ID_BYTES_MAX;
 const PARTS_COUNT_BYTES = 2;
 const PART_BYTES = 10;
 const ADDRESS_BYTES_MAX = 17;
@@ -136,21 +136,26 @@ function writeOperation(call: Buffer, numbers: DataView, at: number, operation: 
     call[next] = operation.verdict === 'commit' ? COMMIT : RELEASE;
     return next + 1;
   }
-  const { keyId, characters, reserve, reportRate, reportPlan, glossary, leaseMs, isCheck, address } = operation;
+  const { keyId, characters = 0, charged = characters, reserve, reportRate, reportPlan, glossary, leaseMs, isCheck, address } = operation;
   let what = ADMISSION;
   if (reserve) what += RESERVES;
   if (reportRate === true) what += REPORTS_RATE;
   if (reportPlan === true) what += REPORTS_PLAN;
   if (glossary !== undefined) what += HAS_GLOSSARY;
   if (glossary?.byBase === true) what += BY_BASE;
-  if (characters !== undefined) what += HAS_CHARACTERS;
+  if (operation.characters !== undefined) what += HAS_CHARACTERS;
   if (isCheck === true) what += IS_CHECK;
   call[next] = what;
   next = writeText(call, next + 1, keyId);
-  numbers.setFloat64(next, characters ?? 0);
+  // Negative if those to reserve follow.
+  numbers.setFloat64(next, charged === characters ? characters : -1 - characters);
   // Negative if an address follows; a lease never is.
   numbers.setFloat64(next + 8, address === undefined ? leaseMs : -1 - leaseMs);
   next += 16;
+  if (charged !== characters) {
+    numbers.setFloat64(next, charged);
+    next += 8;
+  }
   if (glossary !== undefined) {
     next = writeText(call, next, glossary.glossaryId);
     next = writeText(call, next, languagePair(glossary.sourceLang, glossary.targetLang));

@@ -69,7 +69,8 @@ export class ReplyReader {
   }
 
   #placed(request: AdmissionRequest, letter: string): Placed {
-    const { requestId, teamId, characters = 0, leaseMs } = request;
+    const { requestId, teamId, leaseMs } = request;
+    const characters = request.charged ?? request.characters ?? 0;
     switch (letter) {
       case '+':
       case '*': {

@@ -1,5 +1,5 @@
 // Remembered requests in Redis: functions on records that share one cluster slot (lua/requests.lua).
-import { REQUEST_REMEMBERED_MS, REQUESTS_MAX } from '../../domain/remembered-requests.ts';
+import { REQUEST_REMEMBERED_MS, REQUESTS_MAX } from '../../domain/reservation.ts';
 import { answering } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Claimed, HeldRequest, IdempotencyRecords, RequestClaim } from '../../ports/idempotency-records.ts';

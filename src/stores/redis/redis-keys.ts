@@ -1,4 +1,5 @@
 // The names of all keys in Redis; a team's keys share a cluster slot through their hash tag.
+import type { RecordTable } from '../../ports/record-space.ts';
 
 /**
  * The keys of a team, besides those that functions derive from `:team` (lua/layout.lua: `:ids`, `:places`, `:late`):
@@ -12,10 +13,8 @@
  * - `:keys` hash of the keys' records
  * - `:days` hash of each key's usage by day (lua/days.lua)
  * - `:audit` sorted set of audit entries (lua/audit.lua)
- * - `:glossaries` hash of the glossaries' records, `:entries:<dictionary>` the entries of each dictionary as JSON
- * - `:bytes` hash from dictionary to the UTF-8 bytes of its terms and translations; the team's record has the total
- * - `:pairs` hash from glossary to what it holds (glossary-record.ts), separate from the records so that an admission reads a
- *   few bytes whatever their size; creating, changing or deleting a glossary writes all of these in one function
+ * - a hash for each table of the record space (ports/record-space.ts), changed by one function (lua/records.lua): `:glossaries`,
+ *   `:pairs`, `:totals`; its blobs in lists, `:blob:<id>` and `:prepared:<id>`, and `:blobs` from each to the number of its pieces
  */
 export function teamKeys(teamId: string) {
   const base = `lingate:{${teamId}}:`;
@@ -27,9 +26,10 @@ export function teamKeys(teamId: string) {
     keys: `${base}keys`,
     days: `${base}days`,
     periods: `${base}periods`,
-    glossaries: `${base}glossaries`,
-    pairs: `${base}pairs`,
-    bytes: `${base}bytes`,
+    glossaries: tableKey(teamId, 'glossaries'),
+    pairs: tableKey(teamId, 'pairs'),
+    totals: tableKey(teamId, 'totals'),
+    blobs: `${base}blobs`,
     audit: `${base}audit`,
     changes: `${base}changes`,
     /** Prefixes of the keys of ended periods and of remembered changes. */
@@ -42,9 +42,19 @@ export function teamKey(teamId: string): string {
   return `lingate:{${teamId}}:team`;
 }
 
-/** A dictionary's entries, in a separate key so that listing glossaries does not read them. */
-export function entriesKey(teamId: string, dictionaryId: string): string {
-  return `lingate:{${teamId}}:entries:${dictionaryId}`;
+/** A table of the record space. */
+export function tableKey(teamId: string, table: RecordTable): string {
+  return `lingate:{${teamId}}:${table}`;
+}
+
+/** The number of a blob's pieces, and the pieces, in a separate key so that listing records does not read them. */
+export function blobKey(teamId: string, blobId: string): string {
+  return `lingate:{${teamId}}:blob:${blobId}`;
+}
+
+/** The pieces of a blob that is not attached yet; expires. */
+export function preparedKey(teamId: string, blobId: string): string {
+  return `lingate:{${teamId}}:prepared:${blobId}`;
 }
 
 /** All teams in order of creation. */
@@ -97,6 +107,11 @@ export const GATEWAYS_KEY = 'lingate:gateways';
 
 /** The latest time that a gateway has believed, in milliseconds (redis-clock.ts). */
 export const CLOCK_KEY = 'lingate:clock';
+
+/** A secret on which gateways have agreed; expires (redis-secrets.ts). */
+export function secretKey(name: string): string {
+  return `lingate:{lingate:secrets}:secret:${name}`;
+}
 
 /** All audit entries in order of time, as `<id><team>`; the entries themselves are stored with their teams (lua/lists.lua). */
 export const AUDIT_KEY = 'lingate:audit';

@@ -1,5 +1,4 @@
 // Reads a whole Lingate data set from Redis, each team atomically.
-import { EntriesSplitter } from '../../domain/entries-text.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
 import { StoreError } from '../../domain/store-unavailable.ts';
 import type { LooseContents, ReportFinding, StoreReader, TeamContents } from '../../ports/store-contents.ts';
@@ -7,11 +6,10 @@ import { NO_TEAM, idOf, readRecord } from './audit-codec.ts';
 import { memberOf, readEvent } from './event-codec.ts';
 import { causeOf, within } from './failure-cause.ts';
 import { assertLayout } from './layout-version.ts';
-import { redisConnection } from './redis-connection.ts';
+import { mastersOf, redisConnection } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import {
   DIGEST_PREFIX,
-  entriesKey,
   ERASURES_KEY,
   GATEWAYS_KEY,
   ONLY_USAGE_KEY,
@@ -21,6 +19,7 @@ import {
   EVENTS_KEY,
   TRIES_KEY,
 } from './redis-keys.ts';
+import { readPieces } from './redis-blobs.ts';
 import { isServed, isWrongType, listedTeams, readOwner, scanned, together } from './keyspace.ts';
 import type { RedisWords } from './keyspace.ts';
 import { judgeKeyspace, kindOfName } from './redis-structure.ts';
@@ -37,7 +36,6 @@ const SCAN_PIECE = 500;
 const CHANGE = /^lingate:\{([^}]+)\}:once:(.+)$/;
 /** Keys that outlive their team. */
 const OF_TEAM = /^lingate:\{([^}]*)\}:(audit|outbox)$/;
-const CHUNK_BYTES = 262_144;
 const COMMAND_TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 5000;
 
@@ -61,6 +59,8 @@ export async function connected(url: string): Promise<{ readonly redis: RedisCon
   redis.on('error', (error: unknown) => (last = error));
   try {
     await within(redis.connect(), CONNECT_TIMEOUT_MS);
+    // In a cluster that connects to one server; commands to another one fail until its own connection is there.
+    await within(Promise.all(mastersOf(redis).map((node) => node.ping())), CONNECT_TIMEOUT_MS);
     return { redis, shown: target.shown };
   } catch (error) {
     redis.disconnect();
@@ -101,14 +101,7 @@ export class RedisReader implements StoreReader {
   }
 
   async entries(teamId: string, dictionaryId: string): Promise<EntryPieces | undefined> {
-    const key = entriesKey(teamId, dictionaryId);
-    const splitter = new EntriesSplitter();
-    for (let at = 0; ; at += CHUNK_BYTES) {
-      const chunk = await this.#redis.getrangeBuffer(key, at, at + CHUNK_BYTES - 1);
-      if (at === 0 && chunk.length === 0) return undefined;
-      splitter.push(chunk);
-      if (chunk.length < CHUNK_BYTES) return splitter.end();
-    }
+    return readPieces(this.#redis, teamId, dictionaryId);
   }
 
   async *loose(report: ReportFinding): AsyncGenerator<LooseContents> {

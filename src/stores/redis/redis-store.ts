@@ -6,7 +6,8 @@ import { StoreAwayError, StoreError } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store, StoreCreation } from '../../ports/store.ts';
-import { BulkConnection, DictionaryText } from './dictionary-text.ts';
+import { RecordGlossaries } from '../records/record-glossaries.ts';
+import { BulkConnection, RedisBlobs } from './redis-blobs.ts';
 import { checkLayout } from './layout-version.ts';
 import { causeOf, isNoMaster, within } from './failure-cause.ts';
 import { mastersOf, redisConnection } from './redis-connection.ts';
@@ -14,12 +15,13 @@ import type { RedisConnection } from './redis-connection.ts';
 import { beginClocks, RedisClock } from './redis-clock.ts';
 import { RedisAuditLog } from './redis-audit-log.ts';
 import { redisGatewayRecords } from './redis-gateway-records.ts';
-import { RedisGlossaryStore } from './redis-glossary-store.ts';
 import { RedisIdempotency } from './redis-idempotency.ts';
 import { RedisJanitor } from './redis-janitor.ts';
 import { RedisFunctions, mayLoadLater } from './functions.ts';
 import { keyDirectory, RedisLink } from './redis-link.ts';
 import { RedisOutbox, rulesInForce } from './redis-outbox.ts';
+import { RedisRecords } from './redis-records.ts';
+import { RedisSecrets } from './redis-secrets.ts';
 import { RedisTeamRegistry } from './redis-team-registry.ts';
 import { RedisUsageHistory } from './redis-usage-history.ts';
 import { Replication } from './replication.ts';
@@ -87,15 +89,18 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   const tending = { link, index: teams.index, erasure: teams.erasure, idempotency, log, keptDays: historyDays };
   const janitor = everyMs === undefined ? undefined : new RedisJanitor({ ...tending, everyMs });
   const bulk = new BulkConnection(() => redisConnection(target, commandTimeoutMs));
+  const records = new RedisRecords({ link, blobs: new RedisBlobs(link, bulk), index: teams.index, audit });
   return {
     keys: keyDirectory(link),
     ledger: link.ledger,
     teams,
-    glossaries: new RedisGlossaryStore({ link, text: new DictionaryText(link, bulk), index: teams.index, audit }),
+    glossaries: new RecordGlossaries(records),
+    records,
     gateways: redisGatewayRecords(link),
     history: new RedisUsageHistory(link, teams.index, historyDays),
     audit,
     idempotency,
+    secrets: new RedisSecrets(link, clocks),
     outbox: new RedisOutbox({ link, index: teams.index, rules: events ?? NO_THRESHOLDS }),
     ...(clock === undefined ? { clock: new RedisClock(link, clocks, servers) } : {}),
     ping: writeProbe(link),

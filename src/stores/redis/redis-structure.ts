@@ -25,8 +25,8 @@ const TEAMS_PIECE = 200;
 
 /** Keys of no team that are deleted together with their last entry. */
 const PASSING: ReadonlySet<string> = new Set([AUDIT_KEY, REQUEST_ENDS_KEY, REQUEST_TEAMS_KEY]);
-/** Keys of running gateways, which expire soon after these stop. */
-export const FLEETING = /^lingate:\{[^}]+\}:(?:probe:|janitor$|sender$)/;
+/** Keys of running gateways, which expire after these stop. */
+export const FLEETING = /^lingate:\{[^}]+\}:(?:probe:|janitor$|sender$|secret:)/;
 /** The part of a key's name after a team's hash tag, up to a second colon. `lasting`: it must never expire. */
 const TEAM_KINDS: Readonly<Record<string, 'lasting' | 'passing'>> = {
   team: 'lasting',
@@ -35,7 +35,8 @@ const TEAM_KINDS: Readonly<Record<string, 'lasting' | 'passing'>> = {
   periods: 'lasting',
   glossaries: 'lasting',
   pairs: 'lasting',
-  bytes: 'lasting',
+  totals: 'lasting',
+  blobs: 'lasting',
   audit: 'passing',
   outbox: 'lasting',
   ids: 'passing',
@@ -45,8 +46,8 @@ const TEAM_KINDS: Readonly<Record<string, 'lasting' | 'passing'>> = {
   once: 'passing',
   changes: 'passing',
   mark: 'passing',
-  // Entries expire until a glossary holds them; for the others, the team's dictionaries are checked.
-  entries: 'passing',
+  prepared: 'passing',
+  blob: 'lasting',
 };
 const TAGGED = /^lingate:\{([^}]+)\}:([a-z-]+)(?::|$)/;
 

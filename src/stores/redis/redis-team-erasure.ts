@@ -154,7 +154,7 @@ export class RedisTeamErasure {
   }
 
   #run(name: FunctionCall['name'], teamId: string, args: readonly string[]): Promise<FunctionAnswer> {
-    const { team, keys, pairs } = teamKeys(teamId);
-    return this.#parts.link.call({ name, teamId, keys: ONE_KEY.has(name) ? [team] : [team, keys, pairs], args });
+    const { team, keys } = teamKeys(teamId);
+    return this.#parts.link.call({ name, teamId, keys: ONE_KEY.has(name) ? [team] : [team, keys], args });
   }
 }

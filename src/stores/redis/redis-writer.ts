@@ -1,15 +1,13 @@
 // Writes the contents of another store to Redis; the data is marked as half-written until it is complete.
-import { wholeObject } from '../../domain/entries-text.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
 import { hasLimits } from '../../domain/key-limits.ts';
-import { REQUEST_REMEMBERED_MS } from '../../domain/remembered-requests.ts';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
 import { HALF_WRITTEN_LAYOUT, halfWritten, StoreError } from '../../domain/store-unavailable.ts';
 import type { LooseContents, StoreReader, StoreWriter, TeamContents } from '../../ports/store-contents.ts';
 import { NO_TEAM, packEntry } from './audit-codec.ts';
 import { writeEvent } from './event-codec.ts';
 import { RedisFunctions } from './functions.ts';
-import { heldBy, recordJson } from './glossary-record.ts';
+import { glossaryTableRecords } from '../records/glossary-record.ts';
 import { isServed, scanned, together } from './keyspace.ts';
 import type { RedisWords } from './keyspace.ts';
 import { markKeyLimits, markPlanNumbers, VERSION } from './layout-version.ts';
@@ -17,8 +15,8 @@ import { packBooks, packClosed, guardFields, packDays, packKey } from './packed-
 import type { RedisConnection } from './redis-connection.ts';
 import {
   AUDIT_KEY,
+  blobKey,
   digestKey,
-  entriesKey,
   INDEX_KEYS,
   LAYOUT_KEY,
   LEFT_BY_GATEWAYS,
@@ -26,6 +24,7 @@ import {
   REQUEST_ENDS_KEY,
   REQUEST_PREFIX,
   REQUEST_TEAMS_KEY,
+  tableKey,
   teamKeys,
 } from './redis-keys.ts';
 import { connected, RedisReader } from './redis-reader.ts';
@@ -123,7 +122,6 @@ export class RedisWriter implements StoreWriter {
           ['HSET', name, 'request', request, 'record', recordId, ...whose, ...said],
           ['ZADD', REQUEST_ENDS_KEY, String(untilMs), id],
           ...(teamId === undefined ? [] : [['ZADD', REQUEST_TEAMS_KEY, '0', `${teamId} ${id}`] as const]),
-          ...[name, REQUEST_ENDS_KEY, REQUEST_TEAMS_KEY].map((key) => ['PEXPIRE', key, String(2 * REQUEST_REMEMBERED_MS)] as const),
         ]);
         return;
       }
@@ -161,15 +159,12 @@ export class RedisWriter implements StoreWriter {
 }
 
 function teamCommands(contents: TeamContents): RedisWords[] {
-  const { team, period, keys, periods, glossaryBytes, glossaries } = contents;
+  const { team, period, keys, periods } = contents;
   const names = teamKeys(team.teamId);
   const firstLeft = periods.find(({ closed }) => !closed)?.number ?? period.number;
   const fields = ['name', team.name, 'plan', team.plan, 'created', String(team.createdAtMs), 'currency', team.limits.currency];
-  const numbers = ['period', team.limits.period, 'left', String(firstLeft), 'glossary_order', String(glossaries.length)];
-  const commands: RedisWords[] = [
-    ['HSET', names.team, ...fields, ...numbers, 'p', packPlan(team.limits), 'b', packBooks(contents)],
-    ['HSET', names.team, 'glossary_bytes', String(glossaryBytes ?? 0)],
-  ];
+  const numbers = ['period', team.limits.period, 'left', String(firstLeft)];
+  const commands: RedisWords[] = [['HSET', names.team, ...fields, ...numbers, 'p', packPlan(team.limits), 'b', packBooks(contents)]];
   const last = contents.toldPercents.find(({ number }) => number === period.number);
   if (last !== undefined) commands.push(['HSET', names.team, 't', LAST_PERCENT.pack(last)]);
   if (period.anchorMs !== team.createdAtMs) commands.push(['HSET', names.team, 'anchor', String(period.anchorMs)]);
@@ -228,17 +223,22 @@ function requestCommands({ team, period, heldCharacters, heldMicro, window, requ
   return commands;
 }
 
-function glossaryCommands({ team: { teamId }, glossaries }: TeamContents, entries: ReadonlyMap<string, EntryPieces>): RedisWords[] {
-  const names = teamKeys(teamId);
-  return glossaries.flatMap(({ glossaryId, name, revision, createdAtMs, dictionaries }, i): RedisWords[] => {
-    const record = `${i + 1} ${createdAtMs} ${revision === 1 ? '' : `${revision} `}${recordJson(glossaryId, name, dictionaries)}`;
-    return [
-      ...dictionaries.flatMap(({ dictionaryId, bytes }): RedisWords[] => [
-        ['SET', entriesKey(teamId, dictionaryId), Buffer.concat([...wholeObject(entries.get(dictionaryId) ?? [])])],
-        ['HSET', names.bytes, dictionaryId, String(bytes ?? 0)],
-      ]),
-      ['HSET', names.pairs, glossaryId, heldBy(glossaryId, dictionaries)],
-      ['HSET', names.glossaries, glossaryId, record],
-    ];
-  });
+function glossaryCommands(
+  { team: { teamId }, glossaries, glossaryBytes }: TeamContents,
+  entries: ReadonlyMap<string, EntryPieces>,
+): RedisWords[] {
+  const { blobs } = teamKeys(teamId);
+  return [
+    ...glossaryTableRecords(glossaries, glossaryBytes).map(({ table, id, value }): RedisWords => [
+      'HSET',
+      tableKey(teamId, table),
+      id,
+      value,
+    ]),
+    ...[...entries].flatMap(([blobId, pieces]): RedisWords[] => [
+      ['HSET', blobs, blobId, String(pieces.length)],
+      ['RPUSH', blobKey(teamId, blobId), String(pieces.length)],
+      ...pieces.map((piece): RedisWords => ['RPUSH', blobKey(teamId, blobId), Buffer.from(piece)]),
+    ]),
+  ];
 }

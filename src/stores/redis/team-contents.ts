@@ -2,7 +2,6 @@
 import type { KeyLimits } from '../../domain/key-limits.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import type {
-  GlossaryContents,
   KeyContents,
   PeriodContents,
   ReportFinding,
@@ -11,7 +10,7 @@ import type {
   TeamContents,
 } from '../../ports/store-contents.ts';
 import type { KeyDay } from '../../ports/usage-history.ts';
-import { heldBy, readGlossaryRecord } from './glossary-record.ts';
+import { readGlossaryTables } from '../records/glossary-record.ts';
 import { keyDays } from './key-days.ts';
 import { readClosed } from './period-record.ts';
 import { readKeyCounts } from './key-layout.ts';
@@ -21,7 +20,7 @@ import { SLOT_BYTES, readHead, readRequest, readWindow } from './team-raw.ts';
 import type { BooksHead } from './team-raw.ts';
 
 /** The keys of a team that are read as they are. */
-export const RAW_PARTS = ['team', 'keys', 'ids', 'places', 'late', 'days', 'periods', 'glossaries', 'pairs', 'bytes'] as const;
+export const RAW_PARTS = ['team', 'keys', 'ids', 'places', 'late', 'days', 'periods', 'glossaries', 'pairs', 'totals', 'blobs'] as const;
 
 /** Hashes as Redis returns them: alternating names and values. */
 export type RawTeam = Readonly<Record<(typeof RAW_PARTS)[number], readonly Buffer[]>>;
@@ -76,8 +75,15 @@ export function readContents(teamId: string, raw: WholeRawTeam, report: ReportFi
     periods: periodsOf(raw, team.limits.period, requests, found),
     toldPercents: lastPercentsOf(fields.get('t'), number, raw.left),
     requests,
-    glossaries: glossariesOf(raw, found),
-    glossaryBytes: fields.has('glossary_bytes') ? Number(String(fields.get('glossary_bytes'))) : undefined,
+    ...readGlossaryTables(
+      {
+        glossaries: tableOf(raw.glossaries),
+        pairs: tableOf(raw.pairs),
+        totals: tableOf(raw.totals),
+        blobIds: tableOf(raw.blobs).keys(),
+      },
+      found,
+    ),
   };
 }
 
@@ -209,28 +215,7 @@ function heldIn(fields: ReadonlyMap<string, Buffer>, length: string): PeriodCont
   return { plan: String(plan), limits };
 }
 
-function glossariesOf({ team, glossaries, pairs, bytes }: RawTeam, found: Found): GlossaryContents[] {
-  const counted = new Map([...fieldsOf(bytes)].map(([id, value]) => [id, Number(String(value))]));
-  const held = fieldsOf(pairs);
-  const hasSum = fieldsOf(team).has('glossary_bytes');
-  const listed: { readonly order: number; readonly glossary: GlossaryContents }[] = [];
-  const dictionaryIds = new Set<string>();
-  for (const [glossaryId, text] of fieldsOf(glossaries)) {
-    const { order, glossary } = readGlossaryRecord(glossaryId, String(text));
-    if (String(held.get(glossaryId)) !== heldBy(glossaryId, glossary.dictionaries)) {
-      found('glossary', `glossary ${glossaryId} has pairs that differ from its dictionaries`);
-    }
-    const dictionaries = glossary.dictionaries.map((dictionary) => {
-      dictionaryIds.add(dictionary.dictionaryId);
-      const size = counted.get(dictionary.dictionaryId);
-      if (hasSum && size === undefined) found('glossary', `dictionary ${dictionary.dictionaryId} has no byte count`);
-      return { ...dictionary, bytes: size };
-    });
-    listed.push({ order, glossary: { ...glossary, dictionaries } });
-  }
-  const records = fieldsOf(glossaries);
-  for (const glossaryId of held.keys()) if (!records.has(glossaryId)) found('glossary', `glossary ${glossaryId} has pairs but no record`);
-  for (const id of counted.keys())
-    if (!dictionaryIds.has(id)) found('glossary', `dictionary ${id} has a byte count, but no glossary holds it`);
-  return listed.toSorted((one, other) => one.order - other.order).map(({ glossary }) => glossary);
+/** A table of the record space. */
+function tableOf(flat: readonly Buffer[]): ReadonlyMap<string, string> {
+  return new Map([...fieldsOf(flat)].map(([id, value]) => [id, String(value)]));
 }

@@ -5,6 +5,7 @@ import { LIMIT_NUMBERS } from '../../domain/plan.ts';
 import type { LimitNumber, TeamLimits } from '../../domain/plan.ts';
 import { dayOf } from '../../domain/period.ts';
 import type { KeyRecord } from '../../ports/team-registry.ts';
+import { RECORD_TABLES } from '../records/record-tables.ts';
 import { CORRECTED } from './server-clocks.ts';
 import { recordFormat } from './record-format.ts';
 
@@ -21,6 +22,9 @@ export const CONSTANTS = [
   `local PLAN, PLAN_BYTES = '>B${'d'.repeat(LIMIT_NUMBERS.length)}', ${PLAN.bytes}`,
   `local PLAN_NUMBERS = { ${PLAN_NUMBERS.join(', ')} }`,
 ].join('\n');
+
+/** A constant of the functions that go through a team's records. */
+export const TABLES_CONSTANT = `local RECORD_TABLES = { ${RECORD_TABLES.map((name) => `'${name}'`).join(', ')} }`;
 
 /** Field `p` of a team: a byte for billing, then the numbers; currency and period are separate text fields. */
 export function packPlan(limits: TeamLimits): Buffer {

@@ -28,7 +28,7 @@ const SQL = {
 
 type Parts = Pick<
   StoreParts,
-  'database' | 'clock' | 'log' | 'group' | 'accounts' | 'periods' | 'ids' | 'history' | 'audit' | 'idempotency' | 'erasure' | 'pieces'
+  'database' | 'clock' | 'log' | 'group' | 'accounts' | 'periods' | 'ids' | 'history' | 'audit' | 'idempotency' | 'erasure' | 'blobs'
 >;
 
 export class Janitor {
@@ -70,9 +70,9 @@ export class Janitor {
 
   /** Runs one round; resolves when its transaction has ended. Only takes the write lock if there is something to do. */
   async sweep(): Promise<void> {
-    const { clock, group, accounts, periods, ids, history, audit, idempotency, erasure, pieces } = this.#parts;
+    const { clock, group, accounts, periods, ids, history, audit, idempotency, erasure, blobs } = this.#parts;
     if (erasure.isDue()) await erasure.finishAll();
-    if (pieces.isDue(clock.nowMs())) await pieces.clear();
+    if (blobs.isDue(clock.nowMs())) await blobs.clear();
     const teams = this.#dueTeams(clock.nowMs());
     const isOver = history.look(clock.nowMs());
     if (teams.length === 0 && !isOver && !this.#isDue(clock.nowMs())) return;

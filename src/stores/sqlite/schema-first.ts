@@ -1,4 +1,4 @@
-// The schema of the oldest supported files; schema-steps.ts migrates them to this version's.
+// The schema of the first release; schema-steps.ts has what later ones change.
 
 /** Marks the file as Lingate's ("LGAT"), so that another program's database is never migrated. */
 export const APPLICATION_ID = 0x4c474154;
@@ -30,8 +30,12 @@ CREATE TABLE teams (
   overage_cap_minor INTEGER NOT NULL CHECK (overage_cap_minor ${WHOLE}),
   minor_per_million INTEGER NOT NULL CHECK (minor_per_million ${WHOLE}),
   currency TEXT NOT NULL,
-  period TEXT NOT NULL
+  period TEXT NOT NULL,
+  -- 0 not deleted; 1 being deleted; 2 being deleted, but its usage is kept; 3 only its usage is left. From 1 on only the deletion
+  -- and the history use the row.
+  erasure INTEGER NOT NULL DEFAULT 0 CHECK (erasure BETWEEN 0 AND 3)
 ) STRICT;
+CREATE INDEX unfinished_erasures ON teams (no) WHERE erasure BETWEEN 1 AND 2;
 
 -- The part of a team that operations change. Narrow, so that many teams share a page: a transaction writes whole pages.
 CREATE TABLE books (
@@ -46,8 +50,15 @@ CREATE TABLE books (
   -- The slots taken in the last second: counts by millisecond, oldest first, and the time of the newest.
   window_newest_ms INTEGER NOT NULL DEFAULT 0,
   window BLOB NOT NULL DEFAULT x'' CHECK (length(window) <= 16384),
+  -- The current day of the team's keys; 0 for none.
+  day INTEGER NOT NULL DEFAULT 0 CHECK (day >= 0),
+  -- Counts the events of a team's changes, which may fall within one millisecond.
+  event_serial INTEGER NOT NULL DEFAULT 0 CHECK (event_serial ${WHOLE}),
   FOREIGN KEY (team, period_no) REFERENCES periods (team, no) DEFERRABLE INITIALLY DEFERRED
 ) STRICT;
+-- For the janitor: teams whose day or period has ended.
+CREATE INDEX books_by_day ON books (day) WHERE day > 0;
+CREATE INDEX books_by_period_end ON books (period_end_ms);
 
 CREATE TABLE keys (
   no INTEGER PRIMARY KEY,
@@ -58,9 +69,30 @@ CREATE TABLE keys (
   label TEXT NOT NULL,
   mode TEXT NOT NULL CHECK (mode IN ('live', 'test')),
   created_at_ms INTEGER NOT NULL,
-  revoked_at_ms INTEGER
+  revoked_at_ms INTEGER,
+  -- Whether it has a row in key_limits, so that other keys are read without it.
+  guarded INTEGER NOT NULL DEFAULT 0 CHECK (guarded BETWEEN 0 AND 1)
 ) STRICT;
 CREATE INDEX keys_by_team ON keys (team);
+
+-- Of keys that are limited or disabled.
+CREATE TABLE key_limits (
+  key INTEGER PRIMARY KEY REFERENCES keys (no),
+  team INTEGER NOT NULL,
+  disabled INTEGER NOT NULL CHECK (disabled BETWEEN 0 AND 1),
+  -- Null if there is no such limit.
+  expires_at_ms INTEGER,
+  requests_per_second INTEGER CHECK (requests_per_second BETWEEN 1 AND 9007199254740991),
+  characters INTEGER CHECK (characters BETWEEN 1 AND 9007199254740991),
+  addresses TEXT CHECK (json_valid(addresses)),
+  -- What the key's open reservations hold in this period; only maintained while its characters are limited.
+  held_period_no INTEGER NOT NULL DEFAULT 0 CHECK (held_period_no >= 0),
+  held_characters INTEGER NOT NULL DEFAULT 0 CHECK (held_characters ${WHOLE}),
+  -- As in books; empty unless its rate is limited.
+  window_newest_ms INTEGER NOT NULL DEFAULT 0,
+  window BLOB NOT NULL DEFAULT x'' CHECK (length(window) <= 16384)
+) STRICT;
+CREATE INDEX key_limits_by_team ON key_limits (team);
 
 -- The part of a key that operations change. Counts are of the period it was last charged in; usage has the earlier ones.
 CREATE TABLE key_books (
@@ -70,8 +102,13 @@ CREATE TABLE key_books (
   period_no INTEGER NOT NULL DEFAULT 0 CHECK (period_no >= 0),
   characters INTEGER NOT NULL DEFAULT 0 CHECK (characters ${WHOLE}),
   requests INTEGER NOT NULL DEFAULT 0 CHECK (requests ${WHOLE}),
+  -- Of the current day. Written with the period's counts, so that they cost no extra row.
+  day_characters INTEGER NOT NULL DEFAULT 0 CHECK (day_characters ${WHOLE}),
+  day_requests INTEGER NOT NULL DEFAULT 0 CHECK (day_requests ${WHOLE}),
   PRIMARY KEY (team, key)
 ) STRICT, WITHOUT ROWID;
+-- For each deleted key, SQLite searches this table and usage for rows that refer to it.
+CREATE INDEX key_books_by_key ON key_books (key);
 
 -- A team's periods, starting at number 1. Lengths may change, so that a start alone does not identify a period.
 CREATE TABLE periods (
@@ -79,8 +116,19 @@ CREATE TABLE periods (
   no INTEGER NOT NULL CHECK (no >= 1),
   start_ms INTEGER NOT NULL,
   end_ms INTEGER NOT NULL CHECK (end_ms > start_ms),
+  -- From where periods are counted. Null for the team's creation; set since the length of its periods was changed.
+  anchor_ms INTEGER,
+  -- Null for the current period. Earlier than its end if a plan with another length ended it.
+  left_ms INTEGER,
+  -- The last plan that applied to it, and its limits by name.
+  plan TEXT,
+  limits TEXT CHECK (json_valid(limits)),
+  -- The characters charged in it, once it is final.
+  closed_characters INTEGER CHECK (closed_characters ${WHOLE}),
   PRIMARY KEY (team, no)
 ) STRICT, WITHOUT ROWID;
+-- For the janitor: periods that wait for their open reservations.
+CREATE INDEX unclosed_periods ON periods (team, no) WHERE left_ms IS NOT NULL AND closed_characters IS NULL;
 
 CREATE TABLE usage (
   team INTEGER NOT NULL,
@@ -90,6 +138,17 @@ CREATE TABLE usage (
   requests INTEGER NOT NULL CHECK (requests BETWEEN 1 AND 9007199254740991),
   PRIMARY KEY (team, period_no, key),
   FOREIGN KEY (team, period_no) REFERENCES periods (team, no)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX usage_by_key ON usage (key);
+
+-- Past days. If a key's own row counts the same day, both must be added.
+CREATE TABLE usage_days (
+  team INTEGER NOT NULL,
+  day INTEGER NOT NULL,
+  key INTEGER NOT NULL,
+  characters INTEGER NOT NULL CHECK (characters ${WHOLE}),
+  requests INTEGER NOT NULL CHECK (requests BETWEEN 1 AND 9007199254740991),
+  PRIMARY KEY (team, day, key)
 ) STRICT, WITHOUT ROWID;
 
 -- Request ids. Ordered by id first: ids grow with time, so that concurrent writes of all teams fall on the same few pages, and
@@ -110,30 +169,126 @@ CREATE TABLE operations (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX open_leases ON operations (team, until_ms) WHERE state = 0;
 
-CREATE TABLE glossaries (
-  no INTEGER PRIMARY KEY,
-  glossary_id TEXT NOT NULL UNIQUE,
+-- The records of teams (ports/record-space.ts), and their blobs in pieces.
+CREATE TABLE records (
   team INTEGER NOT NULL REFERENCES teams (no),
-  name TEXT NOT NULL,
-  created_at_ms INTEGER NOT NULL,
-  revision INTEGER NOT NULL DEFAULT 1 CHECK (revision >= 1)
-) STRICT;
-CREATE INDEX glossaries_by_team ON glossaries (team);
-
-CREATE TABLE dictionaries (
+  kind TEXT NOT NULL,
+  id TEXT NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (team, kind, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX records_by_id ON records (kind, id);
+CREATE TABLE blobs (
+  team INTEGER NOT NULL REFERENCES teams (no),
+  id TEXT NOT NULL,
+  piece_count INTEGER NOT NULL CHECK (piece_count >= 0),
+  -- From when on it is deleted in batches: set while it is being written, and since it was dropped.
+  gone_ms INTEGER,
+  PRIMARY KEY (team, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX blobs_by_end ON blobs (gone_ms) WHERE gone_ms IS NOT NULL;
+CREATE TABLE pieces (
   no INTEGER PRIMARY KEY,
-  dictionary_id TEXT NOT NULL UNIQUE,
-  glossary INTEGER NOT NULL REFERENCES glossaries (no),
-  -- Display order within the glossary.
+  team INTEGER NOT NULL,
+  blob TEXT NOT NULL,
   place INTEGER NOT NULL CHECK (place >= 0),
-  source_lang TEXT NOT NULL,
-  target_lang TEXT NOT NULL,
-  entry_count INTEGER NOT NULL CHECK (entry_count >= 1),
-  -- Last, so that reading only the columns before it does not touch its overflow pages.
-  entries TEXT NOT NULL CHECK (json_valid(entries)),
-  UNIQUE (glossary, source_lang, target_lang)
+  piece BLOB NOT NULL,
+  UNIQUE (team, blob, place)
 ) STRICT;
+
+-- Changes of teams that are remembered, so that each is made once per id.
+CREATE TABLE changes (
+  team INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  request TEXT NOT NULL,
+  until_ms INTEGER NOT NULL,
+  PRIMARY KEY (team, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX changes_by_end ON changes (until_ms);
+
+-- What gateways record about themselves: one row per host and configuration file.
+CREATE TABLE gateways (
+  host TEXT NOT NULL,
+  file TEXT NOT NULL,
+  seen_at_ms INTEGER NOT NULL,
+  plans TEXT NOT NULL CHECK (json_valid(plans)),
+  PRIMARY KEY (host, file)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE outbox (
+  no INTEGER PRIMARY KEY,
+  event_id TEXT NOT NULL UNIQUE,
+  team_id TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  -- When it is due to be sent, and the number of failed attempts.
+  due_ms INTEGER NOT NULL,
+  tries INTEGER NOT NULL DEFAULT 0 CHECK (tries >= 0),
+  facts TEXT NOT NULL CHECK (json_valid(facts))
+) STRICT;
+CREATE INDEX outbox_by_due ON outbox (due_ms, no);
+CREATE INDEX outbox_by_team ON outbox (team_id);
+
+-- The process that sends, until when, and the rules for storing events, which processes without rules of their own follow.
+CREATE TABLE outbox_lease (
+  no INTEGER PRIMARY KEY CHECK (no = 1),
+  holder TEXT NOT NULL,
+  until_ms INTEGER NOT NULL,
+  rules TEXT NOT NULL CHECK (json_valid(rules))
+) STRICT;
+
+-- The highest percentage reported in a period; deleted when the period is closed.
+CREATE TABLE told_percents (
+  team INTEGER NOT NULL,
+  period_no INTEGER NOT NULL,
+  percent INTEGER NOT NULL,
+  PRIMARY KEY (team, period_no)
+) STRICT, WITHOUT ROWID;
+
+-- Changes by operators, in chronological order.
+CREATE TABLE audit (
+  -- The time and a serial number; as text they sort by both.
+  id TEXT PRIMARY KEY,
+  -- The id rather than the row number, because entries outlive their team.
+  team_id TEXT,
+  record TEXT NOT NULL CHECK (json_valid(record))
+) STRICT, WITHOUT ROWID;
+CREATE INDEX audit_by_team ON audit (team_id, id);
+
+-- Requests of operators that must take effect once.
+CREATE TABLE requests (
+  -- Made of the operator and their key.
+  id TEXT PRIMARY KEY,
+  request TEXT NOT NULL,
+  -- The id for what it creates.
+  record_id TEXT NOT NULL,
+  -- The id rather than the row number: a request may create its team. Null if it concerns none, or it is not known yet.
+  team_id TEXT,
+  -- The process that runs it, until when; null if none does.
+  holder TEXT,
+  lease_until_ms INTEGER NOT NULL,
+  -- When it is forgotten.
+  until_ms INTEGER NOT NULL,
+  -- Null until it has been answered.
+  answer TEXT CHECK (json_valid(answer))
+) STRICT, WITHOUT ROWID;
+CREATE INDEX requests_by_end ON requests (until_ms);
+CREATE INDEX requests_by_team ON requests (team_id);
+
+-- The latest time that a process has believed (domain/judged-clock.ts), and when that was on the machine's monotonic clock.
+CREATE TABLE clock (
+  no INTEGER PRIMARY KEY CHECK (no = 1),
+  latest_ms INTEGER NOT NULL,
+  boot TEXT NOT NULL,
+  monotonic_ms INTEGER NOT NULL
+) STRICT;
+
+-- Secrets on which processes agree, as those of access tokens.
+CREATE TABLE shared_secrets (
+  name TEXT PRIMARY KEY,
+  secret BLOB NOT NULL CHECK (length(secret) BETWEEN 16 AND 1024),
+  -- When it is forgotten.
+  until_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 `;
 
 /** The version (`PRAGMA user_version`) of a file with that schema. Earlier ones were never released. */
-export const OLDEST_SCHEMA = 4;
+export const OLDEST_SCHEMA = 17;

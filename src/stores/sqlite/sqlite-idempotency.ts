@@ -1,6 +1,6 @@
 // Remembered requests as rows: claimed, finished and forgotten in transactions of their own.
 import type { DatabaseSync } from 'node:sqlite';
-import { REQUEST_REMEMBERED_MS, REQUESTS_MAX } from '../../domain/remembered-requests.ts';
+import { REQUEST_REMEMBERED_MS, REQUESTS_MAX } from '../../domain/reservation.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Claimed, HeldRequest, IdempotencyRecords, RequestClaim } from '../../ports/idempotency-records.ts';
 import type { GroupCommit } from './group-commit.ts';

@@ -5,7 +5,6 @@ import { dictionaryFor } from '../../domain/dictionary-choice.ts';
 import { costMicro, minorRoundedDown, minorRoundedUp } from '../../domain/money.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
-import type { DictionaryRecord } from '../../ports/glossary-store.ts';
 import type {
   Admission,
   AdmissionRequest,
@@ -21,22 +20,19 @@ import type {
   Resolution,
   Verdict,
 } from '../../ports/ledger.ts';
+import { readPairs } from '../records/glossary-record.ts';
 import type { KeyAccount, TeamAccount } from './accounts.ts';
 import { fullForMs } from './key-guard.ts';
 import type { KeyGuard } from './key-guard.ts';
 import { ADDED } from './periods.ts';
 import type { Held } from './request-ids.ts';
 import { COMMITTED, EXPIRED, OPEN, RELEASED } from './sqlite-schema.ts';
-import { named, objects, prepared } from './statements.ts';
+import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 import type { StoreParts } from './store-parts.ts';
 
 const SQL = {
-  // A glossary without dictionaries yields one row of nulls.
-  dictionaries: objects<
-    DictionaryRecord | { readonly dictionaryId: null }
-  >(`SELECT ${named('d', 'sourceLang', 'targetLang', 'dictionaryId')}
-    FROM glossaries g LEFT JOIN dictionaries d ON d.glossary = g.no WHERE g.glossary_id = ? AND g.team = ? ORDER BY d.place`),
+  pairs: tuples<[string]>("SELECT value FROM records WHERE team = ? AND kind = 'pairs' AND id = ?"),
   // The row of a period long past may have been deleted.
   addUsage: `INSERT INTO usage (team, period_no, key, characters, requests)
     SELECT team, no, ?, ?, ? FROM periods WHERE team = ? AND no = ? ON CONFLICT (team, period_no, key) ${ADDED}`,
@@ -138,10 +134,11 @@ export class SqliteLedger implements Ledger {
 
   /** The result for a request that has a slot. Changes nothing. */
   #judge(request: AdmissionRequest, { no, limits, counts }: TeamAccount, key: KeyAccount, nowMs: number): Placed {
-    const { requestId, teamId, characters, reserve, leaseMs, glossary } = request;
+    const { requestId, teamId, reserve, leaseMs, glossary } = request;
     const maxCharacters = limits.maxCharactersPerRequest;
-    if (characters !== undefined && characters > maxCharacters) return { kind: 'text_too_long', maxCharacters };
-    if (!reserve || characters === undefined) return { kind: 'admitted', reservation: undefined };
+    if (request.characters !== undefined && request.characters > maxCharacters) return { kind: 'text_too_long', maxCharacters };
+    if (!reserve || request.characters === undefined) return { kind: 'admitted', reservation: undefined };
+    const characters = request.charged ?? request.characters;
     const dictionary = glossary === undefined ? undefined : this.#dictionary(no, glossary);
     if (typeof dictionary === 'object') return dictionary;
     const refusal = (key.guard && keyRefusal(key, key.guard, counts, characters)) ?? accountRefusal(limits, counts, characters);
@@ -193,10 +190,9 @@ export class SqliteLedger implements Ledger {
 
   /** The id of the dictionary to use, or the refusal. */
   #dictionary(team: number, glossary: GlossaryReference): string | Placed {
-    const found = this.#sql.dictionaries.all(glossary.glossaryId, team);
-    if (found.length === 0) return { kind: 'glossary_missing' };
-    const held = found.filter((row) => row.dictionaryId !== null);
-    return dictionaryFor(held, glossary)?.dictionaryId ?? { kind: 'glossary_mismatch' };
+    const [pairs] = this.#sql.pairs.get(team, glossary.glossaryId) ?? [];
+    if (pairs === undefined) return { kind: 'glossary_missing' };
+    return dictionaryFor(readPairs(pairs), glossary)?.dictionaryId ?? { kind: 'glossary_mismatch' };
   }
 
   readonly #settle = ({ teamId, requestId, verdict, characters }: AskedResolution, nowMs: number): Resolution => {

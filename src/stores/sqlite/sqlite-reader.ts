@@ -6,7 +6,6 @@ import type { EntryPieces } from '../../domain/entries-text.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { RATE_WINDOW_MS } from '../../domain/reservation.ts';
 import type {
-  DictionaryContents,
   KeyContents,
   LooseChange,
   LooseRequest,
@@ -20,11 +19,11 @@ import type {
   TeamContents,
 } from '../../ports/store-contents.ts';
 import type { KeyDay } from '../../ports/usage-history.ts';
+import type { RecordTable } from '../../ports/record-space.ts';
+import { readGlossaryTables } from '../records/glossary-record.ts';
 import { GUARD_COLUMNS } from './key-guard.ts';
 import { keyRecordOf } from './key-rows.ts';
 import { RateWindow } from './rate-window.ts';
-import { DICTIONARY_COLUMNS, GLOSSARY_COLUMNS, glossariesOf } from './sqlite-glossary-store.ts';
-import type { GlossaryRow } from './sqlite-glossary-store.ts';
 import { eventOf } from './sqlite-outbox.ts';
 import type { EventRow } from './sqlite-outbox.ts';
 import { NOT_ERASED, OPEN } from './sqlite-schema.ts';
@@ -83,13 +82,13 @@ const SQL = {
   open: objects<RequestRow>(`SELECT ${REQUEST}, k.key_id AS keyId FROM operations o LEFT JOIN keys k ON k.no = o.key
     WHERE o.team = ? AND o.state = ${OPEN}`),
   remembered: objects<RequestRow>(`SELECT ${REQUEST}, NULL AS keyId FROM operations o WHERE o.state > ${OPEN}`),
-  glossaries: objects<GlossaryRow<DictionaryContents>>(`SELECT ${GLOSSARY_COLUMNS}, ${DICTIONARY_COLUMNS}, d.bytes
-    FROM glossaries g LEFT JOIN dictionaries d ON d.glossary = g.no WHERE g.team = ? ORDER BY g.no, d.place`),
-  bytes: tuples<[number]>('SELECT bytes FROM glossary_bytes WHERE team = ?'),
+  records: tuples<[id: string, value: string]>('SELECT id, value FROM records WHERE team = ? AND kind = ?'),
+  blobs: tuples<[id: string]>('SELECT id FROM blobs WHERE team = ? AND gone_ms IS NULL'),
   told: objects<TeamContents['toldPercents'][number]>(
     'SELECT period_no AS number, percent FROM told_percents WHERE team = ? AND percent > 0 ORDER BY period_no',
   ),
-  pieces: tuples<[Uint8Array<ArrayBuffer>]>('SELECT entries FROM pieces WHERE dictionary_id = ? ORDER BY place'),
+  pieces: tuples<[Uint8Array<ArrayBuffer>]>(`SELECT piece FROM pieces p
+    JOIN teams t ON t.no = p.team WHERE t.team_id = ? AND p.blob = ? ORDER BY place`),
   digests: objects<
     Omit<LooseDigest, 'kind'> & { readonly no: number }
   >(`SELECT ${named('k', 'no', 'digest', 'keyId', 'mode')}, t.team_id AS teamId
@@ -146,8 +145,8 @@ export class SqliteReader implements StoreReader {
     });
   }
 
-  async entries(_teamId: string, dictionaryId: string): Promise<EntryPieces | undefined> {
-    const pieces = this.#sql.pieces.all(dictionaryId).map(([entries]) => entries);
+  async entries(teamId: string, dictionaryId: string): Promise<EntryPieces | undefined> {
+    const pieces = this.#sql.pieces.all(teamId, dictionaryId).map(([piece]) => piece);
     return pieces.length === 0 ? undefined : pieces;
   }
 
@@ -212,6 +211,9 @@ export class SqliteReader implements StoreReader {
     const [startMs, endMs, anchorMs] = [Number(row['start_ms']), Number(row['end_ms']), Number(row['anchor_ms'])];
     if (Number(row['period_end_ms']) !== endMs)
       report({ what: 'period', teamId, detail: 'its row in books ends at a different time than its period' });
+    const records = (table: RecordTable): ReadonlyMap<string, string> => new Map(this.#sql.records.all(no, table));
+    const blobIds = this.#sql.blobs.all(no).map(([id]) => id);
+    const found = (what: string, detail: string): void => report({ what, teamId, detail });
     const requests = [...this.#sql.open.all(no), ...(this.#remembered.get(no) ?? [])].map(requestOf);
     return {
       team: teamOf(row),
@@ -226,8 +228,7 @@ export class SqliteReader implements StoreReader {
       periods: this.#periodsOf(no, current, requests),
       toldPercents: this.#sql.told.all(no),
       requests: requests.toSorted((one, other) => (one.requestId < other.requestId ? -1 : 1)),
-      glossaries: glossariesOf(this.#sql.glossaries.all(no)),
-      glossaryBytes: this.#sql.bytes.get(no)?.[0] ?? 0,
+      ...readGlossaryTables({ glossaries: records('glossaries'), pairs: records('pairs'), totals: records('totals'), blobIds }, found),
     };
   }
 

@@ -10,7 +10,7 @@ export const COMMITTED = 1;
 export const RELEASED = 2;
 export const EXPIRED = 3;
 
-/** States of a team's deletion (schema-steps.ts); the numbers are stored in files. */
+/** States of a team's deletion (schema-first.ts); the numbers are stored in files. */
 export const NOT_ERASED = 0;
 export const ERASING = 1;
 export const ERASING_BUT_USAGE = 2;

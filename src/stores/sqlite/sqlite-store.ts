@@ -8,9 +8,9 @@ import type { Clock } from '../../ports/clock.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store, StoreCreation } from '../../ports/store.ts';
+import { RecordGlossaries } from '../records/record-glossaries.ts';
 import { Accounts } from './accounts.ts';
 import { DatabaseFile } from './database-file.ts';
-import { DictionaryPieces } from './dictionary-pieces.ts';
 import { GroupCommit } from './group-commit.ts';
 import { HistoryChores } from './history-chores.ts';
 import { Janitor } from './janitor.ts';
@@ -22,12 +22,14 @@ import { Periods } from './periods.ts';
 import { RegistryWork } from './registry-work.ts';
 import { RequestIds } from './request-ids.ts';
 import { SqliteAuditLog } from './sqlite-audit-log.ts';
+import { SqliteBlobs } from './sqlite-blobs.ts';
 import { compareAtOpen, SqliteClock } from './sqlite-clock.ts';
 import { SqliteEvents } from './sqlite-events.ts';
-import { SqliteGlossaryStore } from './sqlite-glossary-store.ts';
 import { SqliteIdempotency } from './sqlite-idempotency.ts';
 import { SqliteLedger } from './sqlite-ledger.ts';
 import { rulesInForce, sqliteGatewayRecords, SqliteOutbox } from './sqlite-outbox.ts';
+import { SqliteRecords } from './sqlite-records.ts';
+import { SqliteSecrets } from './sqlite-secrets.ts';
 import { SqliteTeamRegistry } from './sqlite-team-registry.ts';
 import { PeriodUsage, SqliteUsageHistory } from './sqlite-usage-history.ts';
 import { databaseFaultOf, looked, unavailable } from './store-fault.ts';
@@ -70,13 +72,14 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const periods = new Periods(database, accounts, events);
   const ids = new RequestIds(database);
   const work = new RegistryWork({ group, accounts, periods });
-  const pieces = new DictionaryPieces({ database, path, group });
+  const blobs = new SqliteBlobs({ database, path, group, teams });
   const audit = new SqliteAuditLog(database, group, historyDays * DAY_MS);
   const idempotency = new SqliteIdempotency(database, group);
-  const parts = { database, path, clock, log, group, accounts, periods, ids, keys, teams, usage, work, pieces, audit, events, idempotency };
+  const parts = { database, path, clock, log, group, accounts, periods, ids, keys, teams, usage, work, blobs, audit, events, idempotency };
   const erasure = new TeamErasure(parts);
   const history = new HistoryChores({ ...parts, historyDays });
   const janitor = new Janitor({ ...parts, history, erasure });
+  const records = new SqliteRecords(parts);
   let closed: Promise<void> | undefined;
   return {
     // Synchronous.
@@ -84,10 +87,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     ledger: new SqliteLedger(parts),
     teams: new SqliteTeamRegistry({ ...parts, erasure }),
     audit,
-    glossaries: new SqliteGlossaryStore(parts),
+    glossaries: new RecordGlossaries(records),
+    records,
     history: new SqliteUsageHistory({ ...parts, historyDays }),
     gateways: sqliteGatewayRecords(parts),
     idempotency,
+    secrets: new SqliteSecrets(database, group, clock),
     outbox: new SqliteOutbox(parts, rules ?? NO_THRESHOLDS),
     ...(clock instanceof JudgedClock ? { clock: new SqliteClock(parts, clock) } : {}),
     ping: () => ping(parts, file),

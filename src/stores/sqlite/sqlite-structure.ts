@@ -10,7 +10,7 @@ const FAULTS_MAX = 20;
 const ROWS_MAX = 10_000;
 
 /** What a deletion that keeps the usage must have deleted of a team when it has ended (team-erasure.ts). */
-const LEFT_BY_DELETION = ['books', 'key_books', 'key_limits', 'glossaries', 'glossary_bytes', 'changes', 'told_percents'];
+const LEFT_BY_DELETION = ['books', 'key_books', 'key_limits', 'records', 'blobs', 'changes', 'told_percents'];
 
 /**
  * Each query finds rows that must not exist: with `team_id` and `key_id` if available, and `detail`. The rows of a team that is
@@ -22,8 +22,8 @@ const STRAYS: readonly string[] = [
   `SELECT 'key' AS what, t.team_id, k.key_id, 'its guarded flag does not match its limits' AS detail FROM keys k JOIN teams t ON t.no = k.team LEFT JOIN key_limits l ON l.key = k.no AND l.team = k.team WHERE k.guarded <> (l.key IS NOT NULL) AND t.erasure = ${NOT_ERASED}`,
   "SELECT 'team' AS what, 'books has a row for an unknown team' AS detail FROM books b LEFT JOIN teams t ON t.no = b.team WHERE t.no IS NULL",
   "SELECT 'reservation' AS what, 'an open reservation belongs to an unknown team' AS detail FROM operations o LEFT JOIN teams t ON t.no = o.team WHERE o.state = 0 AND t.no IS NULL",
-  "SELECT 'dictionary' AS what, t.team_id, 'dictionary ' || d.dictionary_id || ' has ' || count(p.no) || ' of its ' || d.piece_count || ' pieces' AS detail FROM dictionaries d JOIN glossaries g ON g.no = d.glossary JOIN teams t ON t.no = g.team LEFT JOIN pieces p ON p.dictionary_id = d.dictionary_id GROUP BY d.no HAVING count(p.no) <> d.piece_count",
-  "SELECT 'dictionary' AS what, 'there are entries of dictionary ' || p.dictionary_id || ', which no glossary holds' AS detail FROM pieces p WHERE p.place = 0 AND NOT EXISTS (SELECT 1 FROM dictionaries d WHERE d.dictionary_id = p.dictionary_id) AND NOT EXISTS (SELECT 1 FROM unheld u WHERE u.dictionary_id = p.dictionary_id)",
+  "SELECT 'dictionary' AS what, t.team_id, 'dictionary ' || b.id || ' has ' || count(p.no) || ' of its ' || b.piece_count || ' pieces' AS detail FROM blobs b JOIN teams t ON t.no = b.team LEFT JOIN pieces p ON p.team = b.team AND p.blob = b.id WHERE b.gone_ms IS NULL GROUP BY b.team, b.id HAVING count(p.no) <> b.piece_count",
+  "SELECT 'dictionary' AS what, 'there are entries of dictionary ' || p.blob || ', which no glossary holds' AS detail FROM pieces p WHERE p.place = 0 AND NOT EXISTS (SELECT 1 FROM blobs b WHERE b.team = p.team AND b.id = p.blob)",
   "SELECT 'day' AS what, t.team_id, 'there are days of an unknown key' AS detail FROM usage_days d LEFT JOIN keys k ON k.no = d.key AND k.team = d.team LEFT JOIN teams t ON t.no = d.team WHERE k.no IS NULL",
   ...LEFT_BY_DELETION.map(
     (table) =>

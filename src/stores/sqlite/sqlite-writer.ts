@@ -3,6 +3,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { EntryPieces } from '../../domain/entries-text.ts';
 import { hasLimits } from '../../domain/key-limits.ts';
 import type { KeyContents, LooseContents, StoreReader, StoreWriter, TeamContents } from '../../ports/store-contents.ts';
+import { glossaryTableRecords } from '../records/glossary-record.ts';
 import { RateWindow } from './rate-window.ts';
 import { NO_DIGEST, SqliteReader, STATES } from './sqlite-reader.ts';
 import { SCHEMA } from './schema-steps.ts';
@@ -137,15 +138,12 @@ export class SqliteWriter implements StoreWriter {
     }
   }
 
-  #writeGlossaries(team: number, { glossaries }: TeamContents, entries: ReadonlyMap<string, EntryPieces>): void {
-    for (const { dictionaries, ...record } of glossaries) {
-      const glossary = this.#insert('glossaries', { team, ...record });
-      for (const [place, { dictionaryId, bytes, ...dictionary }] of dictionaries.entries()) {
-        const pieces = entries.get(dictionaryId) ?? [];
-        for (const [i, piece] of pieces.entries()) this.#insert('pieces', { dictionaryId, place: i, entries: piece });
-        const size = { pieceCount: pieces.length, bytes: bytes ?? 0 };
-        this.#insert('dictionaries', { dictionaryId, glossary, place, ...dictionary, ...size });
-      }
+  #writeGlossaries(team: number, { glossaries, glossaryBytes }: TeamContents, entries: ReadonlyMap<string, EntryPieces>): void {
+    for (const { table: kind, id, value } of glossaryTableRecords(glossaries, glossaryBytes))
+      this.#insert('records', { team, kind, id, value });
+    for (const [blob, pieces] of entries) {
+      this.#insert('blobs', { team, id: blob, pieceCount: pieces.length });
+      for (const [place, piece] of pieces.entries()) this.#insert('pieces', { team, blob, place, piece });
     }
   }
 

@@ -3,7 +3,6 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Accounts } from './accounts.ts';
-import type { DictionaryPieces } from './dictionary-pieces.ts';
 import type { GroupCommit } from './group-commit.ts';
 import type { HistoryChores } from './history-chores.ts';
 import type { KeyRows } from './key-rows.ts';
@@ -11,6 +10,7 @@ import type { Periods } from './periods.ts';
 import type { RegistryWork } from './registry-work.ts';
 import type { RequestIds } from './request-ids.ts';
 import type { SqliteAuditLog } from './sqlite-audit-log.ts';
+import type { SqliteBlobs } from './sqlite-blobs.ts';
 import type { SqliteEvents } from './sqlite-events.ts';
 import type { SqliteIdempotency } from './sqlite-idempotency.ts';
 import type { PeriodUsage } from './sqlite-usage-history.ts';
@@ -31,7 +31,7 @@ export interface StoreParts {
   readonly teams: TeamRows;
   readonly usage: PeriodUsage;
   readonly work: RegistryWork;
-  readonly pieces: DictionaryPieces;
+  readonly blobs: SqliteBlobs;
   readonly audit: SqliteAuditLog;
   /** `undefined` if no events are sent. */
   readonly events: SqliteEvents | undefined;

@@ -11,7 +11,7 @@ import { prepared, objects, tuples } from './statements.ts';
 import type { Statement, Statements } from './statements.ts';
 import type { StoreParts } from './store-parts.ts';
 
-type Parts = Pick<StoreParts, 'database' | 'work' | 'accounts' | 'periods' | 'pieces' | 'audit' | 'events'>;
+type Parts = Pick<StoreParts, 'database' | 'work' | 'accounts' | 'periods' | 'blobs' | 'audit' | 'events'>;
 
 /** Rows per transaction: a few milliseconds, which is acceptable for the ledger to wait. */
 const ROWS_MAX = 500;
@@ -23,13 +23,12 @@ const TRUNCATE_AGAIN_MS = 25;
 
 /**
  * A team's data by table and primary key, ordered so that no row loses the one it refers to. `stays` marks history.
- * Dictionaries belong to glossaries; request ids have no index by team; the team's own row is deleted last.
+ * Blobs are deleted in pieces; request ids have no index by team; the team's own row is deleted last.
  */
 const OWNED: readonly { readonly table: string; readonly key: string; readonly stays?: true }[] = [
   { table: 'changes', key: 'team, id' },
   { table: 'told_percents', key: 'team, period_no' },
-  { table: 'glossaries', key: 'no' },
-  { table: 'glossary_bytes', key: 'team' },
+  { table: 'records', key: 'team, kind, id' },
   { table: 'key_books', key: 'team, key' },
   { table: 'key_limits', key: 'key' },
   { table: 'usage_days', key: 'team, day, key', stays: true },
@@ -61,8 +60,7 @@ const SQL = {
   forgetRequests: 'DELETE FROM requests WHERE team_id = ?',
   useless: ERASE_USELESS,
   unfinished: tuples<[no: number]>(`SELECT no FROM teams WHERE erasure BETWEEN ${ERASING} AND ${ERASING_BUT_USAGE} ORDER BY no LIMIT 1`),
-  dictionaries: `DELETE FROM dictionaries WHERE no IN
-    (SELECT d.no FROM dictionaries d JOIN glossaries g ON g.no = d.glossary WHERE g.team = ? LIMIT ${ROWS_MAX})`,
+  dropBlobs: 'UPDATE blobs SET gone_ms = 0 WHERE team = ? AND gone_ms IS NOT 0',
   idsEnd: tuples<[id: string, team: number]>(`SELECT request_id, team FROM operations WHERE (request_id, team) > (?, ?)
     ORDER BY request_id, team LIMIT 1 OFFSET ${IDS_MAX - 1}`),
   forgetIds: `DELETE FROM operations WHERE (request_id, team) > ($after, $afterTeam)
@@ -86,7 +84,7 @@ export class TeamErasure {
     this.#parts = parts;
     this.#sql = prepared(parts.database, SQL);
     this.#pieces = [
-      { some: deletedBy(this.#sql.dictionaries), stays: false },
+      { some: deletedBy(this.#sql.dropBlobs), stays: false },
       ...OWNED.map(({ table, key, stays = false }) => {
         const some = `SELECT ${key} FROM ${table} WHERE team = ? LIMIT ${ROWS_MAX}`;
         const { piece } = prepared(parts.database, { piece: `DELETE FROM ${table} WHERE (${key}) IN (${some})` });
@@ -158,7 +156,7 @@ export class TeamErasure {
     if (teamId === undefined) return this.#truncateWal();
     const failed = (await this.#forget(no)) ?? (await this.#parts.audit.forgetNames(teamId)) ?? (await this.#removeAll(no));
     if (failed !== undefined) return failed;
-    await this.#parts.pieces.clear();
+    await this.#parts.blobs.clear();
     const useless = await this.#run(() => this.#sql.useless.run(no).changes > 0);
     if (isUnavailable(useless)) return useless;
     if (useless) return this.#finish(no);

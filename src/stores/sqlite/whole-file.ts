@@ -11,12 +11,12 @@ import { SqliteWriter } from './sqlite-writer.ts';
 import { asStoreFault, storeName } from './store-fault.ts';
 
 /** Tables that gateways write about themselves: a file with rows only in these counts as empty. */
-const WRITTEN_BY_GATEWAYS: readonly string[] = ['gateways', 'outbox_lease', 'clock'];
+const WRITTEN_BY_GATEWAYS: readonly string[] = ['gateways', 'outbox_lease', 'clock', 'shared_secrets'];
 
 /** The tables that a copy includes, and those that gateways write about themselves. Rows of others are never silently left behind. */
 export const COPIED_TABLES: ReadonlySet<string> = new Set([
   ...'teams books keys key_books key_limits periods usage usage_days operations changes'.split(' '),
-  ...'glossaries glossary_bytes dictionaries pieces unheld outbox told_percents audit requests'.split(' '),
+  ...'records blobs pieces outbox told_percents audit requests'.split(' '),
   ...WRITTEN_BY_GATEWAYS,
 ]);
 

@@ -60,6 +60,21 @@ export function admissionContract(it: AddStoreCase, subject: Subject): void {
     expect(await team.admit({ characters: 50, reserve: false })).toEqual({ kind: 'admitted', reservation: undefined });
   });
 
+  it('the length is that of all characters; only those to be charged are reserved, and have to fit', async () => {
+    const team = await teamUnderTest(subject.store, { maxCharactersPerRequest: 50, characterLimit: 20 });
+    expect(await team.admit({ characters: 51, charged: 0 })).toEqual({ kind: 'text_too_long', maxCharacters: 50 });
+    expect(await team.admit({ characters: 50, charged: 21 })).toMatchObject({ kind: 'quota_exceeded' });
+    expect(await team.admit({ characters: 50, charged: 21, glossary: GLOSSARY })).toEqual({ kind: 'glossary_missing' });
+    const [free, all] = [await team.reserve(50, { charged: 0 }), await team.reserve(5, { charged: 5 })];
+    const part = await team.reserve(50, { charged: 15 });
+    expect([free, all, part].map(({ characters }) => characters)).toEqual([0, 5, 15]);
+    expect(await team.admit({ requestId: part.requestId, characters: 50, charged: 15 })).toEqual({ kind: 'admitted', reservation: part });
+    expect((await team.admit({ characters: 1 })).kind).toBe('quota_exceeded');
+    for (const { requestId } of [free, all, part]) await team.commit(requestId);
+    expect(await team.usage()).toMatchObject({ characters: 20, keys: [{ requests: 3 }] });
+    expect(await team.standing()).toMatchObject({ heldCharacters: 0, openReservations: 0 });
+  });
+
   it('a missing glossary is checked before the quota, and only if something is to be reserved', async () => {
     const team = await teamUnderTest(subject.store, { characterLimit: 5 });
     expect(await team.admit({ glossary: GLOSSARY })).toEqual({ kind: 'glossary_missing' });

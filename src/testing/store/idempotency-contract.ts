@@ -1,5 +1,5 @@
 // Part of the store contract: requests that take effect once, whichever process gets them. A store that remembers none passes.
-import { REQUEST_REMEMBERED_MS, REQUESTS_MAX } from '../../domain/remembered-requests.ts';
+import { REQUEST_REMEMBERED_MS, REQUESTS_MAX } from '../../domain/reservation.ts';
 import type { Claimed, IdempotencyRecords, RequestClaim } from '../../ports/idempotency-records.ts';
 import { expect } from '../expect.ts';
 import { newId, teamUnderTest } from './team-under-test.ts';

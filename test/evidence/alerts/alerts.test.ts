@@ -127,6 +127,21 @@ const ONE = { engine: ONLY_ENGINE };
 
 const alert = (alertname: string, more: Readonly<Record<string, string>> = {}) => [{ alertname, ...more }];
 
+describe('the metrics', () => {
+  test('are as Prometheus wants them: names, types, units and help', async () => {
+    const config = {
+      team_metrics: TEAM_METRICS,
+      events: { url: 'http://127.0.0.1:1/', secret: EVENTS_SECRET },
+      plugins: [{ module: 'lingate/plugins/memory' }],
+    };
+    const scene = await Scene.open({ ...config, engine: { batch: {} } });
+    expect(await scene.translate(await scene.gateway.team())).toBe(200);
+    await scene.until(/^lingate_teams\{/m);
+    const checked = await runProgram('promtool', ['check', 'metrics'], { input: await scene.metrics() });
+    expect(checked).toMatchObject({ status: 0, stdout: '', stderr: '' });
+  });
+});
+
 describe('the alerts', () => {
   test('are valid rules, each with a severity and a text for whoever is on call', async () => {
     expect(await runProgram('promtool', ['check', 'rules', RULES_FILE])).toMatchObject({ status: 0 });
@@ -376,8 +391,22 @@ describe('the alerts', () => {
     const scene = await Scene.open();
     await scene.pass(MINUTES, []);
     for (let i = 0; i < MINUTES; i++) scene.timeline.add(undefined);
-    scene.expect(alert('LingateNotScraped'));
+    scene.expect([...alert('LingateGatewayDown'), ...alert('LingateNotScraped')]);
     await scene.pass(MINUTES, []);
+    expect(await scene.judge()).toBe('');
+  });
+
+  test('one gateway of two that is down, until it is back', async () => {
+    const scene = await Scene.open();
+    const minutes = async (other: boolean): Promise<void> => {
+      for (let i = 0; i < MINUTES; i++) scene.timeline.add(await scene.metrics(), other ? await scene.metrics() : undefined);
+    };
+    await minutes(true);
+    scene.expect([]);
+    await minutes(false);
+    scene.expect(alert('LingateGatewayDown'));
+    await minutes(true);
+    scene.expect([]);
     expect(await scene.judge()).toBe('');
   });
 });

@@ -153,7 +153,7 @@ test('on SIGHUP a file that is still being written is waited for', async () => {
   const text = yaml({ engine: { urls: [other.url] }, service: { name: 'lingate' } });
   writeFileSync(file, text.slice(0, 20));
   gateway.process.kill('SIGHUP');
-  await delay(100);
+  await delay(50);
   writeFileSync(file, text);
   await expect.poll(() => lines(gateway)).toBe(1);
   expect(logged(gateway, RELOADED)).toHaveLength(1);

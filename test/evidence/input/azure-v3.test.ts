@@ -1,9 +1,8 @@
 // Malformed bodies and queries of Azure's POST /translate: what the JSON of /v1 has passed, and what queries can be.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { judgeTranslation, readTranslation } from '../../../src/plugins/azure-v3/azure-parameters.ts';
-import { readTexts } from '../../../src/plugins/azure-v3/azure-request.ts';
-import { refusalIn } from '../../../src/plugins/facades/api.ts';
+import { readBody } from '../../../src/plugins/azure-v3/azure-request.ts';
+import { readTranslation } from '../../../src/plugins/azure-v3/azure-versions.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
 import { report } from '../scorecard/report.ts';
 import { BYTE_CASES } from './bytes-of-text.ts';
@@ -129,13 +128,16 @@ test('every query and body gets a result, and a valid one counts code points onc
     fc.property(query, texts, (pairs, body) => {
       const text = JSON.stringify(body);
       const search = new URLSearchParams([['api-version', '3.0'], ['to', 'de'], ...pairs]).toString();
-      const read = readTranslation(search, () => readTexts({ 'content-type': 'application/json' }, Buffer.from(text), 1 << 20));
-      const judged = 'sound' in read ? judgeTranslation(read.sound, rules) : read;
-      if (!('sound' in judged)) expect(CODES).toContain(refusalIn(judged)!.problem.code);
-      else {
+      const read = readTranslation(search, () => readBody({ 'content-type': 'application/json' }, Buffer.from(text), 1 << 20, undefined));
+      const judged = 'sound' in read ? read.sound.judge(rules) : read;
+      if ('problem' in judged) expect(CODES).toContain(judged.problem.code);
+      else if ('sound' in read) {
         const entries = (JSON.parse(text) as { Text: string }[]).map(({ Text }) => Text);
         const targets = 1 + pairs.filter(([name]) => name.toLowerCase() === 'to').length;
-        expect([judged.sound.entries, judged.sound.characters]).toEqual([entries, Array.from(entries.join('')).length * targets]);
+        expect([judged.sound.map((one) => one.text), read.sound.characters]).toEqual([
+          entries,
+          Array.from(entries.join('')).length * targets,
+        ]);
       }
     }),
     RUNS,

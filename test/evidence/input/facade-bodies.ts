@@ -70,7 +70,15 @@ export const rulesWith = (format: 'html' | 'xml') => ({
     ],
   }),
   variants: { EN: 'EN-GB', PT: 'PT-BR' },
-  canFor: (): OfferedCapabilities => ({ formats: ['text', format], formality: true, glossaries: true, detection: true }),
+  canFor: (): OfferedCapabilities => ({
+    formats: ['text', format],
+    formality: true,
+    glossaries: true,
+    instructions: true,
+    styles: true,
+    detection: true,
+  }),
+  passesStyle: true,
 });
 
 /** Codes of the refusals that a body may get. */

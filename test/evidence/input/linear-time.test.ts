@@ -17,8 +17,7 @@ import { judgeTranslateBody } from '../../../src/domain/translate-request.ts';
 import { canonicalUlid } from '../../../src/domain/ulid.ts';
 import { readEngineUrl } from '../../../src/engines/http1/url.ts';
 import { nativeProtocol } from '../../../src/engines/protocols/native-protocol.ts';
-import { judgeTranslation as judgeAzure } from '../../../src/plugins/azure-v3/azure-parameters.ts';
-import { queryOf } from '../../../src/plugins/azure-v3/azure-request.ts';
+import { readTranslation } from '../../../src/plugins/azure-v3/azure-versions.ts';
 import { judgeDeepLX, judgeTranslation } from '../../../src/plugins/libretranslate/translation-parameters.ts';
 import { HeaderFields } from '../../../src/server/request-message.ts';
 import { parseRedisUrl } from '../../../src/stores/redis/redis-url.ts';
@@ -29,9 +28,11 @@ const BOUND_MS = 100;
 const TRIES = 5;
 
 const LANGUAGES = new Languages({ sources: [{ code: 'EN', name: 'English' }], targets: [{ code: 'DE', name: 'German', formality: true }] });
-const ONE_TEXT = { entries: ['a'], text: ['a'], characters: 1 };
 const RULES = { languages: LANGUAGES, variants: { EN: 'EN-GB', PT: 'PT-PT' }, canFor: () => capabilitiesOf(nativeProtocol) };
-const azure = (query: string) => ({ query: queryOf(query), texts: ONE_TEXT });
+function azure(query: string): unknown {
+  const read = readTranslation(query, () => ({ sound: [{ Text: 'a' }] }));
+  return 'problem' in read ? read : read.sound.judge(RULES);
+}
 const asked = (members: object): ReadonlyMap<string, unknown> =>
   new Map(Object.entries({ q: 'a', source: 'en', target: 'de', ...members }));
 const credentials = credentialReader(['Vendor-Auth-Key']);
@@ -86,8 +87,8 @@ const PARSERS: readonly (readonly [name: string, parse: (text: string) => unknow
   ['words that are shown', shownWord],
   ['parameters of LibreTranslate', (text) => judgeTranslation(asked({ q: text, alternatives: text }), RULES)],
   ['codes of LibreTranslate', (text) => judgeTranslation(asked({ source: text, target: text, format: text }), RULES)],
-  ['the query of Azure', (text) => judgeAzure(azure(`api-version=3.0&to=de&${text}`), RULES)],
-  ['codes of Azure', (text) => judgeAzure(azure(`api-version=3.0&to=${text}&from=${text}&category=${text}`), RULES)],
+  ['the query of Azure', (text) => azure(`api-version=3.0&to=de&${text}`)],
+  ['codes of Azure', (text) => azure(`api-version=3.0&to=${text}&from=${text}&category=${text}`)],
   ['parameters of DeepLX', (text) => judgeDeepLX(asked({ text, source_lang: text, target_lang: 'DE', tag_handling: text }), RULES)],
 ];
 

@@ -15,7 +15,7 @@ const CONNECTIONS = 8;
 const CAPACITY = (CONNECTIONS * 1000) / ENGINE_MS;
 const MS_PER_SECOND = 1000;
 /** Since the last query. */
-const LOOP_DELAY = 'lingate_event_loop_delay_seconds{quantile="0.99"}';
+const LOOP_DELAY = 'lingate_event_loop_delay_seconds{percentile="99"}';
 const LOOP_DELAY_MS_MAX = 50;
 
 let site: LoadedGateway;

@@ -65,6 +65,22 @@ export const CLOCK_MUTATIONS: readonly Mutation[] = [
     caughtBy: [{ file: 'test/journey/wrong-clock.test.ts', names: 'SQLite' }],
   },
   {
+    name: "SQLite's janitor ends days and periods by the wall clock",
+    edits: [
+      edit('stores/sqlite/janitor.ts', 'const isOver = history.look(clock.nowMs());', 'const isOver = history.look(Date.now());'),
+      edit('stores/sqlite/janitor.ts', 'if (isOver) history.run(nowMs);', 'if (isOver) history.run(Date.now());'),
+    ],
+    caughtBy: [{ file: 'test/journey/wrong-clock.test.ts', names: 'SQLite' }],
+  },
+  {
+    name: 'the retention of SQLite goes by the wall clock',
+    edits: [
+      edit('stores/sqlite/janitor.ts', 'audit.isDue(nowMs)', 'audit.isDue(Date.now())'),
+      edit('stores/sqlite/janitor.ts', 'audit.clear(nowMs, AUDIT_MAX);', 'audit.clear(Date.now(), AUDIT_MAX);'),
+    ],
+    caughtBy: [{ file: 'test/journey/wrong-clock.test.ts', names: 'SQLite' }],
+  },
+  {
     name: 'a server whose clock has stepped goes on by its own clock (Redis)',
     edits: [edit('stores/redis/server-clocks.ts', 'if (!this.#isHeld(node)) return 0;', 'if (node.length < 99) return 0;')],
     caughtBy: [SERVERS, IN_REDIS, HISTORIES],

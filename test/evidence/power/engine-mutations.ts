@@ -2,6 +2,7 @@
 import type { Mutation, TestRun } from './mutation.ts';
 
 const UNASKED: TestRun = { file: 'test/unit/engines/http1/unasked.test.ts' };
+const KEPT_GLOSSARIES: TestRun = { file: 'test/unit/engines/protocols/deepl-glossaries.test.ts' };
 const TURNS: TestRun = { file: 'test/unit/engines/http1/team-turns.test.ts' };
 const KEPT: TestRun = { file: 'test/unit/forward/kept-connections.test.ts' };
 const BOUNDS: TestRun = { file: 'test/unit/engines/answer-bounds.test.ts' };
@@ -50,7 +51,31 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
       file: 'test/journey/refused-alike.test.ts',
     },
   ),
-  bug('any id is ours', 'engines/http1/response-head.ts', "if (!same) this.id = 'foreign';", "if (!same) this.id = 'none';", UNASKED),
+  bug(
+    'a team’s dictionaries at an engine are told by content alone',
+    'engines/protocols/deepl-entries.ts',
+    '`lingate ${teamId} ${source}-${target} ${digest}`',
+    '`lingate ${"0".repeat(26)} ${source}-${target} ${digest}`',
+    KEPT_GLOSSARIES,
+  ),
+  bug(
+    'of two dictionaries made at the same time, both stay',
+    'engines/protocols/deepl-glossaries.ts',
+    'if (chosen.id !== made.id) await this.#remove(made.id, wire);',
+    '',
+    KEPT_GLOSSARIES,
+  ),
+  bug(
+    'a dictionary made for a team that was just deleted stays',
+    'engines/protocols/deepl-glossaries.ts',
+    "if (this.#forgotten.has(teamInName(name) ?? '')) {\n      await",
+    'if (name === chosen.id) {\n      await',
+    KEPT_GLOSSARIES,
+  ),
+  bug('an expired access token is good', 'domain/access-token.ts', 'expiresAtMs <= nowMs || ', '', {
+    file: 'test/unit/runtime/token-sealer.test.ts',
+  }),
+  bug("another request's id says nothing", 'domain/request-id.ts', "else if (OURS.test(id)) return 'foreign';", '', UNASKED),
   bug('the state of distrust ends no connection', 'engines/http1/pool.ts', 'this.idle.endAll();', '', UNASKED),
   bug(
     'calls on used connections go on',

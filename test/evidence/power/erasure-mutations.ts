@@ -84,9 +84,9 @@ export const ERASURE_MUTATIONS: readonly Mutation[] = [
     name: 'Redis: the deletion of a glossary is not kept in the audit',
     edits: [
       {
-        file: 'src/stores/redis/lua/glossaries.lua',
-        find: "  keep_audit(audit)\n  return { now, 'removed' }",
-        replace: "  return { now, 'removed' }",
+        file: 'src/stores/redis/lua/records.lua',
+        find: "  keep_audit(audit)\n  return { now, 'changed' }",
+        replace: "  return { now, 'changed' }",
       },
     ],
     caughtBy: [{ file: CONTRACT, names: 'Redis.*audit: removal of a glos' }],

@@ -40,8 +40,8 @@ export const MEMORY_MUTATIONS: readonly Mutation[] = [
   bug(
     'memory: a changed dictionary has the key of the one before',
     'domain/translation-options.ts',
-    "'id' in value ? value.id : value",
-    "'id' in value ? 'glossary' : value",
+    'return value.id;',
+    "return 'glossary';",
     OPTIONS,
   ),
   inMemory('the team is not in the key', 'text-key.ts', 'return counted(teamId);', 'return counted(teamId.slice(0, 0));', TEXTS, JOURNEY),

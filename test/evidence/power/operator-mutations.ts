@@ -104,9 +104,6 @@ export const OPERATOR_MUTATIONS: readonly Mutation[] = [
     'return [];',
     { file: 'test/unit/admin/plan-comparison.test.ts' },
   ),
-  bug('a checkout runs a source as it was before a change', 'checkout.js', '&& isMadeOf(source, kept)', "&& kept !== ''", {
-    file: 'test/unit/checkout.test.ts',
-  }),
   bug(
     'a command with the wrong store makes an empty one',
     'stores/sqlite/open-database.ts',

@@ -48,7 +48,13 @@ export const ROUTING_MUTATIONS: readonly Mutation[] = [
     '(byPlan.get(plan) ?? any)',
     OFFER,
   ),
-  bug('the plan is not asked for', 'steps/translate.ts', 'const offer = offerFor(x, offers);', 'const offer = offers.any;', JOURNEY),
+  bug(
+    'the plan is not asked for',
+    'steps/translate.ts',
+    'const offer = offerFor(x, options.offers.current);',
+    'const offer = options.offers.current.any;',
+    JOURNEY,
+  ),
   bug(
     "an engine's pairs do not count",
     'domain/engine-offer.ts',

@@ -1,12 +1,15 @@
 // A copy of the project to plant bugs in: sources and tests are copied, installed packages are shared.
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Mutation } from './mutation.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const COPIED = ['src', 'test', 'config', 'package.json', 'tsconfig.json'];
+const COPIED = ['src', 'dist', 'test', 'config', 'package.json', 'tsconfig.json'];
+/** Relative imports, which name sources. */
+const SOURCE_IMPORT = /(?<=\b(?:from|import\() ?'\.[^'\n]*)\.ts'/g;
 
 export class Workshop {
   readonly folder: string;
@@ -33,12 +36,21 @@ export class Workshop {
     for (const { file, find, replace } of edits) {
       const path = join(this.folder, file);
       const text = readFileSync(path, 'utf8');
-      if (!this.#originals.has(path)) this.#originals.set(path, text);
-      writeFileSync(
-        path,
-        text.replace(find, () => replace),
-      );
+      const planted = text.replace(find, () => replace);
+      this.#write(path, planted);
+      const compiled = this.#compiledOf(file);
+      if (existsSync(compiled)) this.#write(compiled, file.endsWith('.ts') ? javaScriptOf(planted) : planted);
     }
+  }
+
+  /** Processes run what is compiled. */
+  #compiledOf(file: string): string {
+    return join(this.folder, file.replace(/^src\//, 'dist/').replace(/\.ts$/, '.js'));
+  }
+
+  #write(path: string, text: string): void {
+    if (!this.#originals.has(path)) this.#originals.set(path, readFileSync(path, 'utf8'));
+    writeFileSync(path, text);
   }
 
   restore(): void {
@@ -49,4 +61,9 @@ export class Workshop {
   remove(): void {
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+/** What the compiler makes of a source, as far as a process can tell. */
+function javaScriptOf(source: string): string {
+  return stripTypeScriptTypes(source).replaceAll(SOURCE_IMPORT, ".js'");
 }

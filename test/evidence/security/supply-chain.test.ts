@@ -28,11 +28,11 @@ const runtime = Object.entries(lock.packages).filter(([path, { dev }]) => path !
 
 /** Everything in an image besides Node: review it when it changes. */
 const RUNTIME_PACKAGES =
-  '@btc-vision/uwebsockets.js @ioredis/commands @opentelemetry/api @pinojs/redact atomic-sleep bintrees cluster-key-slot debug denque follow-redirects http-proxy-3 ioredis lru-cache ms ' +
-  'on-exit-leak-free pino pino-abstract-transport pino-std-serializers process-warning prom-client quick-format-unescaped real-require ' +
-  'redis-errors safe-stable-stringify sonic-boom split2 standard-as-callback tdigest thread-stream typebox uWebSockets.js uplot yaml';
+  '@btc-vision/uwebsockets.js @ioredis/commands @opentelemetry/api bintrees cluster-key-slot debug denque entities follow-redirects ' +
+  'http-proxy-3 ioredis lru-cache ms parse5 prom-client redis-errors saxes standard-as-callback tdigest typebox uWebSockets.js uplot ' +
+  'xmlchars yaml';
 const DIRECT_MAX = 12;
-const LICENSES = new Set(['MIT', 'ISC', 'Apache-2.0', 'BlueOak-1.0.0']);
+const LICENSES = new Set(['MIT', 'ISC', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause']);
 /** The ABIs of Node 22 and 24: binaries of the others are never loaded. */
 const ABIS = ['127', '137'];
 

@@ -45,11 +45,13 @@ function simulatedBalancer(world: World): AttemptwiseEngine {
   return {
     name: ONLY_ENGINE,
     failing: false,
+    cannotDetect: () => false,
     setUrls: () => undefined,
     health: () => [],
     load: () => ({ inFlight: 0, waiting: 0 }),
     tryAll: () => Promise.resolve([]),
     askPairs: undefined,
+    upkeep: undefined,
     close: () => Promise.resolve(),
     first: (work, cancellation, done) => tell(attempt(work, cancellation), (first) => done(first, REPLICA)),
     second: (asked, cancellation, { failure }) => tell(second(asked, cancellation, failure), (result) => asked.answered(result)),

@@ -69,6 +69,7 @@ export function simulatedRoutes({ world, client, engine, settlements, full, log:
     offers,
     now,
     stages: [],
+    takesGlossary: () => true,
     onFailures: () => undefined,
   });
   const spare: BodyStep = {

@@ -4,7 +4,7 @@ import { AdminOperations } from '../../../src/admin/admin-operations.ts';
 import { IdempotentRequests, LEASE_MS } from '../../../src/admin/idempotent-requests.ts';
 import type { Ran } from '../../../src/admin/idempotent-requests.ts';
 import { ProcessRequests } from '../../../src/admin/process-requests.ts';
-import { REQUEST_REMEMBERED_MS, REQUESTS_MAX } from '../../../src/domain/remembered-requests.ts';
+import { REQUEST_REMEMBERED_MS, REQUESTS_MAX } from '../../../src/domain/reservation.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { IdempotencyRecords } from '../../../src/ports/idempotency-records.ts';
 import type { Store } from '../../../src/ports/store.ts';

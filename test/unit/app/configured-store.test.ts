@@ -34,11 +34,12 @@ describe('an unreachable store', () => {
     expect(await wait(0, () => Promise.reject(AWAY), 0)).toBe(AWAY);
   });
 
-  test('is waited for with a log line every five seconds, without credentials, and opened when it answers', async () => {
+  test('is waited for with a log line at once and every five seconds, without credentials, and opened when it answers', async () => {
     let tries = 0;
     const open = () => (performance.now() < 12_000 ? (tries++, Promise.reject(AWAY)) : Promise.resolve('open'));
     expect(await wait(60, open, 13_000)).toBe('open');
-    expect(lines).toEqual([5, 10].map((waited) => ({ store: 'redis://***@there', waited_seconds: waited, wait_seconds: 60 })));
+    const said = { store: 'redis://***@there', wait_seconds: 60, reason: AWAY.message };
+    expect(lines).toEqual([0, 5, 10].map((waited) => ({ ...said, waited_seconds: waited })));
     expect(tries).toBeGreaterThan(20);
   });
 

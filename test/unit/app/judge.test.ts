@@ -90,7 +90,7 @@ test('each plugin that cannot be loaded is named, without complaints that its pr
     `plugins.0.module: ${folder.path}/none.mjs cannot be read: there is no such file`,
     expect.stringMatching(/^plugins\.1\.options\.word: is missing/),
     expect.stringMatching(/^plugins\.2\.options: 5 is not a mapping of names to values/),
-    'plugins.5.module: lingate/plugins/nowhere is not one of the plugins that come with the gateway; they are lingate/plugins/azure-v3, lingate/plugins/deepl-v2, lingate/plugins/google-v2, lingate/plugins/libretranslate, lingate/plugins/memory',
+    'plugins.5.module: lingate/plugins/nowhere is not one of the plugins that come with the gateway; they are lingate/plugins/azure-v3, lingate/plugins/deepl-v2, lingate/plugins/google-v2, lingate/plugins/google-v3, lingate/plugins/libretranslate, lingate/plugins/memory',
   ]);
 });
 
@@ -163,7 +163,7 @@ test('serve prints the same lines, and creates no database; plugins that were se
     const { status, stdout, stderr } = await inProcess([...command, '--config', file]);
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toBe(
-      `${file}: forward.0.headers.a: the file ${folder.path}/none cannot be read (ENOENT)\n` +
+      `${file}: forward.0.headers.a: the file ${folder.path}/none cannot be read: there is no such file\n` +
         `${file}: admin.token: is too weak; it must be at least 32 characters without spaces, for example from "openssl rand -hex 32"\n`,
     );
   }

@@ -21,6 +21,7 @@ describe('help', () => {
     expect(names).toEqual([
       ...decided.split(', '),
       ...STORE_COMMANDS,
+      'requests',
       'audit list',
       'memory clear',
       'config check',

@@ -110,14 +110,36 @@ describe('config check', () => {
       engine_protocol: 'native',
       engine_urls: ['http://127.0.0.1:7001'],
       plans: ['free', 'pro', 'prepaid'],
+      docs_url: 'http://127.0.0.1:9090/docs',
+      trusted_proxies: [],
       source_languages: 36,
       target_languages: 38,
+      store_read: false,
+      store_reason: 'not asked, because of --offline',
+      plans_missing: [],
       engine_options: [],
+      plugins: [],
       admin: 'off',
       events: 'off',
       secrets_found: [],
+      limits: {
+        body_bytes: 1_048_576,
+        reservation_seconds: 60,
+        request_seconds: 30,
+        idle_seconds: 8,
+        drain_seconds: 30,
+        drain_delay_seconds: 0,
+        concurrency: 10_000,
+        team_concurrency: 1000,
+        team_engine_share: 0.5,
+        shed_loop_delay_ms: 200,
+        unknown_keys_per_minute: 0,
+        rate_limit_headers: false,
+        glossary_bytes: 16_777_216,
+      },
+      warnings: [],
     };
-    const args = ['config', 'check', '--config', file];
+    const args = ['config', 'check', '--offline', '--config', file];
     expect(parsed(await lingate([...args, '--json'], { env: { LINGATE_LISTEN: '[::1]:1' } }))).toEqual(shape);
     const people = await inProcess(args);
     expect(people).toMatchObject({ status: 0, stderr: '' });

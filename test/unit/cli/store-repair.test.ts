@@ -1,11 +1,10 @@
 // `lingate store check --repair` on the command line: it says what it would do, asks, does it, and then checks the store.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { run } from '../../../src/cli/run.ts';
 import { DAY_MS } from '../../../src/domain/period.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
-import { inProcess, lingate } from '../../support/lingate-command.ts';
+import { atTerminal, inProcess, lingate } from '../../support/lingate-command.ts';
 import { promisedStore } from '../../support/promised-store.ts';
 import { SILENT } from '../../support/silent-log.ts';
 import { storePlace } from '../../support/store-place.ts';
@@ -43,25 +42,7 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
 
   const check = (...args: string[]) => inProcess(['store', 'check', '--store', place.url, ...args]);
   /** At a terminal, where somebody types `answer`. */
-  const asked = async (answer: string, ...args: string[]) => {
-    let [stdout, stderr] = ['', ''];
-    const status = await run(['store', 'check', '--store', place.url, '--repair', ...args], {
-      out: (part) => void (stdout += part),
-      err: (part) => void (stderr += part),
-      env: {},
-      watched: false,
-      shown: false,
-      abandoned: () => false,
-      secret: () => Promise.resolve(''),
-      asks: true,
-      line: (prompt) => {
-        stderr += prompt;
-        return Promise.resolve(answer);
-      },
-      nowMs: () => Date.now(),
-    });
-    return { status, stdout, stderr };
-  };
+  const asked = (answer: string, ...args: string[]) => atTerminal(['store', 'check', '--store', place.url, '--repair', ...args], answer);
 
   test('the check names what a wrong clock has begun, and how to undo it', async () => {
     const { status, stdout } = await check();
@@ -95,7 +76,7 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
     expect(stderr).toMatch(
       new RegExp(
         `What would be repaired:\\nteam ${teamId} "Team under test": its period \\S+ to \\S+ is undone, \\S+ to \\S+ is open again with 17 characters; ` +
-          '5 characters that were counted on days to come are counted today; days until \\S+ may have been deleted[^\\n]*\\nType repair to do this: ',
+          '5 characters that were counted on days to come are counted today; days until \\S+ may have been deleted[^\\n]*\\nType repair to continue: ',
       ),
     );
     expect(stdout).toMatch(new RegExp(`^repaired: team ${teamId} .* 17 characters`));
@@ -112,6 +93,32 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
     ]);
     const second = await check('--repair', '--yes', '--json');
     expect(JSON.parse(second.stdout)).toMatchObject({ ok: true, repaired: [] });
+  });
+
+  test('the audit has who repaired which team, with both periods, once', async () => {
+    for (let i = 0; i < 2; i++) await check('--repair', '--yes');
+    const { stdout } = await inProcess(['audit', 'list', '--store', place.url, '--json']);
+    const { entries } = JSON.parse(stdout) as { entries: readonly { action: string; after: { period_end: string } }[] };
+    const repairs = entries.filter(({ action }) => action === 'repairTeam');
+    const moment = expect.stringMatching(/^\d{4}-.*Z$/) as string;
+    const period = { period_start: moment, period_end: moment };
+    expect(repairs).toEqual([
+      {
+        at: moment,
+        actor: expect.stringMatching(/^cli:[^@]+@/) as string,
+        action: 'repairTeam',
+        team_id: teamId,
+        key_id: null,
+        before: period,
+        after: period,
+      },
+    ]);
+    expect(Date.parse(repairs[0]!.after.period_end)).toBeGreaterThan(Date.now());
+  });
+
+  test('a repair that the operator refuses leaves no entry', async () => {
+    await asked('no');
+    expect((await inProcess(['audit', 'list', '--store', place.url])).stdout).not.toContain('repairTeam');
   });
 
   test('the process itself refuses as well, with nothing on standard output', async () => {

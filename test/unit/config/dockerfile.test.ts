@@ -31,10 +31,17 @@ describe('the Dockerfile', () => {
     const sources = ofImage('COPY')
       .filter((rest) => !rest.startsWith('--from='))
       .flatMap((rest) => rest.split(' ').slice(0, -1));
-    expect(sources).toEqual(['package.json', 'package-lock.json', 'package.json', 'config', 'src']);
+    expect(sources).toEqual(
+      // The packages, what is compiled, and what runs.
+      [
+        ['package.json', 'package-lock.json'],
+        ['package.json', 'package-lock.json', 'tsconfig.json', 'src'],
+        ['package.json', 'config', 'src/lingate.js', 'src/supported-node.js'],
+      ].flat(),
+    );
     for (const source of sources) {
       expect(existsSync(join(root, source))).toBe(true);
-      expect(passed).toContain(`!${source}`);
+      expect(passed).toContain(`!${source.split('/', 1)[0]}`);
     }
     for (const line of passed.filter((entry) => /^\w/.test(entry))) expect(existsSync(join(root, line))).toBe(true);
   });
@@ -85,7 +92,9 @@ describe('the Dockerfile', () => {
 
   test('copies everything that is needed to serve, by the name on the PATH', async () => {
     const app = join(folder, 'app');
-    for (const name of ['package.json', 'config', 'src']) cpSync(join(root, name), join(app, name), { recursive: true });
+    for (const name of ['package.json', 'config', 'dist', 'src/lingate.js', 'src/supported-node.js']) {
+      cpSync(join(root, name), join(app, name), { recursive: true });
+    }
     const foreign = new RegExp(`uws_(?!linux_(?:x64|arm64)_${process.versions.modules})[^/]*\\.node$`);
     for (const { path } of productionPackages()) {
       // The list has nested packages as entries of their own. A copy without a filter is native, and many times faster.

@@ -123,7 +123,7 @@ describe('secrets', () => {
   test.each([
     [{ env: 'GONE' }, 'the environment variable GONE is not set'],
     [{ env: 'EMPTY' }, 'is empty'],
-    [{ file: 'gone' }, 'cannot be read (ENOENT)'],
+    [{ file: 'gone' }, 'cannot be read: there is no such file'],
     [{ file: 'lines' }, 'is not one line of printable ASCII'],
     [{ file: 'empty' }, 'is empty'],
     ['', 'is empty'],

@@ -10,23 +10,15 @@ import { problems } from '../../../src/core/problem.ts';
 import { loaded } from '../../support/written-file.ts';
 import { LiveWindow, LIVE_STEP_MS } from '../../../src/runtime/live-window.ts';
 import type { AccessEntry } from '../../../src/ports/access-entry.ts';
+import { UNUSED_REPLICA } from '../../support/unused-replica.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 22, 12, 0, 2);
-const UNUSED: EngineReplica = {
-  engine: 'default',
-  url: 'http://engine/',
-  usable: 0,
-  failed: 0,
-  usableAgoMs: undefined,
-  lastFailure: undefined,
-  asideMs: undefined,
-  reached: undefined,
-};
 const QUIET: ProcessState = {
   steps: [],
+  busy: { teams: [], uncounted: 0 },
   inFlight: 0,
   openSettlements: 0,
-  replicas: [UNUSED],
+  replicas: [UNUSED_REPLICA],
   storeAnswers: true,
   storeTookMs: 0.4,
   draining: false,
@@ -36,12 +28,14 @@ function overview(states: readonly ProcessState[], expected = states.length, sto
   return overviewOf({ expected, states }, { ...loadConfig({ env: {} }), store }, NOW_MS);
 }
 
+const NO_NAMES = new Map<string, string>();
+
 const wordsOf = (text: string): string =>
   text
     .replaceAll(/<[^>]+>/g, ' ')
     .replaceAll(/\s+/g, ' ')
     .trim();
-const state = (...of: Parameters<typeof overview>): string => wordsOf(partsOf(overview(...of)).state.text);
+const state = (...of: Parameters<typeof overview>): string => wordsOf(partsOf(overview(...of), NO_NAMES).state.text);
 
 test.each(Object.entries(problems))('%s counts as refused or failed, by its status', (code, { status }) => {
   expect(outcomeOf(code)).toBe(status < 500 ? 'refused' : 'failed');
@@ -53,21 +47,21 @@ test('an answer, a caller who left, and an unknown code have outcomes as well', 
 
 describe('the state', () => {
   test.each<[words: string, replica: EngineReplica]>([
-    ['not used yet', UNUSED],
-    ['answers', { ...UNUSED, usable: 1, usableAgoMs: 5 }],
-    ['fails', { ...UNUSED, failed: 1, lastFailure: { failure: 'connect', agoMs: 5 } }],
-    ['fails', { ...UNUSED, usableAgoMs: 6, lastFailure: { failure: 'connect', agoMs: 5 } }],
-    ['answers, not always', { ...UNUSED, usableAgoMs: 4, lastFailure: { failure: 'connect', agoMs: 5 } }],
-    ['answers', { ...UNUSED, usableAgoMs: 4, lastFailure: { failure: 'connect', agoMs: 61_000 } }],
-    ['fails', { ...UNUSED, usableAgoMs: 4, asideMs: 500 }],
+    ['not used yet', UNUSED_REPLICA],
+    ['answers', { ...UNUSED_REPLICA, usable: 1, usableAgoMs: 5 }],
+    ['fails', { ...UNUSED_REPLICA, failed: 1, lastFailure: { failure: 'connect', agoMs: 5 } }],
+    ['fails', { ...UNUSED_REPLICA, usableAgoMs: 6, lastFailure: { failure: 'connect', agoMs: 5 } }],
+    ['answers, not always', { ...UNUSED_REPLICA, usableAgoMs: 4, lastFailure: { failure: 'connect', agoMs: 5 } }],
+    ['answers', { ...UNUSED_REPLICA, usableAgoMs: 4, lastFailure: { failure: 'connect', agoMs: 61_000 } }],
+    ['fails', { ...UNUSED_REPLICA, usableAgoMs: 4, asideMs: 500 }],
   ])('of an engine is shown as: %s', (words, replica) => {
     expect(state([{ ...QUIET, replicas: [replica] }])).toContain(`Engine ${words} native`);
   });
 
   test('of an engine with several replicas is bad only if none answers; how many fail is shown', () => {
     const [bad, good] = [
-      { ...UNUSED, lastFailure: { failure: 'reset', agoMs: 5 } as const },
-      { ...UNUSED, url: 'http://other/', usableAgoMs: 5 },
+      { ...UNUSED_REPLICA, lastFailure: { failure: 'reset', agoMs: 5 } as const },
+      { ...UNUSED_REPLICA, url: 'http://other/', usableAgoMs: 5 },
     ];
     expect(state([{ ...QUIET, replicas: [bad, good] }])).toContain('Engine answers, not always native · 2 replicas, 1 of them failing');
     expect(state([{ ...QUIET, replicas: [bad] }])).toContain('Engine fails native · one replica');
@@ -75,7 +69,7 @@ describe('the state', () => {
 
   test('of the store is bad if any process reports so, and its credentials are not shown', () => {
     const away = state([QUIET, { ...QUIET, storeAnswers: false, openSettlements: 3 }], 2, 'redis://me:secret@cache:6379');
-    expect(away).toContain('Store does not answer redis://***@cache:6379 · 3 settlements open');
+    expect(away).toContain('Store does not answer redis://***@cache:6379 · 3 open settlements');
     expect(away).not.toContain('secret');
     expect(state([QUIET])).toContain('Store answers in 0.4 ms sqlite:a.db');
   });
@@ -102,7 +96,7 @@ test('a chart leaves out the current interval, and is described in words', () =>
   expect(charts[0]!.words).toContain('Requests per second, the last 15 minutes. Answered: latest 0.4, highest 0.4.');
   // The figures beside it include that interval.
   expect(byOutcome(now.whole)).toEqual({ answered: 3, refused: 1, failed: 0, left: 0 });
-  expect(wordsOf(partsOf(now).figures.text)).toContain('Characters 61 per minute');
+  expect(wordsOf(partsOf(now, NO_NAMES).figures.text)).toContain('Characters 61 per minute');
 });
 
 describe('the rules of routing', () => {
@@ -114,7 +108,7 @@ describe('the rules of routing', () => {
       }),
     );
     const shown = overviewOf({ expected: 1, states: [QUIET] }, config, NOW_MS);
-    return wordsOf(partsOf(shown).engines.text);
+    return wordsOf(partsOf(shown, NO_NAMES).engines.text);
   };
 
   test('several engines, without rules and with them', () => {

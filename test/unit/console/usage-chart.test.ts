@@ -18,7 +18,7 @@ test('bars are as high as their share of the highest, and stand on the baseline'
     [100, 100, 100],
   ]);
   expect(text).toContain('1,000 characters');
-  expect(text).toContain('aria-label="Last days: 1,750 characters in total; the most, 1,000, in 2026-11-02."');
+  expect(text).toContain('<legend class="unseen">Last days: 1,750 characters in total; the most, 1,000, in 2026-11-02.</legend>');
 });
 
 test('very little usage still gives a visible bar, no usage gives none', () => {
@@ -28,7 +28,24 @@ test('very little usage still gives a visible bar, no usage gives none', () => {
 test('without any usage there are no bars and no NaN', () => {
   const text = chart(0, 0);
   expect([heights(text), text.includes('NaN'), text.includes('Infinity')]).toEqual([[0, 0], false, false]);
-  expect(text).toContain('aria-label="Last days: nothing was used."');
+  expect(text).toContain('<legend class="unseen">Last days: nothing was used.</legend>');
+});
+
+test('each bar is a radio button whose label has its figures; the last one is chosen at first', () => {
+  const bars = [...chart(500, 0, 250).matchAll(/<label\s*>([\s\S]*?)<\/label\s*>/g)].map(([, bar]) => bar!);
+  const words = bars.map((bar) =>
+    bar
+      .replaceAll(/<[^>]+>/g, ' ')
+      .replaceAll(/\s+/g, ' ')
+      .trim(),
+  );
+  expect(words).toEqual([
+    '2026-11-01: 500 characters, 0 requests',
+    '2026-11-02: 0 characters, 1 request',
+    '2026-11-03: 250 characters, 2 requests',
+  ]);
+  expect(bars.map((bar) => bar.includes(' checked'))).toEqual([false, false, true]);
+  expect(bars.every((bar) => bar.includes('type="radio" name="days"'))).toBe(true);
 });
 
 test('the table has every day, the newest first', () => {

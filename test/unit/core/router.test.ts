@@ -1,4 +1,4 @@
-// Routing: exact paths, one parameter, and chains for requests that match nothing.
+// Routing: exact paths, parameters, and chains for requests that match nothing.
 import { describe, expect, test } from 'vitest';
 import { json } from '../../../src/core/outcome.ts';
 import { placeSteps } from '../../../src/core/step-placement.ts';
@@ -17,6 +17,9 @@ const router = new Router([
   route('GET', '/g/{id}'),
   route('DELETE', '/g/{id}'),
   route('GET', '/g/{id}/e'),
+  route('POST', '/p/{one}:go'),
+  route('POST', '/p/{one}/in/{two}:go'),
+  route('GET', '/p/{one}/in/{two}/all'),
 ]);
 
 function match(method: string, path: string): string {
@@ -30,6 +33,17 @@ describe('the router', () => {
     ['GET', '/g/1', 'GET /g/{id} 1'],
     ['DELETE', '/g/%2F', 'DELETE /g/{id} %2F'],
     ['GET', '/g/1/e', 'GET /g/{id}/e 1'],
+    ['POST', '/p/x:go', 'POST /p/{one}:go x'],
+    ['POST', '/p/x:go:go', 'POST /p/{one}:go x:go'],
+    ['POST', '/p/x/in/y:go', 'POST /p/{one}/in/{two}:go x'],
+    ['POST', '/p/in/in/in:go', 'POST /p/{one}/in/{two}:go in'],
+    ['GET', '/p/x/in/y/all', 'GET /p/{one}/in/{two}/all x'],
+    ['POST', '/p/:go', 'not_found'],
+    ['POST', '/p/x/in/:go', 'not_found'],
+    ['POST', '/p//in/y:go', 'not_found'],
+    ['POST', '/p/x/in/y/z:go', 'not_found'],
+    ['POST', '/p/x/y/in/z:go', 'not_found'],
+    ['POST', '/p/x/in/in/y:go', 'not_found'],
     ['GET', '/a/', 'not_found'],
     ['GET', '/A', 'not_found'],
     ['GET', '/g/', 'not_found'],

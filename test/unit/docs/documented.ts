@@ -21,6 +21,7 @@ interface DocumentedOperation {
     readonly in: string;
     readonly required: boolean;
     readonly example: string;
+    readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
   }[];
   readonly requestBody?: {
     readonly content: { readonly 'application/json': { readonly examples: Readonly<Record<string, { value: unknown }>> } };
@@ -99,7 +100,7 @@ export class Documented {
     const media = response.headers.get('content-type') ?? '';
     if (!Object.hasOwn(content, media)) return [`the media type is ${media}`];
     const validate = this.#validator([...pointer, 'content', media, 'schema']);
-    validate(JSON.parse(text));
+    validate(media.includes('json') ? JSON.parse(text) : text);
     return (validate.errors ?? []).map(({ instancePath, message = '' }) => `body${instancePath} ${message}: ${text}`);
   }
 

@@ -11,7 +11,14 @@ const TABLE: LanguageTable = {
   sources: ['DE', 'EN', 'ES'].map((code) => ({ code, name: code })),
   targets: ['DE', 'EN-GB', 'ES'].map((code) => ({ code, name: code, formality: code !== 'EN-GB' })),
 };
-const PLAIN: OfferedCapabilities = { formats: ['text'], formality: false, glossaries: false, detection: false };
+const PLAIN: OfferedCapabilities = {
+  formats: ['text'],
+  formality: false,
+  glossaries: false,
+  instructions: false,
+  styles: false,
+  detection: false,
+};
 
 function engine(name: string, can: Partial<OfferedCapabilities> = {}, pairs?: readonly string[]): OfferedEngine {
   return { name, can: { ...PLAIN, ...can }, pairs: pairs && ((source, target) => pairs.includes(`${source}-${target}`)) };

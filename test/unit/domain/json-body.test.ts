@@ -81,13 +81,18 @@ describe('the limits of JSON', () => {
     ['65 levels', nested(65), /64 levels/],
     ['65 levels of objects', `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`, /64 levels/],
     ['65 levels in a long body', PADDING + nested(65), /64 levels/],
-    ['65 levels that never end', '['.repeat(65), /64 levels/],
-    ['65 levels after an escaped backslash', `["\\\\",${'['.repeat(64)}`, /64 levels/],
+    ['65 levels that never end', `${'['.repeat(65)}${' '.repeat(65)}`, /64 levels/],
+    ['65 levels after an escaped backslash', `["\\\\",${'['.repeat(64)}${' '.repeat(65)}`, /64 levels/],
     ['10,002 values', list(10_002, '1'), /10000 values/],
     ['10,001 members', object(10_001), /10000 members/],
     ['5,000 lists in a list', list(5_000, '[]'), /5000 lists/],
   ])('%s are refused', (_name, text, words) => {
     expect(fault(text)).toMatch(words);
+  });
+
+  test('65 levels that end too soon are left to the parser: what is shorter than any 65 levels costs nothing', () => {
+    const read = readJsonBody({ 'content-type': 'application/json' }, Buffer.from('['.repeat(129)), 1 << 20);
+    expect(read.kind === 'refused' && read.refusal.problem.code).toBe('validation_error');
   });
 
   test('any nesting is refused from 65 levels on, in a short body as in a long one', () => {

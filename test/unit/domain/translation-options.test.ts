@@ -14,7 +14,16 @@ test('different options have different keys, whatever they contain', () => {
   const pairs = values.flatMap((formality) => values.map((context) => ({ ...OPTIONS, formality, context })));
   const glossaries = STRINGS.map((id) => ({ ...OPTIONS, glossary: { id, entries: {} } }));
   const lists = [[], ...STRINGS.flatMap((one) => [[one], [one, one], [`${one},${one}`], [`${one}","${one}`]])];
-  const all = [...pairs, ...glossaries, ...lists.map((ignoreTags) => ({ ...OPTIONS, ignoreTags }))];
+  const styles = values.flatMap((styleId) =>
+    values.flatMap((memoryId) => [undefined, []].map((instructions) => ({ styleId, memoryId, memoryThreshold: undefined, instructions }))),
+  );
+  const instructed = lists.map((instructions) => ({ styleId: undefined, memoryId: undefined, memoryThreshold: 5, instructions }));
+  const all = [
+    ...pairs,
+    ...glossaries,
+    ...lists.map((ignoreTags) => ({ ...OPTIONS, ignoreTags })),
+    ...[...styles, ...instructed].map((style) => ({ ...OPTIONS, style })),
+  ];
   const wanted = new Set(all.map((options) => JSON.stringify(options, (_name, value: unknown) => value ?? null)));
   expect(new Set(all.map(keyOfOptions)).size).toBe(wanted.size);
 });
@@ -28,6 +37,7 @@ test('each option is in the key, and is compared', () => {
     glossary: { id: 'g', entries: {} },
     format: 'html',
     ignoreTags: ['x'],
+    style: { instructions: ['Be brief.'], styleId: undefined, memoryId: undefined, memoryThreshold: undefined },
   };
   for (const name of TRANSLATION_OPTIONS) {
     const changed = { ...OPTIONS, [name]: others[name] };

@@ -39,7 +39,9 @@ test.each([
   ['values', many],
   ['depth behind a fence with a quote', `\`\`\`"\n${deep}\n\`\`\``],
 ])('of a language model, also within its text: %s', (_name, inner) => {
-  const content = inner.startsWith('`') ? inner.replace(deep, `{"t0":"Hallo","x":${deep}}`) : `{"x":${inner},"t0":"Hallo"}`;
+  // But for the bounds it would be right: of two members with one name, the last one counts.
+  const rightBut = (what: string): string => `{"t0":${what},"t0":"Hallo"}`;
+  const content = inner.startsWith('`') ? inner.replace(deep, rightBut(deep)) : rightBut(inner);
   const given = { choices: [{ finish_reason: 'stop', message: { content } }] };
   expect(translationsIn(given, ['Hello'], { ...NOTHING_CHOSEN, targetLang: 'DE' })).toBe('wrong_shape');
 });

@@ -129,13 +129,13 @@ describe('replicas', () => {
     await asked(engine, work(), new Caller());
     nowMs = 400;
     expect(health()).toEqual([
-      { usable: 0, failed: 1, usableAgoMs: undefined, lastFailure: { failure: 'connect', agoMs: 400 } },
+      { usable: 0, failed: 1, usableAgoMs: undefined, lastFailure: { failure: 'connect', cause: 'refused', agoMs: 400 } },
       { usable: 1, failed: 0, usableAgoMs: 400, lastFailure: undefined },
     ]);
     good.behave(status(500));
     await asked(engine, work(), new Caller());
     // The second attempt goes to the same one, because the other is set aside.
-    expect(health()[1]).toEqual({ usable: 2, failed: 1, usableAgoMs: 0, lastFailure: { failure: 'status', agoMs: 0 } });
+    expect(health()[1]).toEqual({ usable: 2, failed: 1, usableAgoMs: 0, lastFailure: { failure: 'status', status: 500, agoMs: 0 } });
   });
 
   test('a caller who leaves does not count as a failure of the replica', async () => {

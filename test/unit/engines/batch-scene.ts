@@ -27,6 +27,15 @@ export type CallFault = 'none' | 'status' | 'one_too_few' | 'one_too_many' | 'th
 
 const GLOSSARIES = [undefined, { id: 'G', entries: { a: 'b' } }, { id: 'H', entries: { a: 'b' } }, { id: 'G', entries: { a: 'c' } }];
 
+const PLAIN = { instructions: undefined, styleId: undefined, memoryId: undefined, memoryThreshold: undefined };
+const STYLES = [
+  { ...PLAIN, styleId: 'x' },
+  { ...PLAIN, memoryId: 'x' },
+  { ...PLAIN, memoryId: 'x', memoryThreshold: 0 },
+  { ...PLAIN, instructions: ['x'] },
+  { ...PLAIN, instructions: ['x', 'y'] },
+];
+
 /** The values of each option. A new option needs a line here, so that the properties cover it too. */
 const VALUES: { readonly [Option in keyof TranslationOptions]: fc.Arbitrary<TranslationOptions[Option]> } = {
   sourceLang: fc.constantFrom(undefined, 'EN', 'FR'),
@@ -36,6 +45,7 @@ const VALUES: { readonly [Option in keyof TranslationOptions]: fc.Arbitrary<Tran
   glossary: fc.constantFrom(...GLOSSARIES),
   format: fc.constantFrom('text', 'html', 'xml'),
   ignoreTags: fc.constantFrom(undefined, [], ['x'], ['x', 'y'], ['x,y']),
+  style: fc.constantFrom(undefined, ...STYLES),
 };
 
 const options: fc.Arbitrary<TranslationOptions> = fc.record(VALUES);

@@ -88,6 +88,7 @@ describe('requests of one tick', () => {
       glossary: undefined,
       format: 'html',
       ignoreTags: ['x'],
+      style: { instructions: ['x'], styleId: undefined, memoryId: undefined, memoryThreshold: undefined },
     };
     const works = [
       base,

@@ -156,7 +156,11 @@ describe('an adapter that', () => {
       opened.engine([scripted.url], {
         protocol: {
           attempt: (what, wire, options) =>
-            native(what, { attempt: wire.attempt, call: (call) => wire.call(call), send: judged(what, wire) }, options),
+            native(
+              what,
+              { replica: wire.replica, attempt: wire.attempt, call: (call) => wire.call(call), send: judged(what, wire) },
+              options,
+            ),
         },
       }),
     ];

@@ -41,7 +41,7 @@ const FAULTS: readonly (readonly [name: string, behaviour: Behaviour, failure: A
 
 const texts = work().text.map((text) => scriptedTranslation(text, 'DE'));
 /** Long enough for the answers after a fault, too. */
-const DEADLINE_MS = 750;
+const DEADLINE_MS = 1200;
 let scripted: ScriptedEngine;
 let engine: ReplicatedEngine;
 

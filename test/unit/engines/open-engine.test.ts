@@ -4,11 +4,12 @@ import * as fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { countCharacters } from '../../../src/domain/characters.ts';
 import type { BatchLimits } from '../../../src/engines/batch.ts';
-import { openEngines } from '../../../src/engines/open-engine.ts';
+import { openEngine, openEngines } from '../../../src/engines/open-engine.ts';
 import type { NamedEngineOptions } from '../../../src/engines/open-engine.ts';
 import type { EngineCapabilities, EngineProtocol, EngineResult, EngineWork } from '../../../src/ports/engine.ts';
+import { apertiumProtocol } from '../../../src/engines/protocols/apertium-protocol.ts';
 import { nativeProtocol } from '../../../src/engines/protocols/native-protocol.ts';
-import { slow, status } from '../../../src/testing/scripted-engine.ts';
+import { answer, slow, status } from '../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { faults, PlannedAdapter, scene, translationsOf } from './batch-scene.ts';
 import { asked, Caller, Opened, work } from './engine-work.ts';
@@ -24,6 +25,8 @@ const CAN: EngineCapabilities = {
   formality: true,
   context: true,
   glossaries: true,
+  instructions: true,
+  styles: true,
   detection: true,
   sharedCalls: true,
 };
@@ -232,6 +235,38 @@ describe('an engine with another behind it', () => {
     nowMs = 100_000;
     for (let i = 0; i < count; i++) expect(await ask()).toMatchObject({ engine: 'a' });
     expect(isFailing()).toBe(false);
+  });
+});
+
+describe('an engine that detects no languages', () => {
+  const opened = new Opened();
+  afterEach(() => opened.close());
+
+  test('is known for a minute, by each of its replicas, and until its URLs are set again', async () => {
+    let nowMs = 0;
+    const replicas = await Promise.all([opened.scripted(), opened.scripted()]);
+    const urls = replicas.map(({ url }) => url);
+    const wire = { protocol: apertiumProtocol, timeoutMs: 20_000, responseBytesMax: 1 << 20, connectionsMax: 8, queueMax: 8 };
+    const engine = openEngine({ ...wire, urls, nowMs: () => nowMs });
+    opened.add(engine);
+    for (const replica of replicas) replica.always(answer('{}'));
+    const ask = () => asked(engine, work({ targetLang: 'ES' }));
+    expect(engine.cannotDetect()).toBe(false);
+    expect(await ask()).toEqual({ kind: 'unavailable', failures: ['no_detection', 'no_detection'] });
+    expect(engine.cannotDetect()).toBe(true);
+    expect(engine.health().map(({ asideMs }) => asideMs)).toEqual([undefined, undefined]);
+    nowMs = 59_999;
+    expect(engine.cannotDetect()).toBe(true);
+    nowMs = 60_000;
+    expect(engine.cannotDetect()).toBe(false);
+    await ask();
+    expect(engine.cannotDetect()).toBe(true);
+    engine.setUrls(urls);
+    expect(engine.cannotDetect()).toBe(false);
+    // One that may detect is enough.
+    replicas[0].always(answer('{"eng":1}'));
+    await ask();
+    expect(engine.cannotDetect()).toBe(false);
   });
 });
 

@@ -22,6 +22,10 @@ interface Scene {
   readonly post: (path?: string, body?: ByteSource, totalMs?: number) => Promise<string>;
 }
 
+/** The ids of requests end in a number. */
+const ID_BEGIN = '01KB2ZJ7Q3V5X8Y0ABCDEFG';
+const OTHER = `${ID_BEGIN}000`;
+
 const idOf = ({ received }: RawConnection): string => [...received.matchAll(/^x-request-id: (.*)\r$/gim)].at(-1)?.[1] ?? '';
 const pathOf = ({ received }: RawConnection): string => [...received.matchAll(/(?:GET|POST) (\S+) HTTP/g)].at(-1)?.[1] ?? '';
 
@@ -49,7 +53,7 @@ async function scene(keepAlive = true): Promise<Scene> {
   open.push(target, upstream);
   const ask = async (method: string, path: string, checkIds: boolean, body?: ByteSource, totalMs?: number): Promise<string> => {
     const request = { method, origin: `http://127.0.0.1:${target.port}`, target: path, body, bodyBytesMax: 5 };
-    const more = { headers: { 'x-request-id': `id-${++calls}` }, silenceMs: 5000, totalMs, checkIds };
+    const more = { headers: { 'x-request-id': `${ID_BEGIN}${++calls + 100}` }, silenceMs: 5000, totalMs, checkIds };
     const result = await upstream.call({ ...request, ...more }, { cancelled: false, onCancel: () => undefined });
     if (result.kind !== 'answer') return result.kind === 'failed' ? result.failure : result.kind;
     const pieces: Uint8Array[] = [];
@@ -75,10 +79,12 @@ describe('an answer', () => {
   test.each([
     ['the id of its request', (id: string) => `X-Request-Id: ${id}\r\n`, true, '200 /a'],
     ['no id', () => '', true, '200 /a'],
-    ['another id', () => 'X-Request-Id: other\r\n', true, 'foreign_id'],
-    ['its own and another', (id: string) => `X-Request-Id: ${id}\r\nX-Request-Id: other\r\n`, true, 'foreign_id'],
+    ["another request's id", () => `X-Request-Id: ${OTHER}\r\n`, true, 'foreign_id'],
+    ["its own and another request's", (id: string) => `X-Request-Id: ${id}\r\nX-Request-Id: ${OTHER}\r\n`, true, 'foreign_id'],
+    ["the server's own id", () => 'X-Request-Id: req_1\r\n', true, '200 /a'],
+    ["its own and the server's", (id: string) => `X-Request-Id: ${id}\r\nX-Request-Id: req_1\r\n`, true, '200 /a'],
     ['its own twice', (id: string) => `X-Request-Id: ${id}\r\nX-Request-Id: ${id}\r\n`, true, '200 /a'],
-    ['another id, if ids are not checked', () => 'X-Request-Id: other\r\n', false, '200 /a'],
+    ["another request's id, if ids are not checked", () => `X-Request-Id: ${OTHER}\r\n`, false, '200 /a'],
   ] as const)('with %s', async (_name, fields, checkIds, expected) => {
     const { target, get } = await scene();
     target.respond = (connection) => void connection.socket.write(lengthAnswer(pathOf(connection), fields(idOf(connection))));
@@ -96,7 +102,7 @@ describe('an answer', () => {
     const { target, get, told } = await scene();
     target.respond = (connection) => void connection.socket.write(respond(pathOf(connection), idOf(connection)));
     expect([await get('/a'), await get('/a'), target.connections.length]).toEqual(['200 /a', '200 /a', 1]);
-    target.respond = (connection) => void connection.socket.write(respond(pathOf(connection), 'other'));
+    target.respond = (connection) => void connection.socket.write(respond(pathOf(connection), OTHER));
     expect(await get('/a', false)).toBe('200 /a');
     expect([await get('/a'), told]).toEqual(['foreign_id', [true]]);
     await target.until(() => target.open === 0);
@@ -105,7 +111,7 @@ describe('an answer', () => {
   test('with another id in trailers that arrive after its body is broken', async () => {
     const { target, get } = await scene();
     target.respond = (connection) => {
-      const [begin, end] = chunked(pathOf(connection), 'X-Request-Id: other\r\n').split(/(?=0\r\nX)/) as [string, string];
+      const [begin, end] = chunked(pathOf(connection), `X-Request-Id: ${OTHER}\r\n`).split(/(?=0\r\nX)/) as [string, string];
       connection.socket.write(begin);
       setTimeout(() => connection.socket.write(end), 50);
     };

@@ -7,6 +7,7 @@ import { CREDIT_PLAN, makeTeam, QUOTA_PLAN, startGateway } from '../../support/g
 import type { TestGateway } from '../../support/gateway.ts';
 import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import { AZURE, DEEPL, GOOGLE, LIBRETRANSLATE, V1 } from '../../support/fronts.ts';
 import { openBeside } from '../../support/store-place.ts';
 
 interface Dashboard {
@@ -78,6 +79,12 @@ function samplesOf(metric: string): string[] {
   return output.split('\n').filter((line) => line.startsWith(`${metric}{`) || line.startsWith(`${metric} `));
 }
 
+/** A pattern matches the whole value, as in Prometheus. */
+function hasValue(line: string, name: string, pattern: string): boolean {
+  const value = new RegExp(`[{,]${name}="([^"]*)"`).exec(line)?.[1];
+  return value !== undefined && new RegExp(`^(?:${pattern})$`).test(value);
+}
+
 describe('the dashboard', () => {
   test('has panels, and every query has one of our metrics', () => {
     expect(dashboard.panels.length).toBeGreaterThanOrEqual(24);
@@ -98,13 +105,30 @@ describe('the dashboard', () => {
           }
           for (const [name, operator, value] of labels) {
             if (SCRAPED.includes(name) || operator === '!=') continue;
-            for (const one of value.split('|')) {
-              if (!samples.some((line) => line.includes(`${name}="${one}"`))) missing.push(`${title}: ${metric} is never ${name}="${one}"`);
+            for (const one of operator === '=~' && !value.includes('(') ? value.split('|') : [value]) {
+              if (!samples.some((line) => hasValue(line, name, one))) missing.push(`${title}: ${metric} is never ${name}="${one}"`);
             }
           }
         }
       }
     }
     expect(missing).toEqual([]);
+  });
+
+  test('its panels of translations show those of every API, and nothing else', () => {
+    const patterns = dashboard.panels.flatMap(({ targets }) =>
+      targets.flatMap(({ expr }) =>
+        usesIn(expr).flatMap(({ labels }) => labels.filter(([name, operator]) => name === 'route' && operator === '=~')),
+      ),
+    );
+    expect(patterns.length).toBeGreaterThan(0);
+    const translates = (route: string): boolean => patterns.every(([, , pattern]) => new RegExp(`^(?:${pattern})$`).test(route));
+    const routes = [V1, DEEPL, LIBRETRANSLATE, AZURE, GOOGLE].map((front) => {
+      const { method, path } = front.translation('key', ['a']);
+      return `${method} ${path.split('?')[0]!}`;
+    });
+    expect(routes.filter((route) => !translates(route))).toEqual([]);
+    const others = ['GET /v1/languages', 'POST /detect', 'POST /translator/text/v3.0/detect', 'GET /language/translate/v2/languages'];
+    expect(others.filter(translates)).toEqual([]);
   });
 });

@@ -3,21 +3,13 @@ import { expect, test } from 'vitest';
 import { engineReadiness, readinessOfAll, WAITING } from '../../../src/ops/readiness.ts';
 import type { Readiness } from '../../../src/ops/readiness.ts';
 import type { ReplicaHealth } from '../../../src/ports/engine.ts';
+import { UNUSED_REPLICA } from '../../support/unused-replica.ts';
 
-const UNTRIED: ReplicaHealth = {
-  url: 'http://a',
-  usable: 0,
-  failed: 0,
-  usableAgoMs: undefined,
-  lastFailure: undefined,
-  asideMs: undefined,
-  reached: undefined,
-};
-const GONE: ReplicaHealth = { ...UNTRIED, reached: false, lastFailure: { failure: 'connect', agoMs: 1 } };
-const GOOD: ReplicaHealth = { ...UNTRIED, reached: true };
+const GONE: ReplicaHealth = { ...UNUSED_REPLICA, reached: false, lastFailure: { failure: 'connect', agoMs: 1 } };
+const GOOD: ReplicaHealth = { ...UNUSED_REPLICA, reached: true };
 
 test.each([
-  ['before the first trial', [UNTRIED], { ok: false, cause: 'untried' }],
+  ['before the first trial', [UNUSED_REPLICA], { ok: false, cause: 'untried' }],
   ['one that cannot be reached', [GONE], { ok: false, cause: 'connect' }],
   ['one of two', [GONE, GOOD], { ok: true }],
   ['one that is set aside', [{ ...GOOD, asideMs: 10 }], { ok: false, cause: 'untried' }],

@@ -11,6 +11,8 @@ interface Facade {
   readonly paths: readonly string[];
   /** Rules of the linter that do not apply to its API. */
   readonly without: readonly string[];
+  /** Any value of a path's parameters is accepted; otherwise they are ids of what does not exist. */
+  readonly anyPath?: true;
 }
 
 const FACADES: readonly Facade[] = [
@@ -25,6 +27,8 @@ const FACADES: readonly Facade[] = [
     paths: [
       '/v2/translate',
       '/v2/languages',
+      '/v3/languages',
+      '/v3/languages/resources',
       '/v2/usage',
       '/v2/glossaries',
       '/v2/glossaries/{id}',
@@ -39,8 +43,16 @@ const FACADES: readonly Facade[] = [
   },
   {
     plugin: 'azure-v3',
-    paths: ['/translate', '/detect', '/languages'],
-    without: ['operation-4xx-problem-details-rfc7807'],
+    paths: ['/translate', '/detect', '/languages', '/sts/v1.0/issueToken'],
+    without: ['operation-4xx-problem-details-rfc7807', 'paths-kebab-case'],
+  },
+  {
+    plugin: 'google-v3',
+    paths: [':translateText', ':detectLanguage', '/supportedLanguages'].flatMap((one) =>
+      ['', '/locations/{location}'].map((location) => `/v3/projects/{project}${location}${one}`),
+    ),
+    without: ['operation-4xx-problem-details-rfc7807', 'paths-kebab-case'],
+    anyPath: true,
   },
   {
     plugin: 'google-v2',
@@ -49,7 +61,7 @@ const FACADES: readonly Facade[] = [
   },
 ];
 
-describe.each(FACADES)('$plugin', ({ plugin, paths, without }) => {
+describe.each(FACADES)('$plugin', ({ plugin, paths, without, anyPath }) => {
   let running: RunningGateway;
   let source: string;
   let documented: Documented;
@@ -71,34 +83,36 @@ describe.each(FACADES)('$plugin', ({ plugin, paths, without }) => {
     const { key } = await running.gateway.team();
     for (const route of documented.routes) {
       const [method = '', path = ''] = route.split(' ');
-      const required = requiredQuery(documented.operation(route));
       const examples = documented.operation(route).requestBody?.content['application/json'].examples ?? { none: { value: undefined } };
-      const send = (headers: Readonly<Record<string, string>>, body: unknown) =>
-        fetch(running.publicUrl + path + required, {
+      const send = (headers: Readonly<Record<string, string>>, name: string, body: unknown) =>
+        fetch(running.publicUrl + path + queryFor(documented.operation(route), name), {
           method,
           headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         });
-      for (const { value } of Object.values(examples)) {
-        const response = await send({ authorization: `Bearer ${key}` }, value);
+      for (const [name, { value }] of Object.entries(examples)) {
+        const response = await send({ authorization: `Bearer ${key}` }, name, value);
         // An id in the path does not exist, so the failure is checked against the document, too.
-        expect([route, response.ok]).toEqual([route, !path.includes('{')]);
+        expect([route, response.ok]).toEqual([route, anyPath === true || !path.includes('{')]);
         expect([route, await documented.faults(route, response)]).toEqual([route, []]);
       }
       const needsKey = documented.operation(route).security === undefined;
-      const stranger = await send({}, Object.values(examples)[0]!.value);
+      const [[name, { value }]] = Object.entries(examples) as [[string, { value: unknown }]];
+      const stranger = await send({}, name, value);
       expect([route, stranger.ok]).toEqual([route, !needsKey]);
       expect([route, await documented.faults(route, stranger)]).toEqual([route, []]);
     }
   });
 });
 
-/** The required query, from the examples, with its question mark; the example of a repeated parameter is a list. */
-function requiredQuery({ parameters = [] }: ReturnType<Documented['operation']>): string {
-  const required = parameters.filter((one) => one.in === 'query' && one.required);
-  const pairs = required.flatMap(({ name, example }) =>
-    [example as string | readonly string[]].flat().map((value): [string, string] => [name, value]),
-  );
+/** The query of an example of the body, with its question mark: what is required, and what belongs to the example by its name. */
+function queryFor({ parameters = [] }: ReturnType<Documented['operation']>, name: string): string {
+  const pairs = parameters.flatMap((one): [string, string][] => {
+    const value = one.examples?.[name]?.value ?? (one.required ? (one.example ?? Object.values(one.examples ?? {})[0]?.value) : undefined);
+    if (one.in !== 'query' || value === undefined) return [];
+    // The example of a repeated parameter is a list.
+    return [value as string | readonly string[]].flat().map((each) => [one.name, each]);
+  });
   return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs).toString()}`;
 }
 

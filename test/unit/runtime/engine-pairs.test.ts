@@ -45,7 +45,7 @@ function open(pairs: PairsMode, canTell = true): OfferedLanguages {
     timers.push(timer);
     return () => (timers = timers.filter((one) => one !== timer));
   };
-  const can = { formats: ['text' as const], formality: true, glossaries: true, detection: true };
+  const can = { formats: ['text' as const], formality: true, glossaries: true, instructions: true, styles: true, detection: true };
   const engines = [{ name: 'default', can, ask: canTell ? ask : undefined }];
   return new OfferedLanguages({
     config: said(TABLE, pairs),

@@ -211,6 +211,7 @@ describe("a team's glossaries for routes", () => {
     const backing = {
       ...source,
       list: async () => [],
+      ownerOf: async () => undefined,
       remove: async () => true,
       create: async (glossary: NewGlossary, bytesMax?: number): Promise<GlossaryCreation> => (
         given.push(glossary, bytesMax),

@@ -1,6 +1,7 @@
 // The background probe: what readiness and metrics report about the store, how soon, and the log lines.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { StoreFault } from '../../../src/ports/store.ts';
+import { storeAdvice } from '../../../src/domain/store-advice.ts';
 import { StoreProbe } from '../../../src/runtime/store-probe.ts';
 
 const OOM: StoreFault = { kind: 'unavailable', cause: 'oom' };
@@ -53,7 +54,7 @@ describe('the probe', () => {
     await pass(500);
     expect(standing()).toEqual(away);
     await pass(9500);
-    expect(lines).toEqual([[words, { store: 'redis://store', cause: found.cause }]]);
+    expect(lines).toEqual([[words, { store: 'redis://store', cause: found.cause, advice: storeAdvice(found.cause) }]]);
     fault = undefined;
     await pass(10_000);
     expect(standing()).toEqual([true, true, true]);
@@ -68,14 +69,14 @@ describe('the probe', () => {
     expect(standing()).toEqual([false, false, false]);
     await pass(10_000);
     expect(asked).toBe(before + 1);
-    expect(lines).toEqual([['the store does not answer', { store: 'redis://store', cause: 'timeout' }]]);
+    expect(lines).toEqual([['the store does not answer', { store: 'redis://store', cause: 'timeout', advice: storeAdvice('timeout') }]]);
   });
 
   test('stays ready while a part of a cluster fails, and logs which', async () => {
     fault = { ...OOM, partly: true, server: '127.0.0.1:7001' };
     await pass(500);
     expect(standing()).toEqual([true, true, false]);
-    const members = { store: 'redis://store', cause: 'oom', server: '127.0.0.1:7001' };
+    const members = { store: 'redis://store', cause: 'oom', server: '127.0.0.1:7001', advice: storeAdvice('oom') };
     expect(lines).toEqual([['a part of the store takes no writes: what it should serve is answered 503', members]]);
   });
 
@@ -164,7 +165,7 @@ describe('a process that stands still while a probe is in flight', () => {
     await pass(200);
     expect(standing()).toEqual([false, false, false]);
     await pass(1000);
-    expect(lines).toEqual([['the store does not answer', { store: 'redis://store', cause: 'timeout' }]]);
+    expect(lines).toEqual([['the store does not answer', { store: 'redis://store', cause: 'timeout', advice: storeAdvice('timeout') }]]);
     answer(TIMEOUT);
     await pass(0);
     expect(standing()).toEqual([false, false, false]);

@@ -12,7 +12,7 @@ const TABLE = {
   sources: [{ code: 'EN', name: 'English' }],
   targets: ['DE', 'FR'].map((code) => ({ code, name: code, formality: true })),
 };
-const can = { formats: ['text' as const], formality: true, glossaries: true, detection: true };
+const can = { formats: ['text' as const], formality: true, glossaries: true, instructions: true, styles: true, detection: true };
 const small: OfferedEngine = { name: 'small', can: { ...can, formality: false }, pairs: (_source, target) => target === 'DE' };
 const large: OfferedEngine = { name: 'large', can, pairs: undefined };
 const ONE = offersOfOne(TABLE, large);

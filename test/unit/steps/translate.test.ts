@@ -47,6 +47,7 @@ function translating(glossaryId: string | undefined, dictionary: GlossaryCache['
     glossaries: { merged: async () => undefined, dictionary },
     offers: { current: offersOver(new Languages({ sources: [{ code: 'EN', name: 'English' }], targets: [] })) },
     stages: [],
+    takesGlossary: () => true,
     now: () => 0,
     onFailures: () => undefined,
   });
@@ -81,6 +82,7 @@ test('a pair that is not offered is not sent to the engine, even if a plugin’s
     glossaries: { dictionary: () => undefined, merged: async () => undefined },
     offers: { current: offersOver(new Languages(table, () => false)) },
     stages: [],
+    takesGlossary: () => true,
     now: () => 0,
     onFailures: () => undefined,
   });
@@ -97,6 +99,7 @@ test('of several pieces of work for one request a caller who leaves cancels each
     glossaries: { dictionary: () => undefined, merged: async () => undefined },
     offers: { current: offersOver(new Languages({ sources: [{ code: 'EN', name: 'English' }], targets: [] })) },
     stages: [],
+    takesGlossary: () => true,
     now: () => 0,
     onFailures: () => undefined,
   });
@@ -208,6 +211,7 @@ describe('a detection', () => {
         ),
       },
       stages: [],
+      takesGlossary: () => true,
       now: () => 0,
       onFailures: () => undefined,
     });
@@ -254,6 +258,7 @@ describe('texts that a stage knows and spares', () => {
       glossaries: { dictionary: () => undefined, merged: async () => undefined },
       offers: { current: offersOver(new Languages(table)) },
       stages: [spare],
+      takesGlossary: () => true,
       now: () => 0,
       onFailures: () => undefined,
     });

@@ -24,6 +24,8 @@ import type { StorePlace } from '../../support/store-place.ts';
 const HISTORY_DAYS = 400;
 const LIMITS = { period: 'P1M', characterLimit: 1000 };
 
+const onTeam = (): Promise<void> => Promise.resolve();
+
 /** The real time, as the repair sees it, and a number of days more or less. */
 class ShiftedClock {
   days = 0;
@@ -57,7 +59,7 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
       : openSqliteStore({ ...options, path: `${place.folder}/lingate.db`, busyTimeoutMs: 5000 });
   };
   const repair = (): Promise<readonly RepairedTeam[]> =>
-    repairStoreAt({ url: place.url, historyDays: HISTORY_DAYS, confirm: () => Promise.resolve(true) });
+    repairStoreAt({ url: place.url, historyDays: HISTORY_DAYS, confirm: () => Promise.resolve(true), onTeam });
   const found = async (): Promise<string[]> => (await checkedStore(place.url, 0, Date.now())).findings.map(({ what }) => what);
   const usage = async (team: TeamUnderTest) => answered(await store.teams.usage(team.teamId))!;
   /** Those that have not been sent, due or not. */
@@ -315,7 +317,7 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
     const plan = await planRepair(mender.reader, HISTORY_DAYS);
     expect(plan.teams).toHaveLength(teams.length);
     let count = 0;
-    const stop = (): void => {
+    const stop = async (): Promise<void> => {
       if (++count === 2) throw new Error('stopped');
     };
     await expect(repairTeams(mender, plan, HISTORY_DAYS, stop)).rejects.toThrow('stopped');
@@ -361,7 +363,7 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
       planned.push(teams.length);
       return false;
     };
-    expect(await repairStoreAt({ url: place.url, historyDays: HISTORY_DAYS, confirm })).toEqual([]);
+    expect(await repairStoreAt({ url: place.url, historyDays: HISTORY_DAYS, confirm, onTeam })).toEqual([]);
     expect(planned).toEqual([1]);
     expect(await found()).toContain('clock');
   });

@@ -10,7 +10,7 @@ import { ulidSource } from '../../../src/domain/ulid.ts';
 import type { StoreFinding } from '../../../src/ports/store-contents.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
-import { digestKey, ownerKey, SEARCHED_KEY, teamKeys, TEAMS_KEY } from '../../../src/stores/redis/redis-keys.ts';
+import { blobKey, digestKey, ownerKey, SEARCHED_KEY, teamKeys, TEAMS_KEY } from '../../../src/stores/redis/redis-keys.ts';
 import { writeCopy } from '../../../src/stores/sqlite/file-copy.ts';
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { checkedStore } from '../../support/checked-store.ts';
@@ -91,12 +91,18 @@ describe('on SQLite', () => {
     [`UPDATE books SET window = x'0000' WHERE team = ${team(quota)}`, { what: 'window', teamId: quota }],
     [`UPDATE teams SET requests_per_second = 0 WHERE team_id = '${quota}'`, { what: 'limits', teamId: quota }],
     [`UPDATE teams SET period = 'monthly' WHERE team_id = '${quota}'`, { what: 'limits', teamId: quota }],
-    [`UPDATE glossary_bytes SET bytes = bytes + 1 WHERE team = ${team(quota)}`, { what: 'glossary', teamId: quota }],
-    [`UPDATE dictionaries SET entry_count = 9 WHERE dictionary_id = '${RICH.dictionary}'`, { what: 'dictionary', teamId: quota }],
-    [`DELETE FROM pieces WHERE dictionary_id = '${RICH.dictionary}'`, { what: 'dictionary', teamId: quota, detail: 'has no entries' }],
-    [`DELETE FROM pieces WHERE dictionary_id = '${RICH.largeGlossary}' AND place = 1`, { what: 'dictionary', teamId: credit }],
     [
-      `INSERT INTO pieces (dictionary_id, place, entries) VALUES ('unheld', 0, CAST('"a":"b"' AS BLOB))`,
+      `UPDATE records SET value = json_set(value, '$.bytes', 1) WHERE kind = 'totals' AND team = ${team(quota)}`,
+      { what: 'glossary', teamId: quota },
+    ],
+    [
+      `UPDATE records SET value = replace(value, '"FR",1,', '"FR",9,') WHERE kind = 'glossaries' AND team = ${team(quota)}`,
+      { what: 'dictionary', teamId: quota },
+    ],
+    [`DELETE FROM pieces WHERE blob = '${RICH.dictionary}'`, { what: 'dictionary', teamId: quota, detail: 'has no entries' }],
+    [`DELETE FROM pieces WHERE blob = '${RICH.largeGlossary}' AND place = 1`, { what: 'dictionary', teamId: credit }],
+    [
+      `INSERT INTO pieces (team, blob, place, piece) VALUES (${team(quota)}, 'unheld', 0, CAST('"a":"b"' AS BLOB))`,
       { what: 'dictionary', detail: 'unheld' },
     ],
     [`DELETE FROM key_books WHERE key = ${keyNo(otherKey)}`, { what: 'key', keyId: otherKey }],
@@ -148,7 +154,7 @@ describe('on SQLite', () => {
     test.each([
       [`UPDATE keys SET label = 'backend' WHERE key_id = '${key}'`, 'a digest, a display or a label'],
       [`INSERT INTO key_books (team, key) SELECT team, no FROM keys WHERE key_id = '${key}'`, 'key_books has rows'],
-      [`INSERT INTO glossaries (glossary_id, team, name, created_at_ms) VALUES ('x', ${team(quota)}, 'x', 1)`, 'glossaries has rows'],
+      [`INSERT INTO records VALUES (${team(quota)}, 'glossaries', 'x', '{}')`, 'records has rows'],
       [`INSERT INTO changes VALUES (${team(quota)}, 'x', 'x', 1)`, 'changes has rows'],
     ])('%s is found', async (sql, detail) => {
       const database = new DatabaseSync(path);
@@ -319,27 +325,28 @@ describe('on Redis', () => {
     ['a glossary with other pairs', () => client.hset(keys.pairs, RICH.glossary, 'EN|IT'), { what: 'glossary', teamId: quota }],
     ['a glossary without pairs', () => client.hdel(keys.pairs, RICH.glossary), { what: 'glossary', teamId: quota }],
     ['pairs without a glossary', () => client.hset(keys.pairs, 'gone', 'EN|IT'), { what: 'glossary', teamId: quota, detail: 'gone' }],
-    [
-      'missing entries',
-      () => client.del(`lingate:{${quota}}:entries:${RICH.dictionary}`),
-      { what: 'dictionary', teamId: quota, detail: 'has no entries' },
-    ],
+    ['missing entries', () => client.del(blobKey(quota, RICH.dictionary)), { what: 'dictionary', teamId: quota, detail: 'has no entries' }],
     [
       'other entries',
-      () => client.set(`lingate:{${quota}}:entries:${RICH.dictionary}`, '{"cat":"chat","dog":"chien"}'),
+      () => client.lset(blobKey(quota, RICH.dictionary), 1, '"cat":"chat","dog":"chien"'),
       { what: 'dictionary', teamId: quota },
     ],
     [
       'truncated entries',
-      () => client.set(`lingate:{${quota}}:entries:${RICH.dictionary}`, '{"cat":"ch'),
+      () => client.lset(blobKey(quota, RICH.dictionary), 1, '"cat":"ch'),
       { what: 'dictionary', teamId: quota, detail: 'cannot be read' },
     ],
-    ['wrongly counted bytes', () => client.hset(keys.team, 'glossary_bytes', '1'), { what: 'glossary', teamId: quota }],
     [
-      'bytes of a dictionary without a glossary',
-      () => client.hset(keys.bytes, 'gone', '5'),
-      { what: 'glossary', teamId: quota, detail: 'gone' },
+      'wrongly counted bytes',
+      () => client.hset(keys.totals, 'glossaries', '{"count":1,"bytes":1,"order":1}'),
+      { what: 'glossary', teamId: quota },
     ],
+    [
+      'no totals of its glossaries',
+      () => client.del(keys.totals),
+      { what: 'glossary', teamId: quota, detail: 'recorded with 0 glossaries' },
+    ],
+    ['a blob that no glossary holds', () => client.hset(keys.blobs, 'gone', '5'), { what: 'dictionary', teamId: quota, detail: 'gone' }],
     [
       'days that exceed the periods',
       async () => patch(keys.days, key, 27, (bytes) => void bytes.fill(0xff, 0, 3)),

@@ -26,7 +26,7 @@ do
     return (string.gsub(pair, '%-[^|]*', ''))
   end
 
-  -- The id of the matching dictionary, '' if it is the glossary's own id; nil if there is none.
+  -- The id of the matching dictionary; nil if there is none.
   local function dictionary_for(dictionaries, wanted, by_base)
     local near
     for pair, dictionary in string.gmatch(dictionaries, HELD) do
@@ -51,7 +51,6 @@ do
     if not dictionary then
       return 'n'
     end
-    dictionary = dictionary == '' and glossary or dictionary
     return nil, RESERVED_WITH .. pack('>Bc0', #dictionary, dictionary)
   end
 
@@ -81,7 +80,8 @@ do
   -- reservation was made.
   local function judge(i, what, id, key_id, guard)
     local plain, characters = what == PLAIN, op_characters[i]
-    if (plain or has(what, HAS_CHARACTERS)) and characters > plan.max_characters_per_request then
+    local length = op_rare and op_rare[-i] or characters
+    if (plain or has(what, HAS_CHARACTERS)) and length > plan.max_characters_per_request then
       return 'x' .. pack('>d', plan.max_characters_per_request)
     end
     if not plain and not (has(what, RESERVES) and has(what, HAS_CHARACTERS)) then
@@ -148,7 +148,7 @@ do
         return KEY_REVOKED
       end
       guard = rare.guards[key_id]
-      local refusal = guarding.refusal(guard, op_address and op_address[i])
+      local refusal = guarding.refusal(guard, op_rare and op_rare[i])
       if refusal then
         return refusal
       end

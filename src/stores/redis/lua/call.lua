@@ -22,8 +22,9 @@ local op_glossary, op_pair = {}, {}
 local answers = {}
 -- Where each team's operations begin in the arrays; after the last team, where another one's would begin.
 local firsts = {}
--- Of this call; the arrays are reused by the next one. `op_address` is nil if no operation has an address.
-local op_count, op_address
+-- Of this call; the arrays are reused by the next one. `op_rare` has what few operations have: an address
+-- at the operation's number, the length of texts that are not all charged at its negative; it is nil if none has either.
+local op_count, op_rare
 
 local function has(what, flag)
   return what % (2 * flag) >= flag
@@ -54,7 +55,7 @@ do
   function read_call(data)
     local clock, deadline, at = parse('>dd', data)
     local offers, i, has_parts = NONE, 0, false
-    op_address = nil
+    op_rare = nil
     for k = 1, #KEYS do
       local offered, high, low = byte(data, at, at + 2)
       if offered ~= 0 then
@@ -80,12 +81,17 @@ do
         op_what[i] = what
         if what >= ADMISSION then
           op_key[i], op_characters[i], op_lease[i], at = parse('>Bc0dd', data, at)
+          if op_characters[i] < 0 then
+            op_rare = op_rare or {}
+            op_rare[-i] = -1 - op_characters[i]
+            op_characters[i], at = parse('>d', data, at)
+          end
           if what ~= PLAIN and has(what, HAS_GLOSSARY) then
             op_glossary[i], op_pair[i], at = parse('>Bc0Bc0', data, at)
           end
           if op_lease[i] < 0 then
-            op_lease[i], op_address = -1 - op_lease[i], op_address or {}
-            op_address[i], at = parse('>Bc0', data, at)
+            op_lease[i], op_rare = -1 - op_lease[i], op_rare or {}
+            op_rare[i], at = parse('>Bc0', data, at)
           end
         end
       end

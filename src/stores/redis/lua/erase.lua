@@ -1,5 +1,5 @@
 -- The deletion of a team (ports/team-registry.ts). From then on its record has the field `erasure` with one of the states
--- below, and neither plan nor books, without which the other functions treat the team as unknown. KEYS: team, keys, pairs.
+-- below, and neither plan nor books, without which the other functions treat the team as unknown. KEYS: team, keys.
 -- ARGV: the head (clock, deadline, offer), then the arguments listed at each function.
 
 local ERASING, ERASING_BUT_USAGE, ONLY_USAGE_LEFT = '1', '2', '3'
@@ -63,6 +63,10 @@ function timed.delete_team(now)
   strip(team_key, keeps)
   call('HSET', team_key, 'uses', team and digits(team.number) or uses, 'erasure', keeps and ERASING_BUT_USAGE or ERASING)
   call('UNLINK', beside(team_key, 'ids'), beside(team_key, 'places'), beside(team_key, 'late'))
+  -- Nothing can write records without the books, so none come after these.
+  for _, name in ipairs(RECORD_TABLES) do
+    call('UNLINK', beside(team_key, name))
+  end
   forget_events(team_key, keeps)
   if team then
     events.keep(team_key, events.team_of(team_key) .. '-deleted', now, 'deleted', NONE)
@@ -87,20 +91,16 @@ function timed.erase_keys(now)
   return { now, 'done' }
 end
 
--- Deletes some glossaries with their dictionaries; returns whether there were any.
-local function erase_glossaries(team_key, pairs_key)
-  local held, glossaries, gone = call('HSCAN', pairs_key, 0, 'COUNT', ERASED_MAX)[2], {}, {}
+-- Deletes some blobs of its records; returns whether there were any.
+local function erase_blobs(team_key)
+  local blobs_key, ids = beside(team_key, 'blobs'), {}
+  local held = call('HSCAN', blobs_key, 0, 'COUNT', ERASED_MAX)[2]
   for i = 1, #held, 2 do
-    insert(glossaries, held[i])
-    for _, dictionary in string.gmatch(held[i + 1], HELD) do
-      insert(gone, beside(team_key, 'entries:' .. (dictionary == '' and held[i] or dictionary)))
-    end
+    insert(ids, held[i])
+    call('UNLINK', beside(team_key, 'blob:' .. held[i]))
   end
-  for first = 1, #gone, PIECE do
-    call('UNLINK', unpack(gone, first, min(first + PIECE - 1, #gone)))
-  end
-  call_in_pieces('HDEL', pairs_key, glossaries)
-  return #glossaries > 0
+  call_in_pieces('HDEL', blobs_key, ids)
+  return #ids > 0
 end
 
 -- Deletes some remembered changes, by their ids.
@@ -138,16 +138,16 @@ end
 
 -- Called when no index refers to the team any more. Answers 'more' until it is complete.
 function timed.erase_some(now)
-  local team_key, keys_key, pairs_key = key_at(1), key_at(2), key_at(3)
+  local team_key, keys_key = key_at(1), key_at(2)
   if call('HEXISTS', team_key, 'b') == 1 then
     return { now, 'alive' }
   end
   local state = call('HGET', team_key, 'erasure')
   local keeps = state == ERASING_BUT_USAGE or state == ONLY_USAGE_LEFT
-  if erase_glossaries(team_key, pairs_key) or erase_changes(team_key) or erase_periods(team_key, keeps, now) then
+  if erase_blobs(team_key) or erase_changes(team_key) or erase_periods(team_key, keeps, now) then
     return { now, 'more' }
   end
-  call('UNLINK', pairs_key, beside(team_key, 'glossaries'), beside(team_key, 'bytes'), beside(team_key, 'changes'))
+  call('UNLINK', beside(team_key, 'changes'))
   if keeps then
     call('HSET', team_key, 'erasure', ONLY_USAGE_LEFT)
   else

@@ -46,9 +46,9 @@ local LONGEST = 4294967295
 -- earlier has an entry in `:late` from the start.
 local LOOK_MS = REMEMBER_MS + 5000
 
--- What a glossary holds (`:pairs`): "<source>|<target>:<dictionary>" of each dictionary, separated by spaces; ":<dictionary>"
--- is omitted if it is the glossary's own id. The pattern splits one, with '' for an omitted id.
-local HELD = '([^ :]+):?([^ ]*)'
+-- What a glossary holds (`:pairs`): "<source>|<target>:<dictionary>" of each dictionary, separated by spaces
+-- (stores/records/glossary-record.ts). The pattern splits one.
+local HELD = '([^ :]+):([^ ]+)'
 
 -- A key's record with its day, whichever version wrote it; most have one.
 local function with_day(packed)

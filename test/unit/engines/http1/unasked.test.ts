@@ -26,6 +26,9 @@ async function scene(limits: Partial<PoolLimits> = {}): Promise<Scene> {
   return Object.assign(made, { wire });
 }
 
+const SENT = '01KB2ZJ7Q3V5X8Y0ABCDEFGHJK';
+const OTHER = '01KB2ZJ7Q3V5X8Y0ABCDEFGHJM';
+
 const idOf = (received: string): string => [...received.matchAll(/^x-request-id: (.*)\r$/gim)].at(-1)?.[1] ?? '';
 const requests = ({ engine }: Scene): number[] => engine.connections.map((connection) => connection.requests);
 
@@ -34,35 +37,44 @@ describe('an answer', () => {
     ['with the id of its call', (id: string) => `X-Request-Id: ${id}\r\n`, '200 body'],
     ['with its id twice', (id: string) => `X-Request-Id: ${id}\r\nx-request-id:${id} \r\n`, '200 body'],
     ['without an id', () => '', '200 body'],
-    ['with another id', () => 'X-Request-Id: other\r\n', 'foreign_id'],
-    ['with an empty id', () => 'X-Request-Id:\r\n', 'foreign_id'],
-    ['with its own id and more after it', (id: string) => `X-Request-Id: ${id}, other\r\n`, 'foreign_id'],
-    ['with its own id and another', (id: string) => `X-Request-Id: ${id}\r\nX-Request-Id: other\r\n`, 'foreign_id'],
-    ['with another id and its own', (id: string) => `X-Request-Id: other\r\nX-Request-Id: ${id}\r\n`, 'foreign_id'],
-    ['with the beginning of its id', (id: string) => `X-Request-Id: ${id.slice(0, -1)}\r\n`, 'foreign_id'],
-    ['with its id in lower case', (id: string) => `X-Request-Id: ${id.toLowerCase()}\r\n`, 'foreign_id'],
-    ['with an id of a kibibyte', (id: string) => `X-Request-Id: ${id}${' '.repeat(1000)}x\r\n`, 'foreign_id'],
+    ["with another request's id", () => `X-Request-Id: ${OTHER}\r\n`, 'foreign_id'],
+    ["with another request's id in lower case", () => `X-Request-Id: ${OTHER.toLowerCase()}\r\n`, 'foreign_id'],
+    ['with the id of a further call of its attempt', (id: string) => `X-Request-Id: ${id}-1-2\r\n`, 'foreign_id'],
+    ["with the id of another request's call", () => `X-Request-Id: ${OTHER}-2-50\r\n`, 'foreign_id'],
+    ["with its own id and another request's", (id: string) => `X-Request-Id: ${id}\r\nX-Request-Id: ${OTHER}\r\n`, 'foreign_id'],
+    ["with another request's id and its own", (id: string) => `X-Request-Id: ${OTHER}\r\nX-Request-Id: ${id}\r\n`, 'foreign_id'],
+    ["with its own id and another request's in one field", (id: string) => `X-Request-Id: ${id}, ${OTHER}\r\n`, 'foreign_id'],
+    ["with the server's own id", () => 'X-Request-Id: req_011CSHoEeqs5C35K2UUqR7Fy\r\n', '200 body'],
+    ["with the server's own id, a UUID", () => 'X-Request-Id: 2e1b7f3c-55d4-4b0f-a6f3-0f6a9c1d2e3b\r\n', '200 body'],
+    ["with its own id and the server's", (id: string) => `X-Request-Id: ${id}\r\nX-Request-Id: req_1\r\n`, '200 body'],
+    ["with the server's id and its own in one field", (id: string) => `X-Request-Id: req_1, ${id}\r\n`, '200 body'],
+    ['with an empty id', () => 'X-Request-Id:\r\n', '200 body'],
+    ['with the beginning of an id', () => `X-Request-Id: ${OTHER.slice(0, -1)}\r\n`, '200 body'],
+    ['with more than an id', () => `X-Request-Id: ${OTHER}0\r\n`, '200 body'],
+    ['with 26 letters that are no ULID', () => `X-Request-Id: ${'8'.repeat(26)}\r\n`, '200 body'],
+    ['with its id in lower case', (id: string) => `X-Request-Id: ${id.toLowerCase()}\r\n`, '200 body'],
+    ['with an id of a kibibyte', () => `X-Request-Id: ${OTHER}${' '.repeat(1000)}x\r\n`, '200 body'],
   ])('%s', async (_name, fields, result) => {
     const { engine, wire } = await scene();
     engine.respond = (connection, body) => void connection.socket.write(lengthAnswer(body, fields(idOf(connection.received))));
-    expect(await make(wire, {}, 'reused', { requestId: '01AB' }).result).toBe(result);
+    expect(await make(wire, {}, 'reused', { requestId: SENT }).result).toBe(result);
     if (result === 'foreign_id') await engine.until(() => engine.open === 0);
   });
 
   test.each([
-    ['an interim response before it', 'HTTP/1.1 103 Early\r\nX-Request-Id: other\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi'],
-    ['a trailer', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\nX-Request-Id: other\r\n\r\n'],
-    ['a refusal', 'HTTP/1.1 503 No\r\nX-Request-Id: other\r\nContent-Length: 0\r\n\r\n'],
+    ['an interim response before it', `HTTP/1.1 103 Early\r\nX-Request-Id: ${OTHER}\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi`],
+    ['a trailer', `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\nX-Request-Id: ${OTHER}\r\n\r\n`],
+    ['a refusal', `HTTP/1.1 503 No\r\nX-Request-Id: ${OTHER}\r\nContent-Length: 0\r\n\r\n`],
   ])('with another id in %s is refused', async (_name, bytes) => {
     const { engine, wire } = await scene();
     engine.respond = ({ socket }) => void socket.write(bytes);
-    expect(await make(wire, {}, 'reused', { requestId: '01AB' }).result).toBe('foreign_id');
+    expect(await make(wire, {}, 'reused', { requestId: SENT }).result).toBe('foreign_id');
   });
 
   test('is reported to the adapter as having its id only if it has one', async () => {
     const { engine, wire } = await scene();
     const echoes: (boolean | undefined)[] = [];
-    for (const fields of ['X-Request-Id: 01AB\r\n', '']) {
+    for (const fields of [`X-Request-Id: ${SENT}\r\n`, '']) {
       engine.respond = ({ socket }, body) => void socket.write(lengthAnswer(body, fields));
       await new Promise<void>((resolve) => {
         wire.call(
@@ -72,27 +84,26 @@ describe('an answer', () => {
             echoes.push(typeof result === 'string' ? undefined : result.echoedId);
             resolve();
           },
-          { requestId: '01AB' },
+          { requestId: SENT },
         );
       });
     }
     expect(echoes).toEqual([true, false]);
   });
 
-  test('with an id of its own is accepted if ids are not checked', async () => {
+  test('with an id in the form of ours is accepted if ids are not checked', async () => {
     const { engine, wire } = await scene({ checkIds: false });
-    engine.respond = ({ socket }, body) => void socket.write(lengthAnswer(body, `X-Request-Id: req_${'1'.repeat(500)}\r\n`));
-    for (let i = 0; i < 2; i++) expect(await make(wire, {}, 'reused', { requestId: '01AB' }).result).toBe('200 body');
+    engine.respond = ({ socket }, body) => void socket.write(lengthAnswer(body, `X-Request-Id: ${OTHER}\r\n`));
+    for (let i = 0; i < 2; i++) expect(await make(wire, {}, 'reused', { requestId: SENT }).result).toBe('200 body');
   });
 
-  test('with another id on a reused connection shows that the engine answers twice', async () => {
+  test("with another request's id on a reused connection shows that the engine answers twice", async () => {
     const made = await scene({ connectionsMax: 1 });
     const { engine, wire, reports } = made;
-    engine.respond = (connection, body) =>
-      void connection.socket.write(lengthAnswer(body, `X-Request-Id: ${connection.requests === 1 ? 'a' : 'late'}\r\n`));
-    expect(await make(wire, {}, 'reused', { requestId: 'a' }).result).toBe('200 body');
+    engine.respond = (connection, body) => void connection.socket.write(lengthAnswer(body, `X-Request-Id: ${SENT}\r\n`));
+    expect(await make(wire, {}, 'reused', { requestId: SENT }).result).toBe('200 body');
     await rested();
-    expect(await make(wire, {}, 'reused', { requestId: 'b' }).result).toBe('foreign_id');
+    expect(await make(wire, {}, 'reused', { requestId: OTHER }).result).toBe('foreign_id');
     expect(reports).toEqual([true]);
   });
 });

@@ -115,13 +115,33 @@ describe('unusable answers', () => {
   });
 
   test.each([
-    ['{}', 'unsupported_pair'],
+    ['{}', 'no_detection'],
     ['{"cat":0.9}', 'unsupported_pair'],
     ['{"eng":"0.9"}', 'wrong_shape'],
     ['[]', 'wrong_shape'],
   ])('languages identified as %s give %s', async (scores, failure) => {
     scripted.forget();
     scripted.always(answer(scores));
+    const result = await asked(engine, work({ text: ['Hello'], targetLang: 'ES' }), new Caller());
+    expect(result).toEqual({ kind: 'unavailable', failures: [failure, failure] });
+  });
+
+  test('a text without a guess is no proof that the engine detects nothing: the check sentence decides', async () => {
+    scripted.forget();
+    scripted.always((request, response) => void response.end(request.body.includes('house') ? '{"eng":0.9}' : '{}'));
+    const result = await asked(engine, work({ text: ['1234'], targetLang: 'ES' }), new Caller());
+    expect(result).toMatchObject({ failures: ['unsupported_pair', 'unsupported_pair'] });
+  });
+
+  test.each([
+    ['lists its pairs', '{"responseData":[],"responseStatus":200}', 'no_detection'],
+    ['has no such list, so that the URL is wrong', '{"eng":0.9}', 'status'],
+  ])('without /identifyLang, a server that %s: %s is %s', async (_what, list, failure) => {
+    scripted.forget();
+    scripted.always((request, response) => {
+      response.statusCode = request.path === '/identifyLang' ? 404 : 200;
+      response.end(request.path === '/identifyLang' ? '{}' : list);
+    });
     const result = await asked(engine, work({ text: ['Hello'], targetLang: 'ES' }), new Caller());
     expect(result).toEqual({ kind: 'unavailable', failures: [failure, failure] });
   });

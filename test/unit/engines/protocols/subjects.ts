@@ -149,7 +149,16 @@ export const SUBJECTS: Readonly<Record<string, ProtocolSubject>> = {
     right: (request) => completion(openAiRight(request)),
     wrong: openAiWrong,
   },
-  deepl: { protocol: deepLProtocol, options: { api_key: SECRET }, right: (request) => deepLShape(deepLTexts(request)), wrong: deepLWrong },
+  deepl: {
+    protocol: deepLProtocol,
+    options: { api_key: SECRET },
+    right(request) {
+      if (request.path !== '/v2/glossaries') return deepLShape(deepLTexts(request));
+      // None there yet, and one that was made.
+      return request.method === 'GET' ? '{"glossaries":[]}' : '{"glossary_id":"g","ready":true}';
+    },
+    wrong: deepLWrong,
+  },
   mtranserver: {
     protocol: mtranServerProtocol,
     options: { token: SECRET },

@@ -1,15 +1,19 @@
 // The body of Azure's requests: a list of texts, or the error number for what is wrong.
 import { expect, test } from 'vitest';
 import { problemExample } from '../../../../src/docs/problem-examples.ts';
-import { PROBLEM_FORM, readTexts } from '../../../../src/plugins/azure-v3/azure-request.ts';
+import { textsIn } from '../../../../src/plugins/azure-v3/azure-3-0.ts';
+import { readBody } from '../../../../src/plugins/azure-v3/azure-request.ts';
+import { PROBLEM_FORM } from '../../../../src/plugins/azure-v3/azure-versions.ts';
 
 const BYTES_MAX = 1 << 20;
 const TYPE = 'application/json';
 
 function read(body: string, type = TYPE, headers: Readonly<Record<string, string>> = {}): unknown {
-  const judged = readTexts({ 'content-type': type, ...headers }, Buffer.from(body), BYTES_MAX);
+  const judged = textsIn(readBody({ 'content-type': type, ...headers }, Buffer.from(body), BYTES_MAX, undefined));
   if ('sound' in judged) return judged.sound;
-  const { error } = JSON.parse(PROBLEM_FORM.body(judged.problem, problemExample('validation_error', ''))) as { error: { code: number } };
+  const { error } = JSON.parse(PROBLEM_FORM.body(judged.problem, problemExample('validation_error', ''), '')) as {
+    error: { code: number };
+  };
   return error.code;
 }
 
@@ -53,7 +57,7 @@ test.each([
 
 test('invalid UTF-8 and a body that is too long are refused', () => {
   const detailOf = (body: Buffer | 'too_large'): unknown => {
-    const judged = readTexts({ 'content-type': TYPE }, body, BYTES_MAX);
+    const judged = readBody({ 'content-type': TYPE }, body, BYTES_MAX, undefined);
     return 'problem' in judged && judged.problem.detail;
   };
   expect(detailOf(Buffer.from('[{"Text":"größe"}]', 'latin1'))).toBe('body: must be valid UTF-8.');

@@ -21,5 +21,5 @@ test.each<[string, Refusal, number, string, string, string]>([
 ])('%s', (_what, { problem }, code, status, reason, message) => {
   expect(PROBLEM_FORM.status(problem)).toBe(code);
   const errors = [{ message, domain: 'global', reason }];
-  expect(JSON.parse(PROBLEM_FORM.body(problem, {} as never))).toEqual({ error: { code, message, errors, status } });
+  expect(JSON.parse(PROBLEM_FORM.body(problem, {} as never, ''))).toEqual({ error: { code, message, errors, status } });
 });

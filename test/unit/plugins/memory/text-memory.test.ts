@@ -18,6 +18,15 @@ const options: fc.Arbitrary<TranslationOptions> = fc.record({
   glossary: fc.option(fc.record({ id: word, entries: fc.constant({}) }), { nil: undefined }),
   format: fc.constantFrom('text', 'html', 'xml'),
   ignoreTags: fc.option(fc.array(word, { maxLength: 2 }), { nil: undefined }),
+  style: fc.option(
+    fc.record({
+      instructions: fc.option(fc.array(word, { maxLength: 2 }), { nil: undefined }),
+      styleId: optional,
+      memoryId: optional,
+      memoryThreshold: fc.constantFrom(undefined, 0, 1),
+    }),
+    { nil: undefined },
+  ),
 });
 /** Options that differ in one or two members. */
 const alike = fc

@@ -43,7 +43,9 @@ describe('a broken dataset', () => {
     { name: 'hash of ids', key: keys.ids, operations: ['admit', 'plain', 'release', 'commit', 'standing', 'periods'] },
     // Read by operations that have an id checked again later.
     { name: 'late', key: keys.late, operations: ['short', 'bar'] },
-    { name: 'pairs', key: keys.pairs, operations: ['admit', 'createGlossary', 'changeGlossary', 'removeGlossary'] },
+    { name: 'pairs', key: keys.pairs, operations: ['admit', 'createGlossary'] },
+    { name: 'totals', key: keys.totals, operations: ['createGlossary', 'changeGlossary', 'removeGlossary'] },
+    { name: 'blobs', key: keys.blobs, operations: ['createGlossary'] },
     { name: 'glossaries', key: keys.glossaries, operations: ['createGlossary', 'changeGlossary', 'removeGlossary', 'glossaries'] },
     // Gets the counts of a period when it ends.
     { name: 'use', key: keys.team.replace(/team$/, 'use:1'), operations: ['update'] },
@@ -77,7 +79,7 @@ describe('a broken dataset', () => {
   test.each(cases)(
     'with its $name of the wrong type makes operations fail without changing anything',
     async ({ key, operations: failing }) => {
-      await client.hset(keys.pairs, 'G1', 'EN|DE');
+      await client.hset(keys.pairs, 'G1', 'EN|DE:G1');
       await store.ledger.admit(asking('r1'));
       await client.del(key);
       await client.set(key, 'of the wrong type');

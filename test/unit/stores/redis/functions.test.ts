@@ -13,7 +13,7 @@ import { singleGlossary } from '../../../../src/testing/store/dictionaries-under
 import { emptyRedis } from '../../../support/redis-of-file.ts';
 import { KEY, QUOTA, TEAM, asking, furnish, functionCalls, snapshot } from './fixture.ts';
 
-const { team, glossaries, pairs, keys } = teamKeys(TEAM);
+const { team, keys } = teamKeys(TEAM);
 const NEVER_MS = 9_999_999_999_999;
 const PAST_MS = 1;
 const soonMs = (): number => Date.now() + 60_000;
@@ -64,15 +64,13 @@ const CALLS: readonly Call[] = [
   single('create_key', [team, keys], ['other', '{}', '', ...AUDITED]),
   single('update_key', [team, keys], [KEY, '"another"', '1', '', '5', '', '', ...AUDITED]),
   single('revoke_key', [team, keys], [KEY, ...AUDITED]),
-  single('create_glossary', [team, glossaries, pairs], ['G2', 'EN|DE', '{}', '', '1', 'G2', '0', '{}', '']),
   single(
-    'change_glossary',
-    [team, glossaries, pairs],
-    ['G1', '1', 'EN|DE:D1 EN|FR:D2', '{}', '', '2', 'D1', '0', '{}', '', 'D2', '0', '{}', ''],
+    'change_records',
+    [team],
+    [...AUDITED, '5', ...'absent glossaries G2 put glossaries G2 {} put pairs G2 EN|DE:G2 attach G2 x hold G3 0'.split(' ')],
   ),
-  single('remove_glossary', [team, glossaries, pairs], ['G1', ...AUDITED]),
+  single('free_records', [team], [...AUDITED, '3', 'remove', 'glossaries', 'G1', 'remove', 'pairs', 'G1', 'detach', 'G1']),
   single('tend', [team], ['400', '0']),
-  single('count_glossaries', [team, glossaries, pairs], ['1', 'G1', '7']),
 ];
 
 const redis = emptyRedis();

@@ -35,7 +35,19 @@ describe('the keys in Redis', () => {
     await store.ledger.admit(asking('r2', { leaseMs: 1000 }));
     const names = (await client.keys('*')).filter((name) => name.includes(`{${TEAM}}`));
     const kinds = names.map((name) => name.slice(name.lastIndexOf('}') + 1)).toSorted();
-    expect(kinds).toEqual([':bytes', ':days', ':entries:G1', ':glossaries', ':ids', ':keys', ':late', ':pairs', ':places', ':team']);
+    expect(kinds).toEqual([
+      ':blob:G1',
+      ':blobs',
+      ':days',
+      ':glossaries',
+      ':ids',
+      ':keys',
+      ':late',
+      ':pairs',
+      ':places',
+      ':team',
+      ':totals',
+    ]);
     const slots = await slotsOf(names);
     expect(new Set(slots)).toEqual(new Set([teamSlot(TEAM)]));
     // One script writes the list of all teams and their names.

@@ -75,6 +75,24 @@ describe('a clock that is accepted', () => {
   });
 });
 
+test('requests that take effect once are forgotten by the time that is believed, never by the clock of a server', async () => {
+  const store = await opened(20);
+  const claim = { request: 'POST', recordId: 'R', teamId: 'T', holder: 'H', leaseMs: 1000 };
+  const claimed = async (id: string) => answered(await store.idempotency!.claim({ ...claim, id })).kind;
+  const names = async () => (await redis.client.keys('lingate:{lingate:requests}:*')).toSorted();
+  expect(await claimed('a')).toBe('claimed');
+  const lists = (await names()).filter((name) => !name.includes(':of:'));
+  expect(lists).toHaveLength(2);
+  // As a version before left them.
+  for (const name of lists) await redis.client.pexpire(name, 60_000);
+  expect(await claimed('b')).toBe('claimed');
+  for (const name of await names()) expect([name, await redis.client.pttl(name)]).toEqual([name, -1]);
+  real.step(2 * DAY_MS);
+  await store.clock!.look();
+  expect(await claimed('c')).toBe('claimed');
+  expect(await names()).toEqual([...lists, 'lingate:{lingate:requests}:of:c'].toSorted());
+});
+
 test('a mark that cannot be read counts as none', async () => {
   await redis.client.set(CLOCK_KEY, 'yesterday');
   const store = await opened();

@@ -3,7 +3,6 @@ import type { DatabaseSync } from 'node:sqlite';
 import { DAY_MS, HISTORY_DAYS } from '../../../../src/domain/period.ts';
 import type { Clock } from '../../../../src/ports/clock.ts';
 import { Accounts } from '../../../../src/stores/sqlite/accounts.ts';
-import { DictionaryPieces } from '../../../../src/stores/sqlite/dictionary-pieces.ts';
 import { GroupCommit } from '../../../../src/stores/sqlite/group-commit.ts';
 import { HistoryChores } from '../../../../src/stores/sqlite/history-chores.ts';
 import { Janitor } from '../../../../src/stores/sqlite/janitor.ts';
@@ -13,8 +12,10 @@ import type { HistoryHooks } from '../../../../src/stores/sqlite/periods.ts';
 import { RegistryWork } from '../../../../src/stores/sqlite/registry-work.ts';
 import { RequestIds } from '../../../../src/stores/sqlite/request-ids.ts';
 import { SqliteAuditLog } from '../../../../src/stores/sqlite/sqlite-audit-log.ts';
+import { SqliteBlobs } from '../../../../src/stores/sqlite/sqlite-blobs.ts';
 import { SqliteIdempotency } from '../../../../src/stores/sqlite/sqlite-idempotency.ts';
 import { TeamErasure } from '../../../../src/stores/sqlite/team-erasure.ts';
+import { TeamRows } from '../../../../src/stores/sqlite/team-rows.ts';
 import { SILENT } from '../../../support/silent-log.ts';
 
 export interface JanitorUnderTest {
@@ -40,9 +41,9 @@ export async function janitorOn(
   const [periods, ids] = [new Periods(database, accounts, hooks), new RequestIds(database)];
   const history = new HistoryChores({ database, accounts, periods, historyDays });
   const audit = new SqliteAuditLog(database, group, historyDays * DAY_MS);
-  const pieces = new DictionaryPieces({ database, path, group });
+  const blobs = new SqliteBlobs({ database, path, group, teams: new TeamRows(database) });
   const work = new RegistryWork({ group, accounts, periods });
-  const erasure = new TeamErasure({ database, work, accounts, periods, pieces, events: undefined, audit });
+  const erasure = new TeamErasure({ database, work, accounts, periods, blobs, events: undefined, audit });
   const idempotency = new SqliteIdempotency(database, group);
   const janitor = new Janitor({
     idempotency,
@@ -56,7 +57,7 @@ export async function janitorOn(
     history,
     audit,
     erasure,
-    pieces,
+    blobs,
   });
   return {
     database,

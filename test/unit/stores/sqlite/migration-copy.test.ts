@@ -10,7 +10,8 @@ import { MIGRATIONS, SCHEMA } from '../../../../src/stores/sqlite/schema-steps.t
 import { sqliteFile } from './sqlite-file.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 
-const OLD = SCHEMA - 2;
+/** A file that lacks a number of plans is an older version's, of the same schema. */
+const OLD = SCHEMA;
 const COPY = `before-${SCHEMA}`;
 let file: SqliteFile;
 
@@ -23,9 +24,16 @@ afterEach(() => file.remove());
 function writeOld(): void {
   const database = new DatabaseSync(file.path);
   database.exec('PRAGMA journal_mode = WAL');
-  migrate(database, 'sqlite:test', { steps: MIGRATIONS.slice(0, -2) });
-  database.exec("INSERT INTO unheld VALUES ('of the old one', 7)");
+  migrate(database, 'sqlite:test');
+  database.exec("ALTER TABLE teams DROP COLUMN minor_per_million; INSERT INTO gateways VALUES ('of the old one', 'f', 7, '{}')");
   database.close();
+}
+
+function columnsIn(database: DatabaseSync): unknown[] {
+  return database
+    .prepare('PRAGMA table_info(teams)')
+    .all()
+    .map(({ name }) => name);
 }
 
 function beside(): string[] {
@@ -53,7 +61,9 @@ test('a file of an older version is copied before it is migrated, once', async (
   expect(beside()).toEqual(['lingate.db', basename(copy)]);
   const copied = new DatabaseSync(copy);
   expect(copied.prepare('PRAGMA user_version').get()).toEqual({ user_version: OLD });
-  expect(copied.prepare('SELECT * FROM unheld').all()).toEqual([{ dictionary_id: 'of the old one', from_ms: 7 }]);
+  expect(copied.prepare('SELECT host, seen_at_ms FROM gateways').all()).toEqual([{ host: 'of the old one', seen_at_ms: 7 }]);
+  expect(columnsIn(copied)).not.toContain('minor_per_million');
+  expect(file.query("SELECT name FROM pragma_table_info('teams')")).toContainEqual({ name: 'minor_per_million' });
   copied.close();
 });
 
@@ -81,7 +91,7 @@ test('a command that may not migrate names those that may, and the file is left 
   expect(message).toBe(
     `sqlite:${file.path} was written by an older Lingate (schema ${OLD}, this one has ${SCHEMA}): run "lingate store migrate" or "lingate serve", which copy it before they change it.`,
   );
-  expect(file.query('PRAGMA user_version')).toEqual([{ user_version: OLD }]);
+  expect(file.query("SELECT name FROM pragma_table_info('teams')")).not.toContainEqual({ name: 'minor_per_million' });
   expect(beside()).toEqual(['lingate.db']);
   await (await file.open()).close();
   await (await file.open({ creation: { mayMigrate: false } })).close();
@@ -94,8 +104,8 @@ test('without a copy there is no migration', () => {
   };
   expect(() => migrate(database, 'sqlite:test', { copy })).toThrow('no room');
   expect(database.isTransaction).toBe(false);
+  expect(columnsIn(database)).not.toContain('minor_per_million');
   database.close();
-  expect(file.query('PRAGMA user_version')).toEqual([{ user_version: OLD }]);
 });
 
 test('a step that fails after the copy leaves the file as it was, and keeps the copy', () => {
@@ -104,7 +114,7 @@ test('a step that fails after the copy leaves the file as it was, and keeps the 
   expect(() => migrate(database, 'sqlite:test', { steps, copy: () => 'a copy' })).toThrow(/no_such_function/);
   database.close();
   expect(file.query('PRAGMA user_version')).toEqual([{ user_version: OLD }]);
-  expect(file.query('SELECT * FROM unheld')).toHaveLength(1);
+  expect(file.query('SELECT * FROM gateways')).toHaveLength(1);
 });
 
 test('an incomplete copy is refused as half-written', async () => {

@@ -60,17 +60,9 @@ describe('a row that breaks the accounts is refused by the database itself', () 
     ['a key of an unknown team', 'UPDATE keys SET team = 99'],
     ['a team without its periods', 'DELETE FROM periods'],
     ['a period that ends before it begins', 'UPDATE periods SET end_ms = start_ms'],
-    ['entries that are not JSON', "UPDATE pieces SET entries = CAST('{' AS BLOB)"],
-    ['a dictionary with negative bytes', 'UPDATE dictionaries SET bytes = -1'],
-    ['a team with negative bytes', 'UPDATE glossary_bytes SET bytes = -1'],
-    ['a dictionary without entries', 'UPDATE dictionaries SET entry_count = 0'],
-    ['a dictionary without a glossary', 'UPDATE dictionaries SET glossary = 99'],
-    [
-      'two dictionaries for one pair',
-      "INSERT INTO dictionaries SELECT NULL, 'd', glossary, 1, source_lang, target_lang, 1, 1, 0 FROM dictionaries",
-    ],
-    ['deleting a glossary but not its dictionaries', 'DELETE FROM glossaries'],
-    ['a glossary with revision 0', 'UPDATE glossaries SET revision = 0'],
+    ['a record of an unknown team', 'UPDATE records SET team = 99'],
+    ['a blob of an unknown team', 'UPDATE blobs SET team = 99'],
+    ['a blob with negative pieces', 'UPDATE blobs SET piece_count = -1'],
   ])('%s', (_what, sql) => {
     expect(() => database.exec(sql)).toThrow(/constraint failed|cannot store/);
   });

@@ -1,0 +1,78 @@
+// Asks a running gateway through its admin API: for what only its processes know.
+import { once } from 'node:events';
+import { get } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { formatNetworkAddress } from '../config/network-address.ts';
+import type { NetworkAddress } from '../config/network-address.ts';
+import type { Config } from '../config/config.ts';
+import { adminOperators } from '../config/secrets.ts';
+import { CommandFailure } from './command.ts';
+import type { CommandContext, Flags } from './command.ts';
+
+/** Where the gateway is; its token comes from the configuration. */
+export const GATEWAY_FLAGS: Flags = {
+  ops: {
+    kind: 'text',
+    value: 'HOST:PORT',
+    summary: "the running gateway's ops listener",
+    fallback: 'LINGATE_OPS, then the file',
+  },
+};
+
+const ANSWER_MS_MAX = 10_000;
+/** Addresses that mean every interface of this machine, and how it reaches itself. */
+const EVERY_INTERFACE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
+/** One that answers, if it can be reached at all. */
+export interface RunningGateway {
+  /** The JSON answer to a GET of this path below `/admin/v1`. Rejects with a `CommandFailure` that says what to do. */
+  get(path: string): Promise<unknown>;
+}
+
+/** Rejects with a `CommandFailure` if the admin API is off, and with a `ConfigError` for a token that cannot be read. */
+export function runningGateway({ io }: CommandContext, config: Config): RunningGateway {
+  // Every role may read.
+  const [operator] = adminOperators(config, io.env) ?? [];
+  if (operator === undefined) {
+    throw new CommandFailure(
+      'a running gateway is asked through its admin API, which is off: set admin.token in its configuration and restart it; until then its log has the same, in the lines "msg":"request"',
+    );
+  }
+  const url = urlOf(config.ops, false);
+  return { get: (path) => getJson(`${url}/admin/v1${path}`, url, operator.token) };
+}
+
+/** Where this machine reaches what listens on the address. */
+export function urlOf({ host, port }: NetworkAddress, secure: boolean): string {
+  return `${secure ? 'https' : 'http'}://${formatNetworkAddress({ host: EVERY_INTERFACE[host] ?? host, port })}`;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+async function getJson(url: string, gateway: string, token: string): Promise<unknown> {
+  const answer = await answerOf(url, token).catch((error: NodeJS.ErrnoException) => {
+    throw new CommandFailure(
+      `no gateway answers at ${gateway} (${error.code ?? error.name}): start it, or name its ops listener by --ops, LINGATE_OPS or --config`,
+    );
+  });
+  if (answer.status === 200) return JSON.parse(answer.body) as unknown;
+  throw new CommandFailure(`the gateway at ${gateway} ${REFUSALS[answer.status] ?? `answered ${answer.status}; its log says why`}`);
+}
+
+/** Not by `fetch`, which refuses some ports. */
+async function answerOf(url: string, token: string): Promise<Answer> {
+  const request = get(url, { headers: { authorization: `Bearer ${token}` }, signal: AbortSignal.timeout(ANSWER_MS_MAX), agent: false });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  return { status: response.statusCode ?? 0, body: await text(response) };
+}
+
+const REFUSALS: Readonly<Record<number, string>> = {
+  401: "does not know this configuration's admin token: use the configuration, and the environment, that it runs with",
+  404: 'has no admin API: it runs with another configuration, or is another program',
+  421: 'does not answer to this name: add it to ops_names, or use an address',
+  429: 'has had too many wrong tokens: wait a minute',
+};

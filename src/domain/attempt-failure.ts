@@ -1,0 +1,29 @@
+// Why an attempt at an engine was unusable: a fixed set of words for logs, metrics and plugins, never the engine's own text.
+
+export const ATTEMPT_FAILURES = [
+  'connect',
+  'reset',
+  'timeout',
+  'status',
+  'too_large',
+  'not_json',
+  'wrong_shape',
+  /** The answer carries the `X-Request-Id` of another request. */
+  'foreign_id',
+  /** Unsolicited bytes arrived, so the connection can no longer be trusted to pair answers with requests. */
+  'unasked',
+  /** A language model's answer hit its token limit. */
+  'cut_off',
+  'unsupported_pair',
+  /** The text came without its language, and the engine detects none: an answer to every such text, not only to this one. */
+  'no_detection',
+  /** The engine does not take the dictionary. */
+  'glossary_refused',
+  'busy',
+  /** The operator's own quota at the engine is exhausted, which should raise an alert. */
+  'engine_quota',
+  'cancelled',
+  'internal',
+] as const;
+
+export type AttemptFailure = (typeof ATTEMPT_FAILURES)[number];

@@ -1,0 +1,219 @@
+// The dictionaries of teams that are kept at one DeepL server: found by name, made when first used, removed when no longer needed. Any
+// gateway may do any of that at any time: names hold team and content, and a dictionary that is missing is made again.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { AttemptFailure, EngineCall, EngineResponse, EngineWire } from '../../ports/engine.ts';
+import { teamInName } from './deepl-entries.ts';
+import { isJsonObject, jsonObjectOf, LIST_BOUNDS } from './json-call.ts';
+import type { CallResult } from './json-call.ts';
+
+type Calls = Pick<EngineWire, 'call'>;
+
+/** A dictionary at the server. */
+interface Listed {
+  readonly id: string;
+  readonly name: string;
+  readonly ready: boolean;
+  readonly madeAtMs: number;
+}
+
+/** A dictionary that this process has used. */
+interface Kept {
+  readonly id: string;
+  /** Since `tidy` last looked. */
+  used: boolean;
+  usedAtMs: number | undefined;
+}
+
+const DAY_MS = 86_400_000;
+/** More than DeepL allows an account. */
+const KEPT_MAX = 2000;
+const TEAMS_MAX = 1000;
+/** How often a new dictionary is asked about until it is ready. */
+const READY_EVERY_MS = 200;
+/** Failures of whoever made a dictionary that say nothing to others who wait for it. */
+const OF_ONE_CALLER: readonly AttemptFailure[] = ['cancelled', 'timeout'];
+const PATH = '/v2/glossaries';
+
+export class KeptGlossaries {
+  readonly #authorization: string;
+  /** By name, in order of use. */
+  readonly #kept = new Map<string, Kept>();
+  readonly #making = new Map<string, Promise<Kept | AttemptFailure>>();
+  /** Names that the server refused; tried again after the next `tidy`. */
+  readonly #refused = new Set<string>();
+  /** Teams that were deleted: a request that is still under way must not leave anything there. */
+  readonly #forgotten = new Set<string>();
+
+  constructor(authorization: string) {
+    this.#authorization = authorization;
+  }
+
+  /** The id of the dictionary with this name, which `make` makes if the server has none; or why there is none. */
+  async id(name: string, wire: Calls, make: () => Promise<EngineCall>): Promise<{ readonly id: string } | AttemptFailure> {
+    for (;;) {
+      const kept = this.#kept.get(name);
+      if (kept !== undefined) {
+        this.#keep(name, kept);
+        return kept;
+      }
+      if (this.#refused.has(name) || this.#forgotten.has(teamInName(name) ?? '')) return 'glossary_refused';
+      const making = this.#making.get(name);
+      if (making === undefined) break;
+      const made = await making;
+      if (typeof made !== 'string' || !OF_ONE_CALLER.includes(made)) return made;
+    }
+    // One at a time, however many requests wait for it.
+    const making = this.#findOrMake(name, wire, make).finally(() => this.#making.delete(name));
+    this.#making.set(name, making);
+    return making;
+  }
+
+  /** The server does not know this id (any more). */
+  drop(name: string, id: string): void {
+    if (this.#kept.get(name)?.id === id) this.#kept.delete(name);
+  }
+
+  async #findOrMake(name: string, wire: Calls, make: () => Promise<EngineCall>): Promise<Kept | AttemptFailure> {
+    const before = await this.#named(name, wire);
+    if (typeof before === 'string') return before;
+    let chosen: Listed | undefined = before[0];
+    if (chosen === undefined) {
+      const made = judgeMade(await wire.call(await make()), name);
+      if (made === 'glossary_refused') this.#refuse(name);
+      if (typeof made === 'string') return made;
+      // Another gateway may have made it at the same time: all of them choose the same one, and the others are removed. A gateway that
+      // has chosen before it could see that one finds its own gone at the next use, and then finds the right one by its name.
+      const after = await this.#named(name, wire);
+      const [first = made, ...others] = typeof after === 'string' ? [] : after;
+      chosen = first;
+      for (const { id } of others) await this.#remove(id, wire);
+    }
+    const failure = await this.#untilReady(chosen, wire);
+    if (failure !== undefined) return failure;
+    if (this.#forgotten.has(teamInName(name) ?? '')) {
+      await this.#remove(chosen.id, wire);
+      return 'glossary_refused';
+    }
+    return this.#keep(name, { id: chosen.id, used: true, usedAtMs: undefined });
+  }
+
+  async #untilReady({ id, ready }: Listed, wire: Calls): Promise<AttemptFailure | undefined> {
+    let isReady = ready;
+    while (!isReady) {
+      await delay(READY_EVERY_MS, undefined, { ref: false });
+      // Ends with the attempt: from then on every call is its failure.
+      const read = jsonObjectOf(await this.#call(wire, 'GET', `${PATH}/${id}`));
+      if (typeof read === 'string') return read;
+      isReady = read['ready'] !== false;
+    }
+    return undefined;
+  }
+
+  /**
+   * Removes dictionaries of ours that this process has not used for a day and that are older than a day, and all but one of a name.
+   * One that another gateway still uses is made again by it.
+   */
+  async tidy(wire: Calls, nowMs: number): Promise<AttemptFailure | undefined> {
+    this.#refused.clear();
+    for (const kept of this.#kept.values()) {
+      if (kept.used) kept.usedAtMs = nowMs;
+      kept.used = false;
+    }
+    const listed = await this.#list(wire);
+    if (typeof listed === 'string') return listed;
+    const seen = new Set<string>();
+    for (const { id, name, madeAtMs } of listed) {
+      const kept = this.#kept.get(name);
+      const idle = kept === undefined || (!kept.used && nowMs - (kept.usedAtMs ?? -Infinity) >= DAY_MS);
+      if (!seen.has(name) && (!idle || nowMs - madeAtMs < DAY_MS)) {
+        seen.add(name);
+        continue;
+      }
+      this.drop(name, id);
+      const failure = await this.#remove(id, wire);
+      if (failure !== undefined) return failure;
+    }
+    return undefined;
+  }
+
+  /** Removes everything of a team, and makes nothing for it any more. */
+  async forget(teamId: string, wire: Calls): Promise<AttemptFailure | undefined> {
+    this.#forgotten.add(teamId);
+    for (const oldest of this.#forgotten) if (this.#forgotten.size > TEAMS_MAX) this.#forgotten.delete(oldest);
+    for (const name of this.#kept.keys()) if (teamInName(name) === teamId) this.#kept.delete(name);
+    const listed = await this.#list(wire);
+    if (typeof listed === 'string') return listed;
+    for (const { id, name } of listed) {
+      const failure = teamInName(name) === teamId ? await this.#remove(id, wire) : undefined;
+      if (failure !== undefined) return failure;
+    }
+    return undefined;
+  }
+
+  /** Notes its use. */
+  #keep(name: string, kept: Kept): Kept {
+    kept.used = true;
+    this.#kept.delete(name);
+    this.#kept.set(name, kept);
+    for (const oldest of this.#kept.keys()) if (this.#kept.size > KEPT_MAX) this.#kept.delete(oldest);
+    return kept;
+  }
+
+  #refuse(name: string): void {
+    if (this.#refused.size >= KEPT_MAX) this.#refused.clear();
+    this.#refused.add(name);
+  }
+
+  async #named(name: string, wire: Calls): Promise<readonly Listed[] | AttemptFailure> {
+    const listed = await this.#list(wire);
+    return typeof listed === 'string' ? listed : listed.filter((one) => one.name === name);
+  }
+
+  /** Those of ours, the one to be used first of each name: the oldest. */
+  async #list(wire: Calls): Promise<readonly Listed[] | AttemptFailure> {
+    const read = jsonObjectOf(await this.#call(wire, 'GET', PATH), LIST_BOUNDS);
+    if (typeof read === 'string') return read;
+    const { glossaries } = read;
+    if (!Array.isArray(glossaries)) return 'wrong_shape';
+    return glossaries
+      .flatMap((one: unknown) => listedOf(one) ?? [])
+      .toSorted((one, other) => one.madeAtMs - other.madeAtMs || (one.id < other.id ? -1 : 1));
+  }
+
+  async #remove(id: string, wire: Calls): Promise<AttemptFailure | undefined> {
+    const result = await this.#call(wire, 'DELETE', `${PATH}/${id}`);
+    if (typeof result === 'string') return result;
+    return result.status === 204 || result.status === 200 || result.status === 404 ? undefined : 'status';
+  }
+
+  #call(wire: Calls, method: EngineCall['method'], path: string): Promise<CallResult> {
+    return wire.call({ method, path, headers: { authorization: this.#authorization }, body: undefined });
+  }
+}
+
+/** An id goes into a path. */
+const ID = /^[\w-]{1,64}$/;
+
+/** `undefined` for what is not ours. */
+function listedOf(value: unknown): Listed | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { glossary_id: id, name, ready, creation_time: made } = value;
+  if (typeof id !== 'string' || !ID.test(id) || typeof name !== 'string' || teamInName(name) === undefined) return undefined;
+  const madeAtMs = typeof made === 'string' ? Date.parse(made) : NaN;
+  // Without a time it is never removed for its age.
+  return { id, name, ready: ready !== false, madeAtMs: Number.isNaN(madeAtMs) ? Infinity : madeAtMs };
+}
+
+/** Statuses by which DeepL says that it does not take this dictionary, or no more of them. */
+const REFUSED: readonly number[] = [400, 413, 422];
+const QUOTA_EXCEEDED = 456;
+
+function judgeMade(result: EngineResponse | AttemptFailure, name: string): Listed | AttemptFailure {
+  if (typeof result === 'string') return result;
+  if (REFUSED.includes(result.status)) return 'glossary_refused';
+  if (result.status === QUOTA_EXCEEDED) return 'engine_quota';
+  if (result.status !== 201 && result.status !== 200) return 'status';
+  const read = jsonObjectOf({ ...result, status: 200 });
+  if (typeof read === 'string') return read;
+  return listedOf({ ...read, name }) ?? 'wrong_shape';
+}

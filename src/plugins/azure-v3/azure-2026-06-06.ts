@@ -1,0 +1,261 @@
+// Version 2026-06-06 of Azure's /translate: each text with its own languages and options, all of them in the body.
+import { countCharacters, keyOfOptions, NOTHING_CHOSEN } from 'lingate';
+import type { Refusal, TextFormat } from 'lingate';
+import Type from 'typebox';
+import type { CallerOffer } from '../facades/api.ts';
+import type { Judged } from '../facades/members.ts';
+import { objectSchema, readAll } from '../facades/parameters.ts';
+import type { Described, ParameterEntry } from '../facades/parameters.ts';
+import { arrayOf, integer, string } from '../facades/reference.ts';
+import { PIECE_TEXTS } from '../facades/texts.ts';
+import type { Target } from './azure-codes.ts';
+import { formatFault, pairFault, readFormat, readSource, readTarget, refused, TARGETS_MAX, unused, wrongTarget } from './azure-options.ts';
+import { isObject, TOO_MANY_TEXTS, wordOf, wrong } from './azure-request.ts';
+import { Detected, SCORE } from './azure-version.ts';
+import type { AzureInput, AzureTarget, AzureVersion, ReadJson, ReadTranslation } from './azure-version.ts';
+
+const PAIRS_MAX = 5;
+
+/** A target of one text. */
+interface TargetOrder {
+  readonly target: Target;
+  readonly formality: string | undefined;
+  readonly context: string | undefined;
+}
+interface TargetRules {
+  readonly offer: CallerOffer;
+  readonly sourceLang: string | undefined;
+  readonly format: TextFormat;
+}
+const NO_TARGET_READ: TargetOrder = { target: { to: '', targetLang: '' }, formality: undefined, context: undefined };
+
+interface InputOrder {
+  readonly text: string;
+  readonly sourceLang: string | undefined;
+  readonly format: TextFormat;
+  readonly into: readonly AzureTarget[];
+}
+const NO_INPUT_READ: InputOrder = { text: '', sourceLang: undefined, format: 'text', into: [] };
+
+const TONES: Readonly<Record<string, string | undefined>> = { formal: 'prefer_more', informal: 'prefer_less', neutral: undefined };
+
+const PAIR: Described = [
+  { name: 'source', does: 'served', about: 'A text.' },
+  { name: 'target', does: 'served', about: 'Its translation.' },
+];
+
+/** In the order in which they are checked. */
+const TARGET: readonly ParameterEntry<TargetOrder, TargetRules>[] = [
+  {
+    name: 'language',
+    does: 'served',
+    means: 'target',
+    about: 'The code of the target language. `en` and `pt` mean the variant that the operator has chosen.',
+    example: 'de',
+    missing: (named) => wrongTarget(`${named}: is missing; it is the target language, for example de.`),
+    read: (value, named, _order, { offer }) => readTarget(value, named, offer),
+  },
+  { check: ({ target }, { sourceLang, offer }, at) => pairFault(`${at}language`, sourceLang, target, offer.languages) },
+  {
+    check: ({ target: { targetLang } }, { format, sourceLang, offer }) => formatFault('textType', format, sourceLang, targetLang, offer),
+  },
+  {
+    name: 'tone',
+    does: 'served',
+    means: 'formality',
+    about: '`formal`, `informal` or `neutral`, where the engine and the language support it; otherwise it has no effect.',
+    example: 'formal',
+    read(value, named, { target: { targetLang } }, { offer, sourceLang }) {
+      const tone = wordOf(value, named, Object.keys(TONES));
+      if ('problem' in tone) return tone;
+      const isSupported = offer.languages.supportsFormality(targetLang) && offer.canFor(sourceLang, targetLang).formality;
+      return { sound: isSupported ? TONES[tone.sound] : undefined };
+    },
+  },
+  {
+    name: 'referenceTextPairs',
+    does: 'served',
+    means: 'context',
+    about: 'Translations to follow; they go into the context, which not every engine takes. Neither translated nor charged.',
+    fields: PAIR,
+    entriesMax: PAIRS_MAX,
+    read: readPairs,
+  },
+  refused('deploymentName', 'general', 'has no custom systems'),
+  refused('allowFallback', 'true', 'has no custom systems'),
+  refused('gender', 'neutral', 'does not choose a gender'),
+  refused('adaptiveDatasetId', undefined, 'has no datasets'),
+  refused('script', undefined, 'does not transliterate', 400_080),
+  refused('profanityAction', 'NoAction', 'does not mark or delete anything'),
+  unused('profanityMarker', ['Asterisk', 'Tag']),
+];
+
+const INPUT: readonly ParameterEntry<InputOrder, CallerOffer>[] = [
+  {
+    name: 'text',
+    does: 'served',
+    means: 'text',
+    mayBeEmpty: true,
+    about: 'The text. An empty text is answered with an empty text.',
+    example: 'Hello',
+    missing: notText,
+    read(value, named) {
+      if (typeof value !== 'string') return notText(named);
+      return value.isWellFormed() ? { sound: value } : wrong(400_005, `${named}: has half of a surrogate pair.`);
+    },
+  },
+  {
+    name: 'language',
+    does: 'served',
+    means: 'sourceLang',
+    about: 'The code of its language. Without it, or with `auto`, the engine detects it.',
+    example: 'en',
+    read: (value, named, _order, { languages }) => readSource(value, named, languages),
+  },
+  refused('script', undefined, 'does not transliterate', 400_080),
+  {
+    name: 'textType',
+    does: 'served',
+    means: 'format',
+    about: '`Plain` (the default), or `Html` if the engine supports it.',
+    example: 'Plain',
+    read: readFormat,
+  },
+  {
+    name: 'targets',
+    does: 'served',
+    means: 'into',
+    about: 'The translations that are requested.',
+    fields: TARGET,
+    entriesMax: TARGETS_MAX,
+    missing: (named) => wrongTarget(`${named}: is missing; it is a list such as [{"language": "de"}].`),
+    read: readTargets,
+  },
+];
+
+const BODY: Described = [
+  { name: 'inputs', does: 'served', about: 'The texts.', fields: INPUT, entriesMax: PIECE_TEXTS, missing: () => NO_INPUTS },
+];
+
+const Translated = Type.Object({
+  detectedLanguage: Type.Optional(Detected),
+  translations: arrayOf(
+    Type.Object({
+      language: string('The code as requested.'),
+      text: string('The translation.'),
+      sourceCharacters: integer('The characters of the text.'),
+    }),
+    'One for each target, in order.',
+  ),
+});
+
+export const AZURE_2026_06_06: AzureVersion = {
+  version: '2026-06-06',
+  codeOf: String,
+  translate: {
+    query: [],
+    body: BODY,
+    bodySchema: objectSchema(BODY),
+    bodyExample: { inputs: [{ text: 'Hello', language: 'en', targets: [{ language: 'de', tone: 'formal' }] }] },
+    answerSchema: Type.Object({ value: arrayOf(Translated, 'One entry for each text, in order.') }),
+    answerExample: { value: [{ translations: [{ language: 'de', text: 'Hallo', sourceCharacters: 5 }] }] },
+    read: (_query, readJson) => readTranslation(readJson),
+    answer: (texts) => ({
+      value: texts.map(({ detected, translations }) => ({
+        detectedLanguage: detected === undefined ? undefined : { language: detected, score: SCORE },
+        translations: translations.map(({ to, text, sourceCharacters }) => ({ language: to, text, sourceCharacters })),
+      })),
+    }),
+  },
+  scopes: ['translation', 'transliteration', 'models'],
+  models: [],
+};
+
+const NO_INPUTS = wrong(400_000, 'inputs: must be a list such as [{"text": "…", "targets": [{"language": "de"}]}].');
+const TOO_MANY_CALLS = wrongTarget(
+  `inputs: may have at most ${TARGETS_MAX} different targets; one with other options counts as different.`,
+);
+
+function notText(named: string): Refusal {
+  return wrong(400_005, `${named}: must be a string.`);
+}
+
+function readTranslation(readJson: ReadJson): Judged<ReadTranslation> {
+  const body = readJson('inputs');
+  if ('problem' in body) return body;
+  const inputs = isObject(body.sound) ? body.sound['inputs'] : undefined;
+  if (!Array.isArray(inputs) || inputs.length === 0) return NO_INPUTS;
+  if (inputs.length > PIECE_TEXTS) return TOO_MANY_TEXTS;
+  const elements: readonly unknown[] = inputs;
+  const characters = elements.reduce((sum: number, one) => sum + charactersIn(one), 0);
+  return { sound: { characters, judge: (offer) => judgeInputs(elements, offer) } };
+}
+
+/** Of one input, once for each target. */
+function charactersIn(input: unknown): number {
+  if (!isObject(input) || typeof input['text'] !== 'string') return 0;
+  return countCharacters(input['text']) * (Array.isArray(input['targets']) ? Math.max(1, input['targets'].length) : 1);
+}
+
+function judgeInputs(elements: readonly unknown[], offer: CallerOffer): Judged<readonly AzureInput[]> {
+  const inputs: AzureInput[] = [];
+  // Equal targets of several texts are one call of the engine.
+  const calls = new Map<string, AzureTarget>();
+  for (const [index, element] of elements.entries()) {
+    const order: InputOrder = { ...NO_INPUT_READ };
+    const refusal = readObject(INPUT, element, order, offer, `inputs[${index}]`);
+    if (refusal !== undefined) return refusal;
+    const into = order.into.map((target, at) => {
+      const key = `${at} ${target.to} ${keyOfOptions(target.options)}`;
+      const known = calls.get(key) ?? target;
+      calls.set(key, known);
+      return known;
+    });
+    if (calls.size > TARGETS_MAX) return TOO_MANY_CALLS;
+    inputs.push({ text: order.text, into });
+  }
+  return { sound: inputs };
+}
+
+function readObject<Order extends object, Rules>(
+  entries: readonly ParameterEntry<Order, Rules>[],
+  value: unknown,
+  order: Order,
+  rules: Rules,
+  named: string,
+): Refusal | undefined {
+  if (!isObject(value) || Array.isArray(value)) return wrong(400_020, `${named}: must be an object.`);
+  return readAll(entries, new Map(Object.entries(value)), order, rules, `${named}.`);
+}
+
+function readTargets(value: unknown, named: string, input: InputOrder, offer: CallerOffer): Judged<readonly AzureTarget[]> {
+  if (!Array.isArray(value)) return wrongTarget(`${named}: must be a list such as [{"language": "de"}].`);
+  if (value.length > TARGETS_MAX) return wrongTarget(`${named}: may have at most ${TARGETS_MAX} entries.`);
+  const { sourceLang, format } = input;
+  const targets: AzureTarget[] = [];
+  for (const [index, element] of (value as readonly unknown[]).entries()) {
+    const order: TargetOrder = { ...NO_TARGET_READ };
+    const refusal = readObject(TARGET, element, order, { offer, sourceLang, format }, `${named}[${index}]`);
+    if (refusal !== undefined) return refusal;
+    const { target, formality, context } = order;
+    targets.push({ to: target.to, options: { ...NOTHING_CHOSEN, sourceLang, targetLang: target.targetLang, format, formality, context } });
+  }
+  return { sound: targets };
+}
+
+/** A line for each pair. */
+function readPairs(value: unknown, named: string): Judged<string | undefined> {
+  if (!Array.isArray(value)) return wrong(400_000, `${named}: must be a list of objects with source and target.`);
+  if (value.length > PAIRS_MAX) return wrong(400_000, `${named}: may have at most ${PAIRS_MAX} entries.`);
+  const lines: string[] = [];
+  for (const [index, pair] of (value as readonly unknown[]).entries()) {
+    const { source, target } = isObject(pair) ? pair : {};
+    if (!isText(source) || !isText(target)) return wrong(400_000, `${named}[${index}]: must have the texts source and target.`);
+    lines.push(`${source} = ${target}`);
+  }
+  return { sound: lines.join('\n') };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.isWellFormed();
+}

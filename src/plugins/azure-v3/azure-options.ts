@@ -1,0 +1,85 @@
+// Parameters of translations that several versions of Azure's API have, with its numbers for wrong values.
+import { refuse, targetsOffered } from 'lingate';
+import type { Languages, Refusal, TextFormat } from 'lingate';
+import type { CallerOffer } from '../facades/api.ts';
+import type { Judged } from '../facades/members.ts';
+import type { ParameterDoc } from '../facades/parameters.ts';
+import { sourceCode, targetCode, theirCode } from './azure-codes.ts';
+import type { Target } from './azure-codes.ts';
+import { wordOf, wrong } from './azure-request.ts';
+
+/** Each is a separate call to the engine. */
+export const TARGETS_MAX = 50;
+
+type WithRefusal = ParameterDoc & { readonly does: 'refused'; readonly refusal: (named: string) => Refusal };
+type WithoutEffect = ParameterDoc & { readonly does: 'nothing'; readonly faultOf: (value: unknown, named: string) => Refusal | undefined };
+
+/** A parameter that is checked and has no effect. */
+export function unused(name: string, words: readonly string[]): WithoutEffect {
+  return {
+    name,
+    does: 'nothing',
+    about: `${words.map((word) => `\`${word}\``).join(' or ')}.`,
+    example: words[0]!,
+    faultOf(value, named) {
+      const judged = wordOf(value, named, words);
+      return 'problem' in judged ? judged : undefined;
+    },
+  };
+}
+
+/** A parameter of which only one value is accepted, or none. `because` is the rest of a sentence about this service. */
+export function refused(name: string, but: string | undefined, because: string, number = 400_000): WithRefusal {
+  const refusal = (named: string): Refusal =>
+    wrong(number, `${named}: this service ${because}; leave it out${but === undefined ? '' : `, or send ${but}`}.`);
+  const why = `This service ${because}.`;
+  return { name, does: 'refused', about: why, ...(but === undefined ? {} : { but: [but], example: but }), refusal };
+}
+
+export function wrongTarget(message: string): Refusal {
+  return refuse('invalid_target_lang', message);
+}
+
+/** The target for a code. */
+export function readTarget(value: unknown, named: string, { languages, variants }: CallerOffer): Judged<Target> {
+  const sound = typeof value === 'string' ? targetCode(value, languages, variants) : undefined;
+  return sound === undefined ? wrongTarget(`${named}: must be a code of a target language that GET /languages lists.`) : { sound };
+}
+
+/** The canonical source; `undefined` if it shall be detected. */
+export function readSource(value: unknown, named: string, languages: Languages): Judged<string | undefined> {
+  if (typeof value !== 'string') return refuse('invalid_source_lang', `${named}: must be one code.`);
+  if (value.toLowerCase() === 'auto') return { sound: undefined };
+  const sound = sourceCode(value, languages);
+  return sound === undefined
+    ? refuse('invalid_source_lang', `${named}: must be a code of a source language that GET /languages lists, or be left out.`)
+    : { sound };
+}
+
+export function pairFault(
+  named: string,
+  sourceLang: string | undefined,
+  { to, targetLang }: Target,
+  languages: Languages,
+): Refusal | undefined {
+  if (languages.offers(sourceLang, targetLang)) return undefined;
+  const from = sourceLang === undefined ? '' : ` for texts in ${theirCode(sourceLang)}`;
+  return wrong(400_023, `${named}: ${to} is not offered${from}; ${targetsOffered(sourceLang, languages, theirCode)}.`);
+}
+
+export function readFormat(value: unknown, named: string): Judged<TextFormat> {
+  const type = wordOf(value, named, ['plain', 'html'], 400_071);
+  return 'problem' in type ? type : { sound: type.sound === 'html' ? 'html' : 'text' };
+}
+
+/** Whether the engine for a pair supports the format. */
+export function formatFault(
+  named: string,
+  format: TextFormat,
+  sourceLang: string | undefined,
+  targetLang: string,
+  { canFor }: CallerOffer,
+): Refusal | undefined {
+  if (format === 'text' || canFor(sourceLang, targetLang).formats.includes(format)) return undefined;
+  return wrong(400_071, `${named}: the engine of this service does not support ${format}; leave it out.`);
+}

@@ -1,0 +1,174 @@
+// One description of a vendor's parameters, from which their reading, the API reference and the manual's table of parameters come.
+import Type from 'typebox';
+import type { TSchema } from 'typebox';
+import type { Refusal } from 'lingate';
+import type { Judged } from './members.ts';
+import type { QueryDoc } from './reference.ts';
+
+/** What the reference and the manual say about a parameter. */
+export interface ParameterDoc {
+  /** As the vendor spells it. */
+  readonly name: string;
+  /** `served`: it does what it does at the vendor's. `refused`: a 400 that names it. `nothing`: it has no effect. */
+  readonly does: 'served' | 'refused' | 'nothing';
+  /** One or two sentences: what it does here, and which values there are. */
+  readonly about: string;
+  /** Of its value; a string if absent. Not for a parameter with `fields`. */
+  readonly schema?: TSchema;
+  readonly example?: unknown;
+  /** Makes it required: the refusal of a request without it. `named` is its name with its place, as `inputs[0].text`. */
+  readonly missing?: (named: string) => Refusal;
+  /** For texts: an empty one, or a list of empty ones, is a value like others, and not the same as leaving the parameter out. */
+  readonly mayBeEmpty?: true;
+  /** Of a `refused` parameter: the values, in any case, that are accepted because they ask for nothing. */
+  readonly but?: readonly string[];
+  /** The members of its value, an object; or with `entriesMax` of each entry of its list. */
+  readonly fields?: Described;
+  readonly entriesMax?: number;
+}
+
+/** The parameters of an operation as the reference and the manual need them; the rules between them are left out. */
+export type Described = readonly (ParameterDoc | { readonly check: unknown })[];
+
+/** What it means in our terms: `means` is the member of the order, `read` returns its value, or refuses it by the vendor's words. */
+export type Served<Order, Rules> = {
+  readonly [Member in keyof Order]: ParameterDoc & {
+    readonly does: 'served';
+    readonly means: Member;
+    /** Only called for a value that is given. `order` has what the parameters before it mean. */
+    readonly read: (value: unknown, named: string, order: Order, rules: Rules) => Judged<Order[Member]>;
+  };
+}[keyof Order];
+
+interface Refused extends ParameterDoc {
+  readonly does: 'refused';
+  readonly refusal: (named: string) => Refusal;
+}
+
+interface WithoutEffect<Rules> extends ParameterDoc {
+  readonly does: 'nothing';
+  /** Finds mistakes in a value that has no effect; by default any value is fine. */
+  readonly faultOf?: (value: unknown, named: string, rules: Rules) => Refusal | undefined;
+}
+
+/**
+ * A parameter of a vendor's operation. A list of them describes the operation, in the order in which they are checked:
+ *
+ * @example
+ * const PARAMETERS: readonly ParameterEntry<Order, Rules>[] = [
+ *   { name: 'to', does: 'served', means: 'targetLang', about: 'The code of the target.', missing: () => NO_TARGET,
+ *     read: (value, _named, _order, { languages }) => targetIn(value, languages) },
+ *   { check: ({ targetLang }, { languages }) => pairFault(targetLang, languages) },
+ *   { name: 'model', does: 'nothing', about: '`nmt`; has no effect.', faultOf: (value, named) => oneOfWords(value, named, ['nmt']) },
+ *   { name: 'alignment', does: 'refused', but: ['false'], about: '`false`; others are refused.', refusal: (named) => notHere(named) },
+ * ];
+ *
+ * `readAll(PARAMETERS, members, order, rules)` reads a request with them, `queryDocs` and `objectSchema` document them, and
+ * `src/manual.ts` lists the description for the manual's table.
+ *
+ * `Order` is what a request means in our terms, with a value for every member before the first parameter is read. `Rules` is what else
+ * the reading depends on, such as the languages and what the engine can do.
+ */
+export type Parameter<Order, Rules> = Served<Order, Rules> | Refused | WithoutEffect<Rules>;
+
+/** A rule about several parameters, at its place among the others. */
+interface Check<Order, Rules> {
+  /** `at` comes before the names of parameters in its refusal. */
+  readonly check: (order: Order, rules: Rules, at: string) => Refusal | undefined;
+}
+
+export type ParameterEntry<Order, Rules> = Parameter<Order, Rules> | Check<Order, Rules>;
+
+/** The values of a request by name. */
+interface Values {
+  get(name: string): unknown;
+}
+
+/** Puts what the parameters mean into `order`, up to the first refusal, which it returns. `at` comes before their names in refusals. */
+export function readAll<Order extends object, Rules>(
+  entries: readonly ParameterEntry<Order, Rules>[],
+  values: Values,
+  order: Order,
+  rules: Rules,
+  at = '',
+): Refusal | undefined {
+  for (const entry of entries) {
+    const refusal =
+      'check' in entry ? entry.check(order, rules, at) : readOne(entry, values.get(entry.name), order, rules, at + entry.name);
+    if (refusal !== undefined) return refusal;
+  }
+  return undefined;
+}
+
+function readOne<Order extends object, Rules>(
+  parameter: Parameter<Order, Rules>,
+  value: unknown,
+  order: Order,
+  rules: Rules,
+  named: string,
+): Refusal | undefined {
+  const isAbsent = parameter.mayBeEmpty === true ? value === undefined || value === null : !isGiven(value);
+  if (isAbsent) return parameter.missing?.(named);
+  switch (parameter.does) {
+    case 'refused':
+      return isAccepted(value, parameter.but) ? undefined : parameter.refusal(named);
+    case 'nothing':
+      return parameter.faultOf?.(value, named, rules);
+    case 'served': {
+      const judged = parameter.read(value, named, order, rules);
+      if ('problem' in judged) return judged;
+      order[parameter.means] = judged.sound;
+      return undefined;
+    }
+  }
+}
+
+/** Clients send parameters that they do not use as null, an empty text, list or object, or a list of empty texts. */
+export function isGiven(value: unknown): boolean {
+  if (value === undefined || value === null || value === '') return false;
+  if (Array.isArray(value)) return value.some((one) => one !== '');
+  return typeof value !== 'object' || Object.keys(value).length > 0;
+}
+
+function isAccepted(value: unknown, but: readonly string[] = []): boolean {
+  const word = typeof value === 'boolean' || typeof value === 'number' ? String(value) : value;
+  return typeof word === 'string' && but.some((one) => one.toLowerCase() === word.toLowerCase());
+}
+
+/** The parameters without the rules between them. */
+export function parametersIn(entries: Described): readonly ParameterDoc[] {
+  return entries.filter((entry): entry is ParameterDoc => !('check' in entry));
+}
+
+/** Whether the reference has it: a parameter that is always refused is only in the manual's table. */
+function isDocumented({ does, but }: ParameterDoc): boolean {
+  return does !== 'refused' || but !== undefined;
+}
+
+/** The parameters as those of a query. */
+export function queryDocs(entries: Described): readonly QueryDoc[] {
+  return parametersIn(entries)
+    .filter(isDocumented)
+    .map((one) => ({
+      name: one.name,
+      description: one.about,
+      schema: one.schema ?? Type.String(),
+      ...(one.missing === undefined ? {} : { required: true }),
+      example: one.example,
+    }));
+}
+
+/** The parameters as the members of an object. */
+export function objectSchema(entries: Described, options: Readonly<Record<string, unknown>> = {}): TSchema {
+  const members = parametersIn(entries)
+    .filter(isDocumented)
+    .map((one) => [one.name, one.missing === undefined ? Type.Optional(schemaOf(one)) : schemaOf(one)] as const);
+  return Type.Object(Object.fromEntries(members), options);
+}
+
+function schemaOf({ about, schema, fields, entriesMax }: ParameterDoc): TSchema {
+  if (fields === undefined) return { ...(schema ?? Type.String()), description: about };
+  return entriesMax === undefined
+    ? objectSchema(fields, { description: about })
+    : Type.Array(objectSchema(fields), { minItems: 1, maxItems: entriesMax, description: about });
+}

@@ -1,0 +1,89 @@
+// The record space: where a store keeps everything that no admission writes, so that each subject is written once, over this port.
+import type { Audited, AuditDifference } from '../domain/audit-entry.ts';
+import type { EntryPieces } from '../domain/entries-text.ts';
+import type { TeamLimits } from '../domain/plan.ts';
+import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+
+/**
+ * A record is a text with a name: a table and an id, which is unique in its table and group. The records of a team are a group,
+ * which begins and ends with its account in the ledger: before and after that, and from the moment its deletion begins, it has no
+ * records and takes none. Tables need not be declared. Admissions read some tables, for which a store's own format may differ.
+ */
+export interface RecordName {
+  readonly table: RecordTable;
+  readonly id: string;
+}
+
+/** Every table, with what it has. A store erases, checks and copies all of them. */
+export type RecordTable =
+  /** A team's glossaries (stores/records/glossary-record.ts). */
+  | 'glossaries'
+  /** By glossary: its language pairs and their dictionaries, as admissions read them. */
+  | 'pairs'
+  /** By table: sums over its records, so that a limit on them costs no reading of all. */
+  | 'totals';
+
+export interface StoredRecord extends RecordName {
+  readonly value: string;
+}
+
+/** What the ledger knows of a group, as a change finds it. */
+export interface GroupHead {
+  /** By the store's clock. */
+  readonly nowMs: number;
+  readonly limits: TeamLimits;
+}
+
+/** A text too large for a record: pieces that are written before a record refers to them, and never changed. */
+export interface NewBlob {
+  /** A fresh ULID, unique in its group; nobody else knows it until a record names it. */
+  readonly blobId: string;
+  /** Each at most 128 KiB. */
+  readonly pieces: EntryPieces;
+}
+
+/** What a change writes, all of it or nothing. */
+export interface GroupChange<Result> {
+  /** Returned to the caller once everything else is written. */
+  readonly result: Result;
+  readonly put?: readonly StoredRecord[];
+  readonly remove?: readonly RecordName[];
+  /** Blobs that stay from now on: the large ones must have been passed to `prepare` within the last minute. */
+  readonly attach?: readonly NewBlob[];
+  /** Ids of attached blobs that are deleted, at once or soon. */
+  readonly detach?: readonly string[];
+  /** An audit entry of the group, in the same operation. */
+  readonly audit?: { readonly by: Audited } & AuditDifference;
+}
+
+/** Decides from the values of the named records. Called again if one of them has changed meanwhile: it must have no effects. */
+export type DecideChange<Result> = (values: readonly (string | undefined)[], group: GroupHead) => GroupChange<Result>;
+
+/**
+ * Every method returns `unavailable` if the store does not answer; a change may then have been made or not. A change is visible
+ * to every other process as soon as it has returned. None may hold up admissions: work is cut into pieces of a few milliseconds.
+ */
+export interface RecordSpace {
+  /** The values in order of the names; `undefined` for records that do not exist, and all of them if there is no such group. */
+  read(group: string, names: readonly RecordName[]): Promise<readonly (string | undefined)[] | StoreUnavailable>;
+  /** A group's whole table by id, in any order. */
+  list(group: string, table: RecordTable): Promise<ReadonlyMap<string, string> | StoreUnavailable>;
+  /**
+   * Reads the named records, decides, and writes, as if nothing else happened to the group in between: everything that the
+   * decision depends on must be named. Concurrent changes of a group are made one after the other, in about the order of their
+   * calls, so that none starves. `undefined` if there is no such group. A decision that writes nothing is a consistent read. A
+   * change that removes records and attaches nothing is made by a full store as well.
+   */
+  change<Result>(group: string, names: readonly RecordName[], decide: DecideChange<Result>): Promise<Result | undefined | StoreUnavailable>;
+  /** The group that has a record with this name. May look at all groups; for operators. */
+  groupOf(name: RecordName): Promise<string | undefined | StoreUnavailable>;
+  /**
+   * Writes large blobs (`isLarge`) piece by piece, not on the connection that admissions use; small ones are written by the
+   * change that attaches them. What no change attaches within a minute disappears.
+   */
+  prepare(group: string, blobs: readonly NewBlob[]): Promise<StoreUnavailable | undefined>;
+  /** Lets prepared blobs that will not be attached disappear sooner. If that fails, they disappear in time. */
+  abandon(group: string, blobs: readonly NewBlob[]): Promise<void>;
+  /** The pieces of an attached blob, read one by one as `prepare` writes them; `undefined` if there is none. */
+  readBlob(group: string, blobId: string): Promise<EntryPieces | undefined | StoreUnavailable>;
+}

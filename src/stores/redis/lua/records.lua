@@ -1,0 +1,115 @@
+-- Changes the records of a team (ports/record-space.ts): each table is a hash beside the team's record; a blob is a list of the
+-- number of its pieces and the pieces, `:blob:<id>`, and `:blobs` a hash from each to that number. Before it is attached it is a
+-- list of the pieces, `:prepared:<id>`, which expires.
+-- KEYS: team. ARGV: the head (clock, deadline, offer), then the arguments listed at the function.
+-- Uses call, insert, beside, digits, key_at, text_at, number_at (shared.lua, layout.lua), open_audit, keep_audit (audit.lua).
+
+local function blob_key(team, id)
+  return beside(team, 'blob:' .. id)
+end
+
+local function prepared_key(team, id)
+  return beside(team, 'prepared:' .. id)
+end
+
+-- By word: the number of its arguments; `holds`, whether the team is such that the step can be made, which also fails for data of
+-- the wrong type; and `make`. All are checked before the first is made.
+local STEPS = {
+  -- A record is as it was read.
+  same = {
+    count = 3,
+    holds = function(team, name, id, value)
+      return call('HGET', beside(team, name), id) == value
+    end,
+  },
+  absent = {
+    count = 2,
+    holds = function(team, name, id)
+      return call('HEXISTS', beside(team, name), id) == 0
+    end,
+  },
+  put = {
+    count = 3,
+    holds = function(team, name)
+      return call('HLEN', beside(team, name)) >= 0
+    end,
+    make = function(team, name, id, value)
+      call('HSET', beside(team, name), id, value)
+    end,
+  },
+  remove = {
+    count = 2,
+    holds = function(team, name)
+      return call('HLEN', beside(team, name)) >= 0
+    end,
+    make = function(team, name, id)
+      call('HDEL', beside(team, name), id)
+    end,
+  },
+  -- A blob of one piece.
+  attach = {
+    count = 2,
+    holds = function(team)
+      return call('HLEN', beside(team, 'blobs')) >= 0
+    end,
+    make = function(team, id, piece)
+      call('DEL', blob_key(team, id))
+      call('RPUSH', blob_key(team, id), '1', piece)
+      call('HSET', beside(team, 'blobs'), id, '1')
+    end,
+  },
+  -- A blob that was prepared, with the number of its pieces.
+  hold = {
+    count = 2,
+    holds = function(team, id, pieces)
+      call('HLEN', beside(team, 'blobs'))
+      return call('LLEN', prepared_key(team, id)) == tonumber(pieces)
+    end,
+    make = function(team, id, pieces)
+      call('LPUSH', prepared_key(team, id), pieces)
+      call('PERSIST', prepared_key(team, id))
+      call('RENAME', prepared_key(team, id), blob_key(team, id))
+      call('HSET', beside(team, 'blobs'), id, pieces)
+    end,
+  },
+  detach = {
+    count = 1,
+    holds = function(team)
+      return call('HLEN', beside(team, 'blobs')) >= 0
+    end,
+    make = function(team, id)
+      call('UNLINK', blob_key(team, id))
+      call('HDEL', beside(team, 'blobs'), id)
+    end,
+  },
+}
+
+-- 7: the audit arguments; 10: the number of steps; then the word and arguments of each.
+function timed.change_records(now)
+  local team, steps, at = key_at(1), {}, 11
+  local audit = open_audit(team, 7, now)
+  for _ = 1, number_at(10) do
+    local step = STEPS[text_at(at)]
+    local args = {}
+    for i = 1, step.count do
+      args[i] = text_at(at + i)
+    end
+    insert(steps, { step = step, word = text_at(at), args = args })
+    at = at + 1 + step.count
+  end
+  if call('HEXISTS', team, 'b') == 0 then
+    return { now, 'none' }
+  end
+  for _, one in ipairs(steps) do
+    if not one.step.holds(team, unpack(one.args)) then
+      return { now, one.word == 'hold' and 'incomplete' or 'outdated' }
+    end
+  end
+  for _, one in ipairs(steps) do
+    if one.step.make then
+      one.step.make(team, unpack(one.args))
+    end
+  end
+  keep_audit(audit)
+  return { now, 'changed' }
+end

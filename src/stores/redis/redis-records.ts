@@ -1,0 +1,156 @@
+// The record space in Redis: a hash for each table of a team, changed by one function if what it depends on is as it was read.
+import { isLarge } from '../../domain/entries-text.ts';
+import type { EntryPieces } from '../../domain/entries-text.ts';
+import { answering, storeErrorOf } from '../../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { DecideChange, GroupChange, GroupHead, NewBlob, RecordName, RecordSpace, RecordTable } from '../../ports/record-space.ts';
+import type { RedisAuditLog } from './redis-audit-log.ts';
+import type { RedisBlobs } from './redis-blobs.ts';
+import { tableKey, teamKeys } from './redis-keys.ts';
+import type { RedisLink } from './redis-link.ts';
+import type { TeamIndex } from './team-index.ts';
+import { readPlan } from './team-layout.ts';
+
+const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
+const UNSETTLED: StoreUnavailable = { kind: 'unavailable', cause: 'unsettled' };
+/** How often a change is decided again; only changes by other processes outdate it. */
+const DECISIONS_MAX = 100;
+/** Teams searched at a time for a record. */
+const TEAMS_PIECE = 100;
+
+export interface RedisRecordParts {
+  readonly link: RedisLink;
+  readonly blobs: RedisBlobs;
+  readonly index: Pick<TeamIndex, 'pieces'>;
+  readonly audit: Pick<RedisAuditLog, 'begin'>;
+}
+
+type Values = readonly (string | undefined)[];
+
+export class RedisRecords implements RecordSpace {
+  readonly #parts: RedisRecordParts;
+  /** The last change of each team that this process is making. */
+  readonly #changing = new Map<string, Promise<unknown>>();
+
+  constructor(parts: RedisRecordParts) {
+    this.#parts = parts;
+  }
+
+  /** A deletion of the team begins by deleting its tables. */
+  read(teamId: string, names: readonly RecordName[]): Promise<Values | StoreUnavailable> {
+    return answering(() => this.#parts.link.ask(() => this.#values(teamId, names)));
+  }
+
+  list(teamId: string, table: RecordTable): Promise<ReadonlyMap<string, string> | StoreUnavailable> {
+    return answering(async () => {
+      const records = await this.#parts.link.ask(({ redis }) => redis.hgetall(tableKey(teamId, table)));
+      return new Map(Object.entries(records));
+    });
+  }
+
+  /** One after the other, so that changes by this process never outdate each other. */
+  change<Result>(
+    teamId: string,
+    names: readonly RecordName[],
+    decide: DecideChange<Result>,
+  ): Promise<Result | undefined | StoreUnavailable> {
+    const before = this.#changing.get(teamId) ?? Promise.resolve();
+    const changed = before.then(() => answering(() => this.#change(teamId, names, decide)));
+    const ended = changed.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#changing.set(teamId, ended);
+    void ended.then(() => {
+      if (this.#changing.get(teamId) === ended) this.#changing.delete(teamId);
+    });
+    return changed;
+  }
+
+  async #change<Result>(teamId: string, names: readonly RecordName[], decide: DecideChange<Result>): Promise<Result | undefined> {
+    for (let decisions = 0; decisions < DECISIONS_MAX; decisions++) {
+      const [group, values] = await Promise.all([this.#head(teamId), this.#parts.link.ask(() => this.#values(teamId, names))]);
+      if (group === undefined) return undefined;
+      const change = decide(values, group);
+      const steps = stepsOf(names, values, change);
+      if (steps.length === names.length && change.audit === undefined) return change.result;
+      const word = await this.#write(teamId, change, steps);
+      if (word === 'none') return undefined;
+      if (word === 'changed') return change.result;
+      // What was prepared has expired: the server was unavailable, or the writes took far too long.
+      if (word === 'incomplete') throw storeErrorOf(LATE);
+    }
+    throw storeErrorOf(UNSETTLED);
+  }
+
+  async #write(teamId: string, change: GroupChange<unknown>, steps: readonly RecordStep[]): Promise<string> {
+    const { audit, remove = [], attach = [] } = change;
+    const entry = await this.#parts.audit.begin(teamId, audit?.by, audit && { before: audit.before, after: audit.after });
+    const name = remove.length > 0 && attach.length === 0 ? 'free_records' : 'change_records';
+    const args = [...entry, String(steps.length), ...steps.flat()];
+    return (await this.#parts.link.call({ name, teamId, keys: [teamKeys(teamId).team], args })).word;
+  }
+
+  /** Looks at all teams: an index would cost memory for every record to save operators about a second. */
+  groupOf({ table, id }: RecordName): Promise<string | undefined | StoreUnavailable> {
+    return answering(async () => {
+      for await (const ids of this.#parts.index.pieces(TEAMS_PIECE)) {
+        const found = await this.#parts.link.ask(({ redis }) =>
+          Promise.all(ids.map((teamId) => redis.hexists(tableKey(teamId, table), id))),
+        );
+        const at = found.indexOf(1);
+        if (at !== -1) return ids[at];
+      }
+      return undefined;
+    });
+  }
+
+  prepare(teamId: string, blobs: readonly NewBlob[]): Promise<StoreUnavailable | undefined> {
+    return answering(async () => {
+      await this.#parts.blobs.write(teamId, blobs);
+      return undefined;
+    });
+  }
+
+  abandon(teamId: string, blobs: readonly NewBlob[]): Promise<void> {
+    return this.#parts.blobs.drop(teamId, blobs);
+  }
+
+  readBlob(teamId: string, blobId: string): Promise<EntryPieces | undefined | StoreUnavailable> {
+    return answering(() => this.#parts.blobs.read(teamId, blobId));
+  }
+
+  async #head(teamId: string): Promise<GroupHead | undefined> {
+    const { link } = this.#parts;
+    const [nowMs, [plan, currency, period, books]] = await Promise.all([
+      link.now(),
+      link.ask(({ redis }) => redis.hmgetBuffer(teamKeys(teamId).team, 'p', 'currency', 'period', 'b')),
+    ]);
+    if (!plan || !books) return undefined;
+    return { nowMs, limits: { ...readPlan(plan), currency: String(currency), period: String(period) } };
+  }
+
+  async #values(teamId: string, names: readonly RecordName[]): Promise<Values> {
+    const { redis } = this.#parts.link;
+    const values = await Promise.all(names.map(({ table, id }) => redis.hget(tableKey(teamId, table), id)));
+    return values.map((value) => value ?? undefined);
+  }
+}
+
+/** A step of the function (lua/records.lua): its word and arguments. */
+type RecordStep = readonly [word: 'same' | 'absent' | 'put' | 'remove' | 'attach' | 'hold' | 'detach', ...args: (string | Buffer)[]];
+
+/** First one for each name that was read. */
+function stepsOf(names: readonly RecordName[], values: Values, change: GroupChange<unknown>): readonly RecordStep[] {
+  const { put = [], remove = [], attach = [], detach = [] } = change;
+  return [
+    ...names.map(({ table, id }, i): RecordStep => (values[i] === undefined ? ['absent', table, id] : ['same', table, id, values[i]])),
+    ...put.map(({ table, id, value }): RecordStep => ['put', table, id, value]),
+    ...remove.map(({ table, id }): RecordStep => ['remove', table, id]),
+    ...attach.map(({ blobId, pieces }): RecordStep => {
+      const [piece] = pieces;
+      return isLarge(pieces) || piece === undefined ? ['hold', blobId, String(pieces.length)] : ['attach', blobId, Buffer.from(piece)];
+    }),
+    ...detach.map((blobId): RecordStep => ['detach', blobId]),
+  ];
+}

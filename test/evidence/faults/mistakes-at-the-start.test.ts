@@ -1,0 +1,287 @@
+// Eleven mistakes in a configuration or around it, and what a person then sees: the log or standard error, /readyz, config check, the console.
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import { bareEnvironment } from '../../support/compile-cache.ts';
+import { ConsoleVisitor } from '../../support/console-visitor.ts';
+import { freePort } from '../../support/free-port.ts';
+import { QUOTA_PLAN } from '../../support/gateway.ts';
+import { inProcess, lingate, MAIN, parsed } from '../../support/lingate-command.ts';
+import { request } from '../../support/raw-http.ts';
+import { startRedis } from '../../support/redis.ts';
+import { launch, OWN_NODE } from '../../support/start-program.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+/** What is polled for is there within five seconds on an idle machine. */
+const SEEN = { timeout: 30_000 };
+const TOKEN = randomBytes(24).toString('hex');
+const READY = /lingate is ready on http:\/\/[^ ]+:(\d+), ops on http:\/\/[^ ",]+:(\d+)/;
+
+let folder: string;
+let engine: ScriptedEngine;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'lingate-mistakes-'));
+  engine = await startScriptedEngine();
+});
+afterAll(async () => {
+  await engine.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A sound configuration but for `mistake`. */
+async function written(mistake: object): Promise<string> {
+  const file = join(folder, `${randomBytes(6).toString('hex')}.yaml`);
+  const sound = {
+    listen: '127.0.0.1:0',
+    ops: '127.0.0.1:0',
+    store: `sqlite:${folder}/${randomBytes(6).toString('hex')}.db`,
+    engine: { urls: [engine.url] },
+    admin: { token: TOKEN },
+    plans: { free: QUOTA_PLAN },
+  };
+  // JSON is valid YAML.
+  await writeFile(file, JSON.stringify({ ...sound, ...mistake }));
+  return file;
+}
+
+/** A gateway that runs all the same, as someone sees it who did not start it. */
+interface Seen {
+  readonly port: number;
+  readonly log: () => string;
+  readonly ready: () => Promise<{ readonly status: number; readonly body: string }>;
+  /** The text of the console's page. */
+  readonly console: (page?: string) => Promise<string>;
+}
+
+/** `fileBytesMax`: as if the disk were full for every file beyond it. */
+async function serving(file: string, fileBytesMax?: number): Promise<Seen> {
+  const args = [MAIN, 'serve', '--config', file];
+  const options = { env: bareEnvironment() };
+  // `ulimit -f` counts blocks of 512 bytes.
+  const program =
+    fileBytesMax === undefined
+      ? launch(OWN_NODE, args, options)
+      : launch('sh', ['-c', `ulimit -f ${Math.ceil(fileBytesMax / 512)}; exec "$0" "$@"`, process.execPath, ...args], options);
+  onTestFinished(() => program.end().then(() => undefined));
+  let output = '';
+  for (const stream of [program.child.stdout, program.child.stderr]) stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  await program.until(READY);
+  const [, port, opsPort] = READY.exec(output)!;
+  const visitor = new ConsoleVisitor(Number(opsPort));
+  await visitor.signIn(TOKEN);
+  return {
+    port: Number(port),
+    log: () => output,
+    ready: () => request({ port: Number(opsPort), path: '/readyz', headers: { host: 'localhost' } }),
+    console: async (page = '') => (await visitor.get(`/console${page}`)).body.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' '),
+  };
+}
+
+/** Everything that `config check` prints, on either stream. */
+async function checked(file: string): Promise<string> {
+  const { stdout, stderr } = await inProcess(['config', 'check', '--config', file]);
+  return stdout + stderr;
+}
+
+/** What `serve` prints if it does not start. */
+async function refused(file: string): Promise<string> {
+  const { status, stderr } = await lingate(['serve', '--config', file]);
+  expect(status).toBe(1);
+  return stderr;
+}
+
+async function newKey(file: string): Promise<string> {
+  const run = async (...args: readonly string[]) =>
+    parsed(await inProcess([...args, '--config', file, '--json'])) as Readonly<Record<string, string>>;
+  const { team_id } = await run('team', 'create', '--name', 'A', '--plan', 'free');
+  return (await run('key', 'create', '--team', team_id!, '--mode', 'live'))['key']!;
+}
+
+function translate(port: number, key: string) {
+  return request({
+    port,
+    method: 'POST',
+    path: '/v1/translate',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: '{"text":["Hello"],"target_lang":"DE"}',
+  });
+}
+
+describe('the engine', () => {
+  /** Each mistake at an engine of its own, so that one gateway shows them all. */
+  test('nobody of that name, down at the start, and two that speak another protocol', async () => {
+    const webPage = await startScriptedEngine();
+    onTestFinished(() => webPage.close());
+    webPage.always((asked, response) => void response.writeHead(asked.path === '/languages' ? 404 : 200).end('<html>a start page</html>'));
+    const file = await written({
+      engine: undefined,
+      engines: {
+        nobody: { urls: ['http://no-such-engine.invalid:7001'] },
+        down: { urls: [`http://127.0.0.1:${await freePort()}`] },
+        other: { urls: [webPage.url], protocol: 'libretranslate' },
+        page: { urls: [webPage.url] },
+      },
+      routing: [{ pairs: ['*-DE'], engines: ['page'] }, { engines: ['nobody', 'down', 'other'] }],
+    });
+    const advice = {
+      nobody: 'Check the host name in engine.urls',
+      down: 'Start the engine, or check host and port in engine.urls',
+      other: 'Check the path in engine.urls and engine.protocol',
+      page: 'Check the path in engine.urls, and that the engine there speaks engine.protocol',
+    };
+    const told = await checked(file);
+    expect(told).toMatch(new RegExp(`- engine nobody: \\S+ does not translate \\(connect\\): ${advice.nobody}`));
+    expect(told).toMatch(new RegExp(`- engine down: \\S+ does not translate \\(connect\\): ${advice.down}`));
+    expect(told).toMatch(/- engine other: \S+ does not translate /);
+    expect(told).toMatch(new RegExp(`- engine page: \\S+ does not translate \\(not_json, status 200\\): ${advice.page}`));
+
+    const key = await newKey(file);
+    const seen = await serving(file);
+    for (const [name, cause] of [
+      ['nobody', '"cause":"name_unknown"'],
+      ['down', '"cause":"refused"'],
+      ['other', '"status":404'],
+    ] as const) {
+      await expect.poll(seen.log, SEEN).toMatch(new RegExp(`"engine":"${name}",.*${cause},"advice":"${advice[name]}`));
+      await expect.poll(async () => (await seen.ready()).body, SEEN).toContain(`"${name}":{"ok":false`);
+    }
+    // Without a list of its languages, the protocol shows at the first request.
+    expect((await translate(seen.port, key)).status).toBe(503);
+    await expect.poll(seen.log, SEEN).toMatch(/"engine":"page",.*"failure":"not_json".*"msg":"engine attempt failed"/);
+    await expect.poll(() => seen.console('/requests'), SEEN).toContain('not_json, then not_json at page');
+    for (const words of Object.values(advice)) await expect.poll(() => seen.console(), SEEN).toContain(words);
+  });
+});
+
+describe('the configuration', () => {
+  test('whatever is mistyped or forgotten in it is told at once, by serve, which does not start, and by config check', async () => {
+    const file = await written({
+      limts: {},
+      routing: [{ plans: ['fre'], engines: ['default'] }],
+      plugins: [{ module: './none.mjs' }],
+      admin: { token: { file: 'none' } },
+      tls: { cert_file: 'none.pem', key_file: 'none.key' },
+    });
+    const [said, told] = [await refused(file), await checked(file)];
+    for (const words of [
+      'limts: is not known; did you mean limits?',
+      'there is no plan "fre"; did you mean free?',
+      `plugins.0.module: ${folder}/none.mjs cannot be read: there is no such file`,
+      `admin.token: the file ${folder}/none cannot be read: there is no such file`,
+      `tls.cert_file: ${folder}/none.pem cannot be read: there is no such file`,
+    ]) {
+      expect(said).toContain(words);
+      expect(told).toContain(words);
+    }
+  });
+
+  test('a list of languages that is forgotten', async () => {
+    expect(await checked(await written({ languages: 'none.yaml' }))).toContain(
+      `${folder}/none.yaml: cannot be read: there is no such file`,
+    );
+  });
+
+  test('a certificate that is none', async () => {
+    for (const name of ['cert.pem', 'key.pem']) await writeFile(join(folder, name), 'not a certificate');
+    const file = await written({ tls: { cert_file: 'cert.pem', key_file: 'key.pem' } });
+    const said = await refused(file);
+    expect(said).toContain(`TLS: ${folder}/cert.pem and ${folder}/key.pem are not a PEM certificate and its private key`);
+    expect(await checked(file)).toContain(said.trimEnd().split('\n')[0]!);
+  });
+
+  test("a plan's name is mistyped: by a command, and in the configuration when teams have the plan", async () => {
+    const file = await written({});
+    const { stderr } = await inProcess(['team', 'create', '--name', 'A', '--plan', 'fre', '--config', file]);
+    expect(stderr).toContain('the configuration has no plan "fre"; the plans are free; did you mean free?');
+    const store = `sqlite:${folder}/mistyped.db`;
+    await newKey(await written({ store }));
+    const mistyped = await written({ store, plans: { fere: QUOTA_PLAN } });
+    const words = /1 team has the plan .{1,8}free.{1,8}, which the configuration lacks/;
+    const seen = await serving(mistyped);
+    await expect.poll(seen.log, SEEN).toMatch(words);
+    expect(await checked(mistyped)).toMatch(words);
+    expect(await seen.console('/plans')).toMatch(words);
+  });
+
+  test.each(['listen', 'ops'])('the port of %s is in use', async (member) => {
+    const other = createServer((_request, response) => void response.setHeader('server', 'other').end());
+    await new Promise<void>((resolve) => void other.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void other.close());
+    const address = `127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const file = await written({ [member]: address });
+    const said = await refused(file);
+    expect(said).toContain(address);
+    expect(said).toMatch(/is in use; .*choose another/);
+    expect(await checked(file)).toContain(`${member}: another program listens on ${address}; stop it, or choose another port`);
+  });
+
+  test('a gateway that already runs is no other program', async () => {
+    const [port, opsPort] = [await freePort(), await freePort()];
+    const file = await written({ listen: `127.0.0.1:${port}`, ops: `127.0.0.1:${opsPort}` });
+    await serving(file);
+    expect(await checked(file)).not.toContain('another program');
+  });
+});
+
+describe('the store', () => {
+  test('Redis is down at the start', async () => {
+    const store = `redis://127.0.0.1:${await freePort()}`;
+    const words = `the store ${store} cannot be used (ECONNREFUSED): start it or correct the store's URL`;
+    const file = await written({ store });
+    expect(await refused(file)).toContain(words);
+    expect(await checked(file)).toContain(words);
+  });
+
+  test('Redis goes down while the gateway runs', async () => {
+    const redis = await startRedis();
+    const file = await written({ store: redis.url });
+    const seen = await serving(file);
+    await redis.stop();
+    await expect.poll(seen.log, SEEN).toMatch(/"cause":"ECONNREFUSED","advice":"start the store[^"]*","msg":"the store does not answer"/);
+    await expect.poll(async () => (await seen.ready()).body, SEEN).toContain('"store":{"ok":false,"cause":"ECONNREFUSED"}');
+    expect((await seen.ready()).status).toBe(503);
+    await expect.poll(() => seen.console(), SEEN).toMatch(/does not answer \(ECONNREFUSED\).*start the store/);
+    expect(await checked(file)).toContain('cannot be used (ECONNREFUSED): start it');
+  });
+
+  test("Redis' password is wrong, at the start and later", async () => {
+    const redis = await startRedis(['--requirepass', 'right']);
+    onTestFinished(() => redis.stop());
+    const words = "cannot be used (wrongpass): put the right user and password into the store's URL";
+    const wrong = await written({ store: redis.url.replace('redis://', 'redis://:wrong@') });
+    expect(await refused(wrong)).toContain(words);
+    expect(await checked(wrong)).toContain(words);
+    const seen = await serving(await written({ store: redis.url.replace('redis://', 'redis://:right@') }));
+    const operator = new Redis(redis.url.replace('redis://', 'redis://:right@'));
+    await operator.config('SET', 'requirepass', 'other');
+    await operator.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    operator.disconnect();
+    await expect.poll(seen.log, SEEN).toMatch(/"msg":"the store does not answer"/);
+    expect((await seen.ready()).status).toBe(503);
+    expect(seen.log()).not.toMatch(/right@|:right/);
+  });
+
+  // A disk without space is mounted in evidence/faults/store-faults; a limit on files is refused in the same way and needs no mount.
+  test('the disk takes no more of the SQLite file', async () => {
+    const database = join(folder, 'full.db');
+    const file = await written({ store: `sqlite:${database}` });
+    const key = await newKey(file);
+    const seen = await serving(file, (await stat(database)).size + 65_536);
+    // Until the write-ahead log has reached the limit.
+    await expect.poll(async () => (await translate(seen.port, key)).status, { ...SEEN, interval: 1 }).toBe(503);
+    await expect
+      .poll(seen.log, SEEN)
+      .toMatch(/"cause":"io","advice":"check the disk of the database file[^"]*","msg":"the store does not answer"/);
+    await expect.poll(async () => (await seen.ready()).body, SEEN).toContain('"store":{"ok":false,"cause":"io"}');
+    await expect.poll(() => seen.console(), SEEN).toMatch(/does not answer \(io\).*check the disk of the database file/);
+  });
+});

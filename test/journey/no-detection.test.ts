@@ -1,0 +1,168 @@
+// Texts without their language, where no engine detects it: a 400 that names the parameter, never a 503 that asks to try again.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { startScriptedEngine, status } from '../../src/testing/scripted-engine.ts';
+import type { Behaviour, ScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { startApertium } from '../support/apertium.ts';
+import { FACADES } from '../support/fronts.ts';
+import { limitsOf } from '../../src/domain/plan.ts';
+import { answered } from '../../src/domain/store-unavailable.ts';
+import { QUOTA_PLAN, startGateway } from '../support/gateway.ts';
+import type { TestGateway, TestTeam } from '../support/gateway.ts';
+import { request } from '../support/raw-http.ts';
+import type { HttpResponse } from '../support/raw-http.ts';
+import { storePlace } from '../support/store-place.ts';
+import type { StorePlace } from '../support/store-place.ts';
+
+const WANTED = {
+  status: 400,
+  json: {
+    code: 'validation_error',
+    detail: 'source_lang: is needed, because the engine of this service does not detect the language of a text.',
+  },
+};
+
+/** Apertium APY as it answers without its identification. */
+const WITHOUT_IDENTIFICATION: Behaviour = (asked, response) => {
+  if (asked.path === '/identifyLang') {
+    response.writeHead(404).end('{"status":"error","code":404}');
+    return;
+  }
+  response.end(
+    asked.path === '/listPairs'
+      ? '{"responseData":[{"sourceLanguage":"eng","targetLanguage":"spa"}],"responseStatus":200}'
+      : '{"responseData":{"translatedText":"Hola"},"responseStatus":200}',
+  );
+};
+
+let place: StorePlace;
+let gateway: TestGateway;
+let team: TestTeam;
+
+function post(path: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<HttpResponse> {
+  return request({
+    port: gateway.port,
+    method: 'POST',
+    path,
+    headers: { authorization: `Bearer ${team.key}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+}
+
+const translated = (body: object = {}): Promise<HttpResponse> => post('/v1/translate', { text: ['Hello'], target_lang: 'ES', ...body });
+const shown = (answer: HttpResponse) => ({ status: answer.status, json: answer.json() });
+const uncharged = (): Promise<void> =>
+  expect.poll(() => gateway.store.teams.standing(team.teamId)).toMatchObject({ usedCharacters: 0, openReservations: 0 });
+
+async function start(urls: readonly string[], config: Readonly<Record<string, unknown>>): Promise<void> {
+  place = await storePlace('sqlite');
+  gateway = await startGateway({ store: place.url, engineUrls: urls, config: { plugins: FACADES, ...config } });
+  team = await gateway.team();
+}
+
+async function stop(): Promise<void> {
+  await gateway.stop();
+  await place.remove();
+}
+
+test('in front of the real Apertium APY without analysers', async () => {
+  const apertium = await startApertium({ detects: false });
+  await start([apertium.url], { engine: { protocol: 'apertium', timeout_ms: 10_000 } });
+  try {
+    expect(shown(await translated())).toMatchObject(WANTED);
+    await uncharged();
+    expect(shown(await translated({ source_lang: 'EN' }))).toMatchObject({ status: 200, json: { translations: [{ text: 'Hola' }] } });
+  } finally {
+    await stop();
+    await apertium.stop();
+  }
+});
+
+describe('in front of one engine', () => {
+  let engine: ScriptedEngine;
+
+  beforeAll(async () => {
+    engine = await startScriptedEngine();
+    engine.always(WITHOUT_IDENTIFICATION);
+    await start([engine.url], { engine: { protocol: 'apertium' } });
+  });
+  afterAll(async () => {
+    await stop();
+    await engine.close();
+  });
+
+  const identified = (): number => engine.requests.filter(({ path }) => path === '/identifyLang').length;
+
+  test('the first request finds it out in two attempts, the next ones need no call; texts with their language are translated', async () => {
+    const answer = await translated();
+    expect(shown(answer)).toMatchObject(WANTED);
+    expect(answer.header('retry-after')).toBeUndefined();
+    expect(identified()).toBe(2);
+    expect(shown(await translated())).toMatchObject(WANTED);
+    expect(identified()).toBe(2);
+    await uncharged();
+    expect((await translated({ source_lang: 'EN' })).status).toBe(200);
+    const line = (): string | undefined =>
+      gateway.logLines.find((one) => one.includes(String(answer.header('x-request-id'))) && one.includes('"msg":"request"'));
+    await expect.poll(line).toBeDefined();
+    expect(JSON.parse(line()!)).toMatchObject({ status: 400, parameter: 'source_lang', failures: ['no_detection', 'no_detection'] });
+  });
+
+  test.each([
+    ['DeepL', '/v2/translate', { text: ['Hello'], target_lang: 'ES' }, 400, 'source_lang: is needed'],
+    ['LibreTranslate', '/translate', { q: 'Hello', source: 'auto', target: 'es' }, 400, 'missing source parameter'],
+    [
+      'Azure',
+      '/translator/text/v3.0/translate?api-version=3.0&to=es',
+      [{ Text: 'Hello' }],
+      400,
+      '"code":400035,"message":"from: is needed',
+    ],
+    ['Google', '/language/translate/v2', { q: 'Hello', target: 'es' }, 400, '"reason":"required"'],
+    ['LibreTranslate, a detection', '/detect', { q: 'Hello' }, 400, 'No engine of this service detects languages.'],
+    ['Google, a detection', '/language/translate/v2/detect', { q: 'Hello' }, 400, 'No engine of this service detects languages.'],
+  ])('%s says it in its own form', async (_api, path, body, expected, words) => {
+    const answer = await post(path, body);
+    expect([answer.status, answer.body]).toEqual([expected, expect.stringContaining(words)]);
+  });
+});
+
+describe('in front of several engines', () => {
+  let small: ScriptedEngine;
+  let model: ScriptedEngine;
+
+  beforeAll(async () => {
+    small = await startScriptedEngine();
+    model = await startScriptedEngine();
+    await start([], {
+      plans: { all: QUOTA_PLAN, cheap: QUOTA_PLAN },
+      engines: {
+        small: { protocol: 'apertium', urls: [small.url], pairs: 'any' },
+        model: { protocol: 'native', urls: [model.url] },
+      },
+      routing: [{ plans: ['cheap'], engines: ['small'] }, { engines: ['small', 'model'] }],
+    });
+    small.always(WITHOUT_IDENTIFICATION);
+  });
+  afterEach(() => model.forget());
+  afterAll(async () => {
+    await stop();
+    await Promise.all([small.close(), model.close()]);
+  });
+
+  test('an engine that detects takes the texts, at first as the fallback and then at once', async () => {
+    expect((await translated()).status).toBe(200);
+    const before = small.requests.length;
+    expect((await translated()).status).toBe(200);
+    expect(small.requests).toHaveLength(before);
+    // Both attempts are its own now, and a failure of it may pass: that is a 503.
+    model.always(status(500));
+    expect((await translated()).status).toBe(503);
+    expect(small.requests).toHaveLength(before);
+  });
+
+  test('a rule that leads only to one that does not is a 400', async () => {
+    answered(await gateway.store.teams.updateTeam(team.teamId, { plan: { name: 'cheap', limits: limitsOf(QUOTA_PLAN) } }));
+    expect(shown(await translated())).toMatchObject(WANTED);
+    expect((await translated({ source_lang: 'EN' })).status).toBe(200);
+  });
+});

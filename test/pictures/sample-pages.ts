@@ -1,0 +1,28 @@
+// Every page of the sample console, by a name for it.
+import type { SampleConsole } from './sample-console.ts';
+
+/** Paths below `/console`. */
+export function samplePages({ teamId, keyId, glossaryId }: SampleConsole): Readonly<Record<string, string>> {
+  const team = `/teams/${teamId}`;
+  return {
+    overview: '',
+    teams: '/teams',
+    'teams-filtered': '/teams?standing=near_limit&plan=free',
+    'new-team': '/teams/new',
+    requests: '/requests',
+    usage: '/usage',
+    team,
+    key: `${team}/keys/${keyId}`,
+    'key-rotation': `${team}/keys/${keyId}/rotate`,
+    'key-revocation': `${team}/keys/${keyId}/revoke`,
+    'team-deletion': `${team}/delete`,
+    glossaries: `${team}/glossaries`,
+    'glossary-deletion': `${team}/glossaries/${glossaryId}/delete`,
+    plans: '/plans',
+    'plan-question': '/plans/pro/apply',
+    audit: '/audit',
+    'audit-of-team': `/audit?team=${teamId}`,
+    'audit-filtered': '/audit?actor=ops&action=revokeKey',
+    'no-page': '/nowhere',
+  };
+}

@@ -1,0 +1,90 @@
+// What cannot be undone asks: at a terminal for a name, without one it is refused unless --yes is given. Nothing is done before.
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { atTerminal, inProcess, parsed } from '../../support/lingate-command.ts';
+import { storePlace } from '../../support/store-place.ts';
+import type { StorePlace } from '../../support/store-place.ts';
+
+interface KeyList {
+  readonly keys: readonly { readonly key_id: string; readonly status: string }[];
+}
+
+describe.each(['sqlite', 'redis'] as const)('over %s', (kind) => {
+  let place: StorePlace;
+  let teamId: string;
+  const at = (...args: string[]): string[] => [...args, '--store', place.url];
+  const json = async (...args: string[]): Promise<unknown> => parsed(await inProcess(at(...args, '--json')));
+  const statuses = async (): Promise<string[]> =>
+    ((await json('key', 'list', '--team', teamId)) as KeyList).keys.map(({ status }) => status);
+
+  beforeEach(async () => {
+    place = await storePlace(kind);
+    ({ team_id: teamId } = (await json('team', 'create', '--name', 'Web shop', '--plan', 'free')) as { team_id: string });
+    for (const label of ['one', 'two']) await json('key', 'create', '--team', teamId, '--mode', 'live', '--label', label);
+  });
+  afterEach(() => place.remove());
+
+  test('without a terminal a deletion is refused in one line that names --yes, before the store is opened', async () => {
+    const deletion = await inProcess(['team', 'delete', teamId, '--store', 'sqlite:/nowhere/x.db']);
+    expect(deletion).toEqual({
+      status: 2,
+      stdout: '',
+      stderr:
+        'lingate team delete: deleting a team asks before it changes anything, and there is no terminal to ask at; use --yes as well. ' +
+        'Run "lingate team delete --help".\n',
+    });
+    for (const args of [
+      ['key', 'revoke', '--all', '--team', teamId],
+      ['glossary', 'delete', teamId],
+      ['memory', 'clear'],
+    ]) {
+      const { status, stderr } = await inProcess(at(...args));
+      expect({ args, status }).toEqual({ args, status: 2 });
+      expect(stderr).toMatch(/^lingate [^\n]+ asks before it changes anything, [^\n]+; use --yes as well\. [^\n]+\n$/);
+    }
+    expect(await statuses()).toEqual(['active', 'active']);
+  });
+
+  test('at a terminal a team is deleted when its name is typed, and not for anything else', async () => {
+    const refused = await atTerminal(at('team', 'delete', teamId), 'web shop');
+    expect(refused).toEqual({
+      status: 1,
+      stdout: '',
+      stderr:
+        'This deletes the team "Web shop" permanently. Type its name to continue: ' +
+        'lingate team delete: this is not "Web shop"; nothing was changed\n',
+    });
+    expect(await statuses()).toEqual(['active', 'active']);
+    expect((await atTerminal(at('team', 'delete', teamId), 'Web shop')).status).toBe(0);
+    expect((await inProcess(at('team', 'show', teamId))).status).toBe(1);
+  });
+
+  test("all keys of a team are revoked when the team's name is typed; a second time there is none left", async () => {
+    expect((await atTerminal(at('key', 'revoke', '--all', '--team', teamId), '')).status).toBe(1);
+    expect(await statuses()).toEqual(['active', 'active']);
+    const { status, stdout } = await atTerminal(at('key', 'revoke', '--all', '--team', teamId), 'Web shop');
+    expect({ status, stdout }).toEqual({ status: 0, stdout: '2 keys are revoked.\n' });
+    expect(await statuses()).toEqual(['revoked', 'revoked']);
+    expect(await json('key', 'revoke', '--all', '--team', teamId, '--yes')).toEqual({ team_id: teamId, revoked: [] });
+  });
+
+  test('with --yes programs revoke all keys, and the audit has one entry for each', async () => {
+    const { keys } = (await json('key', 'list', '--team', teamId)) as KeyList;
+    const { revoked } = (await json('key', 'revoke', '--all', '--team', teamId, '--yes')) as { revoked: string[] };
+    expect(revoked).toEqual(keys.map(({ key_id: id }) => id));
+    const { entries } = (await json('audit', 'list', '--team', teamId)) as { entries: readonly { action: string }[] };
+    expect(entries.filter(({ action }) => action === 'revokeKey')).toHaveLength(2);
+  });
+});
+
+test.each([
+  ['--all without a team', ['--all', '--yes'], '--team TEAM is missing: it says whose keys are revoked'],
+  ['--team without --all', ['01JD3QB5W1T9C4E8S7X2G6V0PA', '--team', '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC'], '--team is only used with --all'],
+  ['--yes without --all', ['01JD3QB5W1T9C4E8S7X2G6V0PA', '--yes'], '--yes is only used with --all'],
+  ['--all and --stdin', ['--all', '--stdin'], '--all and --stdin contradict each other; give one of them'],
+])('key revoke refuses %s', async (_case, args, reason) => {
+  expect(await inProcess(['key', 'revoke', ...args])).toEqual({
+    status: 2,
+    stdout: '',
+    stderr: `lingate key revoke: ${reason}. Run "lingate key revoke --help".\n`,
+  });
+});

@@ -1,0 +1,318 @@
+// Dictionaries at DeepL: made when first used and once, by whichever gateway; used by their team alone; gone when nobody needs them.
+import fc from 'fast-check';
+import { afterEach, describe, expect, test } from 'vitest';
+import { ulidSource } from '../../../../src/domain/ulid.ts';
+import { deepLProtocol } from '../../../../src/engines/protocols/deepl-protocol.ts';
+import type { ReplicatedEngine } from '../../../../src/engines/balancer.ts';
+import { NOTHING_CHOSEN } from '../../../../src/domain/translation-options.ts';
+import type { EngineGlossary } from '../../../../src/domain/translation-options.ts';
+import type { EngineResult, EngineWork } from '../../../../src/ports/engine.ts';
+import { writeEntries } from '../../../../src/domain/entries-text.ts';
+import { startDeepLServer } from '../../../support/deepl-server.ts';
+import type { DeepLServer, DeepLServerOptions } from '../../../support/deepl-server.ts';
+import { asked, Caller, Opened } from '../engine-work.ts';
+
+const opened = new Opened();
+afterEach(() => opened.close());
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const newId = ulidSource(() => 1_764_000_000_000);
+const TEAM = newId();
+const TERM = 'house';
+
+async function server(options: DeepLServerOptions = {}): Promise<DeepLServer> {
+  return opened.add(await startDeepLServer(options));
+}
+
+/** A gateway's engine: it has its own knowledge of what is there. */
+function gateway({ url, key }: DeepLServer, timeoutMs = 20_000): ReplicatedEngine {
+  return opened.engine([url], { protocol: deepLProtocol, options: { api_key: key }, timeoutMs, queueMax: 1000 });
+}
+
+function dictionary(entries: Readonly<Record<string, string>>): EngineGlossary {
+  return { id: newId(), entries };
+}
+
+function workOf(glossary: EngineGlossary, teamId = TEAM, targetLang = 'DE', text: readonly string[] = [TERM]): EngineWork {
+  const options = { ...NOTHING_CHOSEN, sourceLang: 'EN', targetLang, glossary };
+  return { requestId: newId(), teamId, text, traceparent: undefined, options };
+}
+
+function said(result: EngineResult): unknown {
+  return result.kind === 'usable' ? result.translations.map(({ text }) => text) : result.failures;
+}
+
+const translated = async (engine: ReplicatedEngine, what: EngineWork, caller = new Caller()): Promise<unknown> =>
+  said(await asked(engine, what, caller));
+
+describe('a dictionary', () => {
+  test('is made by its first request, told by team and content, and used by all others', async () => {
+    const deepl = await server();
+    const engine = gateway(deepl);
+    const [one, same, other] = [dictionary({ [TERM]: 'Haus' }), dictionary({ [TERM]: 'Haus' }), dictionary({ [TERM]: 'Heim' })];
+    for (const glossary of [one, same, one]) expect(await translated(engine, workOf(glossary))).toEqual(['Haus']);
+    expect(deepl.names).toEqual([expect.stringMatching(new RegExp(`^lingate ${TEAM} en-de [0-9a-f]{64}$`))]);
+    expect(await translated(engine, workOf(other))).toEqual(['Heim']);
+    expect(await translated(engine, workOf(one, newId()))).toEqual(['Haus']);
+    expect(await translated(engine, workOf(one, TEAM, 'FR'))).toEqual(['Haus']);
+    expect([deepl.kept.size, deepl.count('POST /v2/glossaries'), deepl.broken]).toEqual([4, 4, []]);
+    expect(deepl.count('GET /v2/glossaries')).toBe(8);
+  });
+
+  test('serves the variants of its language', async () => {
+    const deepl = await server();
+    const engine = gateway(deepl);
+    const glossary = dictionary({ [TERM]: 'casa' });
+    for (const target of ['PT-BR', 'PT-PT']) expect(await translated(engine, workOf(glossary, TEAM, target))).toEqual(['casa']);
+    expect(deepl.kept.size).toBe(1);
+  });
+
+  test('is made once, however many requests and gateways need it at the same moment', async () => {
+    const deepl = await server({ unreadyFor: () => 2 });
+    const gateways = [gateway(deepl), gateway(deepl), gateway(deepl)];
+    const glossary = dictionary({ [TERM]: 'Haus' });
+    const results = await Promise.all(Array.from({ length: 60 }, (_, i) => translated(gateways[i % 3]!, workOf(glossary))));
+    expect(results).toEqual(results.map(() => ['Haus']));
+    expect(deepl.count('POST /v2/glossaries')).toBeLessThanOrEqual(3);
+    expect([deepl.kept.size, deepl.broken]).toEqual([1, []]);
+  });
+
+  test('that was removed while in use is made again within the request', async () => {
+    const deepl = await server();
+    const engine = gateway(deepl);
+    const glossary = dictionary({ [TERM]: 'Haus' });
+    await translated(engine, workOf(glossary));
+    deepl.kept.clear();
+    const result = await asked(engine, workOf(glossary));
+    expect([said(result), result.failures]).toEqual([['Haus'], []]);
+    expect(deepl.kept.size).toBe(1);
+  });
+
+  test('is finished for the others if the caller who began it leaves', async () => {
+    const deepl = await server({ unreadyFor: () => 1 });
+    const engine = gateway(deepl);
+    const glossary = dictionary({ [TERM]: 'Haus' });
+    const caller = new Caller();
+    const begun = translated(engine, workOf(glossary), caller);
+    const waiting = Array.from({ length: 5 }, () => translated(engine, workOf(glossary)));
+    await expect.poll(() => deepl.kept.size).toBe(1);
+    caller.leave();
+    expect(await begun).toEqual(['cancelled']);
+    for (const one of waiting) expect(await one).toEqual(['Haus']);
+    expect(deepl.kept.size).toBe(1);
+  });
+
+  test('of 10 MiB arrives whole', async () => {
+    const deepl = await server();
+    const entries = Object.fromEntries(Array.from({ length: 9000 }, (_, i) => [`${'é'.repeat(250)}${i}`, `${'"'.repeat(500)}${i}`]));
+    const { pieces } = await writeEntries(entries, () => Promise.resolve());
+    const last = Object.keys(entries).at(-1)!;
+    expect(await translated(gateway(deepl), workOf({ id: newId(), entries, pieces }, TEAM, 'DE', [last]))).toEqual([entries[last]]);
+    expect([...deepl.kept.values()][0]!.entries.size).toBe(9000);
+  });
+});
+
+describe('what DeepL does not take', () => {
+  const PHRASE = 'x'.repeat(1025);
+  test.each([
+    ['a term that is too long', { [PHRASE]: 'x' }, 'DE'],
+    ['a translation that is too long', { x: 'é'.repeat(513) }, 'DE'],
+    ['a tab', { 'a\tb': 'x' }, 'DE'],
+    ['a line break', { a: 'x\ny' }, 'DE'],
+    ['a line separator', { a: 'x\u2028y' }, 'DE'],
+    ['another control character', { a: 'x\u0085y' }, 'DE'],
+    ['white space at an end', { ' a': 'x' }, 'DE'],
+    ['its own language', { a: 'x' }, 'EN-GB'],
+    ['more than 10 MiB', Object.fromEntries(Array.from({ length: 11_000 }, (_, i) => [`${'x'.repeat(500)}${i}`, 'y'.repeat(500)])), 'DE'],
+  ])('%s is known before', async (_name, entries, targetLang) => {
+    const deepl = await server();
+    const what = workOf(dictionary(entries), TEAM, targetLang);
+    expect(await deepLProtocol.keptGlossaries!.takes(what.options.glossary!, what.options)).toBe(false);
+    expect(await translated(gateway(deepl), what)).toEqual(['glossary_refused', 'glossary_refused']);
+    expect(deepl.counts.size).toBe(0);
+  });
+
+  test('at the limits it is taken', async () => {
+    const deepl = await server();
+    const entries = { ['x'.repeat(1024)]: 'é'.repeat(512), 'a b': '\u00a9 "\\' };
+    expect(await translated(gateway(deepl), workOf(dictionary(entries), TEAM, 'DE', Object.keys(entries)))).toEqual(Object.values(entries));
+    expect(deepl.broken).toEqual([]);
+  });
+
+  test('a pair without dictionaries, or one dictionary too many, is found at the server and not asked for again and again', async () => {
+    const deepl = await server({ numberMax: 1 });
+    const engine = gateway(deepl);
+    expect(await translated(engine, workOf(dictionary({ [TERM]: 'maja' }), TEAM, 'ET'))).toEqual(['glossary_refused', 'glossary_refused']);
+    expect(await translated(engine, workOf(dictionary({ [TERM]: 'Haus' })))).toEqual(['Haus']);
+    const glossary = dictionary({ [TERM]: 'Heim' });
+    for (let i = 0; i < 3; i++) expect(await translated(engine, workOf(glossary))).toEqual(['glossary_refused', 'glossary_refused']);
+    expect(deepl.count('POST /v2/glossaries')).toBe(3);
+    deepl.kept.clear();
+    await engine.upkeep!.tidy(Date.now());
+    expect(await translated(engine, workOf(glossary))).toEqual(['Heim']);
+  });
+
+  test.each([
+    [429, 'status'],
+    [503, 'status'],
+    [403, 'status'],
+    [456, 'engine_quota'],
+  ])('a %i to the creation is a failed attempt, after which it is tried again', async (status, failure) => {
+    let faults = 1;
+    const deepl = await server({ fault: (route) => (route === 'POST /v2/glossaries' && faults-- > 0 ? status : undefined) });
+    const result = await asked(gateway(deepl), workOf(dictionary({ [TERM]: 'Haus' })));
+    expect([said(result), result.failures]).toEqual([['Haus'], [failure]]);
+  });
+
+  test('a dictionary that never gets ready ends with the attempt', async () => {
+    const deepl = await server({ unreadyFor: () => Infinity });
+    expect(await translated(gateway(deepl, 500), workOf(dictionary({ [TERM]: 'Haus' })))).toEqual(['timeout', 'timeout']);
+    expect([deepl.kept.size, deepl.broken]).toEqual([1, []]);
+  });
+});
+
+describe('removal', () => {
+  test('after a day without use by this gateway; others make it again; what is not ours stays', async () => {
+    const clock = { nowMs: Date.UTC(2026, 10, 23) };
+    const deepl = await server({ nowMs: () => clock.nowMs });
+    const [one, other] = [gateway(deepl), gateway(deepl)];
+    const tidy = async (engine: ReplicatedEngine): Promise<void> => expect(await engine.upkeep!.tidy(clock.nowMs)).toEqual([]);
+    deepl.keepForeign('lingate of a colleague');
+    const glossary = dictionary({ [TERM]: 'Haus' });
+    await translated(one, workOf(glossary));
+    for (let hour = 0; hour < 24; hour++) {
+      await tidy(one);
+      await tidy(other);
+      expect(deepl.kept.size).toBe(2);
+      clock.nowMs += HOUR_MS;
+    }
+    await tidy(other);
+    expect(deepl.names).toEqual(['lingate of a colleague']);
+    expect(await translated(one, workOf(glossary))).toEqual(['Haus']);
+    await tidy(one);
+    clock.nowMs += DAY_MS - 1;
+    await tidy(one);
+    expect(deepl.kept.size).toBe(2);
+    clock.nowMs += 1;
+    await tidy(one);
+    expect(deepl.names).toEqual(['lingate of a colleague']);
+  });
+
+  test('with its team, also what is being made meanwhile', async () => {
+    const deepl = await server({ unreadyFor: () => 2 });
+    const engine = gateway(deepl);
+    const other = newId();
+    const begun = translated(engine, workOf(dictionary({ [TERM]: 'Haus' })));
+    await translated(engine, workOf(dictionary({ [TERM]: 'Heim' }), other));
+    expect(await begun).toEqual(['Haus']);
+    const late = translated(engine, workOf(dictionary({ [TERM]: 'Bau' })));
+    await expect.poll(() => deepl.kept.size).toBe(3);
+    expect(await engine.upkeep!.forget(TEAM)).toEqual([]);
+    expect(await late).toEqual(expect.arrayContaining(['glossary_refused']));
+    expect(deepl.names).toEqual([expect.stringContaining(other)]);
+    expect(await translated(engine, workOf(dictionary({ [TERM]: 'Haus' })))).toEqual(['glossary_refused', 'glossary_refused']);
+  });
+
+  test('with its team, also what the server makes only after that', async () => {
+    const held = Promise.withResolvers<void>();
+    const deepl = await server({ before: (route) => (route === 'POST /v2/glossaries' ? held.promise : undefined) });
+    const engine = gateway(deepl);
+    const late = translated(engine, workOf(dictionary({ [TERM]: 'Haus' })));
+    await expect.poll(() => deepl.count('POST /v2/glossaries')).toBe(1);
+    expect(await engine.upkeep!.forget(TEAM)).toEqual([]);
+    held.resolve();
+    expect(await late).toEqual(['glossary_refused', 'glossary_refused']);
+    expect(deepl.names).toEqual([]);
+  });
+
+  test('that fails says where, and is done by the next', async () => {
+    let faults = 1;
+    const deepl = await server({ fault: (route) => (route.startsWith('DELETE') && faults-- > 0 ? 500 : undefined) });
+    const engine = gateway(deepl);
+    await translated(engine, workOf(dictionary({ [TERM]: 'Haus' })));
+    expect(await engine.upkeep!.forget(TEAM)).toMatchObject([{ failure: { failure: 'status', status: 500 } }]);
+    expect(await engine.upkeep!.forget(TEAM)).toEqual([]);
+    expect(deepl.kept.size).toBe(0);
+  });
+});
+
+interface Change {
+  readonly kind: 'translate' | 'change' | 'delete' | 'pass' | 'tidy' | 'leave' | 'lose';
+  readonly gateway: number;
+  readonly team: number;
+  readonly amount: number;
+}
+
+const change = fc.record({
+  kind: fc.constantFrom<Change['kind'][]>('translate', 'translate', 'translate', 'change', 'delete', 'pass', 'tidy', 'leave', 'lose'),
+  gateway: fc.nat(2),
+  team: fc.nat(4),
+  amount: fc.nat(30),
+});
+
+test.each([1, 2, 3])(
+  'after 1,000 changes at three gateways, nothing is left over and nobody has used what is another team’s (seed %i)',
+  { timeout: 120_000 },
+  async (seed) => {
+    const clock = { nowMs: Date.UTC(2026, 10, 23) };
+    let draws = seed;
+    /** The same in every run. */
+    const dice = (sides: number): number => {
+      draws = (Math.imul(draws, 1_103_515_245) + 12_345) & 0x7fffffff;
+      return (draws >> 8) % sides;
+    };
+    let quiet = false;
+    const deepl = await server({
+      nowMs: () => clock.nowMs,
+      unreadyFor: () => (dice(20) === 0 ? 1 : 0),
+      fault: () => (quiet || dice(40) > 0 ? undefined : ([429, 500, 503] as const)[dice(3)]),
+    });
+    const gateways = [gateway(deepl), gateway(deepl), gateway(deepl)];
+    const teams = Array.from({ length: 5 }, () => ({ id: newId(), version: 0, glossary: dictionary({}) }));
+    const renew = (team: (typeof teams)[number]): void => {
+      team.version++;
+      team.glossary = dictionary({ [TERM]: `${team.id} ${team.version % 4}` });
+    };
+    for (const team of teams) renew(team);
+    const [changes] = fc.sample(fc.array(change, { minLength: 1000, maxLength: 1000, size: 'max' }), { numRuns: 1, seed });
+    const running = new Set<Promise<void>>();
+    let usable = 0;
+    for (const { kind, gateway: at, team: of, amount } of changes!) {
+      const [engine, team] = [gateways[at]!, teams[of]!];
+      if (kind === 'translate' || kind === 'leave') {
+        const expected = team.glossary.entries[TERM];
+        const caller = new Caller();
+        const request = asked(engine, workOf(team.glossary, team.id), caller).then((result) => {
+          if (result.kind === 'usable') expect(said(result)).toEqual([expected]);
+          if (result.kind === 'usable') usable++;
+        });
+        running.add(request);
+        void request.finally(() => running.delete(request));
+        if (kind === 'leave') setImmediate(() => caller.leave());
+        if (amount > 20) await request;
+      } else if (kind === 'change') renew(team);
+      else if (kind === 'pass') clock.nowMs += amount * HOUR_MS;
+      else if (kind === 'tidy') await engine.upkeep!.tidy(clock.nowMs);
+      else if (kind === 'lose' && amount < 3) for (const id of [...deepl.kept.keys()].slice(0, 1)) deepl.kept.delete(id);
+      else if (kind === 'delete' && amount < 6) {
+        const gone = team.id;
+        Object.assign(team, { id: newId() });
+        renew(team);
+        // As the audit tells every gateway, which tries again until it has succeeded.
+        for (const each of gateways) while ((await each.upkeep!.forget(gone)).length > 0);
+        await Promise.all(running);
+        expect(deepl.names.filter((name) => name.includes(gone))).toEqual([]);
+      }
+    }
+    await Promise.all(running);
+    quiet = true;
+    expect(deepl.broken).toEqual([]);
+    expect(usable).toBeGreaterThan(200);
+    for (const engine of gateways) expect(await engine.upkeep!.tidy(clock.nowMs)).toEqual([]);
+    expect(new Set(deepl.names).size).toBe(deepl.names.length);
+    clock.nowMs += DAY_MS;
+    for (const engine of gateways) expect(await engine.upkeep!.tidy(clock.nowMs)).toEqual([]);
+    expect(deepl.names).toEqual([]);
+  },
+);
