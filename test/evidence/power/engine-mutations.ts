@@ -61,7 +61,7 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
   bug(
     'of two dictionaries made at the same time, both stay',
     'engines/protocols/deepl-glossaries.ts',
-    'if (chosen.id !== made.id) await this.#remove(made.id, wire);',
+    'for (const { id } of others) await this.#remove(id, wire);',
     '',
     KEPT_GLOSSARIES,
   ),
