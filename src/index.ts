@@ -143,4 +143,4 @@ export { dayOf, parseDuration, periodAt } from './domain/period.ts';
 export type { Period } from './domain/period.ts';
 export { RATE_WINDOW_MS, REMEMBER_MS } from './domain/reservation.ts';
 export type { Clock } from './ports/clock.ts';
-export type { DayRange, KeyDay, PeriodUse, TeamDays } from './ports/usage-history.ts';
+export type { DayRange, KeyDay, PeriodUse, TeamDays, UsageHistory } from './ports/usage-history.ts';

@@ -65,6 +65,12 @@ export const PROGRAMS = {
     for: [...PAGES, 'test:power'],
     why: 'creates certificates for tests of TLS',
   },
+  pg_virtualenv: {
+    package: 'postgresql',
+    file: '/usr/bin/pg_virtualenv',
+    for: TEST,
+    why: 'a PostgreSQL of its own for the example of a store in it',
+  },
   python3: { package: 'python3', file: '/usr/bin/python3', for: TEST, why: "sends requests as DeepL's SDK for Python does" },
   ruby: { package: 'ruby', file: '/usr/bin/ruby', for: TEST, why: "sends requests as DeepL's SDK for Ruby does" },
   sh: {
