@@ -17,8 +17,8 @@ import {
 } from '../domain/answers.ts';
 import { GlossaryBody } from '../domain/glossary.ts';
 import { TranslateBody } from '../domain/translate-request.ts';
-import type { OpenApiNode, OpenApiOptions } from './openapi-document.ts';
-import type { Operation } from './operation.ts';
+import type { OpenApiOptions } from './openapi-document.ts';
+import type { OpenApiNode } from './openapi-writer.ts';
 import { headerExamples } from './problem-examples.ts';
 
 export const ULID = { type: 'string', pattern: '^[0-7][0-9A-HJKMNP-TV-Z]{25}$' } as const;
@@ -127,11 +127,6 @@ export function headersOfEveryAnswer({ rateLimitHeaders }: OpenApiOptions): stri
   return ['X-Request-Id', 'Cache-Control', ...(rateLimitHeaders ? Object.keys(RATE_HEADERS) : [])];
 }
 
-/** An address that can be listened on but not called, such as 0.0.0.0, is replaced by this machine's. */
-export function reachable(url: string): string {
-  return url.replace('://0.0.0.0:', '://127.0.0.1:').replace('://[::]:', '://[::1]:');
-}
-
 /** The ways in which a key can be sent in headers. */
 export function securityOf({ vendorNames }: OpenApiOptions): OpenApiNode[] {
   return [{ bearer: [] }, ...vendorNames.map((name) => ({ [schemeName(name)]: [] }))];
@@ -161,24 +156,4 @@ export function securitySchemesOf({ vendorNames }: OpenApiOptions): OpenApiNode 
 /** Letters and digits only, because generators make identifiers of it. */
 function schemeName(vendorName: string): string {
   return vendorName.replaceAll(/[^A-Za-z0-9]/g, '');
-}
-
-/** An operation of whichever document. */
-export function operationObject(
-  operation: Pick<Operation, 'id' | 'summary' | 'description' | 'authenticated'> & { readonly tag: string },
-  parameters: readonly OpenApiNode[],
-  requestBody: OpenApiNode | undefined,
-  responses: OpenApiNode,
-): OpenApiNode {
-  const { id, tag, summary, description, authenticated } = operation;
-  return {
-    operationId: id,
-    tags: [tag],
-    summary,
-    description,
-    ...(authenticated ? {} : { security: [] }),
-    ...(parameters.length === 0 ? {} : { parameters }),
-    ...(requestBody === undefined ? {} : { requestBody }),
-    responses,
-  };
 }
