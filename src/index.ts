@@ -111,7 +111,7 @@ export type {
   NewGlossary,
 } from './ports/glossary-store.ts';
 export { readPairs } from './stores/records/glossary-record.ts';
-export { RecordGlossaries } from './stores/records/record-glossaries.ts';
+export { overRecords } from './stores/records/over-records.ts';
 export type * from './ports/record-space.ts';
 export type { KeyDirectory } from './ports/key-directory.ts';
 export type {
@@ -130,7 +130,9 @@ export type {
   Verdict,
 } from './ports/ledger.ts';
 export type { Log } from './ports/log.ts';
+export { SHARED_RECORDS } from './domain/shared-records.ts';
 export type { GatewayRecord, GatewayRecords } from './ports/gateway-records.ts';
+export type { IdempotencyRecords } from './ports/idempotency-records.ts';
 export type { SharedSecrets } from './ports/shared-secrets.ts';
 export type { DueEvent, EventFacts, KeptEvent, Outbox } from './ports/outbox.ts';
 export type { StoreCreation, StoreFault } from './ports/store.ts';

@@ -18,12 +18,13 @@ import {
   isUnavailable,
   minorRoundedDown,
   minorRoundedUp,
+  overRecords,
   periodBy,
   RATE_WINDOW_MS,
   readPairs,
-  RecordGlossaries,
   REMEMBER_MS,
   sameLength,
+  SHARED_RECORDS,
   StoreError,
 } from 'lingate';
 import type {
@@ -35,6 +36,7 @@ import type {
   CreditExhausted,
   DayRange,
   GlossaryReference,
+  IdempotencyRecords,
   KeyDay,
   KeyOwner,
   KeyRecord,
@@ -92,8 +94,9 @@ create table if not exists uses (
   primary key (team_id, key_id, day, period));
 create table if not exists changes (
   team_id text references teams on delete cascade, id text, request text not null, at_ms bigint not null, primary key (team_id, id));
+-- A group is a team, or what all gateways share. An id without a value belongs to an index.
 create table if not exists records (
-  team_id text references teams on delete cascade, kind text, id text, value text not null, primary key (team_id, kind, id));
+  group_id text, kind text, id text collate "C", value text not null, primary key (group_id, kind, id));
 create index if not exists records_by_name on records (kind, id);
 create table if not exists alive (one int primary key, at timestamptz);
 create table if not exists pieces (
@@ -101,6 +104,7 @@ create table if not exists pieces (
 `;
 /** Any number: gateways that start at the same time create the tables one after another. */
 const TABLES_LOCK = 7_146_482;
+const SHARED_LOCK = 7_146_483;
 /** A transaction that waits longer, for the database or for other changes of its team, is given up. */
 const WAIT_MS = 2000;
 /** PostgreSQL's type numbers of `bigint`; its values here are exact as numbers. */
@@ -132,9 +136,9 @@ class Database {
   /** By team: resolves when the latest operation that was called has ended. */
   readonly #last = new Map<string, Promise<void>>();
 
-  constructor(url: string, clock: Clock) {
+  constructor(url: string, clock: Clock, waitMs: number) {
     const types = { getTypeParser: typeParser };
-    const waits = { connectionTimeoutMillis: WAIT_MS, statement_timeout: WAIT_MS, query_timeout: 2 * WAIT_MS };
+    const waits = { connectionTimeoutMillis: waitMs, statement_timeout: waitMs, query_timeout: 2 * waitMs };
     this.#pool = new Pool({ connectionString: url, ...waits, options: '-c search_path=lingate', application_name: 'lingate', types });
     // When a connection breaks, its transaction fails, and the next one gets another connection: there is no more to do.
     this.#pool.on('error', () => undefined).on('connect', (connection) => connection.on('error', () => undefined));
@@ -394,7 +398,7 @@ function priceMicroOf({ billing, minorPerMillion }: TeamLimits, characters: numb
 }
 
 async function dictionaryOf({ db, team }: Account, reference: GlossaryReference) {
-  const [pairs] = await db<{ value: string }>(`select value from records where team_id = $1 and kind = 'pairs' and id = $2`, [
+  const [pairs] = await db<{ value: string }>(`select value from records where group_id = $1 and kind = 'pairs' and id = $2`, [
     team.teamId,
     reference.glossaryId,
   ]);
@@ -468,7 +472,7 @@ async function standing(account: Account): Promise<Standing> {
 
 // Teams and keys, as operators manage them
 
-function registryOf(database: Database): TeamRegistry {
+function registryOf(database: Database, requests: IdempotencyRecords): TeamRegistry {
   return {
     createTeam: (team) => database.transaction((db, nowMs) => createTeam(db, team, nowMs)),
     listTeams: () => database.transaction((db) => db<Team>(`select ${TEAM} from teams t where not gone order by created_order`)),
@@ -480,7 +484,12 @@ function registryOf(database: Database): TeamRegistry {
       }),
     findTeam: (teamId) => database.team(teamId, async ({ team }) => team),
     updateTeam: (teamId, change) => database.team(teamId, (account) => updateTeam(account, change)),
-    deleteTeam: async (teamId, { keepUsage }) => database.transaction((db, nowMs) => deleteTeam(db, teamId, keepUsage, nowMs)),
+    async deleteTeam(teamId, { keepUsage }) {
+      const deleted = await database.transaction((db, nowMs) => deleteTeam(db, teamId, keepUsage, nowMs));
+      // Answers to operators' requests name the team.
+      if (deleted === true) await requests.forgetTeam(teamId);
+      return deleted;
+    },
     createKey: (key) =>
       database.team(key.teamId, async (account) => {
         const { keyId, teamId, digest, display, label, mode, limits = {} } = key;
@@ -566,10 +575,11 @@ async function updateTeam(account: Account, { name, plan, addMicro = 0, once }: 
 async function deleteTeam(db: Rows, teamId: string, keepUsage: boolean, nowMs: number): Promise<boolean> {
   const account = await opened(db, teamId, nowMs);
   if (keepUsage && account === undefined) return false;
+  await db('delete from records where group_id = $1', [teamId]);
   const [used] = keepUsage ? await db('select from uses where team_id = $1 limit 1', [teamId]) : [];
   if (used === undefined) return (await db('delete from teams where team_id = $1 returning team_id', [teamId])).length > 0;
   await leavePeriod(account!);
-  for (const table of ['requests', 'places', 'changes', 'records', 'pieces']) await db(`delete from ${table} where team_id = $1`, [teamId]);
+  for (const table of ['requests', 'places', 'changes', 'pieces']) await db(`delete from ${table} where team_id = $1`, [teamId]);
   await db(`update keys set digest = null, display = '', label = '', revoked = true where team_id = $1`, [teamId]);
   await db('delete from keys k where team_id = $1 and not exists (select from uses u where u.key_id = k.key_id)', [teamId]);
   await db('delete from periods p where team_id = $1 and not exists (select from uses u where u.team_id = $1 and u.period = p.number)', [
@@ -667,50 +677,71 @@ async function daysOf(of: Pick<Account, 'db' | 'nowMs' | 'team'>, { from, to }: 
 // Records: everything that no admission writes
 
 function recordsOf(database: Database): RecordSpace {
-  const valuesOf = async ({ db, team }: Account, names: readonly RecordName[]): Promise<(string | undefined)[]> =>
+  /** Runs `work` on a group, alone. */
+  const inGroup = <T>(group: string, work: (of: Pick<Account, 'db' | 'nowMs'> & { readonly team?: Team }) => Promise<T>) =>
+    group === SHARED_RECORDS
+      ? database.transaction(async (db, nowMs) => {
+          await db('select pg_advisory_xact_lock($1)', [SHARED_LOCK]);
+          return work({ db, nowMs });
+        })
+      : database.team(group, work);
+  const valuesOf = (db: Rows, group: string, names: readonly RecordName[]): Promise<(string | undefined)[]> =>
     eachOf(names, async ({ table, id }) => {
-      const [found] = await db<{ value: string }>('select value from records where team_id = $1 and kind = $2 and id = $3', [
-        team.teamId,
+      const [found] = await db<{ value: string }>('select value from records where group_id = $1 and kind = $2 and id = $3', [
+        group,
         table,
         id,
       ]);
       return found?.value;
     });
   return {
-    read: async (teamId, names) => (await database.team(teamId, (account) => valuesOf(account, names))) ?? names.map(() => undefined),
-    async list(teamId, table) {
-      const rows = await database.team(teamId, ({ db }) =>
-        db<{ id: string; value: string }>('select id, value from records where team_id = $1 and kind = $2', [teamId, table]),
+    read: async (group, names) => (await inGroup(group, ({ db }) => valuesOf(db, group, names))) ?? names.map(() => undefined),
+    async list(group, table) {
+      const rows = await inGroup(group, ({ db }) =>
+        db<{ id: string; value: string }>('select id, value from records where group_id = $1 and kind = $2', [group, table]),
       );
       return isUnavailable(rows) ? rows : new Map(rows?.map(({ id, value }) => [id, value]));
     },
-    change: (teamId, names, decide) =>
-      database.team(teamId, async (account) => {
-        const { db, nowMs, team } = account;
-        const change = decide(await valuesOf(account, names), { nowMs, limits: team.limits });
-        for (const { table, id, value } of change.put ?? []) {
-          await db('insert into records values ($1, $2, $3, $4) on conflict (team_id, kind, id) do update set value = $4', [
-            teamId,
+    async page(group, { index, from, below, limit }) {
+      const rows = await inGroup(group, ({ db }) =>
+        db<{ id: string }>('select id from records where group_id = $1 and kind = $2 and id >= $3 and id < $4 order by id limit $5', [
+          group,
+          index,
+          from,
+          below,
+          limit,
+        ]),
+      );
+      return isUnavailable(rows) ? rows : (rows ?? []).map(({ id }) => id);
+    },
+    change: (group, names, decide) =>
+      inGroup(group, async ({ db, nowMs, team }) => {
+        const change = decide(await valuesOf(db, group, names), { nowMs, limits: team?.limits });
+        const unindexed = (change.unindex ?? []).map(({ index, id }) => ({ table: index, id }));
+        const indexed = (change.index ?? []).map(({ index, id }) => ({ table: index, id, value: '' }));
+        for (const { table, id } of [...(change.remove ?? []), ...unindexed]) {
+          await db('delete from records where group_id = $1 and kind = $2 and id = $3', [group, table, id]);
+        }
+        for (const { table, id, value } of [...(change.put ?? []), ...indexed]) {
+          await db('insert into records values ($1, $2, $3, $4) on conflict (group_id, kind, id) do update set value = $4', [
+            group,
             table,
             id,
             value,
           ]);
         }
-        for (const { table, id } of change.remove ?? []) {
-          await db('delete from records where team_id = $1 and kind = $2 and id = $3', [teamId, table, id]);
-        }
         for (const { blobId, pieces } of change.attach ?? []) {
           for (const [number, piece] of pieces.entries())
-            await db('insert into pieces values ($1, $2, $3, $4)', [teamId, blobId, number, piece]);
+            await db('insert into pieces values ($1, $2, $3, $4)', [group, blobId, number, piece]);
         }
-        for (const blobId of change.detach ?? []) await db('delete from pieces where team_id = $1 and blob_id = $2', [teamId, blobId]);
+        for (const blobId of change.detach ?? []) await db('delete from pieces where team_id = $1 and blob_id = $2', [group, blobId]);
         return change.result;
       }),
     groupOf: async ({ table, id }) => {
       const found = await database.transaction((db) =>
-        db<{ teamId: string }>('select team_id as "teamId" from records where kind = $1 and id = $2', [table, id]),
+        db<{ group: string }>('select group_id as "group" from records where kind = $1 and id = $2', [table, id]),
       );
-      return isUnavailable(found) ? found : found[0]?.teamId;
+      return isUnavailable(found) ? found : found[0]?.group;
     },
     // The change that attaches them writes all pieces: a transaction is as large as it has to be.
     prepare: async () => undefined,
@@ -751,8 +782,8 @@ function unavailable(error: unknown): StoreUnavailable {
 }
 
 /** Opens the store; two of them over one database are one store. Rejects with a `StoreError` if the database cannot be used. */
-export async function openPostgresStore(url: string, clock: Clock): Promise<Store> {
-  const database = new Database(url, clock);
+export async function openPostgresStore(url: string, clock: Clock, waitMs = WAIT_MS): Promise<Store> {
+  const database = new Database(url, clock, waitMs);
   const created = await database.transaction(async (db) => {
     await db('select pg_advisory_xact_lock($1)', [TABLES_LOCK]);
     await db(TABLES);
@@ -761,7 +792,7 @@ export async function openPostgresStore(url: string, clock: Clock): Promise<Stor
     await database.close();
     throw new StoreError(`the store ${new URL(url).host} cannot be opened: ${created.advice}`);
   }
-  const records = recordsOf(database);
+  const over = overRecords(recordsOf(database), () => clock.nowMs());
   return {
     keys: {
       async find(digest) {
@@ -772,9 +803,8 @@ export async function openPostgresStore(url: string, clock: Clock): Promise<Stor
       },
     },
     ledger: ledgerOf(database),
-    teams: registryOf(database),
-    glossaries: new RecordGlossaries(records),
-    records,
+    teams: registryOf(database, over.idempotency),
+    ...over,
     history: historyOf(database),
     async ping() {
       const written = await database.transaction((db) =>

@@ -17,10 +17,12 @@ import { SteppingClock } from '../../support/stepping-clock.ts';
 /** `npm run test:evidence` tries three times as many of them. */
 const RUNS = Math.ceil((Number(process.env['LINGATE_PROPERTY_RUNS']) || 50) / 10);
 const STEPS_MAX = 60;
+/** Generous: other tests may use both cores, and late answers are not tested here. */
+const WAIT_MS = 30_000;
 
 const server = await startPostgres();
 afterAll(() => server.stop());
-const open: OpenStore = (clock) => openPostgresStore(server.url, clock);
+const open: OpenStore = (clock) => openPostgresStore(server.url, clock, WAIT_MS);
 
 describe('two instances on one database', () => {
   const contract = storeContract(open);
