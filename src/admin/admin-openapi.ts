@@ -1,5 +1,6 @@
 // The admin API's OpenAPI 3.1 document, generated from the table of its routes.
 import { problems } from '../core/problem.ts';
+import { PROBLEM_HEADERS } from '../core/problem-headers.ts';
 import { ADMIN_PREFIX, ADMIN_ROUTES, REPLAYED } from './admin-routes.ts';
 import type { AdminRoute } from './admin-routes.ts';
 
@@ -73,10 +74,15 @@ function operationOf(route: AdminRoute): Record<string, unknown> {
         ...(answer === undefined ? {} : { content: { 'application/json': { schema: answer }, ...other } }),
         ...(changes ? { headers: { ...REPLAY, ...(answer === undefined ? REPLICATED : {}) } } : {}),
       },
-      default: { description: 'What went wrong.', content: { 'application/problem+json': { schema: PROBLEM } } },
+      default: { description: 'What went wrong.', headers: OF_PROBLEMS, content: { 'application/problem+json': { schema: PROBLEM } } },
     },
   };
 }
+
+/** By the problem's code. */
+const OF_PROBLEMS = Object.fromEntries(
+  Object.entries(PROBLEM_HEADERS).map(([name, { description, type }]) => [name, { description, schema: { type } }]),
+);
 
 /** For answers without a body. */
 const REPLICATED = {
