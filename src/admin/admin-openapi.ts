@@ -1,5 +1,6 @@
 // The admin API's OpenAPI document, generated from the table of its routes.
 import { problems } from '../core/problem.ts';
+import { PROBLEM_HEADERS } from '../core/problem-headers.ts';
 import { openApi } from '../docs/openapi-writer.ts';
 import type { DescribedRoute, DescribedParameter, DescribedResponses, OpenApiNode } from '../docs/openapi-writer.ts';
 import { Type } from '../domain/typebox.ts';
@@ -71,8 +72,14 @@ const PROBLEM = {
   },
 };
 
+/** By the problem's code. */
+const OF_PROBLEMS = Object.fromEntries(
+  Object.entries(PROBLEM_HEADERS).map(([name, { description, type }]) => [name, { description, schema: { type } }]),
+);
+
 const FAILURE = {
   description: 'What went wrong.',
+  headers: OF_PROBLEMS,
   content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
 };
 

@@ -1,4 +1,5 @@
 // The components of OpenAPI documents: named schemas of bodies and answers, response headers, and ways to send a key.
+import { PROBLEM_HEADERS } from '../core/problem-headers.ts';
 import type { TSchema } from 'typebox';
 import {
   CreditUsageAnswer,
@@ -91,16 +92,18 @@ const count = { type: 'integer', minimum: 1 };
 export const HEADERS: Readonly<Record<string, Header>> = {
   'X-Request-Id': { description: 'The id of this request; the same as `request_id` in a problem.', schema: ULID, required: true },
   'Cache-Control': { description: 'Answers must not be cached.', schema: { ...text, const: 'no-store' }, required: true },
-  'Retry-After': { description: 'Whole seconds to wait before trying again.', schema: count, required: true },
-  'X-RateLimit-Limit': {
-    description: 'Requests per second that the plan, or the key, allows; the same number as `limit`.',
-    schema: count,
-    required: true,
-  },
-  'WWW-Authenticate': { description: 'How to authenticate (RFC 9110). With `unauthorized` only.', schema: text },
-  Allow: { description: 'The methods that this path accepts. With `method_not_allowed` only.', schema: text },
+  ...headersOfProblems(),
   Location: { description: 'The path of the new resource.', schema: { ...text, format: 'uri-reference' }, required: true },
 };
+
+/** Numbers are required: each is listed by codes alone that always have it. */
+function headersOfProblems(): Readonly<Record<string, Header>> {
+  const entries = Object.entries(PROBLEM_HEADERS).map(([name, { description, type }]): [string, Header] => [
+    name,
+    type === 'integer' ? { description, schema: count, required: true } : { description, schema: text },
+  ]);
+  return Object.fromEntries(entries);
+}
 
 /** See draft-ietf-httpapi-ratelimit-headers; only if the operator has turned them on. */
 const RATE_HEADERS: Readonly<Record<string, Header>> = {
