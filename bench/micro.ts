@@ -6,11 +6,12 @@ import { timeCase } from './micro/micro-case.ts';
 import { pipeline } from './micro/pipeline.ts';
 import { problemRendering } from './micro/problem-rendering.ts';
 import { read } from './micro/read.ts';
+import { requestId } from './micro/request-id.ts';
 import { describeMachine, machineLine } from './machine/description.ts';
 import { spread } from './run/median.ts';
 import { textTable } from './run/text-table.ts';
 
-const rows = [identify, read, admissionEncoding, problemRendering, pipeline, logLine].map((each) => {
+const rows = [requestId, identify, read, admissionEncoding, problemRendering, pipeline, logLine].map((each) => {
   const { name, floorDoes, nsEach, floorNsEach } = timeCase(each);
   const [part, floor] = [spread(nsEach), spread(floorNsEach)];
   const width = `${part.least.toFixed(0)}–${part.most.toFixed(0)}`;

@@ -9,8 +9,12 @@ import { TASKS } from './task.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const READMES = ['README.md', 'src/README.md', 'config/README.md', 'test/README.md', 'bench/README.md'];
+/** Pages to search, beside the READMEs. */
+const SEARCHED = ['src/WHERE.md', 'src/DECISIONS.md'];
 /** For visitors of the repository. */
 const REPOSITORY = ['.github/CONTRIBUTING.md', '.github/SECURITY.md'];
+/** Ten minutes, at 250 words a minute. */
+const TEN_MINUTES_WORDS = 2500;
 const LINES_MAX = 150;
 const PAGE_LINES_MAX = 249;
 
@@ -79,7 +83,7 @@ function isElsewhere(name: string): boolean {
   return plugin !== undefined && existsSync(join(root, 'src/plugins', `${plugin}.ts`));
 }
 
-describe.each([...READMES, ...MANUAL_PAGES, ...REPOSITORY])('%s', (readme) => {
+describe.each([...READMES, ...SEARCHED, ...MANUAL_PAGES, ...REPOSITORY])('%s', (readme) => {
   const text = read(readme);
   const lines = text.replaceAll(/^```[\s\S]*?^```$/gm, '').split('\n');
 
@@ -131,9 +135,14 @@ test('the top README is short', () => {
   expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(LINES_MAX);
 });
 
+test('the source README is read in ten minutes', () => {
+  expect(read('src/README.md').split(/\s+/).length).toBeLessThanOrEqual(TEN_MINUTES_WORDS);
+});
+
 test('each code name in "Where do I change X" occurs in a file of its row', () => {
-  const table = /^## Where do I change X\n([\s\S]*?)^## /m.exec(read('src/README.md'))![1]!;
-  const rows = table.split('\n').filter((line) => line.includes('`'));
+  const rows = read('src/WHERE.md')
+    .split('\n')
+    .filter((line) => line.startsWith('| ') && line.includes('`'));
   expect(rows.length).toBeGreaterThan(10);
   const wrong = rows.flatMap((row) => {
     const texts = placesOf(row, 'src').flatMap(({ places }) => places.filter((place) => /\.\w+$/.test(place)).map(read));

@@ -114,8 +114,8 @@ export function errorsPage(options: ErrorsPageOptions): string {
         <code>code</code> is the contract: its meaning never changes. <code>detail</code> is for people and may change at any time, so match
         on <code>code</code>. Treat unknown members as optional. When you contact support, give the <code>request_id</code>.
       </p>
-      <section id="all" aria-labelledby="all-title">
-        <h2 id="all-title"><a href="#all">All codes</a></h2>
+      <section id="all">
+        <h2><a href="#all">All codes</a></h2>
         ${overview(rows)}
       </section>
       ${rows.map((row) => entry(row, options))}`,

@@ -12,6 +12,7 @@ interface Exemplified {
   readonly examples?: Examples;
 }
 
+/** Of the path, the query, or the headers. */
 export interface DescribedParameter extends Exemplified {
   readonly name: string;
   readonly description?: string;
@@ -19,7 +20,7 @@ export interface DescribedParameter extends Exemplified {
   readonly required?: boolean;
 }
 
-export interface DescribedBody extends Exemplified {
+interface DescribedBody extends Exemplified {
   readonly description?: string;
   readonly schema: TSchema;
   /** Defaults to `['application/json']`. */
@@ -28,6 +29,7 @@ export interface DescribedBody extends Exemplified {
   readonly optional?: boolean;
 }
 
+/** The answer of a route that succeeds. */
 export interface DescribedAnswer extends Exemplified {
   readonly status: number;
   readonly description: string;
@@ -68,6 +70,7 @@ export interface DescribedResponses {
   readonly failures: OpenApiNode;
 }
 
+/** What a document says. */
 export interface ApiDescription {
   readonly title: string;
   readonly version: string;
@@ -87,6 +90,7 @@ export interface ApiDescription {
   readonly shown?: (schema: TSchema) => OpenApiNode;
 }
 
+/** The document as a value that can be written as JSON. */
 export function openApi(api: ApiDescription): OpenApiNode {
   const { title, version, summary, description, errors, docsUrl, serverUrl, tags = {}, security, components } = api;
   const listed = Object.entries(tags).map(([name, words]) => ({ name, description: words }));

@@ -7,6 +7,7 @@ import { advice } from '../../../src/docs/errors-page.ts';
 import { GLOSSARY_ID } from '../../../src/docs/operation.ts';
 import { operations } from '../../../src/docs/operations.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
+import { axeFindings } from '../../support/axe.ts';
 import { startBrowser } from '../../support/browser.ts';
 import type { Browser } from '../../support/browser.ts';
 import type { Tab } from '../../support/tab.ts';
@@ -114,12 +115,16 @@ describe('the documentation', () => {
     PAGES.flatMap((path) =>
       (['light', 'dark'] as const).flatMap((scheme) => [360, 800, 1440].map((width) => [path, scheme, width] as const)),
     ),
-  )('%s in %s, %i pixels wide, can be read without scrolling sideways and with enough contrast', async (path, scheme, width) => {
-    await tab.look({ width, height: 900, scheme });
-    await tab.goto(running.opsUrl + path);
-    expect(await tab.read('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(true);
-    expect(await tab.read(CONTRAST)).toEqual([]);
-  });
+  )(
+    '%s in %s, %i pixels wide, can be read without scrolling sideways and with enough contrast, and axe finds nothing',
+    async (path, scheme, width) => {
+      await tab.look({ width, height: 900, scheme });
+      await tab.goto(running.opsUrl + path);
+      expect(await tab.read('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(true);
+      expect(await tab.read(CONTRAST)).toEqual([]);
+      expect(await axeFindings(tab)).toEqual([]);
+    },
+  );
 
   test('the dark page is dark', async () => {
     await tab.look({ width: 1000, height: 800, scheme: 'dark' });
