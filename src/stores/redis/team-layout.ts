@@ -15,16 +15,17 @@ const PLAN = recordFormat({ billing: 'I1', ...NUMBERS });
 /** The names of a plan's numbers in Lua: `requests_per_second` etc. */
 const PLAN_NUMBERS = LIMIT_NUMBERS.map((name) => `'${name.replace(/[A-Z]/g, '_$&').toLowerCase()}'`);
 
-/** Constants put at the start of every function. */
-export const CONSTANTS = [
-  `local RATE_WINDOW_MS, REMEMBER_MS, FOLLOWED_STEP_MS = ${RATE_WINDOW_MS}, ${REMEMBER_MS}, ${FOLLOWED_STEP_MS}`,
-  `local CORRECTED = ${CORRECTED}`,
-  `local PLAN, PLAN_BYTES = '>B${'d'.repeat(LIMIT_NUMBERS.length)}', ${PLAN.bytes}`,
-  `local PLAN_NUMBERS = { ${PLAN_NUMBERS.join(', ')} }`,
-].join('\n');
-
-/** A constant of the functions that go through a team's records. */
-export const TABLES_CONSTANT = `local RECORD_TABLES = { ${RECORD_TABLES.map((name) => `'${name}'`).join(', ')} }`;
+/** For Lua files, which use them of `constants`: by name, Lua expressions. */
+export const CONSTANTS: Readonly<Record<string, string | number>> = {
+  RATE_WINDOW_MS,
+  REMEMBER_MS,
+  FOLLOWED_STEP_MS,
+  CORRECTED,
+  PLAN: `'>B${'d'.repeat(LIMIT_NUMBERS.length)}'`,
+  PLAN_BYTES: PLAN.bytes,
+  PLAN_NUMBERS: `{ ${PLAN_NUMBERS.join(', ')} }`,
+  RECORD_TABLES: `{ ${RECORD_TABLES.map((name) => `'${name}'`).join(', ')} }`,
+};
 
 /** Field `p` of a team: a byte for billing, then the numbers; currency and period are separate text fields. */
 export function packPlan(limits: TeamLimits): Buffer {

@@ -2,6 +2,9 @@
 -- their growth is added to that day when another one begins, so that a commit needs no additional write. A field is the header,
 -- then for each day its distance from the day before, its characters and its requests, as numbers of seven bits per byte,
 -- lowest bits first. The field `last_done` is the last day that is complete for all keys.
+--@ uses shared: floor, max, min, insert, sub, byte, pack, parse, NONE
+--@ uses layout: NEVER
+--@ gives days
 
 local days = { DONE = 'told' }
 

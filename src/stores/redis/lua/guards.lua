@@ -1,6 +1,12 @@
 -- The limits of keys, in the open account. A key whose state is GUARDED has its limits in the team's field `l:<key>`, and the
 -- counters for them in `w:<key>` (layout.lua). For any other key neither is read. The account's are in `rare.guards`, by key:
 -- false for a key that was looked up and has none.
+--@ uses constants: RATE_WINDOW_MS
+--@ uses shared: call, floor, max, insert, unpack, sub, byte, pack, parse
+--@ uses layout: GUARDED, KEY_FORMS
+--@ uses state: now, team_key, number, keys, held, rare, rarely
+--@ gives guarding
+
 local guarding = {}
 
 do

@@ -1,6 +1,11 @@
 -- A team's keys. Their records are "<order> <created> <JSON>" in `keys`; what an admission needs is in the team's record as
 -- `k<key>`. KEYS: team, keys. ARGV: the head (clock, deadline, offer), then the key, the arguments listed at each function, and
 -- the audit arguments.
+--@ uses library: timed
+--@ uses shared: call, insert, unpack, sub, byte, pack, parse, NONE, key_at, text_at, digits
+--@ uses layout: BOOKS, KEY, ACTIVE, GUARDED, KEY_FORMS, OPEN, OPEN_KEY, DONE_BYTES, HEAD, beside
+--@ uses outbox: events
+--@ uses audit: open_audit, keep_audit
 
 local REVOKED = 0
 

@@ -5,6 +5,11 @@
 -- - `:places` list: the slots of the rate window, each with its time and request id, newest last
 -- - `:late` sorted set: ids that have to be checked again, by time; absent if there are none
 -- - `:days` hash: each key's usage by day (days.lua)
+--@ uses constants: REMEMBER_MS
+--@ uses shared: floor, sub, pack, parse
+--@ gives BOOKS, KEY, KEY_BYTES, ACTIVE, GUARDED, KEY_FORMS, DAY_MS, OPEN, OPEN_KEY, OPEN_HELD, OPEN_HELD_AT, DONE, DONE_BYTES
+--@ gives IS_OPEN, IS_COMMITTED, IS_RELEASED, IS_EXPIRED, SLOT, SLOT_ID, HEAD, HEAD_HELD, NEVER, LONGEST, LOOK_MS, HELD
+--@ gives with_day, beside
 
 -- The period's number, start and end, the characters used in it, and the balance.
 local BOOKS = '>ddddd'

@@ -1,6 +1,8 @@
 -- Requests that must take effect once (ports/idempotency-records.ts), all in one cluster slot. KEYS: `ends`, a sorted set of their ids by
 -- when they are forgotten; `teams`, a sorted set of `<team> <id>`, all with score 0, of those that concern a team; the prefix of
 -- their records: hashes with `request`, `record`, `team`, and either `answer` or `holder` and `lease`. ARGV: listed at each.
+--@ uses library: functions
+--@ uses shared: call, sub, NONE, key_at, text_at, number_at, digits, believed_ms
 
 -- How many one call forgets.
 local FORGOTTEN_MAX = 250
