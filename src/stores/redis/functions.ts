@@ -6,6 +6,7 @@ import type { EventRules } from '../../domain/event-rules.ts';
 import { causeOf } from './failure-cause.ts';
 import { inOneScope, inOrder, luaFile, readLuaFiles } from './lua-files.ts';
 import type { LuaFile, LuaFiles } from './lua-files.ts';
+import { luaFormats } from './row-formats.ts';
 import { CONSTANTS } from './team-layout.ts';
 import { mastersOf } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
@@ -107,12 +108,15 @@ export function functionLibrary(rules?: EventRules): FunctionLibrary {
 
 /** The files of `lua/`, and two made here: `constants`, and `library` with the tables of what can be called. */
 export function libraryFiles(rules?: EventRules): LuaFiles {
+  const files = readLuaFiles();
   const library = luaFile('library', '--@ gives functions, timed\nlocal functions, timed = {}, {}\n');
-  return new Map([...readLuaFiles(), ['constants', constantsFile(rules)], ['library', library]]);
+  return new Map([...files, ['constants', constantsFile(files, rules)], ['library', library]]);
 }
 
-function constantsFile(rules: EventRules | undefined): LuaFile {
-  const constants = { ...CONSTANTS, EVENT_RULES: eventRules(rules) };
+function constantsFile(files: LuaFiles, rules: EventRules | undefined): LuaFile {
+  const used = new Set([...files.values()].flatMap(({ uses }) => uses.map(({ name }) => name)));
+  const formats = Object.entries(luaFormats()).filter(([name]) => used.has(name));
+  const constants = { ...CONSTANTS, ...Object.fromEntries(formats), EVENT_RULES: eventRules(rules) };
   const lines = Object.entries(constants).map(([name, value]) => `local ${name} = ${value}\n`);
   return luaFile('constants', `--@ gives ${Object.keys(constants).join(', ')}\n${lines.join('')}`);
 }

@@ -80,17 +80,32 @@ export function inOrder(files: LuaFiles, wanted: readonly string[]): LuaFile[] {
 
 /**
  * The text of one scope with all these files, in which only the given names that are used are visible to others. A file is a block,
- * because a Lua function may have at most 200 local variables at a time, and those of a block end with it.
+ * because a Lua function may have at most 200 local variables at a time, and those of a block end with it. Given constants are
+ * inserted where they are used, and are no variables at all.
  */
 export function inOneScope(files: readonly LuaFile[]): string {
   const used = new Set(files.flatMap(({ uses }) => uses.map(({ name }) => name)));
+  const constants = new Map(files.flatMap(constantsOf));
   return files
-    .map(({ text, gives }) => {
-      const visible = gives.filter((one) => used.has(one));
+    .map(({ text, gives, uses }) => {
+      const visible = gives.filter((one) => used.has(one) && !constants.has(one));
       const declared = visible.length === 0 ? [] : [`local ${visible.join(', ')}`];
-      return [...declared, 'do', `${declaredOutside(text, new Set(visible))}end`].join('\n');
+      const inserted = withValues(text, new Set(uses.map(({ name }) => name).filter((one) => constants.has(one))), constants);
+      return [...declared, 'do', `${declaredOutside(inserted, new Set(visible))}end`].join('\n');
     })
     .join('\n');
+}
+
+/** The given names that are declared alone, in capital letters, as a text or a number. */
+function constantsOf({ text, gives }: LuaFile): [string, string][] {
+  return [...text.matchAll(/^local ([A-Z][A-Z_]*) = ('[^'\\\n]*'|\d+)$/gm)]
+    .map(([, name, value]): [string, string] => [name!, value!])
+    .filter(([name]) => gives.includes(name));
+}
+
+/** Comments and texts stay as they are, and so do members of tables. */
+function withValues(text: string, names: ReadonlySet<string>, values: ReadonlyMap<string, string>): string {
+  return text.replaceAll(/--.*|'(?:[^'\\\n]|\\.)*'|(?<![.\w])[A-Z][A-Z_]*\b/g, (found) => (names.has(found) ? values.get(found)! : found));
 }
 
 /** Turns the declarations of these names, which begin a line, into assignments. */

@@ -1,8 +1,7 @@
 -- Opens a team's account and writes it. The few values of a usual command are passed one by one: unpack() would be another call.
---@ uses constants: RATE_WINDOW_MS, REMEMBER_MS
+--@ uses constants: RATE_WINDOW_MS, REMEMBER_MS, BOOKS, KEY, KEY_BYTES, DONE_BYTES, HEAD, HEAD_HELD
 --@ uses shared: call, max, min, insert, unpack, sub, pack, parse, NONE, key_at, digits, PIECE, call_in_pieces
---@ uses layout: BOOKS, KEY, KEY_BYTES, GUARDED, DAY_MS, OPEN_KEY, DONE_BYTES, HEAD, HEAD_HELD, NEVER, LONGEST, LOOK_MS
---@ uses layout: with_day, beside
+--@ uses layout: GUARDED, DAY_MS, OPEN_KEY, NEVER, LONGEST, LOOK_MS, with_day, beside
 --@ uses plan: read_plan
 --@ uses outbox: events
 --@ uses team: teams

@@ -1,8 +1,9 @@
 -- The kept usage of a deleted team (erase.lua): its days in `:days`, its periods in `:periods`, all of them closed.
 -- KEYS: team. ARGV: the head (clock, deadline, offer).
+--@ uses constants: KEY
 --@ uses library: timed
 --@ uses shared: call, floor, parse, key_at, number_at, digits
---@ uses layout: KEY, DAY_MS, with_day, beside
+--@ uses layout: DAY_MS, with_day, beside
 --@ uses team: closed_periods
 --@ uses days: days
 

@@ -1,6 +1,6 @@
 -- A team's plan: `on_credit`, its numbers by name (PLAN_NUMBERS), and `most_characters`, what may be
 -- used in a period. What an admission checks of them is in admit.lua.
---@ uses constants: PLAN, PLAN_BYTES, PLAN_NUMBERS
+--@ uses constants: PLAN_NUMBERS, PLAN, PLAN_BYTES
 --@ uses shared: parse
 --@ gives read_plan
 

@@ -1,7 +1,7 @@
 -- The resolution of an id: each has one terminal state (ports/ledger.ts).
---@ uses constants: REMEMBER_MS
+--@ uses constants: REMEMBER_MS, OPEN_HELD, DONE, DONE_BYTES
 --@ uses shared: call, max, min, sub, parse
---@ uses layout: OPEN_KEY, OPEN_HELD, OPEN_HELD_AT, DONE, DONE_BYTES, IS_COMMITTED, IS_RELEASED, IS_EXPIRED
+--@ uses layout: OPEN_KEY, OPEN_HELD_AT, IS_COMMITTED, IS_RELEASED, IS_EXPIRED
 --@ uses days: days
 --@ uses call: COMMIT_PART, op_characters, COMMITTED, ABSENT
 --@ uses state: now, today, number, keys, rare, key_beside, rarely, put_record, done_now, look_later, left_period

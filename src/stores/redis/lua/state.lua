@@ -1,7 +1,8 @@
 -- The open account: one team at a time, read once, brought up to date, changed by its operations and written once. It is kept
 -- in local variables, because members of a table would make an admission cost half as much again.
+--@ uses constants: DONE
 --@ uses shared: call, max, insert, pack
---@ uses layout: DONE, beside
+--@ uses layout: beside
 --@ uses team: teams
 --@ gives now, today, remembered_until, team_key, plan, number, starts, ends, used, balance, books_changed, keys, head, held
 --@ gives held_micro, held_in, newest, late, expires, current, previous, length, passed, oldest, shortest, head_changed, ids_key

@@ -119,6 +119,14 @@ describe('the Lua files of the functions', () => {
     expect(luaNames(text).declared).toEqual(new Set(['taken', 'take']));
   });
 
+  test('have given constants inserted as values, but not in comments, texts or names of members', () => {
+    const layout = "--@ gives SLOT, SLOT_ID, of\nlocal SLOT = '>I6'\nlocal SLOT_ID = 7\nlocal of = SLOT\n";
+    const window = "--@ uses layout: SLOT, SLOT_ID, of\nredis.call('SLOT', SLOT, of.SLOT, SLOT_IDS, SLOT_ID) -- SLOT\n";
+    const text = inOneScope(inOrder(filesOf({ layout, window }), ['window']));
+    expect(text).toContain("redis.call('SLOT', '>I6', of.SLOT, SLOT_IDS, 7) -- SLOT\n");
+    expect(text).toContain('local of\ndo\n');
+  });
+
   test('are a library without any name that nothing declares', () => {
     const free = [...luaNames(functionLibrary().text.replace(/^#.*/, '')).free.keys()];
     const provided = ['_G', 'error', 'ipairs', 'next', 'pairs', 'pcall', 'select', 'setmetatable', 'tonumber', 'tostring', 'type'];
