@@ -18,11 +18,13 @@ const NOT_COPIED = new Set(['.ts', '.json', '.md']);
 /** Start what is built; part of the package as they are. */
 const NOT_BUILT = new Set(['lingate.js', 'supported-node.js', 'with-node.sh']);
 
-if (existsSync(COMPILER)) {
-  build();
-} else {
+if (!existsSync(COMPILER)) {
   // `npm ci --omit=dev` runs this too.
   process.stderr.write('build: nothing is built without the compiler, a development dependency: run "npm ci" without --omit=dev\n');
+} else if (await isLuaRight()) {
+  build();
+} else {
+  process.exitCode = 1;
 }
 
 function build(): void {
@@ -39,6 +41,17 @@ function build(): void {
     if ((error as { readonly status?: unknown }).status === undefined) throw error;
     process.exitCode = 1;
   }
+}
+
+/** Redis would report a name that nothing declares only when it is used. */
+async function isLuaRight(): Promise<boolean> {
+  const [{ libraryFiles }, { wrongInLuaFiles }] = await Promise.all([
+    import('./stores/redis/functions.ts'),
+    import('./stores/redis/lua-check.ts'),
+  ]);
+  const wrong = wrongInLuaFiles(libraryFiles());
+  for (const sentence of wrong) process.stderr.write(`build: ${sentence}\n`);
+  return wrong.length === 0;
 }
 
 /** The arguments for putting into a file what it imports. */

@@ -49,7 +49,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cli: ['app', 'admin', 'workers', 'config', 'ports', 'domain', 'stores/open.ts'],
   'routes.ts': ['core'],
   'main.ts': ['cli'],
-  'build.ts': [],
+  'build.ts': ['stores/redis/functions.ts', 'stores/redis/lua-check.ts'],
   'release.ts': [],
   'manual.ts': ['config', 'docs', 'engines', 'plugins'],
   'testing.ts': ['testing'],

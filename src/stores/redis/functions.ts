@@ -1,36 +1,30 @@
 // The Lua operations as a library of Redis functions: assembled from their files, loaded if missing, called by name.
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
 import { microAbove } from '../../domain/event-rules.ts';
 import type { EventRules } from '../../domain/event-rules.ts';
 import { causeOf } from './failure-cause.ts';
-import { CONSTANTS, TABLES_CONSTANT } from './team-layout.ts';
+import { inOneScope, inOrder, luaFile, readLuaFiles } from './lua-files.ts';
+import type { LuaFile, LuaFiles } from './lua-files.ts';
+import { luaFormats } from './row-formats.ts';
+import { CONSTANTS } from './team-layout.ts';
 import { mastersOf } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
 interface FunctionGroup {
-  /** Only these functions have them: each costs a local variable. */
-  readonly constants?: string;
-  /** In order: a file uses what the files before it define. */
-  readonly shared: readonly string[];
-  /** Each is a block: only what it adds to `functions` and `timed` is visible outside. */
+  /** They add its functions to the tables `functions` and `timed`; what they use comes before them (lua-files.ts). */
   readonly files: readonly string[];
   /** By name: whether it may run on a full server, whether its team may have unlisted events afterwards, and the Lua function if it has another name. */
   readonly functions: Readonly<Record<string, { readonly onFull?: true; readonly keepsEvents?: true; readonly is?: string }>>;
 }
 
-const TEAM = ['shared', 'layout', 'plan', 'outbox', 'team'] as const;
-
 /**
- * Files add what can be called to two tables. Functions in `timed` have a clock and a deadline as their first arguments: they are
- * called with the time, and not at all after the deadline. A Lua function may have at most 200 local variables at a time, which is
- * why each group is a separate function; the variables of a block no longer count when it has ended.
+ * Functions in `timed` have a clock and a deadline as their first arguments: they are called with the time, and not at all after the
+ * deadline, which `timed.lua` sees to. Each group is a separate Lua function.
  */
 const GROUPS = {
   ledger: {
-    shared: [...TEAM, 'days', 'call', 'state', 'guards', 'window', 'expiry', 'account', 'admit', 'resolve'],
-    files: ['ledger', 'tend', 'kept'],
+    files: ['ledger', 'tend', 'kept', 'timed'],
     functions: {
       ledger: {},
       settle: { is: 'ledger', onFull: true },
@@ -42,9 +36,7 @@ const GROUPS = {
     },
   },
   teams: {
-    constants: TABLES_CONSTANT,
-    shared: [...TEAM, 'audit'],
-    files: ['teams', 'keys', 'records', 'erase'],
+    files: ['teams', 'keys', 'records', 'erase', 'timed'],
     functions: {
       create_team: { keepsEvents: true },
       update_team: { keepsEvents: true },
@@ -61,7 +53,6 @@ const GROUPS = {
     },
   },
   lists: {
-    shared: ['shared'],
     files: ['search', 'lists'],
     functions: {
       index_team: {},
@@ -96,34 +87,33 @@ export interface FunctionLibrary {
   readonly text: string;
 }
 
-/** The text contains the rules for events; another gateway may have different rules. */
+/** The text contains the rules for events; another gateway may have different rules. Throws `LuaFileError` for wrong statements. */
 export function functionLibrary(rules?: EventRules): FunctionLibrary {
-  const groups = Object.values<FunctionGroup>(GROUPS).map((group) => ({ ...group, text: textOf(group, eventConstants(rules)) }));
+  const files = libraryFiles(rules);
+  const groups = Object.values<FunctionGroup>(GROUPS).map((group) => ({ ...group, text: textOf(inOrder(files, group.files)) }));
   const name = `lingate_${createHash('sha256').update(JSON.stringify(groups)).digest('hex').slice(0, 12)}`;
   const parts = groups.map(({ text, functions }) => ['do', text, ...registrations(name, functions), 'end'].join('\n'));
   return { name, text: [`#!lua name=${name}`, 'local KEYS, ARGV', ...parts].join('\n') };
 }
 
-/** Adds the functions of `timed` to `functions`. */
-const TIMED = `for name, work in pairs(timed) do
-  functions[name] = function()
-    local now, late = read_clock()
-    return late and { now, 'late' } or work(now)
-  end
-end
-return functions`;
-
-/** `redis.call` and most of Lua are not available while a library loads, so the first call creates the functions. */
-function textOf({ constants: own = '', shared, files }: FunctionGroup, constants: string): string {
-  const blocks = files.map((file) => `do\n${sourceOf(file)}end`);
-  const tables = 'local functions, timed = {}, {}';
-  return ['local made', 'local function make()', CONSTANTS, own, constants, tables, ...shared.map(sourceOf), ...blocks, TIMED, 'end'].join(
-    '\n',
-  );
+/** The files of `lua/`, and two made here: `constants`, and `library` with the tables of what can be called. */
+export function libraryFiles(rules?: EventRules): LuaFiles {
+  const files = readLuaFiles();
+  const library = luaFile('library', '--@ gives functions, timed\nlocal functions, timed = {}, {}\n');
+  return new Map([...files, ['constants', constantsFile(files, rules)], ['library', library]]);
 }
 
-function sourceOf(file: string): string {
-  return readFileSync(new URL(`lua/${file}.lua`, import.meta.url), 'utf8');
+function constantsFile(files: LuaFiles, rules: EventRules | undefined): LuaFile {
+  const used = new Set([...files.values()].flatMap(({ uses }) => uses.map(({ name }) => name)));
+  const formats = Object.entries(luaFormats()).filter(([name]) => used.has(name));
+  const constants = { ...CONSTANTS, ...Object.fromEntries(formats), EVENT_RULES: eventRules(rules) };
+  const lines = Object.entries(constants).map(([name, value]) => `local ${name} = ${value}\n`);
+  return luaFile('constants', `--@ gives ${Object.keys(constants).join(', ')}\n${lines.join('')}`);
+}
+
+/** `redis.call` and most of Lua are not available while a library loads, so the first call creates the functions. */
+function textOf(files: readonly LuaFile[]): string {
+  return ['local made', 'local function make()', inOneScope(files), 'return functions', 'end'].join('\n');
 }
 
 function registrations(library: string, functions: FunctionGroup['functions']): string[] {
@@ -138,10 +128,10 @@ function registrations(library: string, functions: FunctionGroup['functions']): 
 }
 
 /** Without rules no events are stored. */
-function eventConstants(rules: EventRules | undefined): string {
-  if (rules === undefined) return 'local events = { kept = false }';
+function eventRules(rules: EventRules | undefined): string {
+  if (rules === undefined) return 'nil';
   const credit = rules.creditMinor.map((minor) => `{ '${minor}', ${microAbove(minor)} }`);
-  return `local events = { kept = false, rules = { percents = { ${rules.percents.join(', ')} }, credit = { ${credit.join(', ')} } } }`;
+  return `{ percents = { ${rules.percents.join(', ')} }, credit = { ${credit.join(', ')} } }`;
 }
 
 const WITHOUT_EVENTS = functionLibrary();

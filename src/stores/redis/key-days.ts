@@ -1,15 +1,11 @@
 // A key's usage by day, decoded from the bytes that lua/days.lua writes.
 import type { KeyDay } from '../../ports/usage-history.ts';
-import { recordFormat } from './record-format.ts';
+import { ROWS } from './row-formats.ts';
 import type { KeyState } from './team-layout.ts';
 
 type CountedDay = Omit<KeyDay, 'keyId'>;
 
-/**
- * The header: the period, characters and requests of the key's record that the days already include, the day before the first
- * one, the last day, and its position.
- */
-export const DAYS = recordFormat({ number: 'I4', characters: 'I7', requests: 'I6', before: 'I3', last: 'I3', lastAt: 'I3' });
+const { DAYS } = ROWS;
 type CountedDays = Pick<KeyState, 'number' | 'characters' | 'requests'>;
 
 const SEVEN_BITS = 128;

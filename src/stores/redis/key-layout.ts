@@ -3,11 +3,9 @@ import { parseRange, writtenRange } from '../../domain/key-limits.ts';
 import type { KeyLimits } from '../../domain/key-limits.ts';
 import { RATE_WINDOW_MS } from '../../domain/reservation.ts';
 import type { TeamContents } from '../../ports/store-contents.ts';
-import { recordFormat } from './record-format.ts';
+import { ROWS } from './row-formats.ts';
 
-const LIMITS = recordFormat({ disabled: 'I1', expiresAtMs: 'd', requestsPerSecond: 'd', characters: 'd' });
-const COUNTS = recordFormat({ heldIn: 'I4', heldCharacters: 'I7', newestMs: 'I6', low: 'I2', total: 'I3' });
-const ENTRY = recordFormat({ low: 'I2', count: 'I3' });
+const { KEY_LIMITS: LIMITS, KEY_COUNTS: COUNTS, KEY_SLOT: ENTRY } = ROWS;
 /** Times in a window are stored modulo this. */
 const LOW = 65_536;
 const NONE = Buffer.alloc(LIMITS.bytes);

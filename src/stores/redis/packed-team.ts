@@ -1,10 +1,10 @@
-// Encodes a whole team as Redis stores it; the formats are those of lua/layout.lua, lua/days.lua and lua/team.lua.
+// Encodes a whole team as Redis stores it; the formats are those of row-formats.ts and lua/team.lua.
 import type { KeyContents, TeamContents } from '../../ports/store-contents.ts';
 import type { PeriodUse } from '../../ports/usage-history.ts';
 import { hasLimits } from '../../domain/key-limits.ts';
 import { packKeyCounts, packKeyLimits } from './key-layout.ts';
-import { DAYS } from './key-days.ts';
 import { CLOSED } from './period-record.ts';
+import { ROWS } from './row-formats.ts';
 import { BOOKS, byteOf, KEY, packPlan } from './team-layout.ts';
 
 const SEVEN_BITS = 128;
@@ -40,7 +40,7 @@ export function packDays({ characters, requests }: KeyContents, periodNumber: nu
   }
   // The one-based offset of the last day.
   const lastAt = 1 + lists.slice(0, -1).reduce((sum, { length }) => sum + length, 0);
-  const head = DAYS.pack({ number: requests > 0 ? periodNumber : 0, characters, requests, before: first, last: before, lastAt });
+  const head = ROWS.DAYS.pack({ number: requests > 0 ? periodNumber : 0, characters, requests, before: first, last: before, lastAt });
   return Buffer.concat([head, Buffer.from(lists.flat())]);
 }
 

@@ -1,4 +1,4 @@
-// Records of numbers at fixed places, as lua/layout.lua describes them: named, and encoded like Lua's struct library does.
+// Records of numbers at fixed places: named, and encoded like Lua's struct library does.
 
 /** A double, or an integer of so many bytes; big-endian. */
 export type NumberFormat = 'd' | `I${1 | 2 | 3 | 4 | 5 | 6 | 7}`;
@@ -7,6 +7,8 @@ export type NumberFormat = 'd' | `I${1 | 2 | 3 | 4 | 5 | 6 | 7}`;
 const WIDE_BYTES = 6;
 
 export interface RecordFormat<Name extends string> {
+  /** For Lua's struct library. */
+  readonly lua: string;
   readonly bytes: number;
   /** Reads the record at the beginning of `packed`; more may follow. */
   read(packed: Buffer): Record<Name, number>;
@@ -22,6 +24,9 @@ export function recordFormat<Name extends string>(formats: Readonly<Record<Name,
     return { name, width, at: bytes - width, isDouble: format === 'd' };
   });
   return {
+    lua: `>${Object.values<NumberFormat>(formats)
+      .map((format) => (format === 'I1' ? 'B' : format))
+      .join('')}`,
     bytes,
     read: (packed) => {
       const values: Partial<Record<Name, number>> = {};

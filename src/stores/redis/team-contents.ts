@@ -15,8 +15,9 @@ import { keyDays } from './key-days.ts';
 import { readClosed } from './period-record.ts';
 import { readKeyCounts } from './key-layout.ts';
 import { TEAM_FIELDS, countsIn, digestOfRecord, fieldsOf, keyFields, readKey, readTeam, stateOf } from './team-codec.ts';
+import { ROWS } from './row-formats.ts';
 import { readKeyState, BOOKS, readPlan } from './team-layout.ts';
-import { SLOT_BYTES, readHead, readRequest, readWindow } from './team-raw.ts';
+import { readHead, readRequest, readWindow } from './team-raw.ts';
 import type { BooksHead } from './team-raw.ts';
 
 /** The keys of a team that are read as they are. */
@@ -68,7 +69,7 @@ export function readContents(teamId: string, raw: WholeRawTeam, report: ReportFi
     usedCharacters,
     heldCharacters: head !== undefined && head.number === number ? head.heldCharacters : 0,
     heldMicro: head?.heldMicro ?? 0,
-    window: readWindow(raw.places, Math.max(head?.newestMs ?? 0, ...raw.places.slice(-1).map((slot) => slot.readUIntBE(0, SLOT_BYTES)))),
+    window: readWindow(raw.places, Math.max(head?.newestMs ?? 0, ...raw.places.slice(-1).map((slot) => ROWS.SLOT.read(slot).atMs))),
     keys,
     days: daysOf(raw, fields, keys, found),
     dayDone: Number(String(days.get('told') ?? 0)),
@@ -111,7 +112,7 @@ function requestsOf({ ids }: RawTeam): { readonly head: BooksHead | undefined; r
 
 /** An open id that nothing refers to would hold its characters for ever. */
 function judgeIds({ ids, places, late }: RawTeam, head: BooksHead | undefined, found: Found): void {
-  const listed = new Set([...late, ...places.slice(head?.passed ?? 0).map((slot) => slot.subarray(SLOT_BYTES))].map(inHex));
+  const listed = new Set([...late, ...places.slice(head?.passed ?? 0).map((slot) => slot.subarray(ROWS.SLOT.bytes))].map(inHex));
   for (let i = 0; i + 1 < ids.length; i += 2) {
     const [id, record] = [ids[i]!, ids[i + 1]!];
     if (id.length > 1 && record[0] === 0 && !listed.has(inHex(id))) {

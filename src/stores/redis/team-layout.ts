@@ -1,4 +1,4 @@
-// The formats of a team's data that Lua functions and the driver share; lua/layout.lua has the rest.
+// A team's fields, encoded and decoded as the driver needs them, and constants for Lua; the formats: row-formats.ts.
 import { FOLLOWED_STEP_MS } from '../../domain/clock-judge.ts';
 import { RATE_WINDOW_MS, REMEMBER_MS } from '../../domain/reservation.ts';
 import { LIMIT_NUMBERS } from '../../domain/plan.ts';
@@ -8,23 +8,23 @@ import type { KeyRecord } from '../../ports/team-registry.ts';
 import { RECORD_TABLES } from '../records/record-tables.ts';
 import { CORRECTED } from './server-clocks.ts';
 import { recordFormat } from './record-format.ts';
+import { ROWS } from './row-formats.ts';
 
-const NUMBERS = Object.fromEntries(LIMIT_NUMBERS.map((name) => [name, 'd'])) as Record<LimitNumber, 'd'>;
-const PLAN = recordFormat({ billing: 'I1', ...NUMBERS });
+const { BOOKS, KEY, PLAN } = ROWS;
+export { BOOKS, KEY };
 
 /** The names of a plan's numbers in Lua: `requests_per_second` etc. */
 const PLAN_NUMBERS = LIMIT_NUMBERS.map((name) => `'${name.replace(/[A-Z]/g, '_$&').toLowerCase()}'`);
 
-/** Constants put at the start of every function. */
-export const CONSTANTS = [
-  `local RATE_WINDOW_MS, REMEMBER_MS, FOLLOWED_STEP_MS = ${RATE_WINDOW_MS}, ${REMEMBER_MS}, ${FOLLOWED_STEP_MS}`,
-  `local CORRECTED = ${CORRECTED}`,
-  `local PLAN, PLAN_BYTES = '>B${'d'.repeat(LIMIT_NUMBERS.length)}', ${PLAN.bytes}`,
-  `local PLAN_NUMBERS = { ${PLAN_NUMBERS.join(', ')} }`,
-].join('\n');
-
-/** A constant of the functions that go through a team's records. */
-export const TABLES_CONSTANT = `local RECORD_TABLES = { ${RECORD_TABLES.map((name) => `'${name}'`).join(', ')} }`;
+/** For Lua files, which use them of `constants`: by name, Lua expressions. */
+export const CONSTANTS: Readonly<Record<string, string | number>> = {
+  RATE_WINDOW_MS,
+  REMEMBER_MS,
+  FOLLOWED_STEP_MS,
+  CORRECTED,
+  PLAN_NUMBERS: `{ ${PLAN_NUMBERS.join(', ')} }`,
+  RECORD_TABLES: `{ ${RECORD_TABLES.map((name) => `'${name}'`).join(', ')} }`,
+};
 
 /** Field `p` of a team: a byte for billing, then the numbers; currency and period are separate text fields. */
 export function packPlan(limits: TeamLimits): Buffer {
@@ -36,9 +36,6 @@ export function readPlan(packed: Buffer): Pick<TeamLimits, 'billing' | LimitNumb
   const { billing, ...numbers } = PLAN.read(Buffer.concat([packed], PLAN.bytes));
   return { billing: billing === 1 ? 'credit' : 'quota', ...numbers };
 }
-
-/** Field `b` of a team. */
-export const BOOKS = recordFormat({ number: 'd', startMs: 'd', endMs: 'd', usedCharacters: 'd', balanceMicro: 'd' });
 
 /** Field `t` of a team: the highest percentage told, of this period. */
 export const LAST_PERCENT = recordFormat({ number: 'd', percent: 'd' });
@@ -61,8 +58,6 @@ export interface KeyState extends Pick<KeyRecord, 'lastUsedAtMs'> {
   readonly day: number;
 }
 
-/** Records of versions without days lack the day. */
-export const KEY = recordFormat({ word: 'I1', lastUsedAtMs: 'd', number: 'd', characters: 'd', requests: 'd', day: 'I3' });
 const DAY_BYTES = 3;
 
 export function readKeyState(packed: Buffer): KeyState {

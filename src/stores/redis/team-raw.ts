@@ -2,13 +2,14 @@
 import { RATE_WINDOW_MS } from '../../domain/reservation.ts';
 import type { RequestContents, RequestState, TeamContents } from '../../ports/store-contents.ts';
 import { readRequestId } from './request-id-bytes.ts';
-import { recordFormat } from './record-format.ts';
+import { ROWS } from './row-formats.ts';
 
 const STATES: readonly RequestState[] = ['open', 'committed', 'released', 'expired'];
-const OPEN = recordFormat({ state: 'I1', characters: 'd', priceMicro: 'd', periodNumber: 'd', untilMs: 'd' });
-const DONE = recordFormat({ state: 'I1', untilMs: 'I6' });
+const { OPEN, DONE, HEAD, SLOT } = ROWS;
+const NEVER = 281_474_976_710_655;
+const LONGEST = 4_294_967_295;
 
-/** A request id that is open or remembered (lua/layout.lua: `OPEN`, `DONE`). */
+/** A request id that is open or remembered (`OPEN`, `DONE`). */
 export function readRequest(id: Buffer, record: Buffer): RequestContents {
   const requestId = readRequestId(id);
   const state = STATES[record[0]!];
@@ -27,25 +28,6 @@ export function packRequest({ state: word, untilMs, keyId = '', characters, pric
   return Buffer.concat([OPEN.pack({ state, characters, priceMicro, periodNumber, untilMs }), Buffer.from(keyId)]);
 }
 
-/** Field `h` of a team's ids (lua/layout.lua: `HEAD`). `number` is the period of `heldCharacters`. */
-const HEAD = recordFormat({
-  heldCharacters: 'I7',
-  heldMicro: 'I7',
-  number: 'I4',
-  newestMs: 'I6',
-  // 0 makes the functions compare the head with the list before they use it.
-  lateMs: 'I6',
-  expiresMs: 'I6',
-  current: 'I4',
-  previous: 'I4',
-  length: 'I4',
-  passed: 'I4',
-  oldestMs: 'I6',
-  shortestMs: 'I4',
-});
-const NEVER = 281_474_976_710_655;
-const LONGEST = 4_294_967_295;
-
 export type BooksHead = ReturnType<typeof HEAD.read>;
 
 export function readHead(packed: Buffer): BooksHead {
@@ -58,14 +40,11 @@ export function packHead(head: Pick<BooksHead, 'heldCharacters' | 'heldMicro' | 
   return HEAD.pack({ ...head, lateMs: 0, current: 0, previous: 0, length: 0, passed: 0, oldestMs: NEVER, shortestMs: LONGEST });
 }
 
-/** A slot is its time, followed by its request id. */
-export const SLOT_BYTES = 6;
-
 /** The slots that count when the newest was taken, oldest first. */
 export function readWindow(slots: readonly Buffer[], newestMs: number): TeamContents['window'] {
   const window: { atMs: number; count: number }[] = [];
   for (const slot of slots) {
-    const atMs = slot.readUIntBE(0, SLOT_BYTES);
+    const { atMs } = SLOT.read(slot);
     if (newestMs - atMs >= RATE_WINDOW_MS) continue;
     const last = window.at(-1);
     if (last?.atMs === atMs) last.count++;
@@ -77,8 +56,7 @@ export function readWindow(slots: readonly Buffer[], newestMs: number): TeamCont
 /** A list entry for each slot of the window, without a request id. */
 export function packSlots(window: TeamContents['window']): Buffer[] {
   return window.flatMap(({ atMs, count }) => {
-    const slot = Buffer.alloc(SLOT_BYTES);
-    slot.writeUIntBE(atMs, 0, SLOT_BYTES);
+    const slot = SLOT.pack({ atMs });
     return Array.from({ length: count }, () => slot);
   });
 }

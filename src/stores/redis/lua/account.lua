@@ -1,4 +1,22 @@
 -- Opens a team's account and writes it. The few values of a usual command are passed one by one: unpack() would be another call.
+--@ uses constants: RATE_WINDOW_MS, REMEMBER_MS, BOOKS, KEY, KEY_BYTES, DONE_BYTES, HEAD, HEAD_HELD
+--@ uses shared: call, max, min, insert, unpack, sub, pack, parse, NONE, key_at, digits, PIECE, call_in_pieces
+--@ uses layout: GUARDED, DAY_MS, OPEN_KEY, NEVER, LONGEST, LOOK_MS, with_day, beside
+--@ uses plan: read_plan
+--@ uses outbox: events
+--@ uses team: teams
+--@ uses days: days
+--@ uses call: ADMISSION, op_what, op_id, op_key
+--@ uses state: fields, key_beside, put_record, DONE_NOW
+--@ changes state: now, today, remembered_until, team_key, plan, number, starts, ends, used, balance, books_changed, keys, head
+--@ changes state: held, held_micro, held_in, newest, late, expires, current, previous, length, passed, oldest, shortest
+--@ changes state: head_changed, ids_key, slots_key, records, single, single_record, running, left_over, written, rare
+--@ changes state: longest_lease, shortest_lease, done_now
+--@ uses guards: guarding
+--@ uses window: slots, in_second, in_second_before, open_window
+--@ changes window: taken, this_second, slot_now
+--@ uses expiry: expiry
+--@ gives begin, open_account, open_alone, write_account, KEEPS_EVENTS
 
 local begin, open_account, open_alone, write_account
 

@@ -1,4 +1,15 @@
 -- The admission: checks a request and applies its changes, in the order of ports/ledger.ts (`Admission`).
+--@ uses constants: OPEN, DONE, DONE_BYTES
+--@ uses shared: call, max, min, pack, parse, now_past
+--@ uses layout: ACTIVE, GUARDED, IS_OPEN, IS_RELEASED, LOOK_MS, HELD
+--@ uses call: RESERVES, REPORTS_RATE, HAS_GLOSSARY, HAS_CHARACTERS, BY_BASE, IS_CHECK, PLAIN, op_what, op_key, op_characters
+--@ uses call: op_lease, op_glossary, op_pair, op_rare, has, KEY_UNKNOWN
+--@ uses state: now, team_key, plan, number, ends, used, balance, keys, newest, rare, key_beside, put_record, done_now
+--@ uses state: look_later
+--@ changes state: held, held_micro, longest_lease, shortest_lease
+--@ uses guards: guarding
+--@ uses window: move_slots, wait_for_slot, slots_left, take_slot
+--@ gives admit
 
 local admit
 

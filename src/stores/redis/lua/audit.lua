@@ -1,6 +1,9 @@
 -- The audit of a team, `:audit`: a sorted set whose members all have score 0, so that they are ordered by id. A member: the id,
 -- `>I4c0` with what the driver knows of the change as JSON, then the team's records before and after it, if only this function
 -- knows them.
+--@ uses shared: call, max, insert, unpack, pack, text_at, number_at
+--@ uses layout: beside
+--@ gives open_audit, keep_audit
 
 local ID_BYTES = 31
 -- How many old entries are deleted with each new one.

@@ -11,6 +11,10 @@
 -- - Finally, for partial commits, `>I2` their number, and for each `>I2d` the one-based index of the operation in the call, and
 --   the characters.
 -- Operations are stored in parallel arrays, team after team: a table for each would cost more than its work.
+--@ uses shared: byte, parse, NONE
+--@ gives COMMIT_PART, ADMISSION, RESERVES, REPORTS_RATE, HAS_GLOSSARY, HAS_CHARACTERS, BY_BASE, IS_CHECK, PLAIN, op_what, op_id
+--@ gives op_key, op_characters, op_lease, op_glossary, op_pair, answers, firsts, op_count, op_rare, has, read_call, KEY_UNKNOWN
+--@ gives COMMITTED, ABSENT
 
 -- A partial commit; set when the end of the call is decoded.
 local COMMIT_PART = -1

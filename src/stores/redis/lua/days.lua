@@ -2,13 +2,14 @@
 -- their growth is added to that day when another one begins, so that a commit needs no additional write. A field is the header,
 -- then for each day its distance from the day before, its characters and its requests, as numbers of seven bits per byte,
 -- lowest bits first. The field `last_done` is the last day that is complete for all keys.
+--@ uses constants: DAYS, DAYS_BYTES
+--@ uses shared: floor, max, min, insert, sub, byte, pack, parse, NONE
+--@ uses layout: NEVER
+--@ gives days
 
 local days = { DONE = 'told' }
 
 do
-  -- The period, characters and requests of the key's record that the days already include; the day before the first one; the
-  -- last day, and its position in the bytes after the header.
-  local DAYS, DAYS_BYTES = '>I4I7I6I3I3I3', 26
   local char = string.char
 
   local function in_sevens(number)

@@ -1,6 +1,13 @@
 -- The deletion of a team (ports/team-registry.ts). From then on its record has the field `erasure` with one of the states
 -- below, and neither plan nor books, without which the other functions treat the team as unknown. KEYS: team, keys.
 -- ARGV: the head (clock, deadline, offer), then the arguments listed at each function.
+--@ uses constants: RECORD_TABLES
+--@ uses library: timed
+--@ uses shared: call, max, insert, unpack, sub, byte, pack, parse, NONE, key_at, text_at, digits, call_in_pieces
+--@ uses layout: beside
+--@ uses outbox: events
+--@ uses team: teams, closed_periods
+--@ uses audit: open_audit, keep_audit
 
 local ERASING, ERASING_BUT_USAGE, ONLY_USAGE_LEFT = '1', '2', '3'
 -- How much one call deletes at most: half a millisecond of the server's time.

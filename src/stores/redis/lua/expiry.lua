@@ -1,4 +1,14 @@
 -- Expiry: leases end, and resolved ids are deleted after some time. For that, each id is checked again later.
+--@ uses constants: REMEMBER_MS, OPEN, DONE, DONE_BYTES, SLOT
+--@ uses shared: call, max, min, insert, unpack, sub, pack, parse, digits, PIECE
+--@ uses layout: OPEN_KEY, IS_EXPIRED, SLOT_ID, NEVER, LONGEST, LOOK_MS
+--@ uses call: op_id
+--@ uses state: now, number, ids_key, slots_key, records, single_record, key_beside, put_record, forget_record, look_later
+--@ uses state: close_reservation
+--@ changes state: newest, late, current, previous, length, passed, oldest, shortest, head_changed, single, left_over
+--@ uses guards: guarding
+--@ uses window: ended_slots, slots_between
+--@ gives expiry
 
 local expiry = {}
 

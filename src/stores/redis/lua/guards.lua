@@ -1,6 +1,12 @@
 -- The limits of keys, in the open account. A key whose state is GUARDED has its limits in the team's field `l:<key>`, and the
 -- counters for them in `w:<key>` (layout.lua). For any other key neither is read. The account's are in `rare.guards`, by key:
 -- false for a key that was looked up and has none.
+--@ uses constants: RATE_WINDOW_MS, KEY_LIMITS, KEY_LIMITS_BYTES, KEY_COUNTS, KEY_COUNTS_BYTES, KEY_SLOT, KEY_SLOT_BYTES
+--@ uses shared: call, floor, max, insert, unpack, sub, byte, pack, parse
+--@ uses layout: GUARDED
+--@ uses state: now, team_key, number, keys, held, rare, rarely
+--@ gives guarding
+
 local guarding = {}
 
 do
@@ -9,19 +15,19 @@ do
 
   -- A key's window: an entry per millisecond with the number of slots taken, oldest first. `low` is the time of the newest in
   -- the entries' scale, which is not the clock's: if the clock goes back, only the head has to be changed.
-  local ENTRY, ENTRY_BYTES, LOW = '>I2I3', 5, 65536
+  local LOW = 65536
 
   local function read(id, limits, counts)
     local guard = { field = 'w:' .. id, ranges = '', changed = false }
     guard.disabled, guard.expires, guard.rate, guard.characters = 0, 0, 0, 0
     if limits then
-      guard.disabled, guard.expires, guard.rate, guard.characters = parse(KEY_FORMS.limits, limits)
-      guard.ranges = sub(limits, KEY_FORMS.limits_bytes + 1)
+      guard.disabled, guard.expires, guard.rate, guard.characters = parse(KEY_LIMITS, limits)
+      guard.ranges = sub(limits, KEY_LIMITS_BYTES + 1)
     end
     guard.held_in, guard.held, guard.newest, guard.low, guard.total, guard.slots = number, 0, 0, 0, 0, ''
     if counts then
-      guard.held_in, guard.held, guard.newest, guard.low, guard.total = parse(KEY_FORMS.counts, counts)
-      guard.slots = sub(counts, KEY_FORMS.counts_bytes + 1)
+      guard.held_in, guard.held, guard.newest, guard.low, guard.total = parse(KEY_COUNTS, counts)
+      guard.slots = sub(counts, KEY_COUNTS_BYTES + 1)
     end
     if guard.held_in ~= number then
       guard.held_in, guard.held = number, 0
@@ -119,8 +125,8 @@ do
     end
     local over, at = guard.total - guard.rate, 1
     while over >= 0 do
-      local low, count = parse(ENTRY, guard.slots, at)
-      over, at = over - count, at + ENTRY_BYTES
+      local low, count = parse(KEY_SLOT, guard.slots, at)
+      over, at = over - count, at + KEY_SLOT_BYTES
       if over < 0 then
         return max(0, guard.newest - age(guard, low) + RATE_WINDOW_MS - now)
       end
@@ -131,11 +137,11 @@ do
   local function drop_ended(guard)
     local at = 1
     while at <= #guard.slots do
-      local low, count = parse(ENTRY, guard.slots, at)
+      local low, count = parse(KEY_SLOT, guard.slots, at)
       if now - guard.newest + age(guard, low) < RATE_WINDOW_MS then
         break
       end
-      guard.total, at = guard.total - count, at + ENTRY_BYTES
+      guard.total, at = guard.total - count, at + KEY_SLOT_BYTES
     end
     if at > 1 then
       guard.slots = sub(guard.slots, at)
@@ -149,12 +155,12 @@ do
     if guard.total == 0 then
       guard.newest, guard.low = now, 0
     elseif guard.newest == now then
-      taken_now = select(2, parse(ENTRY, guard.slots, #guard.slots - ENTRY_BYTES + 1)) + 1
-      guard.slots = sub(guard.slots, 1, -ENTRY_BYTES - 1)
+      taken_now = select(2, parse(KEY_SLOT, guard.slots, #guard.slots - KEY_SLOT_BYTES + 1)) + 1
+      guard.slots = sub(guard.slots, 1, -KEY_SLOT_BYTES - 1)
     else
       guard.low, guard.newest = (guard.low + now - guard.newest) % LOW, now
     end
-    guard.slots = guard.slots .. pack(ENTRY, guard.low, taken_now)
+    guard.slots = guard.slots .. pack(KEY_SLOT, guard.low, taken_now)
     guard.total, guard.changed = guard.total + 1, true
   end
 
@@ -175,7 +181,7 @@ do
     for _, guard in pairs(rare.guards) do
       if guard and guard.changed then
         fields[count + 1] = guard.field
-        fields[count + 2] = pack(KEY_FORMS.counts, guard.held_in, guard.held, guard.newest, guard.low, guard.total) .. guard.slots
+        fields[count + 2] = pack(KEY_COUNTS, guard.held_in, guard.held, guard.newest, guard.low, guard.total) .. guard.slots
         count = count + 2
       end
     end

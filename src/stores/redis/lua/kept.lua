@@ -1,5 +1,11 @@
 -- The kept usage of a deleted team (erase.lua): its days in `:days`, its periods in `:periods`, all of them closed.
 -- KEYS: team. ARGV: the head (clock, deadline, offer).
+--@ uses constants: KEY
+--@ uses library: timed
+--@ uses shared: call, floor, parse, key_at, number_at, digits
+--@ uses layout: DAY_MS, with_day, beside
+--@ uses team: closed_periods
+--@ uses days: days
 
 function timed.kept_periods(at_ms)
   if call('HEXISTS', key_at(1), 'erased_b') == 0 then

@@ -1,6 +1,12 @@
 -- A team's keys. Their records are "<order> <created> <JSON>" in `keys`; what an admission needs is in the team's record as
 -- `k<key>`. KEYS: team, keys. ARGV: the head (clock, deadline, offer), then the key, the arguments listed at each function, and
 -- the audit arguments.
+--@ uses constants: BOOKS, KEY, KEY_LIMITS, KEY_LIMITS_BYTES, KEY_COUNTS, KEY_COUNTS_BYTES, OPEN, DONE_BYTES, HEAD
+--@ uses library: timed
+--@ uses shared: call, insert, unpack, sub, byte, pack, parse, NONE, key_at, text_at, digits
+--@ uses layout: ACTIVE, GUARDED, OPEN_KEY, beside
+--@ uses outbox: events
+--@ uses audit: open_audit, keep_audit
 
 local REVOKED = 0
 
@@ -103,10 +109,10 @@ local function counts_of(x, rate, characters)
   local counts = call('HGET', x.team, x.counts)
   local newest, low, total, slots = 0, 0, 0, ''
   if counts and rate > 0 then
-    newest, low, total = select(3, parse(KEY_FORMS.counts, counts))
-    slots = sub(counts, KEY_FORMS.counts_bytes + 1)
+    newest, low, total = select(3, parse(KEY_COUNTS, counts))
+    slots = sub(counts, KEY_COUNTS_BYTES + 1)
   end
-  return pack(KEY_FORMS.counts, number, held, newest, low, total) .. slots
+  return pack(KEY_COUNTS, number, held, newest, low, total) .. slots
 end
 
 local function write_limits(x, state, disabled, limits)
@@ -116,7 +122,7 @@ local function write_limits(x, state, disabled, limits)
   state = pack('B', word) .. sub(state, 2)
   if is_guarded then
     local counts = counts_of(x, rate, characters)
-    call('HSET', x.team, x.field, state, x.limits, pack(KEY_FORMS.limits, disabled, expires, rate, characters) .. ranges, x.counts, counts)
+    call('HSET', x.team, x.field, state, x.limits, pack(KEY_LIMITS, disabled, expires, rate, characters) .. ranges, x.counts, counts)
   else
     call('HSET', x.team, x.field, state)
     call('HDEL', x.team, x.limits, x.counts)
@@ -132,14 +138,14 @@ function timed.update_key(now)
   if not before[1] or not before[2] or call('HEXISTS', x.team, 'b') == 0 then
     return { now, 'none' }
   end
-  local was = before[3] ~= '' and before[3] or pack(KEY_FORMS.limits, 0, 0, 0, 0)
-  local stored = { parse(KEY_FORMS.limits, was) }
+  local was = before[3] ~= '' and before[3] or pack(KEY_LIMITS, 0, 0, 0, 0)
+  local stored = { parse(KEY_LIMITS, was) }
   local is = { changed(disabled, stored[1]) }
   for i = 1, 3 do
     is[i + 1] = changed(numbers[i], stored[i + 1])
   end
-  is[5] = changed_ranges(ranges, sub(was, KEY_FORMS.limits_bytes + 1))
-  local limits_changed = pack(KEY_FORMS.limits, is[1], is[2], is[3], is[4]) .. is[5] ~= was
+  is[5] = changed_ranges(ranges, sub(was, KEY_LIMITS_BYTES + 1))
+  local limits_changed = pack(KEY_LIMITS, is[1], is[2], is[3], is[4]) .. is[5] ~= was
   local from, behind = string.match(before[1], LABEL)
   local record = label ~= '' and from .. label .. behind or before[1]
   if not limits_changed and record == before[1] then

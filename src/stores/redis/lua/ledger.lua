@@ -1,6 +1,17 @@
 -- A call of the ledger. A team's operations have the same results as if they had been called one after the other, at the same
 -- time. KEYS: each team's `:team`; its other keys are in the same cluster slot, and each of them is read, or is the first to be
 -- written, before anything has changed. ARGV: the call. Returns the time (`>d`), then each operation's answer, in order.
+--@ uses constants: CORRECTED, DONE_BYTES
+--@ uses library: functions, timed
+--@ uses shared: call, min, sub, pack, server_ms, digits, is_late
+--@ changes shared: now_past
+--@ uses outbox: events
+--@ uses call: ADMISSION, op_what, op_id, answers, firsts, op_count, read_call, KEY_UNKNOWN, COMMITTED, ABSENT
+--@ uses state: now, used, balance, held, held_micro, ids_key, slots_key, records, single, single_record
+--@ changes state: running, left_over
+--@ uses account: begin, open_account, open_alone, write_account, KEEPS_EVENTS
+--@ uses admit: admit
+--@ uses resolve: resolve
 
 local LATE = 'T'
 

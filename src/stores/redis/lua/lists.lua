@@ -1,4 +1,6 @@
 -- What lies outside of teams' slots, each in a key of its own.
+--@ uses library: functions
+--@ uses shared: call, max, insert, sub, key_at, text_at, number_at, digits, believed_ms
 
 -- Which teams the janitor has to check, and when: a sorted set of all teams by their next time, in the cluster slot of the list
 -- of teams. KEYS: due. ARGV: for each team its id, the time it was due at, and the next one, or '' if there is no such team.

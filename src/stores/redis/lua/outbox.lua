@@ -1,7 +1,13 @@
 -- Events that have not been sent yet (ports/outbox.ts), in `:outbox`, a hash of the team; the function that makes the change
 -- stores them, and the driver then lists them for the sender. An event is its time (`>d`), its kind, and values for the driver,
--- as texts. The loader prepends `events.rules`, nil if no events are stored: `percents`, and `credit` with each threshold and
--- the lowest balance above it. `kept`: whether an event was stored since this was last set to false.
+-- as texts. `rules`, nil if no events are stored: `percents`, and `credit` with each threshold and the lowest balance above it.
+-- `kept`: whether an event was stored since this was last set to false.
+--@ uses constants: EVENT_RULES
+--@ uses shared: call, insert, pack, parse, NONE, digits
+--@ uses layout: beside
+--@ gives events
+
+local events = { kept = false, rules = EVENT_RULES }
 
 do
   local function text_of(value)

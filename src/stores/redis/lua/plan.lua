@@ -1,5 +1,8 @@
--- A team's plan: `on_credit`, its numbers by name (PLAN_NUMBERS, which the loader prepends), and `most_characters`, what may be
+-- A team's plan: `on_credit`, its numbers by name (PLAN_NUMBERS), and `most_characters`, what may be
 -- used in a period. What an admission checks of them is in admit.lua.
+--@ uses constants: PLAN_NUMBERS, PLAN, PLAN_BYTES
+--@ uses shared: parse
+--@ gives read_plan
 
 -- Plans written before a number was introduced have 0 for it.
 local function read_plan(packed)

@@ -2,7 +2,10 @@
 -- number of its pieces and the pieces, `:blob:<id>`, and `:blobs` a hash from each to that number. Before it is attached it is a
 -- list of the pieces, `:prepared:<id>`, which expires.
 -- KEYS: team. ARGV: the head (clock, deadline, offer), then the arguments listed at the function.
--- Uses call, insert, beside, digits, key_at, text_at, number_at (shared.lua, layout.lua), open_audit, keep_audit (audit.lua).
+--@ uses library: timed
+--@ uses shared: call, insert, unpack, key_at, text_at, number_at
+--@ uses layout: beside
+--@ uses audit: open_audit, keep_audit
 
 local function blob_key(team, id)
   return beside(team, 'blob:' .. id)

@@ -1,4 +1,14 @@
 -- The resolution of an id: each has one terminal state (ports/ledger.ts).
+--@ uses constants: REMEMBER_MS, OPEN_HELD, DONE, DONE_BYTES
+--@ uses shared: call, max, min, sub, parse
+--@ uses layout: OPEN_KEY, OPEN_HELD_AT, IS_COMMITTED, IS_RELEASED, IS_EXPIRED
+--@ uses days: days
+--@ uses call: COMMIT_PART, op_characters, COMMITTED, ABSENT
+--@ uses state: now, today, number, keys, rare, key_beside, rarely, put_record, done_now, look_later, left_period
+--@ uses state: close_reservation
+--@ changes state: used, balance, books_changed
+--@ uses guards: guarding
+--@ gives resolve
 
 local resolve
 

@@ -1,6 +1,8 @@
 -- The index for searches by a part of a name: each field of the hash has the lines `<position> <id> <lower-case name>` of this
 -- many teams, by position in the list of all teams. A single string.find over a field rules out all of its teams; checking each
 -- team would cost twenty times as much.
+--@ uses library: functions
+--@ uses shared: call, floor, insert, unpack, sub, key_at, text_at, number_at, digits
 
 local STRETCH = 250
 

@@ -1,8 +1,10 @@
--- The start of every function: short names, the time, its arguments, and long lists for commands. The loader prepends constants:
--- RATE_WINDOW_MS, REMEMBER_MS, FOLLOWED_STEP_MS, and those of src/stores/redis/team-layout.ts.
+-- The start of every function: short names, the time, its arguments, and long lists for commands.
+--@ uses constants: FOLLOWED_STEP_MS
+--@ gives call, floor, max, min, insert, unpack, sub, byte, pack, parse, NONE, now_past, server_ms, key_at, text_at, number_at
+--@ gives digits, is_late, read_clock, believed_ms, PIECE, call_in_pieces
 
 local call, floor, max, min = redis.call, math.floor, math.max, math.min
-local insert, unpack, sub, byte = table.insert, unpack, string.sub, string.byte
+local insert, unpack, sub, byte = table.insert, _G.unpack, string.sub, string.byte
 local pack, parse = struct.pack, struct.unpack
 local NONE = {}
 

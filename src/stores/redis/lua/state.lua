@@ -1,5 +1,13 @@
 -- The open account: one team at a time, read once, brought up to date, changed by its operations and written once. It is kept
 -- in local variables, because members of a table would make an admission cost half as much again.
+--@ uses constants: DONE
+--@ uses shared: call, max, insert, pack
+--@ uses layout: beside
+--@ uses team: teams
+--@ gives now, today, remembered_until, team_key, plan, number, starts, ends, used, balance, books_changed, keys, head, held
+--@ gives held_micro, held_in, newest, late, expires, current, previous, length, passed, oldest, shortest, head_changed, ids_key
+--@ gives slots_key, records, single, single_record, running, left_over, fields, written, rare, longest_lease, shortest_lease
+--@ gives key_beside, rarely, put_record, done_now, DONE_NOW, forget_record, look_later, left_period, close_reservation
 
 local now, today
 -- Until when an id resolved now is remembered.

@@ -1,5 +1,11 @@
 -- A team's record: its plan, its keys' states, and its period. Lua has no calendar: a function that finds the period ended asks
 -- the driver for the bounds of the next one.
+--@ uses constants: BOOKS, HEAD
+--@ uses shared: call, max, min, insert, unpack, pack, parse, text_at, digits, call_in_pieces
+--@ uses layout: beside
+--@ uses plan: read_plan
+--@ uses outbox: events
+--@ gives teams, closed_periods
 
 local teams = {}
 

@@ -1,5 +1,13 @@
 -- Teams: create, update, and read with their keys. KEYS: team; some also take keys. ARGV: the head (clock, deadline, offer),
 -- then the arguments listed at each function.
+--@ uses constants: PLAN_BYTES, BOOKS, HEAD_HELD
+--@ uses library: timed
+--@ uses shared: call, insert, unpack, pack, parse, NONE, key_at, text_at, number_at, digits
+--@ uses layout: beside
+--@ uses plan: read_plan
+--@ uses outbox: events
+--@ uses team: teams
+--@ uses audit: open_audit, keep_audit
 
 -- Amounts and counts are exact up to here.
 local NUMBER_MAX = 9007199254740991

@@ -1,6 +1,16 @@
 -- The effects of time alone on a team, applied even without requests: its period ends, reservations expire, ended periods
 -- close, finished days are moved to the history, and old data is deleted. Idempotent. KEYS: team. ARGV: the head (clock,
 -- deadline, offer); for `tend` also how many days of history are kept, and how long after midnight the team is due again.
+--@ uses constants: KEY
+--@ uses library: timed
+--@ uses shared: call, max, min, insert, unpack, sub, byte, pack, parse, number_at, digits, call_in_pieces
+--@ uses layout: DAY_MS, NEVER, with_day
+--@ uses plan: read_plan
+--@ uses outbox: events
+--@ uses team: teams, closed_periods
+--@ uses days: days
+--@ uses state: now, today, team_key, number, starts, ends, used, expires, slots_key, key_beside
+--@ uses account: open_alone, write_account
 
 -- How soon a team is checked again while a reservation is open in an ended period.
 local OPEN_AGAIN_MS = 2000

@@ -1,4 +1,11 @@
 -- The team's rate window: a list of the slots taken. An admission reads only the slot that is `rate` places back.
+--@ uses constants: RATE_WINDOW_MS, SLOT
+--@ uses shared: call, floor, max, min, insert, sub, pack, parse
+--@ uses layout: SLOT_ID, NEVER
+--@ uses state: now, length, slots_key, rare, rarely
+--@ changes state: newest, current, previous, oldest, head_changed
+--@ gives slots, taken, this_second, in_second, in_second_before, ended_slots, slots_between, open_window, move_slots
+--@ gives wait_for_slot, slots_left, slot_now, take_slot
 
 -- Slots taken in this call, which are not in the list yet.
 local slots, taken = {}, 0

@@ -77,7 +77,7 @@ describe('the library of functions', () => {
   });
 
   test('has room for more: a function in Lua may have 200 local variables, and those of a block end with it', async () => {
-    const more = Array.from({ length: 20 }, (_, i) => `more_${i}`).join(', ');
+    const more = Array.from({ length: 50 }, (_, i) => `more_${i}`).join(', ');
     const roomier = functionLibrary().text.replaceAll('local function make()', `$&\nlocal ${more}`);
     expect(roomier).toContain(more);
     await client.call('FUNCTION', 'FLUSH');
