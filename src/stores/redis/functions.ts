@@ -29,7 +29,7 @@ const TEAM = ['shared', 'layout', 'plan', 'outbox', 'team'] as const;
  */
 const GROUPS = {
   ledger: {
-    shared: [...TEAM, 'days', 'call', 'state', 'guards', 'window', 'expiry', 'account', 'admit', 'resolve'],
+    shared: [...TEAM, 'days', 'call', 'state', 'guards', 'window', 'expiry', 'told', 'account', 'admit', 'resolve'],
     files: ['ledger', 'tend', 'kept'],
     functions: {
       ledger: {},

@@ -15,7 +15,7 @@ import { keyDays } from './key-days.ts';
 import { readClosed } from './period-record.ts';
 import { readKeyCounts } from './key-layout.ts';
 import { TEAM_FIELDS, countsIn, digestOfRecord, fieldsOf, keyFields, readKey, readTeam, stateOf } from './team-codec.ts';
-import { readKeyState, BOOKS, readPlan } from './team-layout.ts';
+import { readKeyState, BOOKS, readPlan, readTold } from './team-layout.ts';
 import { SLOT_BYTES, readHead, readRequest, readWindow } from './team-raw.ts';
 import type { BooksHead } from './team-raw.ts';
 
@@ -61,6 +61,7 @@ export function readContents(teamId: string, raw: WholeRawTeam, report: ReportFi
   const { head, requests } = requestsOf(raw);
   judgeIds(raw, head, found);
   const days = fieldsOf(raw.days);
+  const told = readTold(fields, number);
   const keys = keysOf(teamId, raw, number, found);
   return {
     team,
@@ -73,7 +74,8 @@ export function readContents(teamId: string, raw: WholeRawTeam, report: ReportFi
     days: daysOf(raw, fields, keys, found),
     dayDone: Number(String(days.get('told') ?? 0)),
     periods: periodsOf(raw, team.limits.period, requests, found),
-    toldPercents: lastPercentsOf(fields.get('t'), number, raw.left),
+    toldPercents: lastPercentsOf(told.percent, number, raw.left),
+    toldRefusals: told.refusals,
     requests,
     ...readGlossaryTables(
       {
@@ -88,10 +90,9 @@ export function readContents(teamId: string, raw: WholeRawTeam, report: ReportFi
 }
 
 /** For the current period from a field of the team, for earlier ones from the period's hash (lua/outbox.lua, lua/team.lua). */
-function lastPercentsOf(running: Buffer | undefined, current: number, left: WholeRawTeam['left']): TeamContents['toldPercents'] {
+function lastPercentsOf(running: number, current: number, left: WholeRawTeam['left']): TeamContents['toldPercents'] {
   const found = [...left].map(([number, flat]) => ({ number, percent: Number(String(fieldsOf(flat).get('told') ?? 0)) }));
-  // The field still has the last period's value if the current period has none.
-  if (running?.readDoubleBE(0) === current) found.push({ number: current, percent: running.readDoubleBE(8) });
+  found.push({ number: current, percent: running });
   return found.filter(({ percent }) => percent > 0).toSorted((one, other) => one.number - other.number);
 }
 
@@ -148,7 +149,7 @@ function keysOf(teamId: string, { team, keys: records }: RawTeam, current: numbe
   for (const name of fields.keys()) {
     if (name.startsWith('k') && name.length > 1 && !ids.has(name.slice(1)))
       found('key', 'it has a state but no record', { keyId: name.slice(1) });
-    if (/^[lw]:/.test(name) && !ids.has(name.slice(2))) found('key', 'it has limits but no record', { keyId: name.slice(2) });
+    if (/^[lnw]:/.test(name) && !ids.has(name.slice(2))) found('key', 'it has limits but no record', { keyId: name.slice(2) });
   }
   return keys.toSorted((one, other) => one.order - other.order).map(({ key }) => key);
 }

@@ -178,6 +178,8 @@ export class TeamAccount {
   readonly held = new HeldReservations();
   /** `undefined` until it is computed. */
   thresholdMark: ThresholdMark | undefined = undefined;
+  /** The last refusals told that are known, by key and code (SqliteEvents). */
+  readonly toldRefusals = new Map<string, number>();
   /** `undefined` until it is read. */
   planName: string | undefined = undefined;
   /** Whether `counts` or `window` differ from the file. */

@@ -2,9 +2,10 @@
 import { creditReached, eventIds, nextCharacters, percentsReached } from '../../domain/event-rules.ts';
 import type { EventChange, EventRules } from '../../domain/event-rules.ts';
 import type { Micro } from '../../domain/money.ts';
+import type { CreditExhausted, QuotaExceeded } from '../../ports/ledger.ts';
 import type { EventFacts } from '../../ports/outbox.ts';
 import type { KeyRecord, Team, Usage } from '../../ports/team-registry.ts';
-import type { TeamAccount } from './accounts.ts';
+import type { KeyAccount, TeamAccount } from './accounts.ts';
 import type { HistoryHooks } from './periods.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
@@ -17,10 +18,15 @@ const SQL = {
   nextSerial: tuples<[serial: number]>(`UPDATE books SET event_serial = event_serial + 1
     WHERE team = (SELECT no FROM teams WHERE team_id = ?) RETURNING event_serial`),
   forgetPercents: 'DELETE FROM told_percents WHERE team = ? AND period_no <= ?',
+  toldRefusal: tuples<[number: number, told: number]>('SELECT number, told FROM told_refusals WHERE team = ? AND key = ? AND code = ?'),
+  setToldRefusal: 'INSERT OR REPLACE INTO told_refusals (team, key, code, number, told) VALUES (?, ?, ?, ?, 1)',
   day: tuples<[characters: number, requests: number]>(
     'SELECT coalesce(sum(characters), 0), coalesce(sum(requests), 0) FROM usage_days WHERE team = ? AND day = ?',
   ),
 };
+
+/** In place of a key's number, for a limit of the team. */
+const WHOLE_TEAM = 0;
 
 /** The number of characters from which the next threshold is reached, in this period. */
 export interface ThresholdMark {
@@ -50,6 +56,33 @@ export class SqliteEvents implements HistoryHooks {
     if (counts.usedCharacters < team.thresholdMark.characters) return;
     this.#quota(team, nowMs);
     team.thresholdMark = this.#markOf(team);
+  }
+
+  /** A request of this key was refused for a limit, for want of so many characters or so much credit. The counts are final. */
+  refused(key: KeyAccount, refusal: QuotaExceeded | CreditExhausted, characters: number, price: Micro, nowMs: number): void {
+    const { kind: code } = refusal;
+    const { team } = key;
+    const isKeys = code === 'quota_exceeded' && refusal.of === 'key';
+    const whose = isKeys ? key.no : WHOLE_TEAM;
+    const { periodNo } = team.counts;
+    // A flood only compares numbers.
+    const of = `${whose} ${code}`;
+    const known = team.toldRefusals.get(of);
+    if (known !== undefined && (code === 'credit_exhausted' || known === periodNo)) return;
+    const [number = 0, told = 0] = this.#sql.toldRefusal.get(team.no, whose, code) ?? [];
+    const isTold = code === 'credit_exhausted' ? told === 1 : number === periodNo;
+    const next = code === 'credit_exhausted' ? number + 1 : periodNo;
+    team.toldRefusals.set(of, isTold ? number : next);
+    if (isTold) return;
+    const usage = this.#usageNow(team);
+    const { teamId } = team;
+    const period = { startMs: usage.periodStartMs, number: periodNo };
+    const id = code === 'credit_exhausted' ? eventIds.creditLimit(teamId, next) : eventIds.quotaLimit(isKeys ? key.keyId : teamId, period);
+    const what = { kind: 'limit_reached', ...(isKeys ? { keyId: key.keyId } : {}), usage } as const;
+    const facts: EventFacts =
+      code === 'credit_exhausted' ? { ...what, code, requiredMicro: price } : { ...what, code, requiredCharacters: characters };
+    this.keep(id, teamId, nowMs, facts);
+    this.#sql.setToldRefusal.run(team.no, whose, code, next);
   }
 
   dayFinished({ no, teamId }: TeamAccount, day: number, nowMs: number): void {
@@ -101,11 +134,15 @@ export class SqliteEvents implements HistoryHooks {
   }
 
   #quota(team: TeamAccount, nowMs: number): void {
+    this.#keepReached(team.no, team.counts.periodNo, this.#usageNow(team), nowMs);
+  }
+
+  /** The transaction's counts must be written before rows are read. */
+  #usageNow(team: TeamAccount): Usage {
     const { accounts, usage } = this.#parts;
-    // The transaction's counts must be written before rows are read.
     accounts.touch(team);
     accounts.flush();
-    this.#keepReached(team.no, team.counts.periodNo, usage.current(team.no), nowMs);
+    return usage.current(team.no);
   }
 
   #keepReached(no: number, periodNo: number, usage: Usage, nowMs: number): void {

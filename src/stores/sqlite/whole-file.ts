@@ -16,7 +16,7 @@ const WRITTEN_BY_GATEWAYS: readonly string[] = ['gateways', 'outbox_lease', 'clo
 /** The tables that a copy includes, and those that gateways write about themselves. Rows of others are never silently left behind. */
 export const COPIED_TABLES: ReadonlySet<string> = new Set([
   ...'teams books keys key_books key_limits periods usage usage_days operations changes'.split(' '),
-  ...'records blobs pieces outbox told_percents audit requests'.split(' '),
+  ...'records blobs pieces outbox told_percents told_refusals audit requests'.split(' '),
   ...WRITTEN_BY_GATEWAYS,
 ]);
 

@@ -54,6 +54,40 @@ const CASES: readonly [facts: EventFacts, type: string, data: object][] = [
   ],
   [
     {
+      kind: 'limit_reached',
+      code: 'quota_exceeded',
+      keyId: key.keyId,
+      requiredCharacters: 20,
+      usage: { team, periodStartMs, periodEndMs, characters: 81, keys: [] },
+    },
+    'lingate.limit.reached',
+    expect.objectContaining({
+      code: 'quota_exceeded',
+      key_id: key.keyId,
+      required_characters: 20,
+      team_id: TEAM_ID,
+      character_count: 81,
+      character_limit: 100,
+    }) as object,
+  ],
+  [
+    {
+      kind: 'limit_reached',
+      code: 'credit_exhausted',
+      requiredMicro: toMicro(3) + 1,
+      usage: {
+        team: { ...team, limits: { ...limits, billing: 'credit' }, balanceMicro: toMicro(2) },
+        periodStartMs,
+        periodEndMs,
+        characters: 81,
+        keys: [],
+      },
+    },
+    'lingate.limit.reached',
+    expect.objectContaining({ code: 'credit_exhausted', required_minor: 4, credit: { balance_minor: 2, currency: 'EUR' } }) as object,
+  ],
+  [
+    {
       kind: 'period_closed',
       period: { number: 3, startMs: periodStartMs, endMs: periodEndMs, closed: true, plan: 'pro', limits, characters: 90 },
     },
@@ -118,6 +152,8 @@ test('an id is made of the event’s subject, without a dot, because dots separa
   const ids = [
     eventIds.quota(TEAM_ID, period, 80),
     eventIds.credit(TEAM_ID, 0, change),
+    eventIds.quotaLimit(TEAM_ID, period),
+    eventIds.creditLimit(TEAM_ID, 3),
     eventIds.period(TEAM_ID, { ...period, characters: 1234 }),
     eventIds.day(TEAM_ID, 20_000, 3),
     eventIds.once(TEAM_ID, 'created'),
