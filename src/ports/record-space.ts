@@ -21,7 +21,9 @@ export type RecordTable =
   /** By glossary: its language pairs and their dictionaries, as admissions read them. */
   | 'pairs'
   /** By table: sums over its records, so that a limit on them costs no reading of all. */
-  | 'totals';
+  | 'totals'
+  /** By date: how many requests were refused, by code (stores/records/record-refusals.ts). */
+  | 'refusals';
 
 export interface StoredRecord extends RecordName {
   readonly value: string;

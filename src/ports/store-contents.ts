@@ -38,6 +38,8 @@ export interface TeamContents {
   readonly toldPercents: readonly { readonly number: number; readonly percent: number }[];
   /** Refusals for a limit for which an event was created: the team's, then those of keys by their ids. */
   readonly toldRefusals: readonly ToldRefusal[];
+  /** How many requests were refused, by date; records as the store has them (stores/records/record-refusals.ts). */
+  readonly refusals: ReadonlyMap<string, string>;
   /** Request ids, sorted. */
   readonly requests: readonly RequestContents[];
   /** In order of creation. */

@@ -87,6 +87,7 @@ export class RedisWriter implements StoreWriter {
       ...historyCommands(contents),
       ...requestCommands(contents, nowMs),
       ...glossaryCommands(contents, entries),
+      ...[...contents.refusals].map(([date, counts]): RedisWords => ['HSET', tableKey(contents.team.teamId, 'refusals'), date, counts]),
     ]);
     await Promise.all(contents.keys.map(({ keyId }) => this.#redis.set(ownerKey(keyId), teamId)));
     // One after the other, because the list is in order of creation.

@@ -20,7 +20,20 @@ import { SLOT_BYTES, readHead, readRequest, readWindow } from './team-raw.ts';
 import type { BooksHead } from './team-raw.ts';
 
 /** The keys of a team that are read as they are. */
-export const RAW_PARTS = ['team', 'keys', 'ids', 'places', 'late', 'days', 'periods', 'glossaries', 'pairs', 'totals', 'blobs'] as const;
+export const RAW_PARTS = [
+  'team',
+  'keys',
+  'ids',
+  'places',
+  'late',
+  'days',
+  'periods',
+  'glossaries',
+  'pairs',
+  'totals',
+  'refusals',
+  'blobs',
+] as const;
 
 /** Hashes as Redis returns them: alternating names and values. */
 export type RawTeam = Readonly<Record<(typeof RAW_PARTS)[number], readonly Buffer[]>>;
@@ -76,6 +89,7 @@ export function readContents(teamId: string, raw: WholeRawTeam, report: ReportFi
     periods: periodsOf(raw, team.limits.period, requests, found),
     toldPercents: lastPercentsOf(told.percent, number, raw.left),
     toldRefusals: told.refusals,
+    refusals: tableOf(raw.refusals),
     requests,
     ...readGlossaryTables(
       {

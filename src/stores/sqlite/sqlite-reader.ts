@@ -236,6 +236,7 @@ export class SqliteReader implements StoreReader {
         if (code === 'credit_exhausted') return { code, number, told: told === 1 };
         return { code, ...(keyId === null ? {} : { keyId }), number };
       }),
+      refusals: records('refusals'),
       requests: requests.toSorted((one, other) => (one.requestId < other.requestId ? -1 : 1)),
       ...readGlossaryTables({ glossaries: records('glossaries'), pairs: records('pairs'), totals: records('totals'), blobIds }, found),
     };

@@ -45,6 +45,7 @@ export class SqliteWriter implements StoreWriter {
       const key = one.code === 'quota_exceeded' && one.keyId !== undefined ? keys.get(one.keyId)! : 0;
       this.#insert('told_refusals', { team, key, code: one.code, number: one.number, told });
     }
+    for (const [id, value] of contents.refusals) this.#insert('records', { team, kind: 'refusals', id, value });
     this.#writeGlossaries(team, contents, entries);
   }
 

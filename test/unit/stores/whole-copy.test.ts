@@ -342,11 +342,11 @@ test('refusals that were told are copied, so that none is told again', async () 
   const [from, middle, to] = [sqliteUrl(), servers[0]!.url, sqliteUrl()];
   const clock = await filled(from);
   const source = await open(from, clock);
-  const quota = await teamUnderTest(source, { characterLimit: 10 });
+  const plain = await teamUnderTest(source, { characterLimit: 10 });
   const prepaid = await teamUnderTest(source, PREPAID);
-  const limited = freshKey(quota.teamId, 'limited');
+  const limited = freshKey(plain.teamId, 'limited');
   answered(await source.teams.createKey({ ...limited, limits: { characters: 5 } }));
-  for (const refused of [quota, quota.withKey(limited.keyId), prepaid]) await refused.admit({ characters: 11 });
+  for (const refused of [plain, plain.withKey(limited.keyId), prepaid]) await refused.admit({ characters: 11 });
   answered(await source.teams.updateTeam(prepaid.teamId, { addMicro: 1 }));
   await prepaid.admit({ characters: 11 });
   await source.close();
@@ -361,8 +361,8 @@ test('refusals that were told are copied, so that none is told again', async () 
   await copy(from, middle);
   await copy(middle, to);
   expect(toldIn(from)).toMatchObject([
-    { team_id: quota.teamId, key_id: null, number: 1, told: 1 },
-    { team_id: quota.teamId, key_id: limited.keyId, number: 1, told: 1 },
+    { team_id: plain.teamId, key_id: null, number: 1, told: 1 },
+    { team_id: plain.teamId, key_id: limited.keyId, number: 1, told: 1 },
     { team_id: prepaid.teamId, code: 'credit_exhausted', number: 2, told: 1 },
   ]);
   expect(toldIn(to)).toEqual(toldIn(from));
