@@ -244,6 +244,7 @@ export const UsageRowAnswer = Type.Object({
   display: Type.Optional(Type.String({ description: "The key's first twelve characters." })),
   label: Type.Optional(Type.String()),
   mode: Type.Optional(Type.Enum(['live', 'test'], { type: 'string' })),
+  test_character_count: Type.Integer({ minimum: 0, description: 'Of `character_count`: with keys of mode `test`.' }),
 });
 export const PeriodAnswer = Type.Object({
   period_start: moment,

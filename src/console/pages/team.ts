@@ -61,6 +61,7 @@ function usageSection({ team, periodStartMs, periodEndMs }: Usage, report: Usage
             ${fact('Credit', money(report.credit.balance_minor, report.credit.currency))}
             ${fact('Price', `${money(limits.minorPerMillion, limits.currency)} per million characters`)}`
       }
+      ${(report.test_character_count ?? 0) === 0 ? undefined : fact('With test keys', `${count(report.test_character_count!)} of these characters`)}
       ${fact('Requests', `at most ${count(limits.requestsPerSecond)} a second, ${count(limits.maxCharactersPerRequest)} characters each`)}
       ${refusals === undefined ? undefined : fact('Refused', refusalsText(refusals))}
       ${fact('Glossaries', `at most ${count(limits.maxGlossaries)}`)}

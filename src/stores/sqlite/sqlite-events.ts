@@ -1,6 +1,7 @@
 // Writes events to the outbox, in the transactions of the operations that cause them.
 import { creditReached, eventIds, nextCharacters, percentsReached } from '../../domain/event-rules.ts';
 import type { EventChange, EventRules } from '../../domain/event-rules.ts';
+import { costMicro } from '../../domain/money.ts';
 import type { Micro } from '../../domain/money.ts';
 import type { CreditExhausted, QuotaExceeded } from '../../ports/ledger.ts';
 import type { EventFacts } from '../../ports/outbox.ts';
@@ -58,31 +59,39 @@ export class SqliteEvents implements HistoryHooks {
     team.thresholdMark = this.#markOf(team);
   }
 
-  /** A request of this key was refused for a limit, for want of so many characters or so much credit. The counts are final. */
-  refused(key: KeyAccount, refusal: QuotaExceeded | CreditExhausted, characters: number, price: Micro, nowMs: number): void {
-    const { kind: code } = refusal;
+  /** A request of this key for so many characters was refused for a limit. Usually, in a flood, only a comparison. */
+  refused(key: KeyAccount, refusal: QuotaExceeded | CreditExhausted, characters: number, nowMs: number): void {
     const { team } = key;
-    const isKeys = code === 'quota_exceeded' && refusal.of === 'key';
-    const whose = isKeys ? key.no : WHOLE_TEAM;
+    if (refusal.kind === 'credit_exhausted') {
+      if (!team.isCreditTold) this.#creditRefused(team, characters, nowMs);
+      return;
+    }
+    const whose = refusal.of === 'key' ? key : team;
+    if (whose.quotaToldIn !== team.counts.periodNo) this.#quotaRefused(whose, team, characters, nowMs);
+  }
+
+  #creditRefused(team: TeamAccount, characters: number, nowMs: number): void {
+    const code = 'credit_exhausted';
+    const [before = 0, told = 0] = this.#sql.toldRefusal.get(team.no, WHOLE_TEAM, code) ?? [];
+    team.isCreditTold = true;
+    if (told === 1) return;
+    const requiredMicro = costMicro(characters, team.limits.minorPerMillion);
+    const facts = { kind: 'limit_reached', code, requiredMicro, usage: this.#usageNow(team) } as const;
+    this.keep(eventIds.creditLimit(team.teamId, before + 1), team.teamId, nowMs, facts);
+    this.#sql.setToldRefusal.run(team.no, WHOLE_TEAM, code, before + 1);
+  }
+
+  #quotaRefused(whose: TeamAccount | KeyAccount, team: TeamAccount, requiredCharacters: number, nowMs: number): void {
+    const code = 'quota_exceeded';
     const { periodNo } = team.counts;
-    // A flood only compares numbers.
-    const of = `${whose} ${code}`;
-    const known = team.toldRefusals.get(of);
-    if (known !== undefined && (code === 'credit_exhausted' || known === periodNo)) return;
-    const [number = 0, told = 0] = this.#sql.toldRefusal.get(team.no, whose, code) ?? [];
-    const isTold = code === 'credit_exhausted' ? told === 1 : number === periodNo;
-    const next = code === 'credit_exhausted' ? number + 1 : periodNo;
-    team.toldRefusals.set(of, isTold ? number : next);
-    if (isTold) return;
+    const [of, id, keyId] = 'keyId' in whose ? [whose.no, whose.keyId, { keyId: whose.keyId }] : [WHOLE_TEAM, team.teamId, {}];
+    const [toldIn] = this.#sql.toldRefusal.get(team.no, of, code) ?? [];
+    whose.quotaToldIn = periodNo;
+    if (toldIn === periodNo) return;
     const usage = this.#usageNow(team);
-    const { teamId } = team;
     const period = { startMs: usage.periodStartMs, number: periodNo };
-    const id = code === 'credit_exhausted' ? eventIds.creditLimit(teamId, next) : eventIds.quotaLimit(isKeys ? key.keyId : teamId, period);
-    const what = { kind: 'limit_reached', ...(isKeys ? { keyId: key.keyId } : {}), usage } as const;
-    const facts: EventFacts =
-      code === 'credit_exhausted' ? { ...what, code, requiredMicro: price } : { ...what, code, requiredCharacters: characters };
-    this.keep(id, teamId, nowMs, facts);
-    this.#sql.setToldRefusal.run(team.no, whose, code, next);
+    this.keep(eventIds.quotaLimit(id, period), team.teamId, nowMs, { kind: 'limit_reached', code, ...keyId, requiredCharacters, usage });
+    this.#sql.setToldRefusal.run(team.no, of, code, periodNo);
   }
 
   dayFinished({ no, teamId }: TeamAccount, day: number, nowMs: number): void {

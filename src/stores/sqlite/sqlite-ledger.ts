@@ -176,9 +176,7 @@ export class SqliteLedger implements Ledger {
       team.leaseDueMs = Math.min(team.leaseDueMs, reservation.leaseUntilMs);
     }
     if (answer.kind === 'quota_exceeded' || answer.kind === 'credit_exhausted') {
-      const characters = request.charged ?? request.characters!;
-      const price = limits.billing === 'credit' ? costMicro(characters, limits.minorPerMillion) : 0;
-      this.#events?.refused(key, answer, characters, price, nowMs);
+      this.#events?.refused(key, answer, request.charged ?? request.characters!, nowMs);
     }
     const placed = request.reportPlan === true ? { ...answer, plan: this.#accounts.planOf(team) } : answer;
     if (request.reportRate !== true) return placed;

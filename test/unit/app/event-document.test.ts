@@ -42,6 +42,7 @@ const CASES: readonly [facts: EventFacts, type: string, data: object][] = [
       period_start: '2026-11-01T00:00:00Z',
       period_end: '2026-12-01T00:00:00Z',
       character_count: 81,
+      test_character_count: 0,
       character_limit: 100,
       overage: { character_count: 0, cost_minor: 0, cap_minor: 0, currency: 'EUR' },
       keys: [{ display: 'la_live_Ab3d', label: 'backend', mode: 'live', character_count: 81, request_count: 3, last_used_at: null }],

@@ -163,6 +163,7 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
       period_start: expect.stringMatching(MOMENT) as string,
       period_end: expect.stringMatching(MOMENT) as string,
       character_count: 1234,
+      test_character_count: 1234,
       character_limit: 1000,
       overage: { character_count: 234, cost_minor: 234, cap_minor: 500, currency: 'EUR' },
       keys: [used],

@@ -31,14 +31,19 @@ do
 
   -- Must be called after the current period is known.
   function guarding.open(ids)
-    local fields, guards = {}, rarely('guards')
+    local fields, guards, each = {}, rarely('guards'), events.rules and 3 or 2
     for _, id in ipairs(ids) do
       insert(fields, 'l:' .. id)
       insert(fields, 'w:' .. id)
+      if events.rules then
+        insert(fields, 'n:' .. id)
+      end
     end
     local stored = call('HMGET', team_key, unpack(fields))
     for i, id in ipairs(ids) do
-      guards[id] = read(id, stored[2 * i - 1], stored[2 * i])
+      local at = each * (i - 1)
+      guards[id] = read(id, stored[at + 1], stored[at + 2])
+      guards[id].told = events.rules and stored[at + 3]
     end
   end
 

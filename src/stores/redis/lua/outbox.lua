@@ -83,7 +83,7 @@ do
   -- What has been reported, the team's field `t`: of the period `number` the highest percentage, and whether a refusal for its
   -- quota was; whether one for its credit was since credit was last added, and how many such refusals were altogether. Older
   -- versions store the first two numbers alone.
-  local TOLD, TOLD_BYTES, PERCENT = '>ddBI4', 21, '>dd'
+  local TOLD, TOLD_BYTES, FLAGS_AT, PERCENT = '>ddBI4', 21, 17, '>dd'
   local QUOTA, CREDIT = 1, 2
 
   local function read_told(packed, of)
@@ -123,14 +123,13 @@ do
 
   -- Whether a refusal of the team, for its credit or else its quota, has been reported; cheap, because a flood asks each time.
   function events.is_told(packed, of, for_credit)
-    if not packed or #packed < TOLD_BYTES then
+    local flags = packed and byte(packed, FLAGS_AT)
+    if not flags then
       return false
-    end
-    local number, _, flags = parse(TOLD, packed)
-    if for_credit then
+    elseif for_credit then
       return flags >= CREDIT
     end
-    return number == of and flags % CREDIT == QUOTA
+    return flags % CREDIT == QUOTA and parse('>d', packed) == of
   end
 
   -- The field with this refusal reported, and how many for credit were before.

@@ -7,12 +7,13 @@ do
   local REPORTED = 'Y'
   local PERIOD = '>dd'
 
-  local function is_first(for_credit, key_id)
-    if not key_id then
-      return not events.is_told(events.percents, number, for_credit)
+  local function is_first_of_key(key_id)
+    local told = rare.guards[key_id].told
+    if not told then
+      return true
     end
-    local reported = rare and rare.reported
-    return not (reported and reported[key_id]) and call('HGET', team_key, 'n:' .. key_id) ~= pack(PERIOD, number, starts)
+    local told_in, began = parse(PERIOD, told)
+    return told_in ~= number or began ~= starts
   end
 
   -- Marks the refusal as reported; keys of the wrong type fail here, before anything is written.
@@ -22,6 +23,7 @@ do
     call('HLEN', key_beside('keys'))
     if key_id then
       rarely('reported')[key_id] = true
+      rare.guards[key_id].told = pack(PERIOD, number, starts)
     else
       events.percents, before = events.with_refusal(events.percents, number, for_credit)
       rarely('reported').team = true
@@ -33,21 +35,21 @@ do
     insert(rarely('refusals'), { id, for_credit and CREDIT or QUOTA, digits(required), key_id or '' })
   end
 
-  -- `required`: the characters, or for credit the micro, that the request needed. `key_id`: the key whose own limit refused it.
+  -- Returns the answer; cheap for all but the first, because a flood asks each time. `required`: the characters, or for credit the micro, that the request needed. `key_id`: the key whose own limit refused it.
   local function refused(answer, required, for_credit, key_id)
-    if is_first(for_credit, key_id) then
-      report(for_credit, key_id, required)
-      return REPORTED .. answer
+    if key_id then
+      if not is_first_of_key(key_id) then
+        return answer
+      end
+    elseif events.is_told(events.percents, number, for_credit) then
+      return answer
     end
-    return answer
+    report(for_credit, key_id, required)
+    return REPORTED .. answer
   end
 
-  function events.refused(answer, required, for_credit, key_id)
+  events.refused = events.rules and refused or function(answer)
     return answer
-  end
-
-  if events.rules then
-    events.refused = refused
   end
 
   -- Called when the account is written: the events include the team's usage as of now.
@@ -56,7 +58,7 @@ do
       if name == 'team' then
         call('HSET', team_key, 't', events.percents)
       else
-        call('HSET', team_key, 'n:' .. name, pack(PERIOD, number, starts))
+        call('HSET', team_key, 'n:' .. name, rare.guards[name].told)
       end
     end
     local usage = { events.texts(call('HGETALL', team_key)), events.texts(call('HGETALL', key_beside('keys'))) }
