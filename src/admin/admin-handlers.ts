@@ -83,7 +83,9 @@ export function adminHandlers({ usage, live, recentRequests, nowMs }: HandlerPar
         audit: { team_id: team.teamId },
       }));
     },
-    showTeam: ofRecord(NO_TEAM, async ({ operations }, id) => done(await operations.showTeam(id), (team) => ({ value: teamReport(team) }))),
+    showTeam: ofRecord(NO_TEAM, async ({ operations }, id) =>
+      done(await operations.showTeamUse(id), ({ figures, refusals }) => ({ value: { ...teamReport(figures.team), refusals } })),
+    ),
     updateTeam: ofRecord(NO_TEAM, async ({ operations, body, once }, id) => {
       const name = body['name'] === undefined ? undefined : nameOf(body, 'name');
       if (typeof name === 'object') return name;

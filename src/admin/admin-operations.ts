@@ -6,12 +6,14 @@ import { minorRoundedDown, toMicro } from '../domain/money.ts';
 import type { Micro } from '../domain/money.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { dayOf } from '../domain/period.ts';
 import { usageReport } from '../domain/usage-report.ts';
 import type { UsageReport } from '../domain/usage-report.ts';
 import { auditId } from '../domain/audit-entry.ts';
 import type { AuditAction, Audited, AuditedPeriod, AuditEntry } from '../domain/audit-entry.ts';
 import type { AuditLog, AuditPage } from '../ports/audit-log.ts';
 import type { FoundKey, KeyChange, KeyRecord, Team, TeamPage, TeamRegistry, TeamSummary, Usage } from '../ports/team-registry.ts';
+import type { RefusalCounts, RefusalDays } from '../ports/refusal-days.ts';
 import { done, ofTeam, pageWithNext } from './admin-result.ts';
 import type { AdminRefusal, AdminResult, Page } from './admin-result.ts';
 import { auditFits, pageOfDay } from './audit-filter.ts';
@@ -39,6 +41,8 @@ export interface AdminOptions {
   readonly newId: () => string;
   /** `undefined` if the store keeps none. */
   readonly audit: AuditLog | undefined;
+  /** Without it, refusals are not reported. */
+  readonly refusals?: RefusalDays;
   /** Called after each change to an existing team or key, made or not, before it is reported: what a gateway remembers is outdated. */
   readonly onChange?: (() => void | Promise<void>) | undefined;
   /** Who makes the changes, for the audit; `undefined` for read-only use. */
@@ -70,6 +74,13 @@ export interface PlanApplyOptions {
   readonly dryRun?: boolean;
   /** Called after each changed team. */
   readonly onProgress?: (changed: number, behind: number) => void;
+}
+
+export interface TeamUse {
+  readonly figures: Usage;
+  readonly report: UsageReport;
+  /** `undefined` if they are not counted. */
+  readonly refusals: RefusalCounts | undefined;
 }
 
 /** Ids are canonical ULIDs, names have been checked. */
@@ -118,6 +129,20 @@ export class AdminOperations {
 
   async showTeam(teamId: string): Promise<AdminResult<Team>> {
     return ofTeam(teamId, await this.#options.teams.findTeam(teamId));
+  }
+
+  /** With the refusals of the running period, from the day on which it began. */
+  async showTeamUse(teamId: string): Promise<AdminResult<TeamUse>> {
+    const figures = ofTeam(teamId, await this.#options.teams.usage(teamId));
+    if (figures.kind !== 'done') return figures;
+    const refusals = await this.#refusals(figures.value);
+    if (refusals !== undefined && isUnavailable(refusals)) return refusals;
+    return done({ figures: figures.value, report: usageReport(figures.value), refusals });
+  }
+
+  async #refusals({ team, periodStartMs, periodEndMs }: Usage): Promise<RefusalCounts | StoreUnavailable | undefined> {
+    const range = { from: dayOf(periodStartMs), to: dayOf(periodEndMs) };
+    return this.#options.refusals?.sum(team.teamId, range);
   }
 
   async updateTeam(teamId: string, edit: TeamEdit): Promise<AdminResult<Team>> {

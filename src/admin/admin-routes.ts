@@ -19,6 +19,7 @@ import {
   PeriodAnswer,
   PlanAppliedAnswer,
   RecentRequestAnswer,
+  ShownTeamAnswer,
   TeamAnswer,
   TeamPatchBody,
   UsageRowAnswer,
@@ -72,7 +73,7 @@ const ROUTES = {
     ...sentences(TEAM_CRITERIA),
   }),
   createTeam: { ...post('/teams', 'Creates a team on a plan.', ChangedTeamAnswer, NewTeamBody), status: 201 },
-  showTeam: get('/teams/{id}', 'Shows a team and its limits.', TeamAnswer),
+  showTeam: get('/teams/{id}', 'Shows a team, its limits, and how many of its requests were refused.', ShownTeamAnswer),
   updateTeam: patch('/teams/{id}', "Changes a team's plan or name, or adds or deducts credit.", ChangedTeamAnswer, TeamPatchBody),
   deleteTeam: remove('/teams/{id}', 'Deletes a team with all its data: keys, glossaries, history. Repeat an interrupted deletion.', {
     keep_usage: '`true`: days and periods stay, without names and labels. `false` by default.',

@@ -104,6 +104,21 @@ export const TeamAnswer = Type.Object({
   currency: Type.String({ description: 'ISO 4217.' }),
   created_at: moment,
 });
+const refused = (what: string) => Type.Integer({ minimum: 0, description: what });
+export const ShownTeamAnswer = Type.Object({
+  ...TeamAnswer.properties,
+  refusals: Type.Object(
+    {
+      rate_limited: refused('429, by the rate of the team or of a key.'),
+      quota_exceeded: refused("402, by the team's quota or a key's own limit."),
+      credit_exhausted: refused('402.'),
+    },
+    {
+      description:
+        'How many requests were refused in the running period, by code: the sums of its UTC days, so that the first one counts as a whole. About a second behind.',
+    },
+  ),
+});
 export const ChangedTeamAnswer = Type.Object({ ...TeamAnswer.properties, replicated });
 const status = Type.Enum(['active', 'revoked', 'disabled', 'expired'], {
   type: 'string',
@@ -229,6 +244,7 @@ export const UsageRowAnswer = Type.Object({
   display: Type.Optional(Type.String({ description: "The key's first twelve characters." })),
   label: Type.Optional(Type.String()),
   mode: Type.Optional(Type.Enum(['live', 'test'], { type: 'string' })),
+  test_character_count: Type.Integer({ minimum: 0, description: 'Of `character_count`: with keys of mode `test`.' }),
 });
 export const PeriodAnswer = Type.Object({
   period_start: moment,

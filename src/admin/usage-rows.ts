@@ -22,12 +22,15 @@ export type UsageRow = Readonly<Static<typeof UsageRowAnswer>>;
 interface Count {
   characters: number;
   requests: number;
+  /** Of the characters, those of test keys. */
+  ofTests: number;
 }
 
 /** In the order of dates, and within a date in the order in which the keys were created. */
 export function usageRows({ team, keys, days }: TeamDays, { by, keys: byKey }: UsageQuestion): UsageRow[] {
   const rows: UsageRow[] = [];
-  for (const [date, counted] of datesOf(days, by)) {
+  const tests = new Set(keys.flatMap(({ mode, keyId }) => (mode === 'test' ? [keyId] : [])));
+  for (const [date, counted] of datesOf(days, by, tests)) {
     if (!byKey) rows.push(rowOf(team, date, sumOf(counted.values())));
     else for (const key of keys) if (counted.has(key.keyId)) rows.push(rowOf(team, date, counted.get(key.keyId)!, key));
   }
@@ -37,7 +40,7 @@ export function usageRows({ team, keys, days }: TeamDays, { by, keys: byKey }: U
 type CountsOfKeys = Map<string, Count>;
 
 /** The days are in order, and so are the dates. */
-function datesOf(days: readonly KeyDay[], by: UsageSpan): Map<string | null, CountsOfKeys> {
+function datesOf(days: readonly KeyDay[], by: UsageSpan, tests: ReadonlySet<string>): Map<string | null, CountsOfKeys> {
   const dates = new Map<string | null, CountsOfKeys>();
   let [last, counts]: [number, CountsOfKeys] = [-1, new Map()];
   for (const { day, keyId, characters, requests } of days) {
@@ -47,26 +50,28 @@ function datesOf(days: readonly KeyDay[], by: UsageSpan): Map<string | null, Cou
       counts = dates.get(date) ?? new Map();
       dates.set(date, counts);
     }
+    const ofTests = tests.has(keyId) ? characters : 0;
     const count = counts.get(keyId);
-    if (count === undefined) counts.set(keyId, { characters, requests });
-    else {
-      count.characters += characters;
-      count.requests += requests;
-    }
+    if (count === undefined) counts.set(keyId, { characters, requests, ofTests });
+    else add(count, { characters, requests, ofTests });
   }
   return dates;
 }
 
 function sumOf(counts: Iterable<Count>): Count {
-  const sum = { characters: 0, requests: 0 };
-  for (const { characters, requests } of counts) {
-    sum.characters += characters;
-    sum.requests += requests;
-  }
+  const sum = { characters: 0, requests: 0, ofTests: 0 };
+  for (const count of counts) add(sum, count);
   return sum;
 }
 
-function rowOf({ teamId, name, plan }: Team, date: string | null, { characters, requests }: Count, key?: KeyRecord): UsageRow {
+function add(sum: Count, { characters, requests, ofTests }: Readonly<Count>): void {
+  sum.characters += characters;
+  sum.requests += requests;
+  sum.ofTests += ofTests;
+}
+
+function rowOf({ teamId, name, plan }: Team, date: string | null, { characters, requests, ofTests }: Count, key?: KeyRecord): UsageRow {
   const row = { team_id: teamId, name, plan, date, character_count: characters, request_count: requests };
-  return key === undefined ? row : { ...row, key_id: key.keyId, display: key.display, label: key.label, mode: key.mode };
+  const whose = key === undefined ? {} : { key_id: key.keyId, display: key.display, label: key.label, mode: key.mode };
+  return { ...row, ...whose, test_character_count: ofTests };
 }

@@ -18,6 +18,7 @@ import type { Log } from '../ports/log.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
 import type { GlossaryStore } from '../ports/glossary-store.ts';
 import type { IdempotencyRecords } from '../ports/idempotency-records.ts';
+import type { RefusalDays } from '../ports/refusal-days.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 import type { UsageHistory } from '../ports/usage-history.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
@@ -30,6 +31,7 @@ export interface AdminParts {
   readonly teams: TeamRegistry;
   readonly glossaries: GlossaryStore;
   readonly history: UsageHistory | undefined;
+  readonly refusals: RefusalDays;
   /** `undefined` if the store keeps none. */
   readonly audit: AuditLog | undefined;
   /** `undefined` if the store remembers no requests. */
@@ -67,7 +69,7 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
   const { operators, teams, history, audit, idempotency, processes, recentRequests, onChange, config, docsUrl, log, nowMs } = options;
   const newId = ulidSource(nowMs);
   const now = (): number => performance.now();
-  const operations = new AdminOperations({ teams, plans: () => config().plans, newId, audit, onChange });
+  const operations = new AdminOperations({ teams, plans: () => config().plans, newId, audit, onChange, refusals: options.refusals });
   const glossaries = new GlossaryOperations({ teams, glossaries: options.glossaries });
   const usage = new UsageReading(history);
   const attempts = new SignInAttempts({ operators, now });

@@ -75,6 +75,7 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
             teams: serving.teams,
             glossaries: serving.glossaries,
             history: serving.history,
+            refusals: serving.refusals,
             audit: serving.audit,
             idempotency: serving.idempotency,
             nowMs: serving.nowMs,

@@ -29,8 +29,9 @@ import type { Engine, EngineCapabilities, TakesGlossary } from '../ports/engine.
 import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { FullWindows } from '../ports/full-windows.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
-import type { Settlements } from '../ports/ledger.ts';
+import type { Admission, CheckedCaller, Settlements } from '../ports/ledger.ts';
 import type { Log } from '../ports/log.ts';
+import type { RefusalCounter } from '../ports/refusal-days.ts';
 import type { GatewayServices } from '../ports/gateway-services.ts';
 import type { BusyTeams } from '../runtime/busy-teams.ts';
 import type { LiveWindow } from '../runtime/live-window.ts';
@@ -74,6 +75,7 @@ export interface ChainParts {
   readonly live: LiveWindow;
   readonly recent: RecentRequests;
   readonly busy: BusyTeams;
+  readonly refusals: RefusalCounter;
   /** Serves the pages of the documentation, if they are public. */
   readonly documentation: Step;
   /** As in `GatewayServices`. */
@@ -181,7 +183,10 @@ function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions)
     now,
     client,
     bound: addressBoundOf(config, now),
-    onRefused: metrics.requests.check,
+    onRefused(checked, teamId) {
+      metrics.requests.check(checked);
+      countRefusal(parts.refusals, checked, teamId);
+    },
   };
   return {
     'access-log': accessLogStep({
@@ -212,7 +217,10 @@ function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions)
       offers,
       onNoPlan: onceOnly(() => parts.log.warn('the store does not report plans: routing rules with plans match no team')),
       now,
-      onAdmission: metrics.requests.admission,
+      onAdmission(admission, teamId) {
+        metrics.requests.admission(admission);
+        countRefusal(parts.refusals, admission, teamId);
+      },
       onUnavailable: parts.onUnavailable,
     }),
     translate: translateStep(translate),
@@ -226,6 +234,10 @@ function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions)
     'show-glossary-entries': showGlossaryEntries(store.glossaries),
     'delete-glossary': deleteGlossary(store.glossaries),
   };
+}
+
+function countRefusal(refusals: RefusalCounter, { kind }: Admission | CheckedCaller, teamId: string): void {
+  if (kind === 'rate_limited' || kind === 'quota_exceeded' || kind === 'credit_exhausted') refusals.count(teamId, kind);
 }
 
 function addressBoundOf({ limits }: Config, now: () => number): AddressLimit | undefined {

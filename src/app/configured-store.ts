@@ -1,5 +1,6 @@
 // Opens the configured store for processes that do not serve callers (commands, and the primary of several workers), and waits for
 // a store that does not answer yet.
+import type { RefusalDays } from '../ports/refusal-days.ts';
 import type { Config } from '../config/config.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
 import type { JudgedClock } from '../domain/judged-clock.ts';
@@ -98,4 +99,15 @@ export async function openAwaited<T>({ store, storeOptions: { waitMs } }: Config
 
 function seconds(ms: number): number {
   return Math.round(ms / 1000);
+}
+
+/** The refusals that gateways have counted in this store. */
+export function refusalDaysOf({ records }: Store, { history }: Pick<Config, 'history'>): RefusalDays {
+  return {
+    // Few commands read them.
+    async sum(teamId, range) {
+      const { RecordRefusals } = await import('../stores/records/record-refusals.ts');
+      return new RecordRefusals(records, history.days).sum(teamId, range);
+    },
+  };
 }

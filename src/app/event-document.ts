@@ -1,6 +1,6 @@
 // Formats an event for its receiver: a CloudEvents 1.0 object in JSON.
 import { keyReport, periodReport, teamReport } from '../admin/reports.ts';
-import { minorRoundedDown } from '../domain/money.ts';
+import { minorRoundedDown, minorRoundedUp } from '../domain/money.ts';
 import { rfc3339 } from '../domain/period.ts';
 import { dateOf } from '../domain/usage-days.ts';
 import { usageReport } from '../domain/usage-report.ts';
@@ -41,6 +41,14 @@ function dataOf(teamId: string, facts: EventFacts): Readonly<Record<string, unkn
     case 'credit_threshold': {
       const { thresholdMinor, balanceMicro, currency } = facts;
       return { threshold_minor: thresholdMinor, balance_minor: minorRoundedDown(balanceMicro), currency };
+    }
+    case 'limit_reached': {
+      const { code, keyId, usage } = facts;
+      const required =
+        facts.code === 'quota_exceeded'
+          ? { required_characters: facts.requiredCharacters }
+          : { required_minor: minorRoundedUp(facts.requiredMicro) };
+      return { code, ...(keyId === undefined ? {} : { key_id: keyId }), ...required, ...usageReport(usage) };
     }
     case 'period_closed':
       return { ...periodReport(facts.period) };

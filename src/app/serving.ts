@@ -34,6 +34,7 @@ import type { GlossaryCache, GlossaryStore } from '../ports/glossary-store.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 import type { Outbox } from '../ports/outbox.ts';
 import type { PluginApis } from '../ports/plugin-route.ts';
+import type { RefusalDays } from '../ports/refusal-days.ts';
 import type { Store } from '../ports/store.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 import type { UsageHistory } from '../ports/usage-history.ts';
@@ -52,7 +53,9 @@ import { Forgetting } from '../runtime/forgetting.ts';
 import { KnownFullWindows } from '../runtime/known-full-windows.ts';
 import { OfferedLanguages } from '../runtime/offered-languages.ts';
 import type { OfferedByConfig } from '../runtime/offered-languages.ts';
+import { PendingRefusals } from '../runtime/pending-refusals.ts';
 import { PlanRecord } from '../runtime/plan-record.ts';
+import { RecordRefusals } from '../stores/records/record-refusals.ts';
 import type { SettlementQueue } from '../runtime/settlement-queue.ts';
 
 export interface Serving {
@@ -62,6 +65,7 @@ export interface Serving {
   readonly teams: TeamRegistry;
   /** `undefined` if the store keeps none. */
   readonly history: UsageHistory | undefined;
+  readonly refusals: RefusalDays;
   readonly outbox: Outbox | undefined;
   readonly audit: AuditLog | undefined;
   readonly idempotency: IdempotencyRecords;
@@ -106,6 +110,7 @@ class OpenServing implements Serving {
   readonly pluginApis: PluginApis;
   readonly teams: TeamRegistry;
   readonly history: UsageHistory | undefined;
+  readonly refusals: PendingRefusals;
   readonly outbox: Outbox | undefined;
   readonly audit: AuditLog | undefined;
   readonly idempotency: IdempotencyRecords;
@@ -142,6 +147,10 @@ class OpenServing implements Serving {
     this.pluginApis = opened.plugins;
     this.teams = opened.store.teams;
     this.history = opened.store.history;
+    const days = new RecordRefusals(opened.store.records, opened.config.history.days);
+    const refusals = new PendingRefusals({ days, nowMs: opened.nowMs });
+    this.refusals = refusals;
+    opened.down.add('counts of refusals', () => refusals.flush());
     this.outbox = opened.store.outbox;
     this.audit = opened.store.audit;
     this.idempotency = opened.store.idempotency;
@@ -309,6 +318,7 @@ class OpenServing implements Serving {
       live: this.#live,
       recent: this.#recent,
       busy: this.#busy,
+      refusals: this.refusals,
       documentation: documentationStep({
         config: () => this.#config,
         documented: plugins,

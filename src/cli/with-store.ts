@@ -79,9 +79,13 @@ export function whereNoStore({ sources }: Config): (error: unknown) => never {
 
 /** Rejects with a `StoreError` if the store cannot be opened. */
 export async function withAdmin(context: CommandContext, use: (admin: AdminOperations, store: Store) => Promise<void>): Promise<void> {
-  await withStore(context, async (store, { plans }, nowMs) => {
+  await withStore(context, async (store, config, nowMs) => {
+    const { refusalDaysOf } = await import('../app/configured-store.ts');
+    const { plans } = config;
     const newId = ulidSource(nowMs);
-    await use(new AdminOperations({ teams: store.teams, plans: () => plans, newId, audit: store.audit, actor: commandActor() }), store);
+    const refusals = refusalDaysOf(store, config);
+    const { teams, audit } = store;
+    await use(new AdminOperations({ teams, plans: () => plans, newId, audit, refusals, actor: commandActor() }), store);
   });
 }
 

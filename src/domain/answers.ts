@@ -72,6 +72,7 @@ const usage = {
   period_start: moment('When the period began.'),
   period_end: moment('When the next one begins.'),
   character_count: count('Characters charged in the period.'),
+  test_character_count: Type.Optional(count('How many of them were charged to keys of mode `test`.')),
   keys: Type.Array(KeyUsageAnswer, { description: 'Every key of the team, revoked and unused ones included.' }),
   days: Type.Optional(Type.Array(DayUsageAnswer, { description: 'The days between `from` and `to` with usage. Only if requested.' })),
 };

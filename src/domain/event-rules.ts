@@ -70,6 +70,10 @@ export const eventIds = {
   /** A threshold can be crossed again after the balance has risen above it. */
   credit: (teamId: string, thresholdMinor: number, change: EventChange) =>
     `${teamId}-credit-${thresholdMinor}-${change.atMs}-${change.serial}`,
+  /** The first refusal in a period, for the team's quota or a key's own limit: `of` is the one's or the other's id. */
+  quotaLimit: (of: string, period: EventPeriod) => `${of}-limit-${period.startMs}-${period.number}`,
+  /** The team's `nth` first refusal for credit: again after credit was added. */
+  creditLimit: (teamId: string, nth: number) => `${teamId}-limit-credit-${nth}`,
   /** If a period that a wrong clock had closed is closed again with other counts (clock-repair.ts), that is a new event. */
   period: (teamId: string, { startMs, number, characters }: EventPeriod & { readonly characters: number }) =>
     `${teamId}-period-${startMs}-${number}-${characters}`,

@@ -9,6 +9,15 @@ export interface DayRange {
   readonly to: number;
 }
 
+/** The refusals that are counted: 429 and 402. Whichever limit it was, the team's or a key's own. */
+export const REFUSAL_CODES = ['rate_limited', 'quota_exceeded', 'credit_exhausted'] as const;
+export type RefusalCode = (typeof REFUSAL_CODES)[number];
+
+/** How many there were. */
+export type RefusalCounts = Readonly<Record<RefusalCode, number>>;
+
+export const NO_REFUSALS: RefusalCounts = { rate_limited: 0, quota_exceeded: 0, credit_exhausted: 0 };
+
 /** What counts are summed over: a day, a calendar month, or the whole range. */
 export type UsageSpan = 'day' | 'month' | 'total';
 

@@ -34,6 +34,7 @@ export function usageReport(usage: UsageFigures): UsageReport {
     period_start: rfc3339(usage.periodStartMs),
     period_end: rfc3339(usage.periodEndMs),
     character_count: characters,
+    ...testCharactersOf(usage),
   };
   const keys = usage.keys.map((key) => ({
     display: key.display,
@@ -49,6 +50,12 @@ export function usageReport(usage: UsageFigures): UsageReport {
   }
   const overage = overageOf(characters, limits);
   return { team_id: team.teamId, plan: team.plan, billing: 'quota', ...base, character_limit: limits.characterLimit, overage, keys };
+}
+
+/** What was charged to test keys; absent where it is not known which keys were used. */
+function testCharactersOf({ characters, keys }: UsageFigures): { test_character_count?: number } {
+  if (characters > 0 && keys.length === 0) return {};
+  return { test_character_count: keys.reduce((sum, key) => (key.mode === 'test' ? sum + key.characters : sum), 0) };
 }
 
 /** What was used beyond the included characters, and what it costs. */

@@ -10,12 +10,27 @@ export type EventFacts =
   | { readonly kind: 'quota_threshold'; readonly percent: number; readonly usage: Usage }
   /** The balance has fallen to the threshold: once on its way down. */
   | { readonly kind: 'credit_threshold'; readonly thresholdMinor: number; readonly balanceMicro: Micro; readonly currency: string }
+  | LimitReached
   | { readonly kind: 'period_closed'; readonly period: PeriodUse }
   /** A finished day, in whole days since 1970-01-01. */
   | { readonly kind: 'usage_day'; readonly day: number; readonly characters: number; readonly requests: number }
   | { readonly kind: 'team_created' | 'team_updated'; readonly team: Team }
   | { readonly kind: 'team_deleted' }
   | { readonly kind: 'key_created' | 'key_updated' | 'key_revoked'; readonly key: KeyRecord };
+
+/** A refusal for a limit, with the usage at that moment. */
+export type LimitReached = {
+  readonly kind: 'limit_reached';
+  /** The key whose own limit it was; absent for the team's. */
+  readonly keyId?: string | undefined;
+  readonly usage: Usage;
+} &
+  /** The first in the period. What the request needed. */
+  (
+    | { readonly code: 'quota_exceeded'; readonly requiredCharacters: number }
+    /** The first since credit was last added. */
+    | { readonly code: 'credit_exhausted'; readonly requiredMicro: Micro }
+  );
 
 export interface KeptEvent {
   /** Stays the same if the operation is repeated, or is run again after a failover lost it. */

@@ -24,6 +24,8 @@ export type RecordTable =
   | 'pairs'
   /** By table: sums over its records, so that a limit on them costs no reading of all. */
   | 'totals'
+  /** By date: how many requests were refused, by code (stores/records/record-refusals.ts). */
+  | 'refusals'
   /** Shared: what gateways say about themselves (stores/records/record-gateways.ts). */
   | 'gateways'
   /** Shared: the secrets of all processes, by name (stores/records/record-secrets.ts). */

@@ -36,6 +36,10 @@ export interface TeamContents {
   readonly periods: readonly PeriodContents[];
   /** The highest percentage for which an event was created, per period. */
   readonly toldPercents: readonly { readonly number: number; readonly percent: number }[];
+  /** Refusals for a limit for which an event was created: the team's, then those of keys by their ids. */
+  readonly toldRefusals: readonly ToldRefusal[];
+  /** How many requests were refused, by date; records as the store has them (stores/records/record-refusals.ts). */
+  readonly refusals: ReadonlyMap<string, string>;
   /** Request ids, sorted. */
   readonly requests: readonly RequestContents[];
   /** In order of creation. */
@@ -43,6 +47,12 @@ export interface TeamContents {
   /** The stored byte total of all dictionaries. */
   readonly glossaryBytes: number;
 }
+
+/** Of a key's own limit if it has `keyId`. */
+export type ToldRefusal =
+  | { readonly code: 'quota_exceeded'; readonly keyId?: string; /** The last period in which one was told. */ readonly number: number }
+  /** `number`: how many were told; `told`: whether one was since credit was last added. */
+  | { readonly code: 'credit_exhausted'; readonly number: number; readonly told: boolean };
 
 /** `status` ignores expiry, which is among the limits: an expired key is still `active` here. */
 export interface KeyContents extends Omit<KeyRecord, 'teamId'> {

@@ -55,7 +55,7 @@ export interface AdmitOptions {
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
   /** Called with every admission's result. */
-  readonly onAdmission: (admission: Admission) => void;
+  readonly onAdmission: (admission: Admission, teamId: string) => void;
   /** Called for each admission that the store could not serve. */
   readonly onUnavailable: (cause: string) => void;
 }
@@ -78,7 +78,7 @@ export function admitStep(options: AdmitOptions): BodyStep {
       if (owner.addressWanted === true) x.set(clientAddressSlot, client.of(x));
       const refused = full.refusal(owner.keyId, x.get(clientAddressSlot));
       if (refused === undefined) return undefined;
-      options.onAdmission(refused);
+      options.onAdmission(refused, owner.teamId);
       return tooManyRequests(x, refused, options.rateLimitHeaders);
     },
     settle(x, outcome) {
@@ -151,7 +151,7 @@ function conclude(x: Exchange, asking: PendingAdmission): StepResult {
   const { teamId, charge, options } = asking;
   const admission = asking.admission!;
   x.need(requestStatsSlot).storeMs += options.now() - asking.startedAtMs;
-  options.onAdmission(admission);
+  options.onAdmission(admission, teamId);
   if (admission.kind === 'address_wanted' && asking.address === undefined && !x.cancelled) {
     options.cache.noteAddressWanted(x.need(keyDigestSlot));
     return ask(x, options, true);

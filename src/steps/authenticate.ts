@@ -113,7 +113,7 @@ export interface AuthenticateOptions {
   /** `undefined` puts no limit on unknown keys per address. */
   readonly bound?: UnknownKeyLimit | undefined;
   /** Called for every check that ends a request. */
-  readonly onRefused: (checked: CheckedCaller) => void;
+  readonly onRefused: (checked: CheckedCaller, teamId: string) => void;
 }
 
 /** 503 rather than 401: the address may also send a valid key that this process has not seen yet. */
@@ -172,11 +172,11 @@ function recognise(x: Exchange, found: KeyOwner | undefined | StoreUnavailable, 
 function check(x: Exchange, options: AuthenticateOptions): StepResult {
   if (options.ledger.check === undefined || x.get(checkedSlot) !== undefined) return undefined;
   x.set(checkedSlot, true);
-  const { keyId, addressWanted } = x.need(keyOwnerSlot);
+  const { teamId, keyId, addressWanted } = x.need(keyOwnerSlot);
   if (addressWanted === true) x.set(clientAddressSlot, options.client.of(x));
   const refused = options.full.refusal(keyId, x.get(clientAddressSlot));
   if (refused === undefined) return ask(x, options);
-  options.onRefused(refused);
+  options.onRefused(refused, teamId);
   return tooManyRequests(x, refused, options.rateLimitHeaders);
 }
 
@@ -226,7 +226,7 @@ function conclude(x: Exchange, asking: PendingCheck): StepResult {
     x.set(clientAddressSlot, options.client.of(x));
     return ask(x, options);
   }
-  options.onRefused(checked);
+  options.onRefused(checked, asking.teamId);
   switch (checked.kind) {
     case 'unavailable':
       return STORE_UNAVAILABLE;

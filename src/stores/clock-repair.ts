@@ -60,6 +60,7 @@ export function repairOf(
       dayDone: Math.min(contents.dayDone, dayOf(nowMs) - 1),
       periods: contents.periods.filter(({ number }) => number < period.number),
       toldPercents: [...contents.toldPercents.filter(({ number }) => number < period.number), ...told],
+      toldRefusals: contents.toldRefusals.filter(({ code, number }) => code === 'credit_exhausted' || number <= period.number),
       requests,
     },
   };
@@ -176,6 +177,8 @@ function isUndone(facts: EventFacts, fromNumber: number, nowMs: number): boolean
       return facts.usage.periodStartMs > nowMs;
     case 'usage_day':
       return facts.day >= dayOf(nowMs);
+    case 'limit_reached':
+      return facts.code === 'quota_exceeded' && facts.usage.periodStartMs > nowMs;
     case 'credit_threshold':
     case 'team_created':
     case 'team_updated':

@@ -6,9 +6,11 @@ import { DAY_MS } from '../domain/period.ts';
 import { isPeriodRule } from '../domain/period-rule.ts';
 import { LIMIT_NUMBERS } from '../domain/plan.ts';
 import type { TeamLimits } from '../domain/plan.ts';
+import { dayOfDate } from '../domain/usage-days.ts';
 import { RATE_WINDOW_MS } from '../domain/reservation.ts';
 import type { DictionaryContents, ReportFinding, StoreFinding, TeamContents } from '../ports/store-contents.ts';
 import { isAhead } from './clock-repair.ts';
+import { readRefusals } from './records/record-refusals.ts';
 
 /** The parts of a finding other than its team. */
 type Found = (what: string, detail: string, more?: Partial<StoreFinding>) => void;
@@ -27,6 +29,7 @@ export function judgeTeam(contents: TeamContents, nowMs: number, report: ReportF
   judgeWindow(contents.window, 'the slots of its rate window are out of order', found);
   judgeKeyLimits(contents, found);
   judgeGlossaries(contents, found);
+  judgeRefusals(contents, found);
 }
 
 function judgeLimits(limits: TeamLimits, whose: string, found: Found): void {
@@ -152,6 +155,28 @@ function judgeKeyLimits({ keys, period, requests }: TeamContents, found: Found):
     const sum = sumOf(open.map((one) => one.characters));
     if (sum !== heldCharacters)
       found('held', `a key is recorded as holding ${heldCharacters} characters, its open reservations hold ${sum}`, { keyId });
+  }
+}
+
+/** What was told is of keys and periods that there are, and the counts are counts of days. */
+function judgeRefusals({ refusals, toldRefusals, keys, period }: TeamContents, found: Found): void {
+  const known = new Set(keys.map(({ keyId }) => keyId));
+  for (const one of toldRefusals) {
+    if (one.code === 'credit_exhausted') continue;
+    if (one.number > period.number) found('event', `a refusal was told for period ${one.number}, which has not begun`);
+    if (one.keyId !== undefined && !known.has(one.keyId)) found('event', 'a refusal was told of an unknown key', { keyId: one.keyId });
+  }
+  for (const [date, text] of refusals) {
+    if (dayOfDate(date) === undefined) found('refusals', `it has refusals of "${date}", which is no day`);
+    if (!areCounts(text)) found('refusals', `the refusals of ${date} are not whole numbers`);
+  }
+}
+
+function areCounts(text: string): boolean {
+  try {
+    return Object.values(readRefusals(text)).every(isCount);
+  } catch {
+    return false;
   }
 }
 

@@ -6,7 +6,7 @@ import { reloadOf } from '../config/changes.ts';
 import { readEngineUrl } from '../engines/http1/url.ts';
 import { publicUrl, serverUrlOf } from '../app/api-description.ts';
 import { openWaitingListener, startOperatorSide } from '../app/operator-side.ts';
-import { openAwaited, openConfiguredStore, SILENT } from '../app/configured-store.ts';
+import { openAwaited, openConfiguredStore, refusalDaysOf, SILENT } from '../app/configured-store.ts';
 import { openSharedJsonLog } from '../ops/json-log.ts';
 import { MergedMetrics, openPrimaryMetrics } from '../ops/metrics/merged-metrics.ts';
 import type { MetricsSnapshot, Replaced } from '../ops/metrics/merged-metrics.ts';
@@ -195,6 +195,7 @@ async function openOnStore(config: Config, workers: WorkerSource, log: Log, onNe
       teams: store.teams,
       glossaries: store.glossaries,
       history: store.history,
+      refusals: refusalDaysOf(store, config),
       audit: store.audit,
       idempotency: store.idempotency,
       nowMs,

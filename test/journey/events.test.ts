@@ -70,6 +70,27 @@ const told = (subject: string): Told[] =>
     .filter((event) => event.subject === subject);
 
 describe.each(['1', '2'])('%s worker(s)', (workers) => {
+  test('a team that is refused is told of once, and the refusals are counted', async () => {
+    await configure();
+    const { team_id: teamId } = await command<{ team_id: string }>('team', 'create', '--name', 'Reader', '--plan', 'small');
+    const { key } = await command<{ key: string }>('key', 'create', '--team', teamId, '--mode', 'live');
+    gateway = await site.serve('--workers', workers);
+    for (let i = 0; i < 10; i++) expect((await translate(gateway.port, key)).status).toBe(200);
+    expect(told(teamId).map(({ type }) => type)).not.toContain('lingate.limit.reached');
+    for (let i = 0; i < 7; i++) expect((await translate(gateway.port, key)).status).toBe(402);
+    const refusals = async (): Promise<unknown> => (await command<{ refusals: unknown }>('team', 'show', teamId)).refusals;
+    await expect.poll(refusals, { timeout: 30_000 }).toEqual({ rate_limited: 0, quota_exceeded: 7, credit_exhausted: 0 });
+    const reached = (): Told['data'][] => told(teamId).flatMap(({ type, data }) => (type === 'lingate.limit.reached' ? [data] : []));
+    await expect.poll(reached, { timeout: 30_000 }).toHaveLength(1);
+    expect(reached()[0]).toMatchObject({ code: 'quota_exceeded', required_characters: 10, team_id: teamId, character_count: 100 });
+    // What it ends with is told too.
+    for (let i = 0; i < 3; i++) expect((await translate(gateway.port, key)).status).toBe(402);
+    await gateway.end('SIGTERM');
+    gateway = undefined;
+    expect(await refusals()).toEqual({ rate_limited: 0, quota_exceeded: 10, credit_exhausted: 0 });
+    expect(reached()).toHaveLength(1);
+  });
+
   test('the manual’s receiver gets the team, its key, and the percentages that it reaches, each once', async () => {
     await configure();
     const { team_id: teamId } = await command<{ team_id: string }>('team', 'create', '--name', 'Reader', '--plan', 'small');

@@ -54,6 +54,7 @@ onEveryGateway({}, (setting) => {
         period_start: start,
         period_end: end,
         character_count: 0,
+        test_character_count: 0,
         character_limit: 10,
         overage: { character_count: 0, cost_minor: 0, cap_minor: 80, currency: 'EUR' },
         keys: [
@@ -89,6 +90,7 @@ onEveryGateway({}, (setting) => {
     const body = await usage(team.key);
     expect(body).toMatchObject({
       character_count: 18,
+      test_character_count: 5,
       character_limit: 10,
       overage: { character_count: 8, cost_minor: 16, cap_minor: 80, currency: 'EUR' },
     });
@@ -134,6 +136,7 @@ onEveryGateway({}, (setting) => {
       'period_start',
       'period_end',
       'character_count',
+      'test_character_count',
       'credit',
       'keys',
     ]);

@@ -1,4 +1,5 @@
 // The console on made-up teams and traffic: real pages on a real listener and store, nothing that serves callers behind them.
+import { RecordRefusals } from '../../src/stores/records/record-refusals.ts';
 import { Operators } from '../../src/admin/operators.ts';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -41,6 +42,7 @@ export async function openSampleConsole(): Promise<SampleConsole> {
     teams: store.teams,
     glossaries: store.glossaries,
     history: store.history,
+    refusals: new RecordRefusals(store.records, config.history.days),
     audit: store.audit,
     idempotency: store.idempotency,
     processes: () => Promise.resolve(sampleStates(Date.now(), ids)),

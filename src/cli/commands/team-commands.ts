@@ -8,6 +8,7 @@ import { minorRoundedDown } from '../../domain/money.ts';
 import { anchorOf, lengthOf } from '../../domain/period-rule.ts';
 import { rfc3339 } from '../../domain/period.ts';
 import { answered } from '../../domain/store-unavailable.ts';
+import type { RefusalCounts } from '../../ports/refusal-days.ts';
 import type { Store } from '../../ports/store.ts';
 import type { Team } from '../../ports/team-registry.ts';
 import { UsageError } from '../command.ts';
@@ -93,8 +94,9 @@ export const teamShow: Command = {
   async run(context) {
     const teamId = teamOperand(context);
     await withAdmin(context, async (admin) => {
-      const team = valueOf(await admin.showTeam(teamId));
-      context.print(teamReport(team), () => teamText(team));
+      const { figures, refusals } = valueOf(await admin.showTeamUse(teamId));
+      const { team } = figures;
+      context.print({ ...teamReport(team), refusals }, () => labelled({ ...teamReport(team), refused: refusedText(refusals) }));
     });
   },
 };
@@ -189,6 +191,11 @@ function deletionOf({ name }: Team): Confirmation {
 
 function teamText(team: Team): string {
   return labelled({ ...teamReport(team) });
+}
+
+function refusedText(refusals: RefusalCounts | undefined): string {
+  const some = Object.entries(refusals ?? {}).flatMap(([code, count]) => (count > 0 ? [`${count} ${code}`] : []));
+  return some.length === 0 ? 'none in this period' : `${some.join(', ')} in this period`;
 }
 
 function teamTable(teams: readonly Team[]): string {

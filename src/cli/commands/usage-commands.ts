@@ -30,12 +30,14 @@ function summary(report: UsageReport): string {
     plan: `${report.plan} (${report.billing}, ${report.requests_per_second} requests per second)`,
     period: `${report.period_start} to ${report.period_end}`,
   };
+  const { test_character_count: ofTests = 0 } = report;
+  const tests = ofTests === 0 ? {} : { 'with test keys': ofTests };
   if (report.billing === 'credit') {
     const { balance_minor: balance, currency } = report.credit;
-    return labelled({ ...base, characters: report.character_count, balance: `${balance} minor units of ${currency}` });
+    return labelled({ ...base, characters: report.character_count, ...tests, balance: `${balance} minor units of ${currency}` });
   }
   const characters = `${report.character_count} of ${report.character_limit}`;
-  return labelled({ ...base, characters, overage: overageText(report.overage) });
+  return labelled({ ...base, characters, ...tests, overage: overageText(report.overage) });
 }
 
 function keys(figures: Usage, nowMs: number): string {

@@ -6,6 +6,8 @@ import type { Html } from '../../docs/html.ts';
 import { canonicalUlid } from '../../domain/ulid.ts';
 import { anchorOf } from '../../domain/period-rule.ts';
 import type { UsageReport } from '../../domain/usage-report.ts';
+import { REFUSAL_CODES } from '../../domain/usage-days.ts';
+import type { RefusalCode, RefusalCounts } from '../../ports/refusal-days.ts';
 import type { Team, Usage } from '../../ports/team-registry.ts';
 import { CONSOLE_PREFIX, get, mayChange, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
@@ -22,15 +24,15 @@ export const TEAM_ROUTES: readonly ConsoleRoute[] = [get('/teams/{id}', (visit, 
 /** `faults` are the errors of a form that was sent; that form is shown with the values sent. */
 export async function teamPage(visit: SignedInVisit, parts: ConsoleParts, faults: FieldFaults): Promise<ConsoleAnswer> {
   const teamId = canonicalUlid(visit.parameters['id'] ?? '');
-  const found = teamId === undefined ? undefined : await parts.operations.usage(teamId);
+  const found = teamId === undefined ? undefined : await parts.operations.showTeamUse(teamId);
   if (found?.kind !== 'done') return found === undefined ? NO_TEAM : refusalOf(found);
-  const { figures, report } = found.value;
+  const { figures, report, refusals } = found.value;
   const { team } = figures;
   const history = await teamHistory(team.teamId, parts, visit.nowMs);
   if ('kind' in history) return history;
   const main = html`<h1>${team.name}</h1>
     <p class="soft">Team <code>${team.teamId}</code>, plan ${team.plan}, since ${day(team.createdAtMs)}</p>
-    ${usageSection(figures, report)}
+    ${usageSection(figures, report, refusals)}
     <p>
       <a href="#history">Days, months and periods</a> · <a href="${CONSOLE_PREFIX}/teams/${team.teamId}/glossaries">Glossaries</a>
       ${mayChange(visit) ? html`· <a href="${CONSOLE_PREFIX}/teams/${team.teamId}/delete">Delete the team</a>` : undefined}
@@ -46,7 +48,7 @@ export async function teamPage(visit: SignedInVisit, parts: ConsoleParts, faults
   return pageAnswer({ title: team.name, section: 'teams', main, assets }, faults);
 }
 
-function usageSection({ team, periodStartMs, periodEndMs }: Usage, report: UsageReport): Html {
+function usageSection({ team, periodStartMs, periodEndMs }: Usage, report: UsageReport, refusals: RefusalCounts | undefined): Html {
   const { limits } = team;
   return html`<h2>This period</h2>
     <dl class="facts">
@@ -59,10 +61,24 @@ function usageSection({ team, periodStartMs, periodEndMs }: Usage, report: Usage
             ${fact('Credit', money(report.credit.balance_minor, report.credit.currency))}
             ${fact('Price', `${money(limits.minorPerMillion, limits.currency)} per million characters`)}`
       }
+      ${(report.test_character_count ?? 0) === 0 ? undefined : fact('With test keys', `${count(report.test_character_count!)} of these characters`)}
       ${fact('Requests', `at most ${count(limits.requestsPerSecond)} a second, ${count(limits.maxCharactersPerRequest)} characters each`)}
+      ${refusals === undefined ? undefined : fact('Refused', refusalsText(refusals))}
       ${fact('Glossaries', `at most ${count(limits.maxGlossaries)}`)}
     </dl>`;
 }
+
+/** Only codes that occurred. */
+function refusalsText(refusals: RefusalCounts): string {
+  const some = REFUSAL_CODES.filter((code) => refusals[code] > 0).map((code) => `${count(refusals[code])} ${REFUSALS[code]}`);
+  return some.length === 0 ? 'no requests' : some.join(', ');
+}
+
+const REFUSALS: Readonly<Record<RefusalCode, string>> = {
+  rate_limited: 'over a rate (429)',
+  quota_exceeded: 'over a quota (402)',
+  credit_exhausted: 'for lack of credit (402)',
+};
 
 function overageText({ character_count: characters, cost_minor: cost, cap_minor: cap, currency }: OverageReport): string {
   if (cap === 0) return 'none: requests are refused at the limit';

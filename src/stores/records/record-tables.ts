@@ -1,10 +1,10 @@
 // The tables of the record space, for stores that go through all of them.
 import type { RecordIndex, RecordTable } from '../../ports/record-space.ts';
 
-const OF_TEAMS = ['glossaries', 'pairs', 'totals'] as const satisfies readonly RecordTable[];
+const OF_TEAMS = ['glossaries', 'pairs', 'totals', 'refusals'] as const satisfies readonly RecordTable[];
 const INDEXES: Readonly<Record<RecordIndex, true>> = { requests_by_end: true, requests_by_team: true };
 /** `copied`: whether a copy of a store has it, and a store with nothing else counts as empty if not. */
-const SHARED: Readonly<Record<Exclude<RecordTable, 'glossaries' | 'pairs'> | RecordIndex, { readonly copied: boolean }>> = {
+const SHARED: Readonly<Record<Exclude<RecordTable, 'glossaries' | 'pairs' | 'refusals'> | RecordIndex, { readonly copied: boolean }>> = {
   totals: { copied: true },
   requests: { copied: true },
   requests_by_end: { copied: true },

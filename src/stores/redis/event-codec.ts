@@ -42,6 +42,7 @@ function wordsOf(facts: EventFacts): (string | Buffer)[] {
     case 'team_deleted':
       return ['deleted'];
     case 'quota_threshold':
+    case 'limit_reached':
     case 'team_created':
     case 'team_updated':
     case 'key_created':
@@ -81,6 +82,14 @@ function factsOf(teamId: string, atMs: number, kind: string, values: readonly Bu
       const team = { ...readTeam(teamId, textsOf(values[1]!)), plan, limits };
       const usage = { team, periodStartMs: startMs, periodEndMs: endMs, characters, keys: [] };
       return { kind: 'quota_threshold', percent: number(0), usage };
+    }
+    case 'refused': {
+      const { usage } = readReport(teamId, [textsOf(values[3]!), textsOf(values[4]!)], atMs);
+      const keyId = String(values[2]);
+      const what = { kind: 'limit_reached', ...(keyId === '' ? {} : { keyId }), usage } as const;
+      return String(values[0]) === 'credit_exhausted'
+        ? { ...what, code: 'credit_exhausted', requiredMicro: number(1) }
+        : { ...what, code: 'quota_exceeded', requiredCharacters: number(1) };
     }
     case 'credit':
       return { kind: 'credit_threshold', thresholdMinor: number(0), balanceMicro: number(1), currency: String(values[2]) };

@@ -24,7 +24,7 @@ interface FunctionGroup {
  */
 const GROUPS = {
   ledger: {
-    files: ['ledger', 'tend', 'kept', 'timed'],
+    files: ['told', 'ledger', 'tend', 'kept', 'timed'],
     functions: {
       ledger: {},
       settle: { is: 'ledger', onFull: true },

@@ -40,6 +40,7 @@ export class ReplyReader {
   }
 
   admission(request: AdmissionRequest): Admission | Undone {
+    this.hasEvents = false;
     const letter = this.#letter();
     switch (letter) {
       case 'L':
@@ -93,6 +94,9 @@ export class ReplyReader {
         return { kind: 'glossary_missing' };
       case 'n':
         return { kind: 'glossary_mismatch' };
+      case 'Y':
+        this.hasEvents = true;
+        return this.#placed(request, this.#letter());
       case 'q':
         return this.#quotaExceeded();
       case 'Q':

@@ -16,7 +16,7 @@ import { COPIED_SHARED_TABLES, UNCOPIED_SHARED_TABLES } from '../records/record-
  * - `:days` hash of each key's usage by day (lua/days.lua)
  * - `:audit` sorted set of audit entries (lua/audit.lua)
  * - a hash for each table of the record space (ports/record-space.ts), changed by one function (lua/records.lua): `:glossaries`,
- *   `:pairs`, `:totals`; its blobs in lists, `:blob:<id>` and `:prepared:<id>`, and `:blobs` from each to the number of its pieces
+ *   `:pairs`, `:totals`, `:refusals`; its blobs in lists, `:blob:<id>` and `:prepared:<id>`, and `:blobs` from each to the number of its pieces
  */
 export function teamKeys(teamId: string) {
   const base = `lingate:{${teamId}}:`;
@@ -31,6 +31,7 @@ export function teamKeys(teamId: string) {
     glossaries: tableKey(teamId, 'glossaries'),
     pairs: tableKey(teamId, 'pairs'),
     totals: tableKey(teamId, 'totals'),
+    refusals: tableKey(teamId, 'refusals'),
     blobs: `${base}blobs`,
     audit: `${base}audit`,
     changes: `${base}changes`,

@@ -14,7 +14,7 @@ import { requestIdBytes } from './request-id-bytes.ts';
 import { readContents } from './team-contents.ts';
 import type { WholeRawTeam } from './team-contents.ts';
 import { fieldsOf } from './team-codec.ts';
-import { LAST_PERCENT, readKeyState } from './team-layout.ts';
+import { readKeyState, toldFields } from './team-layout.ts';
 import { packHead, packRequest, readHead } from './team-raw.ts';
 
 /** For how long a team is read again that has changed before it was written: each attempt takes about a millisecond. */
@@ -101,7 +101,7 @@ function lastCountsOf({ team }: WholeRawTeam): Map<string, LastCounts> {
 
 /** The commands that replace what differs. */
 function teamCommands(raw: WholeRawTeam, contents: TeamContents, nowMs: number): RedisWords[] {
-  const { team: whole, period, keys, days, dayDone, toldPercents } = contents;
+  const { team: whole, period, keys, days, dayDone } = contents;
   const names = teamKeys(whole.teamId);
   const { number } = period;
   const fields = fieldsOf(raw.team);
@@ -113,8 +113,7 @@ function teamCommands(raw: WholeRawTeam, contents: TeamContents, nowMs: number):
     names.team,
     keys.map(({ keyId }) => `w:${keyId}`).filter((name) => fields.has(name)),
   );
-  const percent = toldPercents.find((one) => one.number === number)?.percent ?? 0;
-  const books = ['b', packBooks(contents), 't', LAST_PERCENT.pack({ number, percent })];
+  const books = ['b', packBooks(contents), ...toldFields(contents, true)];
   // Without the field the functions look at all periods before.
   if (Number(String(fields.get('left') ?? 0)) > number) books.push('left', String(number));
   const anchor = period.anchorMs === whole.createdAtMs ? [] : ['anchor', String(period.anchorMs)];

@@ -23,6 +23,7 @@ const TEAM_KINDS: Readonly<Record<string, 'lasting' | 'passing'>> = {
   glossaries: 'lasting',
   pairs: 'lasting',
   totals: 'lasting',
+  refusals: 'lasting',
   blobs: 'lasting',
   audit: 'passing',
   outbox: 'lasting',

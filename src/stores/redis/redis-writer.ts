@@ -20,7 +20,7 @@ import { connected, RedisReader } from './redis-reader.ts';
 import { FLEETING } from './redis-structure.ts';
 import { requestIdBytes } from './request-id-bytes.ts';
 import { serverTime } from './store-round.ts';
-import { LAST_PERCENT, packPlan } from './team-layout.ts';
+import { packPlan, toldFields } from './team-layout.ts';
 import { packHead, packSlots, packRequest } from './team-raw.ts';
 
 const SCAN_PIECE = 500;
@@ -76,6 +76,7 @@ export class RedisWriter implements StoreWriter {
       ...historyCommands(contents),
       ...requestCommands(contents, nowMs),
       ...glossaryCommands(contents, entries),
+      ...[...contents.refusals].map(([date, counts]): RedisWords => ['HSET', tableKey(contents.team.teamId, 'refusals'), date, counts]),
     ]);
     await Promise.all(contents.keys.map(({ keyId }) => this.#redis.set(ownerKey(keyId), teamId)));
     // One after the other, because the list is in order of creation.
@@ -146,8 +147,8 @@ function teamCommands(contents: TeamContents): RedisWords[] {
   const fields = ['name', team.name, 'plan', team.plan, 'created', String(team.createdAtMs), 'currency', team.limits.currency];
   const numbers = ['period', team.limits.period, 'left', String(firstLeft)];
   const commands: RedisWords[] = [['HSET', names.team, ...fields, ...numbers, 'p', packPlan(team.limits), 'b', packBooks(contents)]];
-  const last = contents.toldPercents.find(({ number }) => number === period.number);
-  if (last !== undefined) commands.push(['HSET', names.team, 't', LAST_PERCENT.pack(last)]);
+  const told = toldFields(contents);
+  if (told.length > 0) commands.push(['HSET', names.team, ...told]);
   if (period.anchorMs !== team.createdAtMs) commands.push(['HSET', names.team, 'anchor', String(period.anchorMs)]);
   for (const [order, key] of keys.entries()) {
     const { keyId, display, label, mode, createdAtMs, digest } = key;

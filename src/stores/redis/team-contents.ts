@@ -16,12 +16,25 @@ import { readClosed } from './period-record.ts';
 import { readKeyCounts } from './key-layout.ts';
 import { TEAM_FIELDS, countsIn, digestOfRecord, fieldsOf, keyFields, readKey, readTeam, stateOf } from './team-codec.ts';
 import { ROWS } from './row-formats.ts';
-import { readKeyState, BOOKS, readPlan } from './team-layout.ts';
+import { readKeyState, BOOKS, readPlan, readTold } from './team-layout.ts';
 import { readHead, readRequest, readWindow } from './team-raw.ts';
 import type { BooksHead } from './team-raw.ts';
 
 /** The keys of a team that are read as they are. */
-export const RAW_PARTS = ['team', 'keys', 'ids', 'places', 'late', 'days', 'periods', 'glossaries', 'pairs', 'totals', 'blobs'] as const;
+export const RAW_PARTS = [
+  'team',
+  'keys',
+  'ids',
+  'places',
+  'late',
+  'days',
+  'periods',
+  'glossaries',
+  'pairs',
+  'totals',
+  'refusals',
+  'blobs',
+] as const;
 
 /** Hashes as Redis returns them: alternating names and values. */
 export type RawTeam = Readonly<Record<(typeof RAW_PARTS)[number], readonly Buffer[]>>;
@@ -62,6 +75,7 @@ export function readContents(teamId: string, raw: WholeRawTeam, report: ReportFi
   const { head, requests } = requestsOf(raw);
   judgeIds(raw, head, found);
   const days = fieldsOf(raw.days);
+  const told = readTold(fields, number);
   const keys = keysOf(teamId, raw, number, found);
   return {
     team,
@@ -74,7 +88,9 @@ export function readContents(teamId: string, raw: WholeRawTeam, report: ReportFi
     days: daysOf(raw, fields, keys, found),
     dayDone: Number(String(days.get('told') ?? 0)),
     periods: periodsOf(raw, team.limits.period, requests, found),
-    toldPercents: lastPercentsOf(fields.get('t'), number, raw.left),
+    toldPercents: lastPercentsOf(told.percent, number, raw.left),
+    toldRefusals: told.refusals,
+    refusals: tableOf(raw.refusals),
     requests,
     ...readGlossaryTables(
       {
@@ -89,10 +105,9 @@ export function readContents(teamId: string, raw: WholeRawTeam, report: ReportFi
 }
 
 /** For the current period from a field of the team, for earlier ones from the period's hash (lua/outbox.lua, lua/team.lua). */
-function lastPercentsOf(running: Buffer | undefined, current: number, left: WholeRawTeam['left']): TeamContents['toldPercents'] {
+function lastPercentsOf(running: number, current: number, left: WholeRawTeam['left']): TeamContents['toldPercents'] {
   const found = [...left].map(([number, flat]) => ({ number, percent: Number(String(fieldsOf(flat).get('told') ?? 0)) }));
-  // The field still has the last period's value if the current period has none.
-  if (running?.readDoubleBE(0) === current) found.push({ number: current, percent: running.readDoubleBE(8) });
+  found.push({ number: current, percent: running });
   return found.filter(({ percent }) => percent > 0).toSorted((one, other) => one.number - other.number);
 }
 
@@ -149,7 +164,7 @@ function keysOf(teamId: string, { team, keys: records }: RawTeam, current: numbe
   for (const name of fields.keys()) {
     if (name.startsWith('k') && name.length > 1 && !ids.has(name.slice(1)))
       found('key', 'it has a state but no record', { keyId: name.slice(1) });
-    if (/^[lw]:/.test(name) && !ids.has(name.slice(2))) found('key', 'it has limits but no record', { keyId: name.slice(2) });
+    if (/^[lnw]:/.test(name) && !ids.has(name.slice(2))) found('key', 'it has limits but no record', { keyId: name.slice(2) });
   }
   return keys.toSorted((one, other) => one.order - other.order).map(({ key }) => key);
 }

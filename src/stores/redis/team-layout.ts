@@ -4,6 +4,7 @@ import { RATE_WINDOW_MS, REMEMBER_MS } from '../../domain/reservation.ts';
 import { LIMIT_NUMBERS } from '../../domain/plan.ts';
 import type { LimitNumber, TeamLimits } from '../../domain/plan.ts';
 import { dayOf } from '../../domain/period.ts';
+import type { TeamContents, ToldRefusal } from '../../ports/store-contents.ts';
 import type { KeyRecord } from '../../ports/team-registry.ts';
 import { RECORD_TABLES } from '../records/record-tables.ts';
 import { CORRECTED } from './server-clocks.ts';
@@ -37,8 +38,55 @@ export function readPlan(packed: Buffer): Pick<TeamLimits, 'billing' | LimitNumb
   return { billing: billing === 1 ? 'credit' : 'quota', ...numbers };
 }
 
-/** Field `t` of a team: the highest percentage told, of this period. */
-export const LAST_PERCENT = recordFormat({ number: 'd', percent: 'd' });
+/**
+ * Field `t` of a team: the highest percentage told, of this period; and of refusals what lua/outbox.lua describes, `flags` 1 for
+ * one for the quota in this period, and 2 for one for credit.
+ */
+const TOLD = recordFormat({ number: 'd', percent: 'd', flags: 'I1', credits: 'I4' });
+const [QUOTA_TOLD, CREDIT_TOLD] = [1, 2];
+/** Field `n:<key>`: the period of the last refusal told by a key's own limit. */
+const KEY_TOLD = recordFormat({ number: 'd', startMs: 'd' });
+
+/** What events have told of a team, in fields of its record; `undefined` for what none has. */
+export function toldFields(
+  { period, toldPercents, toldRefusals }: Pick<TeamContents, 'period' | 'toldPercents' | 'toldRefusals'>,
+  always = false,
+): (string | Buffer)[] {
+  const { number, startMs } = period;
+  const percent = toldPercents.find((one) => one.number === number)?.percent ?? 0;
+  let [flags, credits] = [0, 0];
+  const ofKeys: (string | Buffer)[] = [];
+  for (const one of toldRefusals) {
+    if (one.code === 'credit_exhausted') {
+      flags += one.told ? CREDIT_TOLD : 0;
+      credits = one.number;
+    } else if (one.number === number) {
+      if (one.keyId === undefined) flags += QUOTA_TOLD;
+      else ofKeys.push(`n:${one.keyId}`, KEY_TOLD.pack({ number, startMs }));
+    }
+  }
+  const isTold = always || percent > 0 || flags > 0 || credits > 0;
+  return [...(isTold ? ['t', TOLD.pack({ number, percent, flags, credits })] : []), ...ofKeys];
+}
+
+/** The percentage told of the current period, and refusals told; of past periods none count. */
+export function readTold(fields: ReadonlyMap<string, Buffer>, current: number): { percent: number; refusals: ToldRefusal[] } {
+  const packed = fields.get('t');
+  const refusals: ToldRefusal[] = [];
+  let percent = 0;
+  if (packed !== undefined) {
+    const told = TOLD.read(Buffer.concat([packed], TOLD.bytes));
+    if (told.number === current) percent = told.percent;
+    if (told.number === current && told.flags % CREDIT_TOLD === QUOTA_TOLD) refusals.push({ code: 'quota_exceeded', number: current });
+    if (told.credits > 0) refusals.push({ code: 'credit_exhausted', number: told.credits, told: told.flags >= CREDIT_TOLD });
+  }
+  const ofKeys = [...fields].filter(([name]) => name.startsWith('n:')).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  for (const [name, value] of ofKeys) {
+    const { number } = KEY_TOLD.read(value);
+    if (number === current) refusals.push({ code: 'quota_exceeded', keyId: name.slice(2), number });
+  }
+  return { percent, refusals };
+}
 
 /** The first byte of a key's state (lua/layout.lua). `guarded`: its limits are in the field `l:<key>`. */
 export type StateWord = 'revoked' | 'active' | 'guarded';

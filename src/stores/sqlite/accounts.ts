@@ -178,6 +178,9 @@ export class TeamAccount {
   readonly held = new HeldReservations();
   /** `undefined` until it is computed. */
   thresholdMark: ThresholdMark | undefined = undefined;
+  /** What is known of refusals told (SqliteEvents): the last period of one for the quota, and of one for credit since some was added. */
+  quotaToldIn = 0;
+  isCreditTold = false;
   /** `undefined` until it is read. */
   planName: string | undefined = undefined;
   /** Whether `counts` or `window` differ from the file. */
@@ -210,6 +213,8 @@ export class KeyAccount {
   readonly isGuarded: boolean;
   readonly counts: Numbers<typeof KEY_ACCOUNT>;
   guard: KeyGuard | undefined = undefined;
+  /** The last period in which a refusal by its own limit is known to have been told. */
+  quotaToldIn = 0;
   changed = false;
 
   /** From a row: number, id, time of revocation, whether it is guarded, and the columns of `KEY_ACCOUNT`. */

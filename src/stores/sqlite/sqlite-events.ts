@@ -1,10 +1,12 @@
 // Writes events to the outbox, in the transactions of the operations that cause them.
 import { creditReached, eventIds, nextCharacters, percentsReached } from '../../domain/event-rules.ts';
 import type { EventChange, EventRules } from '../../domain/event-rules.ts';
+import { costMicro } from '../../domain/money.ts';
 import type { Micro } from '../../domain/money.ts';
+import type { CreditExhausted, QuotaExceeded } from '../../ports/ledger.ts';
 import type { EventFacts } from '../../ports/outbox.ts';
 import type { KeyRecord, Team, Usage } from '../../ports/team-registry.ts';
-import type { TeamAccount } from './accounts.ts';
+import type { KeyAccount, TeamAccount } from './accounts.ts';
 import type { HistoryHooks } from './periods.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
@@ -17,10 +19,15 @@ const SQL = {
   nextSerial: tuples<[serial: number]>(`UPDATE books SET event_serial = event_serial + 1
     WHERE team = (SELECT no FROM teams WHERE team_id = ?) RETURNING event_serial`),
   forgetPercents: 'DELETE FROM told_percents WHERE team = ? AND period_no <= ?',
+  toldRefusal: tuples<[number: number, told: number]>('SELECT number, told FROM told_refusals WHERE team = ? AND key = ? AND code = ?'),
+  setToldRefusal: 'INSERT OR REPLACE INTO told_refusals (team, key, code, number, told) VALUES (?, ?, ?, ?, 1)',
   day: tuples<[characters: number, requests: number]>(
     'SELECT coalesce(sum(characters), 0), coalesce(sum(requests), 0) FROM usage_days WHERE team = ? AND day = ?',
   ),
 };
+
+/** In place of a key's number, for a limit of the team. */
+const WHOLE_TEAM = 0;
 
 /** The number of characters from which the next threshold is reached, in this period. */
 export interface ThresholdMark {
@@ -50,6 +57,41 @@ export class SqliteEvents implements HistoryHooks {
     if (counts.usedCharacters < team.thresholdMark.characters) return;
     this.#quota(team, nowMs);
     team.thresholdMark = this.#markOf(team);
+  }
+
+  /** A request of this key for so many characters was refused for a limit. Usually, in a flood, only a comparison. */
+  refused(key: KeyAccount, refusal: QuotaExceeded | CreditExhausted, characters: number, nowMs: number): void {
+    const { team } = key;
+    if (refusal.kind === 'credit_exhausted') {
+      if (!team.isCreditTold) this.#creditRefused(team, characters, nowMs);
+      return;
+    }
+    const whose = refusal.of === 'key' ? key : team;
+    if (whose.quotaToldIn !== team.counts.periodNo) this.#quotaRefused(whose, team, characters, nowMs);
+  }
+
+  #creditRefused(team: TeamAccount, characters: number, nowMs: number): void {
+    const code = 'credit_exhausted';
+    const [before = 0, told = 0] = this.#sql.toldRefusal.get(team.no, WHOLE_TEAM, code) ?? [];
+    team.isCreditTold = true;
+    if (told === 1) return;
+    const requiredMicro = costMicro(characters, team.limits.minorPerMillion);
+    const facts = { kind: 'limit_reached', code, requiredMicro, usage: this.#usageNow(team) } as const;
+    this.keep(eventIds.creditLimit(team.teamId, before + 1), team.teamId, nowMs, facts);
+    this.#sql.setToldRefusal.run(team.no, WHOLE_TEAM, code, before + 1);
+  }
+
+  #quotaRefused(whose: TeamAccount | KeyAccount, team: TeamAccount, requiredCharacters: number, nowMs: number): void {
+    const code = 'quota_exceeded';
+    const { periodNo } = team.counts;
+    const [of, id, keyId] = 'keyId' in whose ? [whose.no, whose.keyId, { keyId: whose.keyId }] : [WHOLE_TEAM, team.teamId, {}];
+    const [toldIn] = this.#sql.toldRefusal.get(team.no, of, code) ?? [];
+    whose.quotaToldIn = periodNo;
+    if (toldIn === periodNo) return;
+    const usage = this.#usageNow(team);
+    const period = { startMs: usage.periodStartMs, number: periodNo };
+    this.keep(eventIds.quotaLimit(id, period), team.teamId, nowMs, { kind: 'limit_reached', code, ...keyId, requiredCharacters, usage });
+    this.#sql.setToldRefusal.run(team.no, of, code, periodNo);
   }
 
   dayFinished({ no, teamId }: TeamAccount, day: number, nowMs: number): void {
@@ -101,11 +143,15 @@ export class SqliteEvents implements HistoryHooks {
   }
 
   #quota(team: TeamAccount, nowMs: number): void {
+    this.#keepReached(team.no, team.counts.periodNo, this.#usageNow(team), nowMs);
+  }
+
+  /** The transaction's counts must be written before rows are read. */
+  #usageNow(team: TeamAccount): Usage {
     const { accounts, usage } = this.#parts;
-    // The transaction's counts must be written before rows are read.
     accounts.touch(team);
     accounts.flush();
-    this.#keepReached(team.no, team.counts.periodNo, usage.current(team.no), nowMs);
+    return usage.current(team.no);
   }
 
   #keepReached(no: number, periodNo: number, usage: Usage, nowMs: number): void {

@@ -175,6 +175,9 @@ export class SqliteLedger implements Ledger {
       if (guard !== undefined) this.#accounts.hold(key, held.characters, held.periodNo);
       team.leaseDueMs = Math.min(team.leaseDueMs, reservation.leaseUntilMs);
     }
+    if (answer.kind === 'quota_exceeded' || answer.kind === 'credit_exhausted') {
+      this.#events?.refused(key, answer, request.charged ?? request.characters!, nowMs);
+    }
     const placed = request.reportPlan === true ? { ...answer, plan: this.#accounts.planOf(team) } : answer;
     if (request.reportRate !== true) return placed;
     const limit = limits.requestsPerSecond;

@@ -27,6 +27,7 @@ const SQL = {
   dropUsage: 'DELETE FROM usage WHERE team = ? AND period_no >= ?',
   dropPeriods: 'DELETE FROM periods WHERE team = ? AND no >= ?',
   dropPercents: 'DELETE FROM told_percents WHERE team = ? AND period_no >= ?',
+  dropRefusals: "DELETE FROM told_refusals WHERE team = ? AND code = 'quota_exceeded' AND number > ?",
   addPeriod: 'INSERT INTO periods (team, no, start_ms, end_ms, anchor_ms) VALUES (?, ?, ?, ?, ?)',
   setBooks: 'UPDATE books SET period_no = ?, period_end_ms = ?, used_characters = ?, held_characters = ?, day = ? WHERE team = ?',
   setKey: `UPDATE key_books SET last_used_at_ms = ?, period_no = ?, characters = ?, requests = ?, day_characters = ?, day_requests = ?
@@ -88,6 +89,7 @@ class SqliteMender implements StoreMender {
     this.#sql.dropUsage.run(no, number);
     this.#sql.dropPeriods.run(no, number);
     this.#sql.dropPercents.run(no, number);
+    this.#sql.dropRefusals.run(no, number);
     this.#sql.addPeriod.run(no, number, period.startMs, period.endMs, period.anchorMs);
     this.#writeCounts(no, contents, dayOf(nowMs));
     for (const { number: of, percent } of toldPercents) if (of === number) this.#sql.setPercent.run(no, of, percent);

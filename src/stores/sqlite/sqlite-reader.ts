@@ -16,6 +16,7 @@ import type {
   RequestState,
   StoreReader,
   TeamContents,
+  ToldRefusal,
 } from '../../ports/store-contents.ts';
 import type { KeyDay } from '../../ports/usage-history.ts';
 import type { RecordIndex, RecordTable } from '../../ports/record-space.ts';
@@ -87,6 +88,10 @@ const SQL = {
   blobs: tuples<[id: string]>('SELECT id FROM blobs WHERE team = ? AND gone_ms IS NULL'),
   told: objects<TeamContents['toldPercents'][number]>(
     'SELECT period_no AS number, percent FROM told_percents WHERE team = ? AND percent > 0 ORDER BY period_no',
+  ),
+  refusals: tuples<[keyId: string | null, code: ToldRefusal['code'], number: number, told: number]>(
+    `SELECT k.key_id, r.code, r.number, r.told FROM told_refusals r LEFT JOIN keys k ON k.no = r.key
+     WHERE r.team = ? AND (r.code = 'credit_exhausted' OR r.number = ?) ORDER BY k.key_id, r.code DESC`,
   ),
   pieces: tuples<[Uint8Array<ArrayBuffer>]>(`SELECT piece FROM pieces p
     JOIN teams t ON t.no = p.team WHERE t.team_id = ? AND p.blob = ? ORDER BY place`),
@@ -226,6 +231,11 @@ export class SqliteReader implements StoreReader {
       dayDone: this.#dayDone(no, Number(row['day'])),
       periods: this.#periodsOf(no, current, requests),
       toldPercents: this.#sql.told.all(no),
+      toldRefusals: this.#sql.refusals.all(no, current).map(([keyId, code, number, told]): ToldRefusal => {
+        if (code === 'credit_exhausted') return { code, number, told: told === 1 };
+        return { code, ...(keyId === null ? {} : { keyId }), number };
+      }),
+      refusals: records('refusals'),
       requests: requests.toSorted((one, other) => (one.requestId < other.requestId ? -1 : 1)),
       ...readGlossaryTables({ glossaries: records('glossaries'), pairs: records('pairs'), totals: records('totals'), blobIds }, found),
     };

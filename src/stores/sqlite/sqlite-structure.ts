@@ -10,7 +10,7 @@ const FAULTS_MAX = 20;
 const ROWS_MAX = 10_000;
 
 /** What a deletion that keeps the usage must have deleted of a team when it has ended (team-erasure.ts). */
-const LEFT_BY_DELETION = ['books', 'key_books', 'key_limits', 'records', 'blobs', 'changes', 'told_percents'];
+const LEFT_BY_DELETION = ['books', 'key_books', 'key_limits', 'records', 'blobs', 'changes', 'told_percents', 'told_refusals'];
 
 /**
  * Each query finds rows that must not exist: with `team_id` and `key_id` if available, and `detail`. The rows of a team that is

@@ -40,6 +40,12 @@ export class SqliteWriter implements StoreWriter {
       this.#insert('operations', { requestId, team, state: STATES.indexOf(state), untilMs, characters, priceMicro, ...whose });
     }
     for (const { number, percent } of contents.toldPercents) this.#insert('told_percents', { team, periodNo: number, percent });
+    for (const one of contents.toldRefusals) {
+      const told = one.code === 'quota_exceeded' || one.told ? 1 : 0;
+      const key = one.code === 'quota_exceeded' && one.keyId !== undefined ? keys.get(one.keyId)! : 0;
+      this.#insert('told_refusals', { team, key, code: one.code, number: one.number, told });
+    }
+    for (const [id, value] of contents.refusals) this.#insert('records', { team, kind: 'refusals', id, value });
     this.#writeGlossaries(team, contents, entries);
   }
 

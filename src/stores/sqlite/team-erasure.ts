@@ -28,6 +28,7 @@ const TRUNCATE_AGAIN_MS = 25;
 const OWNED: readonly { readonly table: string; readonly key: string; readonly stays?: true }[] = [
   { table: 'changes', key: 'team, id' },
   { table: 'told_percents', key: 'team, period_no' },
+  { table: 'told_refusals', key: 'team, key, code' },
   { table: 'records', key: 'team, kind, id' },
   { table: 'key_books', key: 'team, key' },
   { table: 'key_limits', key: 'key' },

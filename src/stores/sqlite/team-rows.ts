@@ -40,6 +40,7 @@ const sqlAmong = (rule: string) => ({
   setName: 'UPDATE teams SET name = ? WHERE no = ?',
   setPlan: `UPDATE teams SET plan = ?, ${assigned(LIMITS)} WHERE no = ?`,
   setBalance: 'UPDATE books SET balance_micro = ? WHERE team = ?',
+  rearmCredit: "UPDATE told_refusals SET told = 0 WHERE team = ? AND code = 'credit_exhausted'",
   changed: tuples<[request: string]>('SELECT request FROM changes WHERE team = ? AND id = ? AND until_ms > ?'),
   addChange: 'INSERT OR REPLACE INTO changes (team, id, request, until_ms) VALUES (?, ?, ?, ?)',
   forgetChanges: 'DELETE FROM changes WHERE until_ms <= ?',
@@ -123,8 +124,10 @@ export class TeamRows {
     this.#sql.setPlan.run(plan, ...LIMITS.map((limit) => limits[limit]), no);
   }
 
-  setBalance(no: number, balanceMicro: number): void {
+  /** `added`: credit was added, so that the next refusal for it is told again. */
+  setBalance(no: number, balanceMicro: number, added: boolean): void {
     this.#sql.setBalance.run(balanceMicro, no);
+    if (added) this.#sql.rearmCredit.run(no);
   }
 
   /** The request of the change with this id; `undefined` if there was none within a day. */

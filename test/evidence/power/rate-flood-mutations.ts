@@ -30,7 +30,7 @@ export const RATE_FLOOD_MUTATIONS: readonly Mutation[] = [
   }),
   bug('memory has no bound', WINDOWS, '&& this.#known.size <= keysMax', '', UNIT),
   bug('what has ended stays in memory', WINDOWS, 'if (endsMs > nowMs && this', 'if (this', UNIT),
-  bug('a refusal without the store is not counted', 'steps/admit.ts', 'options.onAdmission(refused);', '', ADMISSION),
+  bug('a refusal without the store is not counted', 'steps/admit.ts', 'options.onAdmission(refused, owner.teamId);', '', ADMISSION),
   bug(
     'every refusal asks the store',
     'core/pipeline.ts',

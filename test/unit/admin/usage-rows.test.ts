@@ -37,6 +37,7 @@ describe('rows', () => {
         date,
         character_count,
         request_count,
+        test_character_count: 0,
       })),
     );
   });
@@ -70,8 +71,27 @@ describe('rows', () => {
         display: `la_live_000${key}`,
         label,
         mode: 'live',
+        test_character_count: 0,
       })),
     );
+  });
+
+  test('what test keys used is told apart, and still counted', () => {
+    const keys = acme.keys.map((key) => (key.label === 'website' ? { ...key, mode: 'test' as const } : key));
+    const counts = (question: Partial<UsageQuestion>) =>
+      usageRows({ ...acme, keys }, ask(question)).map(({ character_count, test_character_count }) => [
+        character_count,
+        test_character_count,
+      ]);
+    expect(counts({ by: 'total' })).toEqual([[1137, 37]]);
+    expect(counts({ by: 'month' })).toEqual([
+      [130, 30],
+      [1007, 7],
+    ]);
+    expect(counts({ by: 'total', keys: true })).toEqual([
+      [1100, 0],
+      [37, 37],
+    ]);
   });
 
   test('without usage there are none, not even a total', () => {

@@ -42,6 +42,7 @@ const CASES: readonly [facts: EventFacts, type: string, data: object][] = [
       period_start: '2026-11-01T00:00:00Z',
       period_end: '2026-12-01T00:00:00Z',
       character_count: 81,
+      test_character_count: 0,
       character_limit: 100,
       overage: { character_count: 0, cost_minor: 0, cap_minor: 0, currency: 'EUR' },
       keys: [{ display: 'la_live_Ab3d', label: 'backend', mode: 'live', character_count: 81, request_count: 3, last_used_at: null }],
@@ -51,6 +52,40 @@ const CASES: readonly [facts: EventFacts, type: string, data: object][] = [
     { kind: 'credit_threshold', thresholdMinor: 1000, balanceMicro: toMicro(1000) - 1, currency: 'EUR' },
     'lingate.credit.threshold',
     { threshold_minor: 1000, balance_minor: 999, currency: 'EUR' },
+  ],
+  [
+    {
+      kind: 'limit_reached',
+      code: 'quota_exceeded',
+      keyId: key.keyId,
+      requiredCharacters: 20,
+      usage: { team, periodStartMs, periodEndMs, characters: 81, keys: [] },
+    },
+    'lingate.limit.reached',
+    expect.objectContaining({
+      code: 'quota_exceeded',
+      key_id: key.keyId,
+      required_characters: 20,
+      team_id: TEAM_ID,
+      character_count: 81,
+      character_limit: 100,
+    }) as object,
+  ],
+  [
+    {
+      kind: 'limit_reached',
+      code: 'credit_exhausted',
+      requiredMicro: toMicro(3) + 1,
+      usage: {
+        team: { ...team, limits: { ...limits, billing: 'credit' }, balanceMicro: toMicro(2) },
+        periodStartMs,
+        periodEndMs,
+        characters: 81,
+        keys: [],
+      },
+    },
+    'lingate.limit.reached',
+    expect.objectContaining({ code: 'credit_exhausted', required_minor: 4, credit: { balance_minor: 2, currency: 'EUR' } }) as object,
   ],
   [
     {
@@ -118,6 +153,8 @@ test('an id is made of the event’s subject, without a dot, because dots separa
   const ids = [
     eventIds.quota(TEAM_ID, period, 80),
     eventIds.credit(TEAM_ID, 0, change),
+    eventIds.quotaLimit(TEAM_ID, period),
+    eventIds.creditLimit(TEAM_ID, 3),
     eventIds.period(TEAM_ID, { ...period, characters: 1234 }),
     eventIds.day(TEAM_ID, 20_000, 3),
     eventIds.once(TEAM_ID, 'created'),

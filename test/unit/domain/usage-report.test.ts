@@ -28,11 +28,19 @@ describe('the usage report', () => {
   test('for a quota team has exactly these members', () => {
     expect(JSON.stringify(usageReport(figures(quota, 900)))).toBe(
       '{"team_id":"01JD3Q7V6Y8Z0XKQ4T5N2M9HRC","plan":"p","billing":"quota","requests_per_second":50,' +
-        '"period_start":"2026-11-01T00:00:00Z","period_end":"2026-12-01T00:00:00Z","character_count":900,"character_limit":1000,' +
+        '"period_start":"2026-11-01T00:00:00Z","period_end":"2026-12-01T00:00:00Z","character_count":900,"test_character_count":0,"character_limit":1000,' +
         '"overage":{"character_count":0,"cost_minor":0,"cap_minor":10,"currency":"EUR"},"keys":[' +
         '{"display":"la_live_Ab3d","label":"backend","mode":"live","character_count":900,"request_count":2,"last_used_at":"2026-11-02T00:00:00Z"},' +
         '{"display":"la_test_Zz9y","label":"","mode":"test","character_count":0,"request_count":0,"last_used_at":null}]}',
     );
+  });
+
+  test('tells apart what test keys used, unless it is unknown which keys were used', () => {
+    const usage = figures(quota, 900);
+    const keys = usage.keys.map((key) => (key.mode === 'test' ? { ...key, characters: 70 } : key));
+    expect(usageReport({ ...usage, characters: 970, keys })).toMatchObject({ character_count: 970, test_character_count: 70 });
+    expect(usageReport({ ...usage, keys: [] })).not.toHaveProperty('test_character_count');
+    expect(usageReport({ ...usage, characters: 0, keys: [] })).toMatchObject({ test_character_count: 0 });
   });
 
   test('for a credit team has the balance instead of limit and overage', () => {
@@ -45,6 +53,7 @@ describe('the usage report', () => {
       'period_start',
       'period_end',
       'character_count',
+      'test_character_count',
       'credit',
       'keys',
     ]);

@@ -11,6 +11,7 @@ import { answered, HALF_WRITTEN_SCHEMA } from '../../../src/domain/store-unavail
 import type { PluginStore } from '../../../src/ports/plugin.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { entriesIn } from '../../../src/testing/store/dictionaries-under-test.ts';
+import { freshKey, PREPAID, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
 import { COPIED_TABLES, tablesOf } from '../../../src/stores/sqlite/whole-file.ts';
 import { kindOfName } from '../../../src/stores/redis/redis-structure.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
@@ -335,6 +336,36 @@ test('waiting events are copied with their times and tries, and so are the recor
   expect(await Promise.all(due.map((one) => store.outbox!.read(one)))).not.toContain(undefined);
   expect(due.length).toBeGreaterThan(10);
   await store.close();
+});
+
+test('refusals that were told are copied, so that none is told again', async () => {
+  const [from, middle, to] = [sqliteUrl(), servers[0]!.url, sqliteUrl()];
+  const clock = await filled(from);
+  const source = await open(from, clock);
+  const plain = await teamUnderTest(source, { characterLimit: 10 });
+  const prepaid = await teamUnderTest(source, PREPAID);
+  const limited = freshKey(plain.teamId, 'limited');
+  answered(await source.teams.createKey({ ...limited, limits: { characters: 5 } }));
+  for (const refused of [plain, plain.withKey(limited.keyId), prepaid]) await refused.admit({ characters: 11 });
+  answered(await source.teams.updateTeam(prepaid.teamId, { addMicro: 1 }));
+  await prepaid.admit({ characters: 11 });
+  await source.close();
+  const toldIn = (url: string): unknown[] => {
+    const database = new DatabaseSync(url.slice('sqlite:'.length));
+    const sql = `SELECT t.team_id, k.key_id, r.code, r.number, r.told FROM told_refusals r JOIN teams t ON t.no = r.team
+      LEFT JOIN keys k ON k.no = r.key ORDER BY t.team_id, k.key_id, r.code`;
+    const rows = database.prepare(sql).all();
+    database.close();
+    return rows;
+  };
+  await copy(from, middle);
+  await copy(middle, to);
+  expect(toldIn(from)).toMatchObject([
+    { team_id: plain.teamId, key_id: null, number: 1, told: 1 },
+    { team_id: plain.teamId, key_id: limited.keyId, number: 1, told: 1 },
+    { team_id: prepaid.teamId, code: 'credit_exhausted', number: 2, told: 1 },
+  ]);
+  expect(toldIn(to)).toEqual(toldIn(from));
 });
 
 describe('nothing is left out of the copy', () => {

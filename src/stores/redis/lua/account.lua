@@ -389,7 +389,8 @@ do
     for _, percent in ipairs(reached) do
       events.keep(team_key, events.quota_id(team_key, starts, number, percent), now, 'quota', { digits(percent), usage[1], usage[2] })
     end
-    call('HSET', team_key, 't', pack('>dd', number, reached[#reached]))
+    events.percents = events.with_percent(events.percents, number, reached[#reached])
+    call('HSET', team_key, 't', events.percents)
   end
 
   -- Returns the thresholds that charges have reached; keys of the wrong type fail here, before anything is written.
@@ -452,6 +453,9 @@ do
     end
     if percents then
       report_charges(percents, credit)
+    end
+    if rare and rare.refusals then
+      events.write_refusals()
     end
     -- Removing single entries costs less than creating new tables.
     if not single then

@@ -9,6 +9,7 @@
 --@ changes state: held, held_micro, longest_lease, shortest_lease
 --@ uses guards: guarding
 --@ uses window: move_slots, wait_for_slot, slots_left, take_slot
+--@ uses outbox: events
 --@ gives admit
 
 local admit
@@ -67,7 +68,7 @@ do
 
   local function out_of_credit(micro)
     local currency = call('HGET', team_key, 'currency')
-    return 'c' .. pack('>ddBc0', balance - held_micro, micro, #currency, currency)
+    return events.refused('c' .. pack('>ddBc0', balance - held_micro, micro, #currency, currency), micro, true)
   end
 
   local function reserve(i, id, key_id, characters, micro, guard)
@@ -107,7 +108,7 @@ do
       end
     end
     if guard and guarding.is_used_up(guard, keys[key_id], characters) then
-      return 'Q' .. pack('>ddd', guard.characters, 0, ends)
+      return events.refused('Q' .. pack('>ddd', guard.characters, 0, ends), characters, false, key_id)
     end
     -- The price of the characters in millionths of a minor unit.
     local micro = 0
@@ -117,7 +118,7 @@ do
         return out_of_credit(micro)
       end
     elseif used + held + characters > plan.most_characters then
-      return 'q' .. pack('>ddd', plan.character_limit, plan.overage_cap_minor, ends)
+      return events.refused('q' .. pack('>ddd', plan.character_limit, plan.overage_cap_minor, ends), characters, false)
     end
     reserve(i, id, key_id, characters, micro, guard)
     return reserved, true

@@ -4,6 +4,7 @@
 --@ uses constants: RATE_WINDOW_MS, KEY_LIMITS, KEY_LIMITS_BYTES, KEY_COUNTS, KEY_COUNTS_BYTES, KEY_SLOT, KEY_SLOT_BYTES
 --@ uses shared: call, floor, max, insert, unpack, sub, byte, pack, parse
 --@ uses layout: GUARDED
+--@ uses outbox: events
 --@ uses state: now, team_key, number, keys, held, rare, rarely
 --@ gives guarding
 
@@ -37,14 +38,19 @@ do
 
   -- Must be called after the current period is known.
   function guarding.open(ids)
-    local fields, guards = {}, rarely('guards')
+    local fields, guards, each = {}, rarely('guards'), events.rules and 3 or 2
     for _, id in ipairs(ids) do
       insert(fields, 'l:' .. id)
       insert(fields, 'w:' .. id)
+      if events.rules then
+        insert(fields, 'n:' .. id)
+      end
     end
     local stored = call('HMGET', team_key, unpack(fields))
     for i, id in ipairs(ids) do
-      guards[id] = read(id, stored[2 * i - 1], stored[2 * i])
+      local at = each * (i - 1)
+      guards[id] = read(id, stored[at + 1], stored[at + 2])
+      guards[id].told = events.rules and stored[at + 3]
     end
   end
 

@@ -1,7 +1,8 @@
 -- A team's data. The formats of its rows are constants from row-formats.ts. Integers are doubles if they may be large, otherwise as
 -- wide as necessary.
 -- - `:team` hash: `p` the plan's numbers; `b` the books of the period; `k<key>` a key's status, last use and counts; for a key
---   with limits or a disabled one `l:<key>` its limits, and `w:<key>` the counters for them; texts
+--   with limits or a disabled one `l:<key>` its limits, and `w:<key>` the counters for them; what events have reported: `t`
+--   (outbox.lua), and `n:<key>` of refusals by a key's own limit (told.lua); texts
 -- - `:ids` hash: `h` the head; for each request id that is open or remembered, its record
 -- - `:places` list: the slots of the rate window, each with its time and request id, newest last
 -- - `:late` sorted set: ids that have to be checked again, by time; absent if there are none

@@ -3,7 +3,7 @@
 -- as texts. `rules`, nil if no events are stored: `percents`, and `credit` with each threshold and the lowest balance above it.
 -- `kept`: whether an event was stored since this was last set to false.
 --@ uses constants: EVENT_RULES
---@ uses shared: call, insert, pack, parse, NONE, digits
+--@ uses shared: call, insert, byte, pack, parse, NONE, digits
 --@ uses layout: beside
 --@ gives events
 
@@ -86,12 +86,77 @@ do
     return events.team_of(key) .. '-quota-' .. digits(starts_ms) .. '-' .. digits(number) .. '-' .. digits(percent)
   end
 
+  -- What has been reported, the team's field `t`: of the period `number` the highest percentage, and whether a refusal for its
+  -- quota was; whether one for its credit was since credit was last added, and how many such refusals were altogether. Older
+  -- versions store the first two numbers alone.
+  local TOLD, TOLD_BYTES, FLAGS_AT, PERCENT = '>ddBI4', 21, 17, '>dd'
+  local QUOTA, CREDIT = 1, 2
+
+  local function read_told(packed, of)
+    local told = { percent = 0, quota = false, credit = false, credits = 0 }
+    if packed then
+      local number, percent = parse(PERCENT, packed)
+      local flags = 0
+      if #packed == TOLD_BYTES then
+        flags, told.credits = select(3, parse(TOLD, packed))
+      end
+      if number == of then
+        told.percent, told.quota = percent, flags % CREDIT == QUOTA
+      end
+      told.credit = flags >= CREDIT
+    end
+    return told
+  end
+
+  local function pack_told(of, told)
+    return pack(TOLD, of, told.percent, (told.quota and QUOTA or 0) + (told.credit and CREDIT or 0), told.credits)
+  end
+
   -- The highest percentage reported in this period.
   function events.last_percent(packed, of)
     if packed then
-      local number, percent = parse('>dd', packed)
+      local number, percent = parse(PERCENT, packed)
       return number == of and percent or 0
     end
     return 0
+  end
+
+  function events.with_percent(packed, of, percent)
+    local told = read_told(packed, of)
+    told.percent = percent
+    return pack_told(of, told)
+  end
+
+  -- Whether a refusal of the team, for its credit or else its quota, has been reported; cheap, because a flood asks each time.
+  function events.is_told(packed, of, for_credit)
+    local flags = packed and byte(packed, FLAGS_AT)
+    if not flags then
+      return false
+    elseif for_credit then
+      return flags >= CREDIT
+    end
+    return flags % CREDIT == QUOTA and parse('>d', packed) == of
+  end
+
+  -- The field with this refusal reported, and how many for credit were before.
+  function events.with_refusal(packed, of, for_credit)
+    local told = read_told(packed, of)
+    local before = told.credits
+    if for_credit then
+      told.credit, told.credits = true, before + 1
+    else
+      told.quota = true
+    end
+    return pack_told(of, told), before
+  end
+
+  -- Credit was added: the next refusal for it is reported again.
+  function events.rearm_credit(key, of)
+    local packed = call('HGET', key, 't')
+    if packed and events.is_told(packed, of, true) then
+      local told = read_told(packed, of)
+      told.credit = false
+      call('HSET', key, 't', pack_told(of, told))
+    end
   end
 end

@@ -146,6 +146,9 @@ function timed.update_team(now)
   end
   call('HSET', team_key, 'b', teams.books(team), unpack(fields))
   teams.write_use(team.key, team.use)
+  if add > 0 then
+    events.rearm_credit(team_key, team.number)
+  end
   if once ~= '' then
     call('SET', beside(team_key, 'once:' .. once), request, 'PX', remembered)
     remember_change(team_key, once, now, remembered)

@@ -1,0 +1,225 @@
+// The first refusal for a limit is recorded as an event by the admission that refuses, once over two instances of a store, with the
+// usage at that moment; and never without a refusal.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { afterAll, describe, expect, test } from 'vitest';
+import { eventIds, eventRules } from '../../../src/domain/event-rules.ts';
+import type { EventRules } from '../../../src/domain/event-rules.ts';
+import { toMicro } from '../../../src/domain/money.ts';
+import { answered } from '../../../src/domain/store-unavailable.ts';
+import type { Clock } from '../../../src/ports/clock.ts';
+import type { LimitReached } from '../../../src/ports/outbox.ts';
+import type { Store } from '../../../src/ports/store.ts';
+import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
+import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
+import { MovableClock } from '../../../src/testing/movable-clock.ts';
+import { PREPAID, freshKey, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
+import { promisedStore } from '../../support/promised-store.ts';
+import { startRedis } from '../../support/redis.ts';
+import { SILENT } from '../../support/silent-log.ts';
+
+const RULES = eventRules([80, 100], [0]);
+const HOUR_MS = 3_600_000;
+const LOTS = 10_000;
+
+type Open = (clock: Clock, rules: EventRules | undefined) => Promise<Store>;
+
+const removals: (() => unknown)[] = [];
+afterAll(async () => {
+  for (const remove of removals) await remove();
+});
+
+function sqliteKind(): { readonly name: string; readonly open: Open } {
+  const directory = mkdtempSync(join(tmpdir(), 'lingate-limit-events-'));
+  removals.push(() => rmSync(directory, { recursive: true }));
+  const path = join(directory, 'lingate.db');
+  return {
+    name: 'SQLite',
+    open: (clock, events) => openSqliteStore({ path, log: SILENT, clock, durability: 'normal', busyTimeoutMs: 5000, events }),
+  };
+}
+
+async function redisKind(): Promise<{ readonly name: string; readonly open: Open }> {
+  const server = await startRedis();
+  removals.push(() => server.stop());
+  return {
+    name: 'Redis',
+    open: (clock, events) => openRedisStore({ url: server.url, log: SILENT, clock, commandTimeoutMs: 5000, events }),
+  };
+}
+
+const KINDS = [sqliteKind(), await redisKind()];
+
+describe.each(KINDS)('$name', ({ open }) => {
+  const clock = new MovableClock();
+  const opened = Promise.all([open(clock, RULES), open(clock, RULES)]);
+  removals.unshift(async () => {
+    for (const store of await opened) await store.close();
+  });
+
+  async function scene(...args: Parameters<typeof teamUnderTest> extends [unknown, ...infer Rest] ? Rest : never) {
+    const [store, again] = await opened;
+    const here = promisedStore(store);
+    const there = promisedStore(again);
+    const team = await teamUnderTest(here, ...args);
+    const told = async (): Promise<{ readonly id: string; readonly facts: LimitReached }[]> => {
+      // Events of an admission are listed after it, on the same connection.
+      for (const one of [here, there, here, there]) await one.teams.findTeam(team.teamId);
+      const due = answered(await store.outbox!.due(LOTS)).filter(({ teamId }) => teamId === team.teamId);
+      const kept = await Promise.all(due.map(async (event) => answered(await store.outbox!.read(event))));
+      return kept.flatMap((event) => (event?.facts.kind === 'limit_reached' ? [{ id: event.id, facts: event.facts }] : []));
+    };
+    return { team, store, here, there, told };
+  }
+
+  test('the first request that the quota refuses in a period is told, with the usage at that moment', async () => {
+    const { team, here, there, told } = await scene({ characterLimit: 100, period: 'PT1H' });
+    await team.use(60);
+    expect(await told()).toEqual([]);
+    const { periodStartMs } = await team.usage();
+    expect((await team.admit({ characters: 41 }, there)).kind).toBe('quota_exceeded');
+    for (const store of [here, there]) expect((await team.admit({ characters: 50 }, store)).kind).toBe('quota_exceeded');
+    const period = { startMs: periodStartMs, number: 1 };
+    expect(await told()).toMatchObject([
+      {
+        id: eventIds.quotaLimit(team.teamId, period),
+        facts: {
+          code: 'quota_exceeded',
+          requiredCharacters: 41,
+          usage: { characters: 60, team: { teamId: team.teamId }, keys: [{ keyId: team.keyId, characters: 60, requests: 1 }] },
+        },
+      },
+    ]);
+    expect((await told())[0]!.facts).not.toHaveProperty('keyId');
+    clock.step(HOUR_MS);
+    await team.use(100);
+    expect(await told()).toHaveLength(1);
+    expect((await team.admit({ characters: 1 })).kind).toBe('quota_exceeded');
+    expect((await team.admit({ characters: 2 }, there)).kind).toBe('quota_exceeded');
+    const required = (await told()).map(({ facts }) => (facts.code === 'quota_exceeded' ? facts.requiredCharacters : 0));
+    expect(required.toSorted((one, other) => one - other)).toEqual([1, 41]);
+  });
+
+  test('refusals of one call are told once, with those that are charged in it', async () => {
+    const { team, told } = await scene({ characterLimit: 10 });
+    const answers = await Promise.all([10, 20, 30, 40].map((characters) => team.admit({ characters })));
+    expect(answers.map(({ kind }) => kind)).toEqual(['admitted', 'quota_exceeded', 'quota_exceeded', 'quota_exceeded']);
+    expect(await told()).toMatchObject([{ facts: { requiredCharacters: 20, usage: { characters: 0 } } }]);
+  });
+
+  test('the percentages that a charge reaches and the refusal beside it are both told, and neither again', async () => {
+    const { team, store, there, told } = await scene({ characterLimit: 10 });
+    const { requestId } = await team.reserve(8);
+    await Promise.all([team.commit(requestId), team.admit({ characters: 20 })]);
+    await team.use(2);
+    for (const one of [undefined, there]) await team.admit({ characters: 5 }, one);
+    expect(await told()).toHaveLength(1);
+    const due = answered(await store.outbox!.due(LOTS)).filter(({ teamId }) => teamId === team.teamId);
+    expect(due.map(({ id }) => id).filter((id) => id.includes('-quota-'))).toHaveLength(2);
+  });
+
+  test('a refusal for credit is told once, and again after credit was added, but not after some was taken', async () => {
+    const { team, here, there, told } = await scene({ ...PREPAID, minorPerMillion: 1_000_000 }, toMicro(5));
+    const refuse = async (characters: number, store = here): Promise<void> => {
+      expect((await team.admit({ characters }, store)).kind).toBe('credit_exhausted');
+    };
+    await refuse(6);
+    await refuse(7, there);
+    const first = eventIds.creditLimit(team.teamId, 1);
+    expect(await told()).toMatchObject([
+      { id: first, facts: { code: 'credit_exhausted', requiredMicro: toMicro(6), usage: { team: { balanceMicro: toMicro(5) } } } },
+    ]);
+    answered(await here.teams.updateTeam(team.teamId, { addMicro: toMicro(-1) }));
+    await refuse(8, there);
+    expect(await told()).toHaveLength(1);
+    answered(await there.teams.updateTeam(team.teamId, { addMicro: toMicro(1) }));
+    await team.use(5);
+    expect(await told()).toHaveLength(1);
+    await refuse(1);
+    await refuse(1, there);
+    expect((await told()).map(({ id }) => id).toSorted()).toEqual([first, eventIds.creditLimit(team.teamId, 2)]);
+  });
+
+  test('a key’s own limit is told with the key, once in a period, apart from the team’s', async () => {
+    const { team, here, there, told } = await scene({ characterLimit: 100, period: 'PT1H' });
+    const limited = freshKey(team.teamId, 'limited');
+    answered(await here.teams.createKey({ ...limited, limits: { characters: 10 } }));
+    const key = team.withKey(limited.keyId);
+    for (const store of [there, here])
+      expect(await key.admit({ characters: 11 }, store)).toMatchObject({ kind: 'quota_exceeded', of: 'key' });
+    const facts = { code: 'quota_exceeded', keyId: limited.keyId, requiredCharacters: 11 };
+    expect(await told()).toMatchObject([{ facts }]);
+    expect(await team.admit({ characters: 101 }, there)).toMatchObject({ kind: 'quota_exceeded' });
+    expect(await told()).toHaveLength(2);
+    clock.step(HOUR_MS);
+    for (const store of [there, here]) await key.admit({ characters: 12 }, store);
+    expect((await told()).filter((one) => one.facts.keyId === limited.keyId)).toMatchObject([
+      { facts },
+      { facts: { requiredCharacters: 12 } },
+    ]);
+  });
+
+  test('other refusals, and a store without rules, tell nothing', async () => {
+    const { team, told } = await scene({ characterLimit: 10, maxCharactersPerRequest: 20, requestsPerSecond: 3 });
+    const silent = await open(clock, undefined);
+    expect((await team.admit({ characters: 21 })).kind).toBe('text_too_long');
+    expect((await team.admit({ characters: 11 }, promisedStore(silent))).kind).toBe('quota_exceeded');
+    expect((await team.admit({ characters: 5 })).kind).toBe('admitted');
+    expect((await team.admit({ characters: 11 })).kind).toBe('rate_limited');
+    expect(await told()).toEqual([]);
+    await silent.close();
+    clock.step(1000);
+    expect((await team.admit({ characters: 6 })).kind).toBe('quota_exceeded');
+    expect(await told()).toHaveLength(1);
+  });
+
+  test('in random histories exactly the first refusals are told, each under one id', async () => {
+    const characters = fc.integer({ min: 1, max: 40 });
+    const isThere = fc.boolean();
+    const who = fc.constantFrom('team' as const, 'key' as const);
+    const move = fc.oneof(
+      { weight: 12, arbitrary: fc.record({ kind: fc.constant('use' as const), characters, isThere, who, commits: fc.boolean() }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('add' as const), minor: fc.integer({ min: 1, max: 60 }), isThere }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('take' as const), minor: fc.integer({ min: 1, max: 9 }), isThere }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.constantFrom(1000, HOUR_MS / 2, HOUR_MS) }) },
+    );
+    const history = fc.asyncProperty(fc.boolean(), fc.array(move, { minLength: 5, maxLength: 40 }), async (onCredit, moves) => {
+      const terms = onCredit ? { ...PREPAID, minorPerMillion: 1_000_000 } : { characterLimit: 100 };
+      const { team, here, there, told } = await scene({ ...terms, period: 'PT1H' }, toMicro(100));
+      const limited = freshKey(team.teamId, 'limited');
+      answered(await here.teams.createKey({ ...limited, limits: { characters: 50 } }));
+      const expected = new Set<string>();
+      let [period, credits, isCreditTold] = [1, 0, false];
+      let { periodStartMs: startMs, periodEndMs } = await team.usage();
+      for (const one of moves) {
+        if (one.kind === 'wait') clock.step(one.ms);
+        else if (one.kind !== 'use') {
+          const addMicro = toMicro(one.kind === 'add' ? one.minor : -one.minor);
+          // What is not there cannot be taken.
+          await (one.isThere ? there : here).teams.updateTeam(team.teamId, { addMicro }).catch(() => undefined);
+          isCreditTold &&= one.kind === 'take';
+        } else {
+          const store = one.isThere ? there : here;
+          const key = one.who === 'team' ? team : team.withKey(limited.keyId);
+          const admission = await key.admit({ characters: one.characters }, store);
+          if (clock.nowMs() >= periodEndMs) {
+            ({ periodStartMs: startMs, periodEndMs } = await team.usage());
+            period++;
+          }
+          if (admission.kind === 'quota_exceeded') {
+            expected.add(eventIds.quotaLimit(admission.of === 'key' ? limited.keyId : team.teamId, { startMs, number: period }));
+          } else if (admission.kind === 'credit_exhausted') {
+            if (!isCreditTold) expected.add(eventIds.creditLimit(team.teamId, ++credits));
+            isCreditTold = true;
+          } else if (admission.kind === 'admitted' && one.commits) await key.commit(admission.reservation!.requestId, store);
+          clock.step(1);
+        }
+      }
+      const ids = (await told()).map(({ id }) => id.replace(/-(\d+)-\d+$/, '-$1'));
+      expect(ids.toSorted()).toEqual([...expected].map((id) => id.replace(/-(\d+)-\d+$/, '-$1')).toSorted());
+    });
+    await fc.assert(history, { numRuns: 40, seed: 34 });
+  });
+});
