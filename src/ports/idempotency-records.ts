@@ -39,6 +39,6 @@ export interface IdempotencyRecords {
   release(held: HeldRequest, next: 'forget' | 'repeat'): Promise<StoreUnavailable | undefined>;
   /** Forgets those that concern a team, as a part of its deletion. */
   forgetTeam(teamId: string): Promise<StoreUnavailable | undefined>;
-  /** Forgets those whose day is over, which each claim does as well. */
+  /** Forgets those whose day is over, which claims do as well. */
   sweep(): Promise<StoreUnavailable | undefined>;
 }

@@ -20,6 +20,7 @@ interface KeptClaim extends Pick<RequestClaim, 'holder'> {
 /** How many are forgotten at a time, and how many of the oldest are looked at to make room for one. */
 const FORGOTTEN_MAX = 250;
 const OLDEST_MAX = 32;
+const SWEEP_AGAIN_MS = 1000;
 /** How many are remembered. */
 const COUNT: RecordName = { table: 'totals', id: 'requests' };
 const TIME_DIGITS = 15;
@@ -27,6 +28,8 @@ const TIME_DIGITS = 15;
 export class RecordIdempotency implements IdempotencyRecords {
   readonly #space: RecordSpace;
   readonly #nowMs: () => number | undefined;
+  /** When a claim swept for the last time. */
+  #sweptMs = 0;
 
   /** `nowMs`: the store's time, as far as it is known without asking. */
   constructor(space: RecordSpace, nowMs: () => number | undefined) {
@@ -35,8 +38,12 @@ export class RecordIdempotency implements IdempotencyRecords {
   }
 
   async claim(claim: RequestClaim): Promise<Claimed | StoreUnavailable> {
-    const failed = await this.sweep();
-    if (failed !== undefined) return failed;
+    const nowMs = this.#nowMs() ?? 0;
+    if (Math.abs(nowMs - this.#sweptMs) >= SWEEP_AGAIN_MS) {
+      this.#sweptMs = nowMs;
+      const failed = await this.sweep();
+      if (failed !== undefined) return failed;
+    }
     for (let oldest: readonly string[] | undefined; ;) {
       const claimed = await this.#claim(claim, oldest);
       if (claimed !== 'full') return claimed;

@@ -95,10 +95,10 @@ describe('a dataset', () => {
     await client.zadd(TEAMS_KEY, 0, TEAM);
     await client.hset(teamKey(TEAM), { name: 'Team', balance: '0', created: '1', period: 'P1M' });
     const before = await snapshot(client);
-    expect(await refusal(url)).toContain('holds data of layout 1, and this version reads layout 3');
+    expect(await refusal(url)).toContain('holds data of layout 1, and this version reads layout 4');
     expect(await snapshot(client)).toEqual(before);
-    await client.set(LAYOUT_KEY, '4');
-    expect(await refusal(url)).toContain('holds data of layout 4');
+    await client.set(LAYOUT_KEY, '5');
+    expect(await refusal(url)).toContain('holds data of layout 5');
   });
 
   test('with limits of teams that only a newer version checks is refused in one line and left as it is', async () => {
