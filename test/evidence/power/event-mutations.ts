@@ -2,6 +2,7 @@
 import type { Mutation } from './mutation.ts';
 
 const KEPT = { file: 'test/unit/stores/events.test.ts' };
+const LIMITS = { file: 'test/unit/stores/limit-events.test.ts' };
 const SENT = { file: 'test/unit/runtime/event-sender.test.ts' };
 
 export const EVENT_MUTATIONS: readonly Mutation[] = [
@@ -14,10 +15,28 @@ export const EVENT_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'Redis: what was told in the period is forgotten',
-    edits: [
-      { file: 'src/stores/redis/lua/account.lua', find: "pack('>dd', number, reached[#reached])", replace: "pack('>dd', number, 0)" },
-    ],
+    edits: [{ file: 'src/stores/redis/lua/account.lua', find: 'number, reached[#reached])', replace: 'number, 0)' }],
     caughtBy: [{ ...KEPT, names: 'Redis' }],
+  },
+  {
+    name: 'SQLite: a refusal is told again by each process',
+    edits: [{ file: 'src/stores/sqlite/sqlite-events.ts', find: '    if (toldIn === periodNo) return;\n', replace: '' }],
+    caughtBy: [{ ...LIMITS, names: 'SQLite' }],
+  },
+  {
+    name: 'SQLite: added credit does not arm the refusal again',
+    edits: [{ file: 'src/stores/sqlite/team-rows.ts', find: 'if (added) this.#sql.rearmCredit.run(no);', replace: '' }],
+    caughtBy: [{ ...LIMITS, names: 'SQLite' }],
+  },
+  {
+    name: 'Redis: what was told of a refusal is forgotten',
+    edits: [{ file: 'src/stores/redis/lua/told.lua', find: "        call('HSET', team_key, 't', events.percents)\n", replace: '' }],
+    caughtBy: [{ ...LIMITS, names: 'Redis' }],
+  },
+  {
+    name: 'Redis: a refusal does not say that there is something to list',
+    edits: [{ file: 'src/stores/redis/lua/told.lua', find: 'return REPORTED .. answer', replace: 'return answer' }],
+    caughtBy: [{ ...LIMITS, names: 'Redis' }],
   },
   {
     name: 'Redis: a charge does not say that there is something to list',

@@ -51,8 +51,8 @@ const REDIS: readonly Bug[] = [
   [
     "the team's characters are judged for the key",
     'admit.lua',
-    "return 'Q' .. pack('>ddd', guard.characters, 0, ends)",
-    "return 'Q' .. pack('>ddd', plan.character_limit, 0, ends)",
+    "'Q' .. pack('>ddd', guard.characters, 0, ends)",
+    "'Q' .. pack('>ddd', plan.character_limit, 0, ends)",
   ],
   ['the wider window is reported', 'admit.lua', 'guard.rate - guard.total < left', 'guard.rate - guard.total > left'],
   ['revoking passes over keys with limits', 'keys.lua', 'local active = byte(record) ~= REVOKED', 'local active = byte(record) == ACTIVE'],
