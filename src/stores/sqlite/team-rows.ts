@@ -40,6 +40,8 @@ const sqlAmong = (rule: string) => ({
   setName: 'UPDATE teams SET name = ? WHERE no = ?',
   setPlan: `UPDATE teams SET plan = ?, ${assigned(LIMITS)} WHERE no = ?`,
   setBalance: 'UPDATE books SET balance_micro = ? WHERE team = ?',
+  moveCredit: `UPDATE periods SET added_micro = added_micro + max(0, $add), deducted_micro = deducted_micro - min(0, $add)
+    WHERE team = $team AND no = (SELECT period_no FROM books WHERE team = $team)`,
   changed: tuples<[request: string]>('SELECT request FROM changes WHERE team = ? AND id = ? AND until_ms > ?'),
   addChange: 'INSERT OR REPLACE INTO changes (team, id, request, until_ms) VALUES (?, ?, ?, ?)',
   forgetChanges: 'DELETE FROM changes WHERE until_ms <= ?',
@@ -123,8 +125,10 @@ export class TeamRows {
     this.#sql.setPlan.run(plan, ...LIMITS.map((limit) => limits[limit]), no);
   }
 
-  setBalance(no: number, balanceMicro: number): void {
+  /** `addMicro` is how much more that is than before, and is counted in the team's period. */
+  setBalance(no: number, balanceMicro: number, addMicro: number): void {
     this.#sql.setBalance.run(balanceMicro, no);
+    this.#sql.moveCredit.run({ $team: no, $add: addMicro });
   }
 
   /** The request of the change with this id; `undefined` if there was none within a day. */

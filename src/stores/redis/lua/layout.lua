@@ -1,5 +1,5 @@
 -- The formats of a team's data. Integers are doubles if they may be large, otherwise as wide as necessary.
--- - `:team` hash: `p` the plan's numbers; `b` the books of the period; `k<key>` a key's status, last use and counts; for a key
+-- - `:team` hash: `p` the plan's numbers; `b` the books of the period, `credit` what changed its balance (team.lua); `k<key>` a key's status, last use and counts; for a key
 --   with limits or a disabled one `l:<key>` its limits, and `w:<key>` the counters for them; texts
 -- - `:ids` hash: `h` the head; for each request id that is open or remembered, its record
 -- - `:places` list: the slots of the rate window, each with its time and request id, newest last

@@ -54,10 +54,10 @@ local function is_over(counts, key)
 end
 
 local function close_period(of, counts, key)
-  local characters, length = tonumber(counts.characters or 0), counts.length or call('HGET', team_key, 'period')
-  if characters > 0 then
-    local record = closed_periods.record(counts, length)
-    if events.rules then
+  local length = counts.length or call('HGET', team_key, 'period')
+  if closed_periods.is_kept(counts) then
+    local record = closed_periods.record(counts, length, closed_periods.requests_of_keys(team_key)[of])
+    if events.rules and tonumber(counts.characters or 0) > 0 then
       report_late_percents(of, counts, record)
     end
     closed_periods.keep(team_key, of, record, now)
@@ -65,7 +65,7 @@ local function close_period(of, counts, key)
   call('DEL', key)
 end
 
--- Closes the ended periods that can be closed. Returns the others, by number, and whether all were checked.
+-- Closes the ended periods that can be closed, in order: what is settled late in one changes the balance of those after. Returns the others, by number, and whether all were checked.
 local function close_periods()
   local from = tonumber(call('HGET', team_key, 'left') or nil) or max(1, number - LEFT_BEFORE)
   local last, left, first_left = min(number - 1, from + LEFT_MAX - 1), {}, nil
@@ -74,7 +74,7 @@ local function close_periods()
     local counts = closed_periods.named(call('HGETALL', key))
     -- It was left by a version that stored no bounds.
     if counts.starts then
-      if is_over(counts, key) then
+      if not first_left and is_over(counts, key) then
         close_period(of, counts, key)
       else
         left[of], first_left = counts, first_left or of
@@ -202,11 +202,11 @@ function timed.periods(at_ms)
   local left, open = close_periods(), {}
   for of, counts in pairs(left) do
     local length = counts.length or call('HGET', team_key, 'period')
-    insert(open, { digits(of), counts.starts, counts.ends, counts.characters, counts.p, counts.plan, counts.currency, length })
+    local requests = counts.requests and digits(tonumber(counts.requests))
+    insert(open, {
+      digits(of), counts.starts, counts.ends, counts.characters, counts.p, counts.plan, counts.currency, length, requests or '',
+      counts.opening or '', counts.added or '', counts.deducted or '', counts.balance or '',
+    })
   end
-  return {
-    now, 'periods', digits(now),
-    { digits(number), digits(starts), digits(ends), digits(used), unpack(call('HMGET', team_key, 'p', 'plan', 'currency', 'period')) },
-    open, call('HGETALL', key_beside('periods')),
-  }
+  return { now, 'periods', digits(now), call('HGETALL', team_key), open, call('HGETALL', key_beside('periods')) }
 end
