@@ -12,12 +12,13 @@ const KEY_COLUMNS = ['key_id', 'display', 'label', 'mode'] as const satisfies re
 export function usageCsv({ keys }: Pick<UsageQuestion, 'keys'>) {
   const columns: readonly (keyof UsageRow)[] = keys ? [...COLUMNS, ...KEY_COLUMNS] : COLUMNS;
   return {
-    head: lineOf(columns),
-    lines: (rows: readonly UsageRow[]): string => rows.map((row) => lineOf(columns.map((name) => row[name]))).join(''),
+    head: csvLine(columns),
+    lines: (rows: readonly UsageRow[]): string => rows.map((row) => csvLine(columns.map((name) => row[name]))).join(''),
   };
 }
 
-function lineOf(values: readonly (string | number | null | undefined)[]): string {
+/** What is `null` or absent is an empty cell. */
+export function csvLine(values: readonly (string | number | boolean | null | undefined)[]): string {
   return `${values.map((value) => (typeof value === 'string' ? cell(value) : String(value ?? ''))).join(',')}\r\n`;
 }
 

@@ -65,6 +65,7 @@ export const PROGRAMS = {
     for: [...PAGES, 'test:power'],
     why: 'creates certificates for tests of TLS',
   },
+  sqlite3: { package: 'sqlite3', file: '/usr/bin/sqlite3', for: TEST, why: 'imports an export of invoices' },
   python3: { package: 'python3', file: '/usr/bin/python3', for: TEST, why: "sends requests as DeepL's SDK for Python does" },
   ruby: { package: 'ruby', file: '/usr/bin/ruby', for: TEST, why: "sends requests as DeepL's SDK for Ruby does" },
   sh: {

@@ -70,10 +70,10 @@ describe('what is loaded', () => {
   });
 
   test.each([
-    ['team list', 114],
-    ['team show TEAM', 114],
-    ['key create --team TEAM --mode live', 114],
-    ['key list --team TEAM', 114],
+    ['team list', 117],
+    ['team show TEAM', 117],
+    ['key create --team TEAM --mode live', 117],
+    ['key list --team TEAM', 117],
     ['usage TEAM', 117],
     ['config check --offline', 94],
     ['routes', 56],
