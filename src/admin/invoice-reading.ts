@@ -30,7 +30,7 @@ export interface InvoicePart {
 
 const NO_HISTORY: AdminRefusal = { kind: 'no_history' };
 /** How many teams are read together: a database may be busy with them for a few milliseconds. */
-const TEAMS_READ_MAX = 100;
+const TEAMS_READ_MAX = 250;
 /** A page ends after this many teams, however few lines they have: most of 100,000 teams may have none. */
 const TEAMS_OF_PAGE_MAX = 5000;
 
