@@ -111,7 +111,7 @@ export type {
   NewGlossary,
 } from './ports/glossary-store.ts';
 export { readPairs } from './stores/records/glossary-record.ts';
-export { RecordGlossaries } from './stores/records/record-glossaries.ts';
+export { overRecords } from './stores/records/over-records.ts';
 export type * from './ports/record-space.ts';
 export type { KeyDirectory } from './ports/key-directory.ts';
 export type {
@@ -130,7 +130,9 @@ export type {
   Verdict,
 } from './ports/ledger.ts';
 export type { Log } from './ports/log.ts';
+export { SHARED_RECORDS } from './domain/shared-records.ts';
 export type { GatewayRecord, GatewayRecords } from './ports/gateway-records.ts';
+export type { IdempotencyRecords } from './ports/idempotency-records.ts';
 export type { SharedSecrets } from './ports/shared-secrets.ts';
 export type { DueEvent, EventFacts, KeptEvent, Outbox } from './ports/outbox.ts';
 export type { StoreCreation, StoreFault } from './ports/store.ts';
@@ -147,4 +149,4 @@ export { isInSpan } from './domain/period-span.ts';
 export type { PeriodSpan } from './domain/period-span.ts';
 export { RATE_WINDOW_MS, REMEMBER_MS } from './domain/reservation.ts';
 export type { Clock } from './ports/clock.ts';
-export type { DayRange, KeyDay, PeriodUse, TeamDays, TeamPeriods } from './ports/usage-history.ts';
+export type { DayRange, KeyDay, PeriodUse, TeamDays, TeamPeriods, UsageHistory } from './ports/usage-history.ts';

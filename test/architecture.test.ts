@@ -44,7 +44,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   workers: ['core', 'ports', 'runtime', 'engines', 'server', 'ops', 'config', 'app'],
   // Of the stores only what opens them: commands on teams and keys must not load the whole gateway.
-  admin: ['core', 'domain', 'ports'],
+  admin: ['core', 'domain', 'ports', 'docs/openapi-writer.ts'],
   console: ['core', 'domain', 'ports', 'admin', 'docs/html.ts', 'docs/engine-advice.ts', 'ops/ops-request.ts'],
   cli: ['app', 'admin', 'workers', 'config', 'ports', 'domain', 'stores/open.ts'],
   'routes.ts': ['core'],
@@ -56,7 +56,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Protocols are tested along the path that they take in the gateway.
   testing: ['core', 'domain', 'ports', 'engines'],
   // What a plugin's store has once it has a record space.
-  'index.ts': ['core', 'domain', 'ports', 'stores/records/glossary-record.ts', 'stores/records/record-glossaries.ts'],
+  'index.ts': ['core', 'domain', 'ports', 'stores/records/glossary-record.ts', 'stores/records/over-records.ts'],
   // Only what any author can import: no internals.
   plugins: ['index.ts'],
 };
@@ -87,7 +87,6 @@ const DECISIONS = 3;
 /** Files without one, and what tests them instead. This list may only become shorter. */
 const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'core/gateway.ts': 'core/pipeline.test.ts and the tests of the listeners drive every chain through it',
-  'core/problem-writer.ts': 'docs/answers.test.ts compares real problem documents with their schemas',
   'core/route.ts': 'core/pipeline.test.ts and core/router.test.ts compile all their routes by it',
   'core/step-placement.ts': 'app/plugin-routes.test.ts places the steps of plugins',
   'steps/shed.ts': 'evidence/load/shed.test.ts',

@@ -5,13 +5,14 @@ import {
   definePlugin,
   RATE_WINDOW_MS,
   REMEMBER_MS,
-  RecordGlossaries,
+  SHARED_RECORDS,
   allowsAddress,
   changedLimits,
   costMicro,
   dayOf,
   minorRoundedDown,
   minorRoundedUp,
+  overRecords,
   parseDuration,
   isInSpan,
   movedCredit,
@@ -31,6 +32,7 @@ import type {
   DayRange,
   EntryPieces,
   GlossaryReference,
+  IdempotencyRecords,
   KeyChange,
   KeyDay,
   KeyOwner,
@@ -48,7 +50,6 @@ import type {
   QuotaExceeded,
   RecordName,
   RecordSpace,
-  RecordTable,
   Reservation,
   Resolution,
   Standing,
@@ -70,22 +71,32 @@ export interface ReferenceData {
   /** Teams in order of creation, including deleted ones if their usage is kept. */
   readonly used: UsedAccount[];
   readonly owners: { readonly digest: string; readonly owner: KeyOwner }[];
+  readonly shared: RecordGroup;
+}
+
+/** Records by table, the ids of indexes, and blobs. */
+class RecordGroup {
+  readonly tables = new Map<string, Map<string, string>>();
+  readonly blobs = new Map<string, EntryPieces>();
+
+  put(table: string, id: string, value: string): void {
+    this.tables.set(table, (this.tables.get(table) ?? new Map<string, string>()).set(id, value));
+  }
 }
 
 export function emptyData(): ReferenceData {
-  return { accounts: [], used: [], owners: [] };
+  return { accounts: [], used: [], owners: [], shared: new RecordGroup() };
 }
 
 export function referenceStore(clock: Clock, data: ReferenceData = emptyData()): PluginStore {
   const account = (teamId: string) => data.accounts.find((one) => one.team.teamId === teamId);
   const used = (teamId: string) => data.used.find((one) => one.team.teamId === teamId);
-  const records = recordsOf(data, account, clock);
+  const over = overRecords(recordsOf(data, account, clock), () => clock.nowMs());
   return {
     keys: { find: (digest) => data.owners.find((one) => one.digest === digest)?.owner },
     ledger: ledgerOf(account, clock),
-    teams: registryOf(data, account, clock),
-    glossaries: new RecordGlossaries(records),
-    records,
+    teams: registryOf(data, account, clock, over.idempotency),
+    ...over,
     history: {
       days: async (teamId, range) => used(teamId)?.days(range, clock.nowMs()),
       pageDays: async (page, range) => pageOf(data.used, page).map((one) => one.days(range, clock.nowMs())),
@@ -117,7 +128,7 @@ function ledgerOf(account: FindAccount, clock: Clock): PluginLedger {
   };
 }
 
-function registryOf(data: ReferenceData, account: FindAccount, clock: Clock): TeamRegistry {
+function registryOf(data: ReferenceData, account: FindAccount, clock: Clock, requests: IdempotencyRecords): TeamRegistry {
   return {
     async createTeam(team) {
       const known = account(team.teamId);
@@ -143,6 +154,7 @@ function registryOf(data: ReferenceData, account: FindAccount, clock: Clock): Te
       if (at === -1) return true;
       data.accounts.splice(at, 1);
       data.owners.splice(0, Infinity, ...data.owners.filter(({ owner }) => owner.teamId !== teamId));
+      await requests.forgetTeam(teamId);
       return true;
     },
     async createKey(key) {
@@ -254,8 +266,7 @@ const FIRST_OF_ALL = Date.UTC(1900, 0, 1);
 /** Every method takes `nowMs`: an operation reads the clock once. */
 export class ReferenceAccount {
   readonly team: Mutable<Team>;
-  readonly records = new Map<RecordTable, Map<string, string>>();
-  readonly blobs = new Map<string, EntryPieces>();
+  readonly records = new RecordGroup();
   readonly #keys: ModelKey[] = [];
   /** Periods are counted from here: the creation, or the last change of their length. */
   #anchorMs: number;
@@ -476,7 +487,7 @@ export class ReferenceAccount {
   }
 
   #dictionary({ glossaryId, sourceLang, targetLang, byBase }: GlossaryReference): { readonly dictionaryId: string } | Placed {
-    const pairs = this.records.get('pairs')?.get(glossaryId);
+    const pairs = this.records.tables.get('pairs')?.get(glossaryId);
     if (pairs === undefined) return { kind: 'glossary_missing' };
     const pair = `${sourceLang} ${targetLang}`;
     const named = readPairs(pairs).map((one) => ({ dictionaryId: one.dictionaryId, pair: `${one.sourceLang} ${one.targetLang}` }));
@@ -573,27 +584,34 @@ function priceRefusal(
 
 /** Everything that no admission writes. What the gateway writes over it, such as glossaries, is the same for every store. */
 function recordsOf(data: ReferenceData, account: FindAccount, clock: Clock): RecordSpace {
-  const values = (teamId: string, names: readonly RecordName[]) =>
-    names.map(({ table, id }) => account(teamId)?.records.get(table)?.get(id));
+  const group = (id: string) => (id === SHARED_RECORDS ? data.shared : account(id)?.records);
+  const values = (id: string, names: readonly RecordName[]) => names.map((name) => group(id)?.tables.get(name.table)?.get(name.id));
   return {
-    read: async (teamId, names) => values(teamId, names),
-    list: async (teamId, table) => new Map(account(teamId)?.records.get(table)),
-    async change(teamId, names, decide) {
-      const owner = account(teamId);
+    read: async (id, names) => values(id, names),
+    list: async (id, table) => new Map(group(id)?.tables.get(table)),
+    page: async (id, { index, from, below, limit }) =>
+      [...(group(id)?.tables.get(index)?.keys() ?? [])]
+        .filter((entry) => entry >= from && entry < below)
+        .toSorted()
+        .slice(0, limit),
+    async change(id, names, decide) {
+      const owner = group(id);
       if (owner === undefined) return undefined;
       // Nothing waits from here on, so that no other change comes in between.
-      const change = decide(values(teamId, names), { nowMs: clock.nowMs(), limits: owner.team.limits });
-      for (const { table, id, value } of change.put ?? []) owner.records.set(table, new Map(owner.records.get(table)).set(id, value));
-      for (const { table, id } of change.remove ?? []) owner.records.get(table)?.delete(id);
+      const change = decide(values(id, names), { nowMs: clock.nowMs(), limits: account(id)?.team.limits });
+      for (const name of change.remove ?? []) owner.tables.get(name.table)?.delete(name.id);
+      for (const entry of change.unindex ?? []) owner.tables.get(entry.index)?.delete(entry.id);
+      for (const record of change.put ?? []) owner.put(record.table, record.id, record.value);
+      for (const entry of change.index ?? []) owner.put(entry.index, entry.id, '');
       for (const { blobId, pieces } of change.attach ?? []) owner.blobs.set(blobId, pieces);
       for (const blobId of change.detach ?? []) owner.blobs.delete(blobId);
       return change.result;
     },
-    groupOf: async ({ table, id }) => data.accounts.find(({ records }) => records.get(table)?.has(id))?.team.teamId,
+    groupOf: async ({ table, id }) => data.accounts.find(({ records }) => records.tables.get(table)?.has(id))?.team.teamId,
     // In memory there is no need to write large ones in pieces.
     prepare: async () => undefined,
     abandon: async () => undefined,
-    readBlob: async (teamId, blobId) => account(teamId)?.blobs.get(blobId),
+    readBlob: async (id, blobId) => group(id)?.blobs.get(blobId),
   };
 }
 

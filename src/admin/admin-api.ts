@@ -23,7 +23,6 @@ import { IdempotentRequests } from './idempotent-requests.ts';
 import type { Ran } from './idempotent-requests.ts';
 import { actorOf } from './operators.ts';
 import type { KnownOperator, SignInAttempts } from './operators.ts';
-import { ProcessRequests } from './process-requests.ts';
 import type { Download } from './usage-csv.ts';
 
 export interface AdminAnswer {
@@ -35,14 +34,13 @@ export interface AdminAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface AdminApiOptions extends Omit<HandlerParts, 'forgetAnswers'> {
+export interface AdminApiOptions extends HandlerParts {
   readonly operations: AdminOperations;
   readonly glossaries: GlossaryOperations;
   readonly attempts: SignInAttempts;
   /** Called for each problem, because the documentation's URL is only known once every listener is open. */
   readonly problems: () => ProblemWriter;
-  /** `undefined` if the store, from a plugin, remembers no requests. */
-  readonly idempotency: IdempotencyRecords | undefined;
+  readonly idempotency: IdempotencyRecords;
   readonly log: Log;
   readonly newId: () => string;
   /** A monotonic clock in milliseconds. */
@@ -66,11 +64,8 @@ export class AdminApi {
   constructor(options: AdminApiOptions) {
     this.#options = options;
     const { idempotency, now } = options;
-    const ownRecords = new ProcessRequests(now);
-    this.#requests = new IdempotentRequests({ records: idempotency ?? ownRecords, now });
-    // Stores do it themselves.
-    const forgetAnswers = (teamId: string): void => ownRecords.forgetTeam(teamId);
-    this.#handlers = adminHandlers({ ...options, forgetAnswers });
+    this.#requests = new IdempotentRequests({ records: idempotency, now });
+    this.#handlers = adminHandlers(options);
   }
 
   async handle(request: AdminRequest): Promise<AdminAnswer> {

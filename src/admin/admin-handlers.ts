@@ -52,8 +52,6 @@ export interface HandlerParts {
   readonly recentRequests: () => Promise<readonly RecentRequest[]>;
   /** The wall clock. */
   readonly nowMs: () => number;
-  /** Drops the earlier answers about a team. */
-  readonly forgetAnswers: (teamId: string) => void;
 }
 
 const NO_AMOUNT = refuse('validation_error', 'add_credit_minor: must not be 0: positive to add credit, negative to deduct it.');
@@ -69,14 +67,7 @@ function ofRecord(none: Refusal, handle: (input: Input, id: string) => Promise<H
   };
 }
 
-export function adminHandlers({
-  usage,
-  invoices,
-  live,
-  recentRequests,
-  nowMs,
-  forgetAnswers,
-}: HandlerParts): Readonly<Record<AdminRouteId, Handler>> {
+export function adminHandlers({ usage, invoices, live, recentRequests, nowMs }: HandlerParts): Readonly<Record<AdminRouteId, Handler>> {
   return {
     listTeams: async ({ operations, query }) => {
       const page = pageOf(query);
@@ -113,7 +104,6 @@ export function adminHandlers({
       const keeps = query.get('keep_usage') ?? 'false';
       if (keeps !== 'true' && keeps !== 'false') return refuse('validation_error', 'keep_usage: must be true or false.');
       const deleted = await operations.deleteTeam(id, keeps === 'true');
-      if (deleted.kind === 'done') forgetAnswers(id);
       return done(deleted, () => ({ value: {}, audit: { team_id: id } }));
     }),
     listGlossaries: ofRecord(NO_TEAM, async ({ glossaries }, id) =>

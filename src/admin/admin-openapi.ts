@@ -1,5 +1,9 @@
-// The admin API's OpenAPI 3.1 document, generated from the table of its routes.
+// The admin API's OpenAPI document, generated from the table of its routes.
 import { problems } from '../core/problem.ts';
+import { PROBLEM_HEADERS } from '../core/problem-headers.ts';
+import { openApi } from '../docs/openapi-writer.ts';
+import type { DescribedRoute, DescribedParameter, DescribedResponses, OpenApiNode } from '../docs/openapi-writer.ts';
+import { Type } from '../domain/typebox.ts';
 import { ADMIN_PREFIX, ADMIN_ROUTES, REPLAYED } from './admin-routes.ts';
 import type { AdminRoute } from './admin-routes.ts';
 
@@ -11,72 +15,73 @@ export interface AdminOpenApiOptions {
   readonly docsUrl: string;
 }
 
-const PROBLEM = { $ref: '#/components/schemas/Problem' } as const;
-
-export function adminOpenApi({ serviceName, serverUrl, docsUrl }: AdminOpenApiOptions): Record<string, unknown> {
-  const paths: Record<string, Record<string, unknown>> = {};
-  for (const route of ADMIN_ROUTES) {
-    const item = (paths[ADMIN_PREFIX + route.path] ??= {});
-    item[route.method.toLowerCase()] = operationOf(route);
-  }
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: `${serviceName} admin API`,
-      version: '1',
-      description:
-        'Manages teams, keys and plans, like the command line, and reports the last 15 minutes. Failures are RFC 9457 problem documents.',
-      license: { name: 'MIT', identifier: 'MIT' },
-    },
-    externalDocs: { url: `${docsUrl}/errors`, description: 'Every problem code.' },
-    servers: [{ url: serverUrl }],
+export function adminOpenApi({ serviceName, serverUrl, docsUrl }: AdminOpenApiOptions): OpenApiNode {
+  return openApi({
+    title: `${serviceName} admin API`,
+    version: '1',
+    description:
+      'Manages teams, keys and plans, like the command line, and reports the last 15 minutes. Failures are RFC 9457 problem documents.',
+    errors: 'Every problem code.',
+    docsUrl,
+    serverUrl,
     security: [{ token: [] }],
-    paths,
+    operations: ADMIN_ROUTES.map((route) => [describedAdminRoute(route), responsesOf(route)]),
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'A token from the configuration.' } },
-      schemas: {
-        Problem: {
-          type: 'object',
-          required: ['type', 'title', 'status', 'code', 'detail', 'request_id'],
-          properties: {
-            type: { type: 'string', format: 'uri' },
-            title: { type: 'string' },
-            status: { type: 'integer' },
-            code: { type: 'string', enum: Object.keys(problems) },
-            detail: { type: 'string' },
-            request_id: { type: 'string' },
-          },
-        },
-      },
+      schemas: { Problem: PROBLEM },
     },
+  });
+}
+
+function describedAdminRoute(route: AdminRoute): DescribedRoute {
+  const { id, method, summary, path, body, status, answer, query = {}, otherType } = route;
+  const segment = /\{(\w+)\}/.exec(path)?.[1];
+  return {
+    method,
+    path: ADMIN_PREFIX + path,
+    id,
+    summary,
+    authenticated: true,
+    inPath: segment === undefined ? [] : [{ name: segment, required: true, schema: Type.String() }],
+    inQuery: Object.entries(query).map(([name, description]) => ({ name, description, schema: Type.String() })),
+    inHeader: changes(route) ? [IDEMPOTENCY] : [],
+    body: body && { schema: body },
+    answer: { status, description: summary, schema: answer, otherType },
   };
 }
 
-function operationOf(route: AdminRoute): Record<string, unknown> {
-  const { id, method, summary, path, body, status, answer, looksOnly, query = {}, otherType } = route;
-  const changes = method !== 'GET' && looksOnly !== true;
-  const segment = /\{(\w+)\}/.exec(path)?.[1];
-  const parameters = [
-    ...(segment === undefined ? [] : [{ name: segment, in: 'path', required: true, schema: { type: 'string' } }]),
-    ...Object.entries(query).map(([name, description]) => ({ name, in: 'query', description, schema: { type: 'string' } })),
-    ...(changes ? [IDEMPOTENCY] : []),
-  ];
-  const other = otherType === undefined ? {} : { [otherType]: { schema: { type: 'string' } } };
-  return {
-    operationId: id,
-    summary,
-    ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined ? {} : { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
-    responses: {
-      [status]: {
-        description: summary,
-        ...(answer === undefined ? {} : { content: { 'application/json': { schema: answer }, ...other } }),
-        ...(changes ? { headers: { ...REPLAY, ...(answer === undefined ? REPLICATED : {}) } } : {}),
-      },
-      default: { description: 'What went wrong.', content: { 'application/problem+json': { schema: PROBLEM } } },
-    },
-  };
+function changes({ method, looksOnly }: AdminRoute): boolean {
+  return method !== 'GET' && looksOnly !== true;
 }
+
+function responsesOf(route: AdminRoute): DescribedResponses {
+  const failures = { default: FAILURE };
+  return changes(route) ? { headers: { ...REPLAY, ...(route.answer === undefined ? REPLICATED : {}) }, failures } : { failures };
+}
+
+const PROBLEM = {
+  type: 'object',
+  required: ['type', 'title', 'status', 'code', 'detail', 'request_id'],
+  properties: {
+    type: { type: 'string', format: 'uri' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    code: { type: 'string', enum: Object.keys(problems) },
+    detail: { type: 'string' },
+    request_id: { type: 'string' },
+  },
+};
+
+/** By the problem's code. */
+const OF_PROBLEMS = Object.fromEntries(
+  Object.entries(PROBLEM_HEADERS).map(([name, { description, type }]) => [name, { description, schema: { type } }]),
+);
+
+const FAILURE = {
+  description: 'What went wrong.',
+  headers: OF_PROBLEMS,
+  content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+};
 
 /** For answers without a body. */
 const REPLICATED = {
@@ -93,10 +98,9 @@ const REPLAY = {
   },
 };
 
-const IDEMPOTENCY = {
+const IDEMPOTENCY: DescribedParameter = {
   name: 'Idempotency-Key',
-  in: 'header',
   description:
     'The same request of the same operator, repeated within a day at any gateway of the store, gets the first answer and changes nothing. Another request with it is a 400.',
-  schema: { type: 'string', maxLength: 128 },
+  schema: Type.String({ maxLength: 128 }),
 };

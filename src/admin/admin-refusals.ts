@@ -25,8 +25,6 @@ export const KEY_OF_ANOTHER = refuse('validation_error', 'Idempotency-Key: was a
 export const STILL_RUNNING = refuse(
   'service_unavailable',
   'Idempotency-Key: the first request with it has not ended yet; repeat yours in a few seconds.',
-  undefined,
-  [['Retry-After', '5']],
 );
 
 /** Logs an error that was thrown, and answers nothing of it. */

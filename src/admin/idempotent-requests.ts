@@ -27,8 +27,10 @@ export type OnceRequest = Omit<RequestClaim, 'holder' | 'leaseMs'>;
 const OTHER_REQUEST = { kind: 'other_request' } as const;
 const RUNNING = { kind: 'running' } as const;
 
+export type AskedRecords = Pick<IdempotencyRecords, 'claim' | 'finish' | 'release'>;
+
 export interface IdempotentRequestsOptions {
-  readonly records: IdempotencyRecords;
+  readonly records: AskedRecords;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
 }

@@ -205,13 +205,13 @@ export interface OtherNumbers {
   readonly differences: readonly NumberChange[];
 }
 
-/** `records` is `undefined` if the store keeps none: then nothing can be compared. A gateway without the plan does not count. */
+/** A gateway without the plan does not count. */
 export async function gatewaysWithOtherNumbers(
-  records: GatewayRecords | undefined,
+  records: GatewayRecords,
   plan: string,
   limits: TeamLimits,
 ): Promise<readonly OtherNumbers[] | StoreUnavailable> {
-  const recent = records === undefined ? [] : await records.recent(RUNS_WITHIN_MS);
+  const recent = await records.recent(RUNS_WITHIN_MS);
   if (isUnavailable(recent)) return recent;
   return recent.flatMap(({ host, file, plans }) => {
     const theirs = Object.hasOwn(plans, plan) ? plans[plan] : undefined;

@@ -34,7 +34,7 @@ export interface AdminParts {
   /** `undefined` if the store keeps none. */
   readonly audit: AuditLog | undefined;
   /** `undefined` if the store remembers no requests. */
-  readonly idempotency: IdempotencyRecords | undefined;
+  readonly idempotency: IdempotencyRecords;
   readonly processes: () => Promise<ProcessStates>;
   /** The latest requests of all processes that were refused or met a failure, newest first. */
   readonly recentRequests: () => Promise<readonly RecentRequest[]>;

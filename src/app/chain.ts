@@ -43,7 +43,7 @@ import { admitStep } from '../steps/admit.ts';
 import { accessTokensOf, authenticateBodyKeyStep, authenticateStep, identifyBy, identifyStep } from '../steps/authenticate.ts';
 import type { AuthenticateOptions } from '../steps/authenticate.ts';
 import { AddressLimit } from '../runtime/unknown-key-limit.ts';
-import { secretsOfProcess, SharedTokenSealer } from '../runtime/token-sealer.ts';
+import { SharedTokenSealer } from '../runtime/token-sealer.ts';
 import { QuotaAlarm } from '../runtime/quota-alarm.ts';
 import { readStep } from '../steps/read.ts';
 import { LoopPressure, shedStep, teamShedStep } from '../steps/shed.ts';
@@ -114,7 +114,7 @@ export function buildChains(config: Config, plugins: LoadedPlugins, parts: Chain
 }
 
 function servicesOf(config: Config, parts: ChainParts, translate: TranslateOptions): GatewayServices {
-  const secrets = parts.store.secrets ?? secretsOfProcess(parts.nowMs);
+  const { secrets } = parts.store;
   return {
     credentials: credentialReader(config.auth.vendorNames),
     engineCan: parts.can,

@@ -64,7 +64,7 @@ export interface Serving {
   readonly history: UsageHistory | undefined;
   readonly outbox: Outbox | undefined;
   readonly audit: AuditLog | undefined;
-  readonly idempotency: IdempotencyRecords | undefined;
+  readonly idempotency: IdempotencyRecords;
   /** For operators: without the routes' limits and cache. */
   readonly glossaries: GlossaryStore;
   /** This gateway has changed a team or a key. */
@@ -108,7 +108,7 @@ class OpenServing implements Serving {
   readonly history: UsageHistory | undefined;
   readonly outbox: Outbox | undefined;
   readonly audit: AuditLog | undefined;
-  readonly idempotency: IdempotencyRecords | undefined;
+  readonly idempotency: IdempotencyRecords;
   /** For operators: without the routes' limits and cache. */
   readonly glossaries: GlossaryStore;
   readonly #opened: Opened;

@@ -1,12 +1,11 @@
 // The problem codes of plugins: checked when a plugin is loaded, answered by `host.refuse`, listed on the error page.
 import { problems, refuseAs } from '../core/problem.ts';
 import type { ProblemKind } from '../core/problem.ts';
-import type { HeaderList, Refusal } from '../core/outcome.ts';
+import type { Refusal } from '../core/outcome.ts';
 import type { PluginProblem } from '../ports/plugin.ts';
 import type { LoadedProblem, PluginRoute } from '../ports/plugin-route.ts';
 
 const CODE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/;
-const RETRY_AFTER_5: HeaderList = [['Retry-After', '5']];
 
 /** The faults of a plugin's codes, one line each; `taken` are the codes of the plugins before it. */
 export function problemFaults(declared: unknown, taken: ReadonlyMap<string, LoadedProblem>): string[] {
@@ -64,6 +63,6 @@ export function refuseBy(own: ReadonlyMap<string, LoadedProblem>) {
   return (code: string, detail: string, fields?: Readonly<Record<string, string | number>>): Refusal => {
     const kind = own.get(code)?.kind;
     if (kind === undefined) throw new Error(`the plugin has no problem code "${code}"; declare it under problems`);
-    return refuseAs(code, kind, detail, fields, kind.retry ? RETRY_AFTER_5 : undefined);
+    return refuseAs(code, kind, detail, fields);
   };
 }

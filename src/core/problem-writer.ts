@@ -1,18 +1,13 @@
 // Renders problems as RFC 9457 documents; the constant parts are prepared once per kind.
-import { NO_HEADERS } from './outcome.ts';
 import type { HeaderList } from './outcome.ts';
 import { anchorOf } from './problem.ts';
+import { headersOf } from './problem-headers.ts';
 import type { Problem, ProblemDocument, ProblemForm, ProblemKind } from './problem.ts';
 
 export interface RenderedProblem {
   readonly status: number;
   readonly headers: HeaderList;
   readonly body: string;
-}
-
-interface Prepared {
-  readonly prefix: string;
-  readonly headers: HeaderList;
 }
 
 /** A rendered problem without the request id, which goes between `before` and `behind`. */
@@ -30,11 +25,10 @@ export interface ProblemWriterOptions {
   readonly realm: string;
 }
 
-const RETRY_AFTER_5: HeaderList = [['Retry-After', '5']];
-
 export class ProblemWriter {
   readonly #options: ProblemWriterOptions;
-  readonly #prepared = new Map<ProblemKind, Prepared>();
+  /** The documents' beginnings. */
+  readonly #prefixes = new Map<ProblemKind, string>();
   /** The last problem rendered, cached because a flooding caller mostly gets the same one. */
   #latest: Written | undefined = undefined;
 
@@ -56,32 +50,22 @@ export class ProblemWriter {
   }
 
   #write(problem: Problem): Written {
-    const prepared = this.#preparedFor(problem);
     let behind = '"';
     for (const name in problem.fields) {
       behind += `,"${name}":${JSON.stringify(problem.fields[name])}`;
     }
-    const headers = problem.headers.length === 0 ? prepared.headers : [...prepared.headers, ...problem.headers];
-    return { problem, before: `${prepared.prefix}${JSON.stringify(problem.detail)},"request_id":"`, behind: `${behind}}`, headers };
+    const headers = headersOf(problem, this.#options.realm);
+    return { problem, before: `${this.#prefixOf(problem)}${JSON.stringify(problem.detail)},"request_id":"`, behind: `${behind}}`, headers };
   }
 
-  #preparedFor({ code, kind }: Problem): Prepared {
-    let prepared = this.#prepared.get(kind);
-    if (prepared === undefined) this.#prepared.set(kind, (prepared = prepare(code, kind, this.#options)));
-    return prepared;
+  #prefixOf({ code, kind }: Problem): string {
+    let prefix = this.#prefixes.get(kind);
+    if (prefix === undefined) this.#prefixes.set(kind, (prefix = prefixOf(code, kind, this.#options)));
+    return prefix;
   }
 }
 
-function prepare(code: string, { status, title }: ProblemKind, options: ProblemWriterOptions): Prepared {
-  const type = JSON.stringify(`${options.docsUrl}/errors#${anchorOf(code)}`);
-  return {
-    prefix: `{"type":${type},"title":${JSON.stringify(title)},"status":${status},"code":"${code}","detail":`,
-    headers: constantHeaders(code, options.realm),
-  };
-}
-
-function constantHeaders(code: string, realm: string): HeaderList {
-  if (code === 'unauthorized') return [['WWW-Authenticate', `Bearer realm="${realm}"`]];
-  if (code === 'engine_unavailable' || code === 'service_unavailable') return RETRY_AFTER_5;
-  return NO_HEADERS;
+function prefixOf(code: string, { status, title }: ProblemKind, { docsUrl }: ProblemWriterOptions): string {
+  const type = JSON.stringify(`${docsUrl}/errors#${anchorOf(code)}`);
+  return `{"type":${type},"title":${JSON.stringify(title)},"status":${status},"code":"${code}","detail":`;
 }

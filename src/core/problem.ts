@@ -2,6 +2,9 @@
 import { NO_HEADERS } from './outcome.ts';
 import type { HeaderList, Refusal } from './outcome.ts';
 
+/** A response field that tells more about a problem; their values are in `problem-headers.ts`. */
+export type ProblemHeader = 'Retry-After' | 'X-RateLimit-Limit' | 'WWW-Authenticate' | 'Allow';
+
 /** The registry entry of a code; the reference page and the OpenAPI document are generated from it. */
 export interface ProblemKind {
   readonly status: number;
@@ -12,8 +15,8 @@ export interface ProblemKind {
   readonly retry: boolean;
   /** Names of the additional members of the problem document. */
   readonly fields: readonly string[];
-  /** Response fields sent with it. */
-  readonly headers: readonly string[];
+  /** Response fields sent with it, in this order. */
+  readonly headers: readonly ProblemHeader[];
   /** Only used by the dashboard; no route of this service returns it. */
   readonly dashboardOnly: boolean;
 }
@@ -120,7 +123,10 @@ type FieldsArgument<C extends ProblemCode> = C extends keyof ProblemFields
   ? [fields: ProblemFields[C], headers?: HeaderList]
   : [fields?: undefined, headers?: HeaderList];
 
-/** Creates the refusal for a code; the compiler requires the members that the code's row lists. */
+/**
+ * Creates the refusal for a code; the compiler requires the members that the code's row lists. `headers` only where their values
+ * differ from the usual ones, or for others.
+ */
 export function refuse<C extends ProblemCode>(code: C, detail: string, ...rest: FieldsArgument<C>): Refusal {
   const [fields, headers = NO_HEADERS] = rest;
   return refuseAs(code, problems[code], detail, fields, headers);

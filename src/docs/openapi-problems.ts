@@ -1,8 +1,9 @@
 // The problems in the OpenAPI document: one schema and example per code, one response per status, with its codes as alternatives.
 import { problems } from '../core/problem.ts';
 import type { ProblemCode } from '../core/problem.ts';
-import type { OpenApiNode, OpenApiOptions } from './openapi-document.ts';
+import type { OpenApiOptions } from './openapi-document.ts';
 import { headersOfEveryAnswer, refTo, ULID } from './openapi-schemas.ts';
+import type { OpenApiNode } from './openapi-writer.ts';
 import { UNMATCHED, problemsOf } from './operation.ts';
 import type { Operation } from './operation.ts';
 import { fieldSchemas, problemExample } from './problem-examples.ts';

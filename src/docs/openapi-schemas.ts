@@ -1,4 +1,5 @@
 // The components of OpenAPI documents: named schemas of bodies and answers, response headers, and ways to send a key.
+import { PROBLEM_HEADERS } from '../core/problem-headers.ts';
 import type { TSchema } from 'typebox';
 import {
   CreditUsageAnswer,
@@ -17,8 +18,8 @@ import {
 } from '../domain/answers.ts';
 import { GlossaryBody } from '../domain/glossary.ts';
 import { TranslateBody } from '../domain/translate-request.ts';
-import type { OpenApiNode, OpenApiOptions } from './openapi-document.ts';
-import type { Operation } from './operation.ts';
+import type { OpenApiOptions } from './openapi-document.ts';
+import type { OpenApiNode } from './openapi-writer.ts';
 import { headerExamples } from './problem-examples.ts';
 
 export const ULID = { type: 'string', pattern: '^[0-7][0-9A-HJKMNP-TV-Z]{25}$' } as const;
@@ -91,16 +92,18 @@ const count = { type: 'integer', minimum: 1 };
 export const HEADERS: Readonly<Record<string, Header>> = {
   'X-Request-Id': { description: 'The id of this request; the same as `request_id` in a problem.', schema: ULID, required: true },
   'Cache-Control': { description: 'Answers must not be cached.', schema: { ...text, const: 'no-store' }, required: true },
-  'Retry-After': { description: 'Whole seconds to wait before trying again.', schema: count, required: true },
-  'X-RateLimit-Limit': {
-    description: 'Requests per second that the plan, or the key, allows; the same number as `limit`.',
-    schema: count,
-    required: true,
-  },
-  'WWW-Authenticate': { description: 'How to authenticate (RFC 9110). With `unauthorized` only.', schema: text },
-  Allow: { description: 'The methods that this path accepts. With `method_not_allowed` only.', schema: text },
+  ...headersOfProblems(),
   Location: { description: 'The path of the new resource.', schema: { ...text, format: 'uri-reference' }, required: true },
 };
+
+/** Numbers are required: each is listed by codes alone that always have it. */
+function headersOfProblems(): Readonly<Record<string, Header>> {
+  const entries = Object.entries(PROBLEM_HEADERS).map(([name, { description, type }]): [string, Header] => [
+    name,
+    type === 'integer' ? { description, schema: count, required: true } : { description, schema: text },
+  ]);
+  return Object.fromEntries(entries);
+}
 
 /** See draft-ietf-httpapi-ratelimit-headers; only if the operator has turned them on. */
 const RATE_HEADERS: Readonly<Record<string, Header>> = {
@@ -125,11 +128,6 @@ export function headers({ serviceName, rateLimitHeaders }: OpenApiOptions): Open
 /** Names of the headers that any answer may have. */
 export function headersOfEveryAnswer({ rateLimitHeaders }: OpenApiOptions): string[] {
   return ['X-Request-Id', 'Cache-Control', ...(rateLimitHeaders ? Object.keys(RATE_HEADERS) : [])];
-}
-
-/** An address that can be listened on but not called, such as 0.0.0.0, is replaced by this machine's. */
-export function reachable(url: string): string {
-  return url.replace('://0.0.0.0:', '://127.0.0.1:').replace('://[::]:', '://[::1]:');
 }
 
 /** The ways in which a key can be sent in headers. */
@@ -161,24 +159,4 @@ export function securitySchemesOf({ vendorNames }: OpenApiOptions): OpenApiNode 
 /** Letters and digits only, because generators make identifiers of it. */
 function schemeName(vendorName: string): string {
   return vendorName.replaceAll(/[^A-Za-z0-9]/g, '');
-}
-
-/** An operation of whichever document. */
-export function operationObject(
-  operation: Pick<Operation, 'id' | 'summary' | 'description' | 'authenticated'> & { readonly tag: string },
-  parameters: readonly OpenApiNode[],
-  requestBody: OpenApiNode | undefined,
-  responses: OpenApiNode,
-): OpenApiNode {
-  const { id, tag, summary, description, authenticated } = operation;
-  return {
-    operationId: id,
-    tags: [tag],
-    summary,
-    description,
-    ...(authenticated ? {} : { security: [] }),
-    ...(parameters.length === 0 ? {} : { parameters }),
-    ...(requestBody === undefined ? {} : { requestBody }),
-    responses,
-  };
 }

@@ -2,39 +2,29 @@
 import type { TSchema } from 'typebox';
 import { problems } from '../core/problem.ts';
 import type { ProblemCode } from '../core/problem.ts';
+import { Type } from '../domain/typebox.ts';
+import type { DescribedAnswer, DescribedRoute, DescribedParameter, Examples } from './openapi-writer.ts';
 
-/** Keyed by a short name; pages show the first one. */
-export type Examples = Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
-
-export interface OperationAnswer {
-  readonly status: number;
-  readonly description: string;
-  /** `undefined` for an answer without a body. */
-  readonly schema: TSchema | undefined;
-  readonly examples?: Examples;
-  /** Response headers beyond those of every answer. */
-  readonly headers?: readonly string[];
-}
-
-export interface QueryParameter {
-  readonly name: string;
-  readonly description: string;
-  readonly schema: TSchema;
-  readonly example: string;
-}
-
-export interface Operation {
-  readonly id: string;
+/** A route of the service; its method and path are the key in the table. */
+export interface Operation extends Pick<DescribedRoute, 'id' | 'summary' | 'authenticated'> {
   readonly tag: Tag;
-  readonly summary: string;
   readonly description: string;
-  /** Whether a key is needed. */
-  readonly authenticated: boolean;
   readonly query?: readonly QueryParameter[];
   readonly body?: { readonly description: string; readonly schema: TSchema; readonly examples: Examples };
   readonly answer: OperationAnswer;
   /** Beyond those of every route, and of every route that needs a key. */
   readonly problems?: readonly ProblemCode[];
+}
+
+export interface OperationAnswer extends DescribedAnswer {
+  readonly examples?: Examples;
+  /** Names of response headers beyond those of every answer. */
+  readonly headers?: readonly string[];
+}
+
+interface QueryParameter extends DescribedParameter {
+  readonly description: string;
+  readonly example: string;
 }
 
 export const tags = {
@@ -49,7 +39,20 @@ export type Tag = keyof typeof tags;
 
 /** For the routes' only path parameter. */
 export const GLOSSARY_ID = '01KA6Q4T1V8E5S0H6N3B7W2XJD';
-export const idParameter = { name: 'id', description: "The glossary's id, a ULID. Any other text matches no glossary." } as const;
+const idParameter: DescribedParameter = {
+  name: 'id',
+  description: "The glossary's id, a ULID. Any other text matches no glossary.",
+  example: GLOSSARY_ID,
+  required: true,
+  schema: Type.String(),
+};
+
+/** As documents and pages describe it; `name` is its key in the table. */
+export function describedOperation(name: string, { query = [], ...operation }: Operation): DescribedRoute {
+  const [method = '', path = ''] = name.split(' ');
+  const inPath = path.includes('{id}') ? [idParameter] : [];
+  return { ...operation, method, path, inPath, sharesPath: inPath.length > 0, inQuery: query };
+}
 
 /** The codes that any authenticated route can answer. */
 const AUTHENTICATED: readonly ProblemCode[] = ['unauthorized', 'key_revoked', 'rate_limited', 'service_unavailable'];
@@ -67,17 +70,6 @@ export function problemsOf({ authenticated, problems: own = [] }: Operation): Re
 export function codesOf(authenticated: boolean, own: readonly ProblemCode[]): readonly ProblemCode[] {
   const codes = new Set([...COMMON, ...(authenticated ? AUTHENTICATED : []), ...own]);
   return (Object.keys(problems) as ProblemCode[]).filter((code) => codes.has(code));
-}
-
-/** Splits `POST /v1/translate` into its two parts. */
-export function splitName(name: string): [method: string, path: string] {
-  const [method = '', path = ''] = name.split(' ');
-  return [method, path];
-}
-
-/** The example that pages show. */
-export function firstExample(examples: Examples | undefined): unknown {
-  return Object.values(examples ?? {})[0]?.value;
 }
 
 /** `documents` are the plugins with their own API document. */

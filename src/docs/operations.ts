@@ -13,8 +13,9 @@ import {
 import { GlossaryBody } from '../domain/glossary.ts';
 import { Type } from '../domain/typebox.ts';
 import { TranslateBody } from '../domain/translate-request.ts';
+import type { Examples } from './openapi-writer.ts';
 import { GLOSSARY_ID } from './operation.ts';
-import type { Examples, Operation, OperationAnswer } from './operation.ts';
+import type { Operation, OperationAnswer } from './operation.ts';
 
 const letter = {
   text: ['Good morning', 'How are you?'],

@@ -1,20 +1,13 @@
-// Plugins' routes in OpenAPI: in the common document what they declare, in a plugin's own also its problems, in its format and statuses.
-import type { TSchema } from 'typebox';
+// Plugins' routes in documents: in the common one what they declare, in a plugin's own also its problems, in its format and statuses.
 import { problems } from '../core/problem.ts';
 import type { Problem, ProblemCode, ProblemKind } from '../core/problem.ts';
 import { routeName } from '../core/route.ts';
-import type { ApiDocument, DocExamples, DocHeaders, LoadedRoute, RouteDoc } from '../ports/plugin-route.ts';
-import type { OpenApiNode, OpenApiOptions } from './openapi-document.ts';
-import {
-  HEADERS,
-  headers,
-  headersOfEveryAnswer,
-  operationObject,
-  reachable,
-  refTo,
-  securityOf,
-  securitySchemesOf,
-} from './openapi-schemas.ts';
+import { Type } from '../domain/typebox.ts';
+import type { ApiDocument, DocHeaders, LoadedRoute, RouteDoc } from '../ports/plugin-route.ts';
+import type { OpenApiOptions } from './openapi-document.ts';
+import { HEADERS, headers, headersOfEveryAnswer, refTo, securityOf, securitySchemesOf } from './openapi-schemas.ts';
+import { openApi, plain } from './openapi-writer.ts';
+import type { DescribedRoute, DescribedParameter, DescribedResponses, OpenApiNode } from './openapi-writer.ts';
 import { codesOf } from './operation.ts';
 import { exampleOf } from './problem-examples.ts';
 
@@ -37,74 +30,46 @@ export function idOf({ plugin, method, path }: LoadedRoute): string {
   return words.map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1).toLowerCase())).join('');
 }
 
-export interface PathParameter {
-  readonly name: string;
-  readonly description?: string;
-  readonly example?: string;
-}
-
-/** The parameters of the path, in their order. */
-export function pathParametersOf(route: LoadedRoute): readonly PathParameter[] {
-  const { parameter = {}, moreParameters = [] } = docOf(route);
-  const docs = [parameter, ...moreParameters];
-  return Array.from(route.path.matchAll(/\{(\w+)\}/g), ([, name], index) => ({ name: name!, ...docs[index] }));
-}
-
-/** One tag for each plugin that has routes. */
-export function pluginTags(routes: readonly LoadedRoute[]): OpenApiNode[] {
-  return [...new Set(routes.map(({ plugin }) => plugin))].map((name) => ({ name, description: `Routes of the plugin ${name}.` }));
-}
-
-/** Path items by path; none of them is one of ours. `headers` go with every answer. */
-export function pluginPaths(routes: readonly LoadedRoute[], headersOfAll: OpenApiNode): OpenApiNode {
-  return pathsOf(routes, (route) => operationOf(route, headersOfAll));
-}
-
-function pathsOf(routes: readonly LoadedRoute[], describe: (route: LoadedRoute) => OpenApiNode): OpenApiNode {
-  const paths: Record<string, OpenApiNode> = {};
-  for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = describe(route);
-  return paths;
-}
-
-function operationOf(route: LoadedRoute, headersOfAll: OpenApiNode): OpenApiNode {
+/** As documents and pages describe it. */
+export function describedRoute(route: LoadedRoute): DescribedRoute {
   const doc = docOf(route);
-  return operationObject(
-    { ...doc, id: idOf(route), tag: route.plugin },
-    parametersOf(route, doc),
-    doc.body && requestBodyOf(doc.body, mediaOf),
-    responsesOf(route, doc, headersOfAll),
-  );
+  const { query = [], body, answer } = doc;
+  return {
+    method: route.method,
+    path: route.path,
+    id: idOf(route),
+    tag: route.plugin,
+    summary: doc.summary,
+    description: doc.description,
+    authenticated: doc.authenticated,
+    inPath: parametersOfPath(route.path, doc),
+    inQuery: query.map(({ required = false, ...parameter }) => ({ ...parameter, required })),
+    body,
+    answer,
+  };
 }
 
-function parametersOf(route: LoadedRoute, { query = [] }: RouteDoc): OpenApiNode[] {
-  const inPath = pathParametersOf(route).map((one) => ({ ...one, in: 'path', required: true, schema: { type: 'string' } }));
-  const inQuery = query.map(({ schema, required = false, ...rest }) => ({ ...rest, in: 'query', required, schema: plain(schema) }));
-  return [...inPath, ...inQuery];
+function parametersOfPath(path: string, { parameter, moreParameters = [] }: RouteDoc): readonly DescribedParameter[] {
+  const docs = [parameter, ...moreParameters];
+  const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name!);
+  return names.map((name, index) => ({ name, ...docs[index], required: true, schema: Type.String() }));
 }
 
-type DocBody = NonNullable<RouteDoc['body']>;
-
-function requestBodyOf(body: DocBody, mediaOfBody: (body: DocBody) => OpenApiNode): OpenApiNode {
-  const { description, contentTypes = ['application/json'], optional = false } = body;
-  return { description, required: !optional, content: Object.fromEntries(contentTypes.map((type) => [type, mediaOfBody(body)])) };
+/** One tag for each plugin that has routes, with its description. */
+export function pluginTags(routes: readonly LoadedRoute[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(routes.map(({ plugin }) => [plugin, `Routes of the plugin ${plugin}.`]));
 }
 
-function mediaOf({ schema, example }: { readonly schema: TSchema; readonly example?: unknown }): OpenApiNode {
-  return { schema: plain(schema), ...(example === undefined ? {} : { example }) };
-}
-
-function responsesOf(route: LoadedRoute, { answer, failures = {} }: RouteDoc, headersOfAll: OpenApiNode): OpenApiNode {
-  const { status, description, schema, example, contentType = 'application/json' } = answer;
-  const content = schema && { [contentType]: mediaOf({ schema, example }) };
-  const problem = route.problemForm?.contentType ?? 'application/problem+json';
+/** The failures that a route declares, in its words; `headersOfAll` go with every answer. */
+export function plainFailures(route: LoadedRoute, headersOfAll: OpenApiNode): OpenApiNode {
+  const contentType = route.problemForm?.contentType ?? 'application/problem+json';
   const failed = (words: string): OpenApiNode => ({
     description: words,
     headers: headersOfAll,
-    content: { [problem]: { schema: { type: 'object' } } },
+    content: { [contentType]: { schema: { type: 'object' } } },
   });
   return {
-    [status]: { description, headers: headersOfAll, ...(content === undefined ? {} : { content }) },
-    ...Object.fromEntries(Object.entries(failures).map(([code, words]) => [code, failed(words)])),
+    ...Object.fromEntries(Object.entries(docOf(route).failures ?? {}).map(([status, words]) => [status, failed(words)])),
     default: failed('Any other failure.'),
   };
 }
@@ -120,11 +85,6 @@ function replacedHeaders(fields: DocHeaders = {}): OpenApiNode {
   );
 }
 
-/** TypeBox's own markers are not enumerable: what remains is JSON Schema. */
-function plain(schema: TSchema): OpenApiNode {
-  return JSON.parse(JSON.stringify(schema)) as OpenApiNode;
-}
-
 /** By plugin, in the order of the configuration. */
 export function pluginDocuments(options: OpenApiOptions): ReadonlyMap<string, OpenApiNode> {
   return new Map([...options.pluginApis.documents.keys()].map((plugin) => [plugin, pluginDocument(plugin, options)]));
@@ -134,28 +94,29 @@ export function pluginDocuments(options: OpenApiOptions): ReadonlyMap<string, Op
 export function pluginDocument(plugin: string, options: OpenApiOptions): OpenApiNode {
   const api = options.pluginApis.documents.get(plugin)!;
   const routes = options.pluginApis.routes.filter((route) => route.plugin === plugin);
-  const writer = new Writer(plugin, api, options);
-  const paths = pathsOf(routes, (route) => writer.operation(route));
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: `${options.serviceName}: ${api.title}`,
-      version: api.version,
-      summary: api.summary,
-      description: api.description,
-      license: { name: 'MIT', identifier: 'MIT' },
-    },
-    externalDocs: { description: 'Every problem of the service behind this API.', url: `${options.docsUrl}/errors` },
-    servers: [{ url: reachable(options.serverUrl), description: 'This service.' }],
-    tags: Object.entries(tagsOf(plugin, api)).map(([name, description]) => ({ name, description })),
+  const tags = api.tags ?? { [plugin]: api.summary };
+  const [firstTag] = Object.keys(tags);
+  const responses = new RouteResponses(api, options);
+  return openApi({
+    title: `${options.serviceName}: ${api.title}`,
+    version: api.version,
+    summary: api.summary,
+    description: api.description,
+    errors: 'Every problem of the service behind this API.',
+    docsUrl: options.docsUrl,
+    serverUrl: options.serverUrl,
+    tags,
     security: [...securityOf(options), ...(api.keyField === undefined ? [] : [{ keyField: [] }])],
-    paths,
+    operations: routes.map((route) => {
+      const operation = describedRoute(route);
+      return [{ ...operation, tag: docOf(route).tag ?? firstTag! }, responses.of(route)] as const;
+    }),
     components: {
       schemas: { Failure: api.failure === undefined ? PROBLEM : plain(api.failure) },
-      headers: writer.usedHeaders(),
+      headers: responses.usedHeaders(),
       securitySchemes: { ...securitySchemesOf(options), ...keyFieldScheme(api) },
     },
-  };
+  });
 }
 
 function keyFieldScheme({ keyField }: ApiDocument): OpenApiNode {
@@ -180,45 +141,26 @@ const PROBLEM: OpenApiNode = {
   },
 };
 
-function tagsOf(plugin: string, { tags, summary }: ApiDocument): Readonly<Record<string, string>> {
-  return tags ?? { [plugin]: summary };
-}
-
-class Writer {
-  readonly #plugin: string;
-  readonly #api: ApiDocument;
+/** The responses of a plugin's routes, and the headers that they name. */
+class RouteResponses {
   readonly #options: OpenApiOptions;
   readonly #everywhere: readonly string[];
   readonly #used = new Set<string>();
   /** Headers that the plugin has declared. */
   readonly #own: OpenApiNode = {};
 
-  constructor(plugin: string, api: ApiDocument, options: OpenApiOptions) {
-    this.#plugin = plugin;
-    this.#api = api;
+  constructor(api: ApiDocument, options: OpenApiOptions) {
     this.#options = options;
     this.#everywhere = [...headersOfEveryAnswer(options), ...this.#declared(api.headers)];
   }
 
-  operation(route: LoadedRoute): OpenApiNode {
+  of(route: LoadedRoute): DescribedResponses {
     const doc = docOf(route);
-    const { answer, body } = doc;
-    const tag = doc.tag ?? Object.keys(tagsOf(this.#plugin, this.#api))[0]!;
-    const content = answer.schema && { [answer.contentType ?? 'application/json']: media(answer.schema, answer, answer.description) };
-    return operationObject(
-      { ...doc, id: idOf(route), tag },
-      parametersOf(route, doc),
-      body && requestBodyOf(body, () => media(body.schema, body, doc.summary)),
-      {
-        [answer.status]: {
-          description: answer.description,
-          headers: { ...this.#headers(this.#declared(answer.headers)), ...replacedHeaders(answer.headers) },
-          ...(content === undefined ? {} : { content }),
-        },
-        ...this.#failures(route, doc),
-        default: this.#failure(route, ['method_not_allowed'], 'Any other failure.'),
-      },
-    );
+    const { headers: fields } = doc.answer;
+    return {
+      headers: { ...this.#headers(this.#declared(fields)), ...replacedHeaders(fields) },
+      failures: { ...this.#failures(route, doc), default: this.#failure(route, ['method_not_allowed'], 'Any other failure.') },
+    };
   }
 
   usedHeaders(): OpenApiNode {
@@ -293,8 +235,3 @@ class Writer {
 }
 
 const SHED: readonly ProblemCode[] = ['service_unavailable'];
-
-function media(schema: TSchema, { example, examples = {} }: DocExamples, summary: string): OpenApiNode {
-  const all = example === undefined ? examples : { example: { summary, value: example }, ...examples };
-  return { schema: plain(schema), ...(Object.keys(all).length === 0 ? {} : { examples: all }) };
-}

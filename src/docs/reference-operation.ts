@@ -4,24 +4,19 @@ import { anchorOf } from '../core/problem.ts';
 import type { ApiDocument, DocExamples, LoadedRoute, PluginApis } from '../ports/plugin-route.ts';
 import { html, prose } from './html.ts';
 import type { Html } from './html.ts';
-import { documentPath, GLOSSARY_ID, idParameter, problemsOf, splitName } from './operation.ts';
+import type { DescribedRoute, DescribedParameter } from './openapi-writer.ts';
+import { describedOperation, documentPath, GLOSSARY_ID, problemsOf } from './operation.ts';
 import type { Operation } from './operation.ts';
 import { links } from './page.ts';
 import type { SectionGroup } from './page.ts';
 import { headerExamples } from './problem-examples.ts';
 import { answerSample, curlSample, entrySection, quoted } from './code-sample.ts';
-import { docOf, idOf, pathParametersOf } from './plugin-document.ts';
+import { describedRoute, docOf, idOf } from './plugin-document.ts';
 import { rowOf, rowsOf, schemaTable } from './schema-table.ts';
 import type { Row } from './schema-table.ts';
 
-/** What the page shows of a route. */
-interface RouteEntry extends Pick<Operation, 'id' | 'summary' | 'description' | 'authenticated'> {
-  readonly method: string;
-  readonly path: string;
-  readonly inPath: readonly Row[];
-  readonly inQuery: readonly Row[];
-  readonly body: TSchema | undefined;
-  readonly answer: { readonly status: number; readonly description: string; readonly schema?: TSchema | undefined };
+/** What the page shows of a route beside its description. */
+interface EntryParts {
   /** By status. */
   readonly failures: readonly (readonly [status: number | string, words: Html])[];
   readonly samples: readonly Html[];
@@ -36,14 +31,15 @@ function keyOption(authenticated: boolean): readonly string[] {
 
 const BODY_LINE_MAX = 60;
 
-function routeEntry({ id, method, path, answer, failures, samples, ...entry }: RouteEntry): Html {
+function routeEntry(operation: DescribedRoute, { failures, samples }: EntryParts): Html {
+  const { id, method, path, summary, description = '', authenticated, inPath = [], inQuery = [], body, answer } = operation;
   return entrySection({
     id,
-    title: entry.summary,
+    title: summary,
     content: html`<p>${methodTag(method)} <code>${path}</code></p>
-      <p>${prose(entry.description)}</p>
-      ${entry.authenticated ? undefined : html`<p class="soft">Needs no key.</p>`} ${titled('In the path', id, entry.inPath)}
-      ${titled('In the query', id, entry.inQuery)} ${titled('In the body', id, rowsIn(entry.body))}
+      <p>${prose(description)}</p>
+      ${authenticated ? undefined : html`<p class="soft">Needs no key.</p>`} ${titled('In the path', id, inPath.map(parameterRow))}
+      ${titled('In the query', id, inQuery.map(parameterRow))} ${titled('In the body', id, rowsIn(body?.schema))}
       <h4>Answers ${answer.status}</h4>
       <p>${prose(answer.description)}</p>
       ${tableOf(`${id}: the answer`, 'answer', rowsIn(answer.schema))} ${failures.length === 0 ? undefined : failureList(failures)}`,
@@ -53,6 +49,10 @@ function routeEntry({ id, method, path, answer, failures, samples, ...entry }: R
 
 export function methodTag(method: string): Html {
   return html`<span class="tag ${method.toLowerCase()}">${method}</span>`;
+}
+
+function parameterRow({ name, schema, description = 'Part of the path.', required = false }: DescribedParameter): Row {
+  return { ...rowOf(name, schema, description), required };
 }
 
 function rowsIn(schema: TSchema | undefined): readonly Row[] {
@@ -70,7 +70,7 @@ function tableOf(label: string, kind: 'request' | 'answer', rows: readonly Row[]
   return rows.length === 0 ? undefined : schemaTable(label, kind, rows);
 }
 
-function failureList(failures: RouteEntry['failures']): Html {
+function failureList(failures: EntryParts['failures']): Html {
   const rows = failures.map(
     ([status, words]) =>
       html`<dt class="soft">${status}</dt>
@@ -81,26 +81,16 @@ function failureList(failures: RouteEntry['failures']): Html {
 }
 
 export function operationEntry(name: string, operation: Operation, serverUrl: string): Html {
-  const [method, path] = splitName(name);
-  const { query = [], body } = operation;
+  const described = describedOperation(name, operation);
   const to = links.reference.errors;
   const failures = [...problemsOf(operation)].map(
     ([status, codes]) => [status, html`${codes.map((code) => html`<a href="${to}#${anchorOf(code)}"><code>${code}</code></a> `)}`] as const,
   );
-  return routeEntry({
-    ...operation,
-    method,
-    path,
-    inPath: path.includes('{id}') ? [{ ...idParameter, type: 'string', required: true }] : [],
-    inQuery: query.map(({ name: parameter, schema, description }) => rowOf(parameter, schema, description)),
-    body: body?.schema,
-    failures,
-    samples: [...requests(method, path, operation, serverUrl), ...answers(operation)],
-  });
+  return routeEntry(described, { failures, samples: [...requests(described, operation, serverUrl), ...answers(operation)] });
 }
 
 /** A sample request for each example of the body; a single one for a route without a body. */
-function requests(method: string, path: string, { authenticated, query, body }: Operation, serverUrl: string): Html[] {
+function requests({ method, path }: DescribedRoute, { authenticated, query, body }: Operation, serverUrl: string): Html[] {
   const search = (query ?? []).map(({ name, example }) => `${name}=${example}`).join('&');
   const address = `${serverUrl}${path.replace('{id}', GLOSSARY_ID)}`;
   const url = search === '' ? address : quoted(`${address}?${search}`);
@@ -150,24 +140,8 @@ function introduction(plugin: string, document: ApiDocument | undefined): Html {
 }
 
 function pluginEntry(route: LoadedRoute, serverUrl: string): Html {
-  const doc = docOf(route);
-  const { query = [], body, failures = {} } = doc;
-  return routeEntry({
-    ...doc,
-    id: idOf(route),
-    method: route.method,
-    path: route.path,
-    inPath: pathParametersOf(route).map(({ name, description = 'Part of the path.' }) => ({
-      name,
-      type: 'string',
-      required: true,
-      description,
-    })),
-    inQuery: query.map((one) => ({ ...rowOf(one.name, one.schema, one.description), required: one.required === true })),
-    body: body?.schema,
-    failures: Object.entries(failures).map(([status, words]) => [status, prose(words)] as const),
-    samples: samplesOf(route, serverUrl),
-  });
+  const failures = Object.entries(docOf(route).failures ?? {}).map(([status, words]) => [status, prose(words)] as const);
+  return routeEntry(describedRoute(route), { failures, samples: samplesOf(route, serverUrl) });
 }
 
 /** A request and its answer for each example by name, such as a version; one of each for a route without named ones. */
@@ -196,9 +170,9 @@ function requestOf(route: LoadedRoute, serverUrl: string, name?: string, summary
   // A POST without a body needs a length all the same, which curl only sends with `-d`.
   const empty = route.method === 'POST' ? [`-d ''`] : [];
   const data = value === undefined ? empty : [`-H 'Content-Type: ${media}'`, `-d ${quoted(textOf(value))}`];
-  const path = pathParametersOf(route).reduce(
+  const path = (describedRoute(route).inPath ?? []).reduce(
     (written, { name: parameter, example }) =>
-      example === undefined ? written : written.replace(`{${parameter}}`, encodeURIComponent(example)),
+      typeof example === 'string' ? written.replace(`{${parameter}}`, encodeURIComponent(example)) : written,
     route.path,
   );
   const url = quoted(`${serverUrl}${path}${requiredQuery(route, name)}`);

@@ -2,8 +2,8 @@
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 import type { OpenApiOptions } from './openapi-document.ts';
-import { reachable } from './openapi-schemas.ts';
-import { splitName, tags } from './operation.ts';
+import { reachable } from './openapi-writer.ts';
+import { describedOperation, tags } from './operation.ts';
 import type { Tag } from './operation.ts';
 import { operations } from './operations.ts';
 import { links, page } from './page.ts';
@@ -43,7 +43,8 @@ const START: SectionGroup = {
 function groupOf(tag: Tag): SectionGroup {
   const sections = Object.entries(operations)
     .filter(([, operation]) => operation.tag === tag)
-    .map(([name, { id, summary }]) => ({ anchor: id, label: summary, tag: methodTag(splitName(name)[0]) }));
+    .map(([name, operation]) => describedOperation(name, operation))
+    .map(({ id, summary, method }) => ({ anchor: id, label: summary, tag: methodTag(method) }));
   return { label: tag, sections: tag === 'Languages' ? [...sections, { anchor: 'codes', label: 'Codes', tag: NO_TAG }] : sections };
 }
 

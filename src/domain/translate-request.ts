@@ -1,4 +1,5 @@
 // The body of POST /v1/translate: its schema, and its rules in the order of the interface's parameter table.
+import type { TSchema } from 'typebox';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { unknownAmong } from './caller-words.ts';
@@ -8,9 +9,9 @@ import type { Languages } from './languages.ts';
 import { lackOf } from './engine-offer.ts';
 import type { EngineOffer } from './engine-offer.ts';
 import { noFormality, NO_GLOSSARIES, NO_SUCH_GLOSSARY, pairNotOffered } from './refusals.ts';
+import { schemaRefusal } from './schema-refusal.ts';
 import { Compile, Type } from './typebox.ts';
-import { NOTHING_CHOSEN } from './translation-options.ts';
-import type { TranslationOptions } from './translation-options.ts';
+import type { NamedOptions, TranslationOptions } from './translation-options.ts';
 import { canonicalUlid } from './ulid.ts';
 
 const TEXTS_MAX = 50;
@@ -45,7 +46,8 @@ export const TranslateBody = Type.Object(
       Type.String({ maxLength: CONTEXT_CHARACTERS_MAX, description: 'Helps the engine; is neither translated nor charged.' }),
     ),
     glossary_id: Type.Optional(Type.String({ description: 'A glossary of the same pair of languages.' })),
-  },
+    // Whatever else is accepted is an option by that name: none is accepted and then dropped.
+  } satisfies { readonly [Name in 'text' | 'glossary_id' | keyof NamedOptions]?: TSchema },
   { additionalProperties: false },
 );
 
@@ -73,7 +75,8 @@ export function compileTranslateBody(): ReturnType<typeof Compile> {
 }
 
 /**
- * Validates a parsed JSON value, walking it only as deep as the schema goes. `engines` is what is available for each pair;
+ * Validates a parsed JSON value, walking it only as deep as the schema goes. What the schema refuses is refused: by the first rule
+ * that finds the fault, otherwise in the schema's own words. `engines` is what is available for each pair;
  * without it, everything is available for every pair, glossaries included.
  */
 export function judgeTranslateBody(value: unknown, languages: Languages, engines?: EngineOffer): JudgedBody {
@@ -81,14 +84,17 @@ export function judgeTranslateBody(value: unknown, languages: Languages, engines
     return invalid('body: must be a JSON object with the members text and target_lang.');
   }
   const members = value as JsonMembers;
-  if (!(shape ?? compileTranslateBody()).Check(value)) {
+  const fits = (shape ?? compileTranslateBody()).Check(value);
+  if (!fits) {
     const refusal = unknownParameters(Object.keys(members)) ?? textShape(members['text']);
     if (refusal !== undefined) return { kind: 'invalid', refusal, characters: undefined };
   }
   const text = members['text'] as readonly string[];
   const characters = measure(text);
   if (typeof characters !== 'number') return { kind: 'invalid', refusal: characters, characters: undefined };
-  return judgeOptions(members, text, characters, languages, engines);
+  const judged = judgeOptions(members, text, characters, languages, engines);
+  if (fits || judged.kind === 'invalid') return judged;
+  return { kind: 'invalid', refusal: schemaRefusal(TranslateBody, value), characters };
 }
 
 function judgeOptions(
@@ -120,7 +126,17 @@ function judgeOptions(
   const context = members['context'];
   const contextFault = context === undefined ? undefined : judgeContext(context);
   if (contextFault !== undefined) return no(contextFault);
-  const options = { ...NOTHING_CHOSEN, sourceLang, targetLang, formality, context: context as string | undefined };
+  // In full, so that a new option that is not read here does not compile.
+  const options: TranslationOptions = {
+    sourceLang,
+    targetLang,
+    formality,
+    context: context as string | undefined,
+    glossary: undefined,
+    format: 'text',
+    ignoreTags: undefined,
+    style: undefined,
+  };
   if (members['glossary_id'] === undefined) return { kind: 'valid', request: { text, characters, options, glossaryId: undefined } };
   const takesGlossaries = engines === undefined || lackOf(engines, options, true) === undefined;
   const glossaryId = judgeGlossary(members['glossary_id'], sourceLang, takesGlossaries);

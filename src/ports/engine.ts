@@ -7,6 +7,7 @@ import type { PairTest } from '../domain/languages.ts';
 import type { EngineGlossary, TextFormat, Translation, TranslationOptions } from '../domain/translation-options.ts';
 
 export type { AttemptFailure } from '../domain/attempt-failure.ts';
+export type { TakesGlossary } from '../domain/engine-choice.ts';
 export type { Translation } from '../domain/translation-options.ts';
 
 /** One piece of work. */
@@ -139,9 +140,6 @@ export interface Engine {
   cannotDetect?(engine: string): boolean;
   close(): Promise<void>;
 }
-
-/** Whether the engine of this name can take a dictionary, for work that it can otherwise do. A promise the first time. */
-export type TakesGlossary = (engine: string, glossary: EngineGlossary, work: TranslationOptions) => boolean | Promise<boolean>;
 
 /** The pairs that a replica reported, or why it did not. */
 export interface ReplicaPairs {

@@ -37,4 +37,8 @@ export interface IdempotencyRecords {
   finish(held: HeldRequest, answer: string, teamId: string | undefined): Promise<StoreUnavailable | undefined>;
   /** Gives the claim back. `forget`: nothing was changed, and the id may be used for another request. `repeat`: unknown. */
   release(held: HeldRequest, next: 'forget' | 'repeat'): Promise<StoreUnavailable | undefined>;
+  /** Forgets those that concern a team, as a part of its deletion. */
+  forgetTeam(teamId: string): Promise<StoreUnavailable | undefined>;
+  /** Forgets those whose day is over, which each claim does as well. */
+  sweep(): Promise<StoreUnavailable | undefined>;
 }

@@ -126,6 +126,6 @@ export interface RouteDoc {
 export interface DocExamples {
   /** The example that pages show; without it they show each of `examples`, if there are several. */
   readonly example?: unknown;
-  /** More examples, keyed by a short name; beside `example` only in a plugin's own document. */
+  /** More examples, keyed by a short name. */
   readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
 }

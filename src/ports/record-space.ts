@@ -7,7 +7,9 @@ import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 /**
  * A record is a text with a name: a table and an id, which is unique in its table and group. The records of a team are a group,
  * which begins and ends with its account in the ledger: before and after that, and from the moment its deletion begins, it has no
- * records and takes none. Tables need not be declared. Admissions read some tables, for which a store's own format may differ.
+ * records and takes none. Those of no team are the group `SHARED_RECORDS`, which
+ * always exists, and has neither blobs nor an audit. Tables need not be declared.
+ * Admissions read some tables, for which a store's own format may differ.
  */
 export interface RecordName {
   readonly table: RecordTable;
@@ -21,7 +23,33 @@ export type RecordTable =
   /** By glossary: its language pairs and their dictionaries, as admissions read them. */
   | 'pairs'
   /** By table: sums over its records, so that a limit on them costs no reading of all. */
-  | 'totals';
+  | 'totals'
+  /** Shared: what gateways say about themselves (stores/records/record-gateways.ts). */
+  | 'gateways'
+  /** Shared: the secrets of all processes, by name (stores/records/record-secrets.ts). */
+  | 'secrets'
+  /** Shared: requests that take effect once, and who runs them (stores/records/record-idempotency.ts). */
+  | 'requests'
+  | 'claims';
+
+/** Every index: a table of ids without values, which are kept in order. */
+export type RecordIndex =
+  /** Shared: when each request is forgotten; and those that concern a team. */
+  'requests_by_end' | 'requests_by_team';
+
+/** Its id is ASCII text; ids are ordered by their bytes. */
+export interface IndexEntry {
+  readonly index: RecordIndex;
+  readonly id: string;
+}
+
+/** The first ids of an index, at most `limit`, that are not less than `from` and less than `below`. */
+export interface IndexPage {
+  readonly index: RecordIndex;
+  readonly from: string;
+  readonly below: string;
+  readonly limit: number;
+}
 
 export interface StoredRecord extends RecordName {
   readonly value: string;
@@ -31,7 +59,8 @@ export interface StoredRecord extends RecordName {
 export interface GroupHead {
   /** By the store's clock. */
   readonly nowMs: number;
-  readonly limits: TeamLimits;
+  /** `undefined` for the shared records. */
+  readonly limits: TeamLimits | undefined;
 }
 
 /** A text too large for a record: pieces that are written before a record refers to them, and never changed. */
@@ -42,12 +71,14 @@ export interface NewBlob {
   readonly pieces: EntryPieces;
 }
 
-/** What a change writes, all of it or nothing. */
+/** What a change writes, all of it or nothing; removals come first. */
 export interface GroupChange<Result> {
   /** Returned to the caller once everything else is written. */
   readonly result: Result;
   readonly put?: readonly StoredRecord[];
   readonly remove?: readonly RecordName[];
+  readonly index?: readonly IndexEntry[];
+  readonly unindex?: readonly IndexEntry[];
   /** Blobs that stay from now on: the large ones must have been passed to `prepare` within the last minute. */
   readonly attach?: readonly NewBlob[];
   /** Ids of attached blobs that are deleted, at once or soon. */
@@ -68,6 +99,8 @@ export interface RecordSpace {
   read(group: string, names: readonly RecordName[]): Promise<readonly (string | undefined)[] | StoreUnavailable>;
   /** A group's whole table by id, in any order. */
   list(group: string, table: RecordTable): Promise<ReadonlyMap<string, string> | StoreUnavailable>;
+  /** A part of a group's index, in order. */
+  page(group: string, page: IndexPage): Promise<readonly string[] | StoreUnavailable>;
   /**
    * Reads the named records, decides, and writes, as if nothing else happened to the group in between: everything that the
    * decision depends on must be named. Concurrent changes of a group are made one after the other, in about the order of their

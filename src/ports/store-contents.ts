@@ -5,8 +5,8 @@ import type { EntryPieces } from '../domain/entries-text.ts';
 import type { Micro } from '../domain/money.ts';
 import type { PeriodCredit } from '../domain/period-credit.ts';
 import type { DictionaryRecord, GlossaryRecord } from './glossary-store.ts';
-import type { RequestClaim } from './idempotency-records.ts';
 import type { EventFacts, KeptEvent } from './outbox.ts';
+import type { RecordIndex, RecordTable } from './record-space.ts';
 import type { KeyRecord, Team } from './team-registry.ts';
 import type { KeyDay, PeriodUse } from './usage-history.ts';
 
@@ -113,12 +113,12 @@ export interface LooseChange {
   readonly untilMs: number;
 }
 
-/** A request that must take effect once, answered or interrupted. */
-export interface LooseRequest extends Pick<RequestClaim, 'id' | 'request' | 'recordId' | 'teamId'> {
-  readonly kind: 'request';
-  readonly answer: string | undefined;
-  /** When it is forgotten. */
-  readonly untilMs: number;
+/** A shared record, or an entry of an index, whose value is empty. */
+export interface LooseRecord {
+  readonly kind: 'record';
+  readonly table: RecordTable | RecordIndex;
+  readonly id: string;
+  readonly value: string;
 }
 
 /** An audit entry, which outlives its team. */
@@ -139,7 +139,7 @@ export interface LooseEvent {
 }
 
 /** Records that are read separately from the teams. */
-export type LooseContents = LooseDigest | LooseChange | LooseRequest | LooseAudit | LooseEvent;
+export type LooseContents = LooseDigest | LooseChange | LooseRecord | LooseAudit | LooseEvent;
 
 /** A violated invariant. */
 export interface StoreFinding {

@@ -46,21 +46,18 @@ export interface Store {
   readonly keys: KeyDirectory;
   readonly ledger: Ledger;
   readonly teams: TeamRegistry;
-  readonly glossaries: GlossaryStore;
-  /** Where the glossaries are, and whatever else is written over it. */
   readonly records: RecordSpace;
-  /** Without it, `plan apply` with the wrong configuration cannot be detected. */
-  readonly gateways?: GatewayRecords;
+  /** These four are written over the record space (stores/records/over-records.ts). */
+  readonly glossaries: GlossaryStore;
+  readonly gateways: GatewayRecords;
+  readonly idempotency: IdempotencyRecords;
+  readonly secrets: SharedSecrets;
   /** Without it, only the current period's counts exist. */
   readonly history?: UsageHistory;
   /** Without it, no events are sent. */
   readonly outbox?: Outbox;
   /** Without it, changes are not audited. */
   readonly audit?: AuditLog;
-  /** Without it, each process remembers for itself which requests operators have repeated. */
-  readonly idempotency?: IdempotencyRecords;
-  /** Without it, each process has secrets of its own: an access token is good in the process that issued it. */
-  readonly secrets?: SharedSecrets;
   /** Without it, the store has no time of its own: what it is given is judged before. */
   readonly clock?: StoreClock;
   /** Makes a small write to every server that takes admissions. `undefined` if it succeeded: a read alone would not prove it. */

@@ -49,11 +49,8 @@ export class BusyTeams implements AccessLog {
     let all = this.#teams.get(teamId);
     if (all === undefined) this.#teams.set(teamId, (all = { requests: 0, unanswered: 0, characters: 0 }));
     const unanswered = code === 'ok' || code === 'client_closed' ? 0 : 1;
-    for (const each of [sums, all]) {
-      each.requests++;
-      each.unanswered += unanswered;
-      each.characters += characters;
-    }
+    add(sums, unanswered, characters);
+    add(all, unanswered, characters);
   }
 
   snapshot(): BusyTeamsSnapshot {
@@ -89,6 +86,12 @@ export class BusyTeams implements AccessLog {
       all.characters -= sums.characters;
     }
   }
+}
+
+function add(sums: Sums, unanswered: number, characters: number): void {
+  sums.requests++;
+  sums.unanswered += unanswered;
+  sums.characters += characters;
 }
 
 /** False also for a minute in the future, where a clock once was. */

@@ -22,7 +22,7 @@ interface Due {
   readonly teamId: string | undefined;
 }
 
-const LOOK_EVERY_MS = 5000;
+const LOOK_EVERY_MS = 2000;
 /** Entries may appear this much later than their timestamp, because clocks differ. */
 const OVERLAP_MS = 60_000;
 const PAGE = 200;

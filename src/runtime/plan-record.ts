@@ -8,8 +8,7 @@ import type { GatewayRecord, GatewayRecords } from '../ports/gateway-records.ts'
 const EVERY_MS = 15_000;
 
 export interface PlanRecordOptions {
-  /** `undefined` if the store keeps none. */
-  readonly records: GatewayRecords | undefined;
+  readonly records: GatewayRecords;
   readonly file: string;
 }
 
@@ -27,7 +26,7 @@ export class PlanRecord {
 
   /** Resolves when the store has the record or failed to write it: the next attempt follows soon. */
   async leave(): Promise<void> {
-    await this.#options.records?.leave(recordOf(this.#options.file, this.#plans)).catch(() => undefined);
+    await this.#options.records.leave(recordOf(this.#options.file, this.#plans)).catch(() => undefined);
   }
 
   /** Called after a reload. */

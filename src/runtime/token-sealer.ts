@@ -94,17 +94,3 @@ export class SharedTokenSealer implements TokenSealer {
 function opened(held: HeldSecret | StoreUnavailable, sealed: SealedToken): KeyDigest | undefined | StoreUnavailable {
   return isUnavailable(held) ? held : openToken(held.key, sealed);
 }
-
-/** For a store that keeps no secrets: tokens are good in the process that issued them. */
-export function secretsOfProcess(nowMs: () => number): SharedSecrets {
-  const kept = new Map<string, Uint8Array>();
-  return {
-    nowMs,
-    async agree(name, candidate) {
-      const secret = kept.get(name) ?? candidate;
-      kept.set(name, secret);
-      for (const oldest of kept.keys()) if (kept.size > SECRETS_MAX) kept.delete(oldest);
-      return secret;
-    },
-  };
-}

@@ -10,9 +10,10 @@ import type { BodyStep } from '../core/step.ts';
 import { countCharacters } from '../domain/characters.ts';
 import { chargeSlot, spareCharacters } from '../domain/charge.ts';
 import type { GlossaryReference } from '../domain/charge.ts';
-import { notAble, offerFor, wantsOf } from '../domain/engine-offer.ts';
+import { detecting, enginesFor, ONE_ENGINE, thoseThatTake } from '../domain/engine-choice.ts';
+import type { ChosenEngines, TakesGlossary } from '../domain/engine-choice.ts';
+import { offerFor } from '../domain/engine-offer.ts';
 import type { CurrentOffers } from '../domain/engine-offer.ts';
-import { ONLY_ENGINE } from '../domain/engine-routing.ts';
 import { laterWorkId } from '../domain/request-id.ts';
 import { dictionaryIdSlot, keyOwnerSlot, noteFailure, requestStatsSlot, translateRequestSlot } from '../domain/slots.ts';
 import {
@@ -31,16 +32,7 @@ import { traceparentForward } from '../domain/traceparent.ts';
 import type { TranslateRequest } from '../domain/translate-request.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
 import type { EngineGlossary, TranslationOptions } from '../domain/translation-options.ts';
-import type {
-  AskedWork,
-  AttemptFailure,
-  Engine,
-  EngineResult,
-  EngineWork,
-  FailureDetail,
-  TakesGlossary,
-  Translation,
-} from '../ports/engine.ts';
+import type { AskedWork, AttemptFailure, Engine, EngineResult, EngineWork, FailureDetail, Translation } from '../ports/engine.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { GatewayServices, TranslationOrder } from '../ports/gateway-services.ts';
 
@@ -66,7 +58,6 @@ export type Detect = GatewayServices['detect'];
 /** What the engine is asked to do; the rest of its work comes from the request. */
 type WorkOrder = Pick<EngineWork, 'text' | 'options' | 'attemptMs' | 'detectionOnly'> & Pick<TranslationOrder, 'charged'>;
 
-const ONE_ENGINE = [ONLY_ENGINE];
 const ATTEMPTS = 2;
 const NONE: readonly Translation[] = [];
 const NOTHING_SPARED: ReadonlySet<number> = new Set();
@@ -108,10 +99,10 @@ function begin(
 ): StepResult | Promise<StepResult> {
   if (glossary !== undefined && 'problem' in glossary) return glossary;
   const offers = options.offers.current;
-  const engines = offers.isRouted ? enginesOf(x, request.options, glossary !== undefined, options) : undefined;
+  const engines = offers.isRouted ? enginesFor(x, request.options, glossary !== undefined, options) : undefined;
   if (engines !== undefined && 'problem' in engines) return engines;
   if (glossary === undefined) return start(x, request, glossary, engines, options);
-  const taking = thoseThatTake(glossary, request.options, engines, options);
+  const taking = thoseThatTake(glossary, request.options, engines, options.takesGlossary);
   return taking instanceof Promise
     ? taking.then((left) => startWith(x, request, glossary, left, options))
     : startWith(x, request, glossary, taking, options);
@@ -121,7 +112,7 @@ function startWith(
   x: Exchange,
   request: TranslateRequest,
   glossary: EngineGlossary,
-  engines: LeftEngines,
+  engines: ChosenEngines | Refusal,
   options: TranslateOptions,
 ): StepResult | Promise<StepResult> {
   return engines !== undefined && 'problem' in engines ? engines : start(x, request, glossary, engines, options);
@@ -131,7 +122,7 @@ function start(
   x: Exchange,
   request: TranslateRequest,
   glossary: EngineGlossary | undefined,
-  engines: readonly string[] | undefined,
+  engines: ChosenEngines,
   options: TranslateOptions,
 ): StepResult | Promise<StepResult> {
   const work = new PendingWork(x, request, glossary, engines, options);
@@ -143,26 +134,6 @@ function toEngine(work: PendingWork): StepResult {
   if (refusal !== undefined) return refusal;
   work.by.engine.translate(work, work.x);
   return LATER;
-}
-
-/** The engines for work with a dictionary, `undefined` for the only one. */
-type LeftEngines = readonly string[] | undefined | Refusal;
-
-/** Leaves out the engines that cannot take the dictionary; a promise only if one of them has not seen it before. */
-function thoseThatTake(
-  glossary: EngineGlossary,
-  work: TranslationOptions,
-  engines: readonly string[] | undefined,
-  { takesGlossary }: TranslateOptions,
-): LeftEngines | Promise<LeftEngines> {
-  const names = engines ?? ONE_ENGINE;
-  const takes = names.map((name) => takesGlossary(name, glossary, work));
-  const left = (found: readonly boolean[]): LeftEngines => {
-    if (found.every(Boolean)) return engines;
-    return found.some(Boolean) ? names.filter((_name, i) => found[i]) : GLOSSARY_NOT_TAKEN;
-  };
-  if (!takes.some((one) => one instanceof Promise)) return left(takes as readonly boolean[]);
-  return Promise.all(takes.map((one) => Promise.resolve(one))).then(left);
 }
 
 /** Skips the engine if the stages have already answered all texts. */
@@ -214,12 +185,12 @@ export function translateBy(options: TranslateOptions): Translate {
     // A route with its own parameters should have refused it before the admission; at least it is not sent.
     if (!languages.offers(sourceLang, targetLang)) return pairNotOffered(sourceLang, targetLang, languages);
     const hasGlossary = order.glossaryId !== undefined || order.options.glossary !== undefined;
-    const engines = offers.isRouted ? enginesOf(x, order.options, hasGlossary, options) : undefined;
+    const engines = offers.isRouted ? enginesFor(x, order.options, hasGlossary, options) : undefined;
     if (engines !== undefined && 'problem' in engines) return engines;
     const glossary = order.glossaryId === undefined ? undefined : await glossaryOf(x, order, order.glossaryId, options);
     if (glossary !== undefined && 'problem' in glossary) return glossary;
     const used = glossary ?? order.options.glossary;
-    const left = used === undefined ? engines : await thoseThatTake(used, order.options, engines, options);
+    const left = used === undefined ? engines : await thoseThatTake(used, order.options, engines, options.takesGlossary);
     if (left !== undefined && 'problem' in left) return left;
     const translations = await runWork(x, order, glossary, left, options);
     if ('problem' in translations) return translations;
@@ -237,7 +208,13 @@ export function detectBy(options: TranslateOptions): Detect {
     const { languages, detection: able } = offerFor(x, offers);
     if (able === undefined) return NO_DETECTION;
     const detection: WorkOrder = { text: texts, options: { ...NOTHING_CHOSEN, targetLang: able.targetLang }, detectionOnly: true };
-    const translations = await runWork(x, detection, undefined, offers.isRouted ? detecting(able.names, options) : undefined, options);
+    const translations = await runWork(
+      x,
+      detection,
+      undefined,
+      offers.isRouted ? detecting(able.names, options.engine) : undefined,
+      options,
+    );
     if ('problem' in translations) return translations;
     return { kind: 'detected', languages: translations.map(({ detectedSourceLanguage }) => languages.base(detectedSourceLanguage)) };
   };
@@ -246,21 +223,6 @@ export function detectBy(options: TranslateOptions): Detect {
 function beginnings(texts: readonly string[]): readonly string[] {
   const units = Math.max(DETECTION_UNITS_MIN, Math.floor(DETECTION_UNITS_MAX / texts.length));
   return texts.map((text) => text.slice(0, units).toWellFormed());
-}
-
-/** The engines that work may go to, in order, if there are several or rules. */
-function enginesOf(x: Exchange, order: TranslationOptions, hasGlossary: boolean, options: TranslateOptions): readonly string[] | Refusal {
-  const offer = offerFor(x, options.offers.current);
-  const route = offer.route(order.sourceLang, order.targetLang)?.withAll(wantsOf(order, hasGlossary)) ?? 'pair';
-  if (typeof route === 'string') return notAble(route, offer, order);
-  return order.sourceLang === undefined ? detecting(route.names, options) : route.names;
-}
-
-/** Those that are not known to detect no languages; all of them if none is left. */
-function detecting(names: readonly string[], { engine }: TranslateOptions): readonly string[] {
-  if (!names.some((name) => engine.cannotDetect?.(name) === true)) return names;
-  const able = names.filter((name) => engine.cannotDetect?.(name) !== true);
-  return able.length === 0 ? names : able;
 }
 
 const sharedCancellationSlot = reserveSlot<SharedCancellation>('cancellation of several works');
@@ -276,7 +238,7 @@ async function runWork(
   x: Exchange,
   order: WorkOrder,
   glossary: EngineGlossary | undefined,
-  engines: readonly string[] | undefined,
+  engines: ChosenEngines,
   options: TranslateOptions,
 ): Promise<readonly Translation[] | Refusal> {
   const { promise, resolve } = Promise.withResolvers<PendingWork>();
@@ -300,7 +262,7 @@ class PendingWork implements AskedWork {
   readonly traceparent: string | undefined;
   readonly attemptMs: number | undefined;
   readonly detectionOnly: boolean | undefined;
-  readonly engines: readonly string[] | undefined;
+  readonly engines: ChosenEngines;
   readonly x: Exchange;
   readonly order: WorkOrder;
   readonly by: TranslateOptions;
@@ -316,7 +278,7 @@ class PendingWork implements AskedWork {
     x: Exchange,
     order: WorkOrder,
     glossary: EngineGlossary | undefined,
-    engines: readonly string[] | undefined,
+    engines: ChosenEngines,
     by: TranslateOptions,
     onDone?: (work: PendingWork) => void,
   ) {

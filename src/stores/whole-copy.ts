@@ -129,9 +129,9 @@ class Tally {
     }
   }
 
-  /** These arrive in any order, each once, so their hashes are XORed. Remembered changes and requests may be forgotten meanwhile and are skipped. */
+  /** These arrive in any order, each once, so their hashes are XORed. Remembered changes and requests may be forgotten meanwhile: they are skipped. */
   loose(record: LooseContents): void {
-    if (record.kind === 'change' || record.kind === 'request') return;
+    if (record.kind === 'change' || record.kind === 'record') return;
     this.counts[LOOSE[record.kind]]++;
     const hash = createHash('sha256').update(canonical(record)).digest();
     for (let i = 0; i < FINGERPRINT_BYTES; i++) this.#loose[i]! ^= hash[i]!;

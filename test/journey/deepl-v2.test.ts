@@ -155,6 +155,8 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deep
     }
     expect(setting.engine.requests).toEqual([]);
     expect(await settled(own)).toBe(0);
+    // What reserves nothing is no request of the account either.
+    expect(answered(await setting.gateway.store.teams.usage(own.teamId))?.keys).toMatchObject([{ requests: 0 }]);
   });
 
   test('a glossary of only empty texts is looked for all the same', async () => {

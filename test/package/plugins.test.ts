@@ -1,5 +1,5 @@
 // Plugins load from everywhere: beside the configuration, in packages, in TypeScript and JavaScript, beside a checkout or an installed package.
-import { readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startGatewayProcess } from '../support/gateway-process.ts';
@@ -250,6 +250,9 @@ test('in a project that has the package, the plugins type-check unchanged, and a
     'readme/maintenance.ts': exampleOf('README.md', 'maintenance.ts')['maintenance.ts']!,
     ...EXAMPLES,
   });
+  // The example in PostgreSQL brings its client, as any plugin does.
+  mkdirSync(join(project.folder, 'node_modules/@types'), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules/@types/pg'), join(project.folder, 'node_modules/@types/pg'));
   const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
   const check = async () => (await runProgram('node', [compiler, '-p', project.folder], { msMax: 150_000 })).stdout;
   expect(await check()).toBe('');

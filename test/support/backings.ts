@@ -41,11 +41,7 @@ export async function sqliteBacking(durability: 'full' | 'normal' = 'full'): Pro
     promisedStore(await openSqliteStore({ path, log: SILENT, clock, durability, busyTimeoutMs: TIMEOUT_MS }));
   return {
     open,
-    openJudging(machine) {
-      const clock = new JudgedClock(machine);
-      machine.watches.push(() => clock.look());
-      return open(clock);
-    },
+    openJudging: judgedBy(open),
     remove: async () => rmSync(directory, { recursive: true, force: true }),
   };
 }
@@ -58,5 +54,14 @@ export async function redisBacking(): Promise<JudgingBacking> {
     open: (clock) => opened({ clock }),
     openJudging: (servers) => opened({ servers }),
     remove: () => server.stop(),
+  };
+}
+
+/** For stores that are given the time: the machine's, as a process judges it. */
+export function judgedBy(open: OpenStore): JudgingBacking['openJudging'] {
+  return (machine) => {
+    const clock = new JudgedClock(machine);
+    machine.watches.push(() => clock.look());
+    return open(clock);
   };
 }

@@ -66,6 +66,12 @@ export const PROGRAMS = {
     why: 'creates certificates for tests of TLS',
   },
   sqlite3: { package: 'sqlite3', file: '/usr/bin/sqlite3', for: TEST, why: 'imports an export of invoices' },
+  pg_virtualenv: {
+    package: 'postgresql',
+    file: '/usr/bin/pg_virtualenv',
+    for: TEST,
+    why: 'a PostgreSQL of its own for the example of a store in it',
+  },
   python3: { package: 'python3', file: '/usr/bin/python3', for: TEST, why: "sends requests as DeepL's SDK for Python does" },
   ruby: { package: 'ruby', file: '/usr/bin/ruby', for: TEST, why: "sends requests as DeepL's SDK for Ruby does" },
   sh: {

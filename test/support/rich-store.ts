@@ -105,9 +105,9 @@ export async function fillRich(store: PluginStore, clock: MovableClock): Promise
   );
   for (const teamId of [RICH.quota, undefined]) {
     const claim = { ...RICH_REQUEST, id: `${RICH_REQUEST.id}${teamId === undefined ? '-interrupted' : ''}`, teamId };
-    await store.idempotency?.claim(claim);
-    if (teamId === undefined) await store.idempotency?.release(claim, 'repeat');
-    else await store.idempotency?.finish(claim, '{"status":200}', teamId);
+    await store.idempotency.claim(claim);
+    if (teamId === undefined) await store.idempotency.release(claim, 'repeat');
+    else await store.idempotency.finish(claim, '{"status":200}', teamId);
   }
   done(await teams.updateTeam(RICH.credit, { name: 'Prepaid, renamed', addMicro: 1_000_000 }, { ...BY, action: 'updateTeam' }));
   const pair = { sourceLang: 'EN', targetLang: 'DE' };

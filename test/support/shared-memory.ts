@@ -50,9 +50,21 @@ export async function connected(memory: SharedMemory, gateway: TestGateway, team
   await expect.poll(shared, { timeout: LEARNT_MS }).toBe(true);
 }
 
-/** What the process itself remembers. */
-export async function ownFigures({ opsPort }: TestGateway): Promise<{ readonly entries: number; readonly bytes: number }> {
+/** A figure of the memory in `/metrics`, by the rest of its name and its labels. */
+async function figure({ opsPort }: TestGateway, name: string): Promise<number> {
   const { body } = await request({ port: opsPort, path: '/metrics', headers: { host: '127.0.0.1' } });
-  const figure = (name: string): number => Number(new RegExp(`^lingate_memory_${name} (\\S+)$`, 'm').exec(body)![1]);
-  return { entries: figure('entries'), bytes: figure('bytes') };
+  return Number(
+    body
+      .split('\n')
+      .find((line) => line.startsWith(`lingate_memory_${name} `))
+      ?.split(' ')[1],
+  );
 }
+
+/** What the process itself remembers. */
+export async function ownFigures(gateway: TestGateway): Promise<{ readonly entries: number; readonly bytes: number }> {
+  return { entries: await figure(gateway, 'entries'), bytes: await figure(gateway, 'bytes') };
+}
+
+/** Texts that were looked up while the shared Redis gave no answer, or gave it too late. */
+export const textsUnavailable = (gateway: TestGateway): Promise<number> => figure(gateway, 'texts_total{outcome="unavailable"}');

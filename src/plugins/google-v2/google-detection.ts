@@ -14,15 +14,16 @@ import { Q_LIMIT, readParameters, textsParameter } from './google-request.ts';
 import type { GoogleSetting } from './google-request.ts';
 
 const PATH = '/language/translate/v2/detect';
-export const CANNOT = refuse(
-  'validation_error',
-  'The engine of this service does not detect languages: name the source of each translation.',
-);
+const READ = 'google-read-texts';
+const CANNOT = refuse('validation_error', 'The engine of this service does not detect languages: name the source of each translation.');
 
 interface Asked {
   readonly texts: Texts;
 }
-const PARAMETERS: readonly ParameterEntry<Asked, undefined>[] = [
+/** A parameter of a detection. */
+export type DetectionParameter = ParameterEntry<Asked, undefined>;
+
+const PARAMETERS: readonly DetectionParameter[] = [
   { ...textsParameter(Q_LIMIT, 'A text, or up to 128; repeat it in a form or a query.'), example: 'Bonjour tout le monde' },
 ];
 
@@ -62,24 +63,43 @@ const GET_DOC: RouteDoc = {
 };
 
 export function detection(host: PluginHost, setting: GoogleSetting): ApiPart {
-  const slot = host.reserveSlot<Texts>('texts to detect');
-  const steps = [...setting.authenticated, 'google-read-texts', 'admit', 'google-detect'];
+  const steps = detectionChain(setting, READ);
   return {
     routes: [route('POST', PATH, steps, POST_DOC), route('GET', PATH, steps, GET_DOC)],
-    steps: (services) => [
-      readParameters('google-read-texts', services, setting, PARAMETERS, (x, members) => {
-        const asked: Asked = { texts: NO_TEXTS };
-        const refusal = readAll(PARAMETERS, members, asked, undefined);
-        if (refusal !== undefined) return refusal;
-        if (!services.engineCanFor(x).detection) return CANNOT;
-        x.set(slot, asked.texts);
-        return uncharged(asked.texts.characters);
-      }),
-      engineStep('google-detect', slot, (x, { entries, text: texts }) =>
-        detectAll(services, x, texts).then((found) => (found.kind === 'detected' ? answerOf(entries, found) : found)),
-      ),
-    ],
+    steps: detectionSteps(host, setting, { read: READ, parameters: PARAMETERS, answerOf }),
   };
+}
+
+/** What differs between the versions of the API. */
+interface DetectionParts {
+  /** The name of the step that reads the texts. */
+  readonly read: string;
+  readonly parameters: readonly DetectionParameter[];
+  /** `entries` are the texts as sent, of which some may be empty. */
+  readonly answerOf: (entries: readonly string[], found: Detected) => Outcome;
+}
+
+/** The names of a detection's steps. */
+export function detectionChain({ authenticated }: GoogleSetting, read: string): readonly string[] {
+  return [...authenticated, read, 'admit', 'google-detect'];
+}
+
+/** Reads the texts, refuses them if no engine of the caller's detects, and answers with what was detected. */
+export function detectionSteps(host: PluginHost, setting: GoogleSetting, { read, parameters, answerOf }: DetectionParts): ApiPart['steps'] {
+  const slot = host.reserveSlot<Texts>('texts to detect');
+  return (services) => [
+    readParameters(read, services, setting, parameters, (x, members) => {
+      const asked: Asked = { texts: NO_TEXTS };
+      const refusal = readAll(parameters, members, asked, undefined);
+      if (refusal !== undefined) return refusal;
+      if (!services.engineCanFor(x).detection) return CANNOT;
+      x.set(slot, asked.texts);
+      return uncharged(asked.texts.characters);
+    }),
+    engineStep('google-detect', slot, (x, { entries, text: texts }) =>
+      detectAll(services, x, texts).then((found) => (found.kind === 'detected' ? answerOf(entries, found) : found)),
+    ),
+  ];
 }
 
 function answerOf(entries: readonly string[], { languages }: Detected): Outcome {

@@ -17,27 +17,22 @@ import { theirCode } from './google-codes.ts';
 import { MODEL, readParameters } from './google-request.ts';
 import type { GoogleSetting } from './google-request.ts';
 
+/** Describes the route. */
+export const ABOUT_LANGUAGES = 'The source and target languages. As a source, a variant such as `pt-BR` is treated as its base code.';
+
 /** The locale of the names, if there are to be any. */
-export interface NamesWanted {
+interface NamesWanted {
   readonly locale: string | undefined;
 }
 
-export interface NamingRules {
+interface NamingRules {
   readonly languages: Languages;
   readonly variants: DefaultVariants;
 }
 
-const PARAMETERS: readonly ParameterEntry<NamesWanted, NamingRules>[] = [
-  {
-    name: 'target',
-    does: 'served',
-    means: 'locale',
-    about: 'A code of the list, or another language that the platform knows: the answer then has names in that language.',
-    example: 'en',
-    read: (value, named, _wanted, rules) => localeOf(value, named, rules),
-  },
-  MODEL,
-];
+type NamesParameter = ParameterEntry<NamesWanted, NamingRules>;
+
+const PARAMETERS: readonly NamesParameter[] = [localeParameter('target'), MODEL];
 
 const SHARED = {
   authenticated: true,
@@ -54,7 +49,7 @@ const SHARED = {
 const GET_DOC: RouteDoc = {
   ...SHARED,
   summary: 'List languages',
-  description: 'The source and target languages. As a source, a variant such as `pt-BR` is treated as its base code.',
+  description: ABOUT_LANGUAGES,
   query: queryDocs(PARAMETERS),
 };
 
@@ -72,34 +67,61 @@ const POST_DOC: RouteDoc = {
 };
 
 export function languageList(host: PluginHost, setting: GoogleSetting): ApiPart {
-  const slot = host.reserveSlot<NamesWanted>('names of languages');
   const path = '/language/translate/v2/languages';
-  const steps = [...setting.authenticated, 'google-read-languages', 'admit', 'google-languages'];
-  const listFor = keptAnswers<Outcome>(LISTS_MAX);
+  const steps = listChain(setting);
   return {
     routes: [route('GET', path, steps, GET_DOC), route('POST', path, steps, POST_DOC)],
-    steps: (services) => [
-      readParameters('google-read-languages', services, setting, PARAMETERS, (x, members) => {
-        const wanted: NamesWanted = { locale: undefined };
-        const refusal = readAll(PARAMETERS, members, wanted, { languages: services.languages(), variants: setting.variants });
-        if (refusal !== undefined) return refusal;
-        x.set(slot, wanted);
-        return undefined;
-      }),
-      {
-        kind: 'body',
-        name: 'google-languages',
-        run(x) {
-          const languages = services.languages(x);
-          const { locale } = x.need(slot);
-          return listFor(languages, locale ?? '', () => listOf(languages, locale === undefined ? undefined : namesOf(languages, locale)));
-        },
-      },
-    ],
+    steps: listSteps(host, setting, PARAMETERS, listOf),
   };
 }
 
-export function localeOf(target: unknown, named: string, { languages, variants }: NamingRules): Judged<string> {
+/** The parameter with the language of the names. */
+export function localeParameter(name: string): NamesParameter {
+  return {
+    name,
+    does: 'served',
+    means: 'locale',
+    about: 'A code of the list, or another language that the platform knows: the answer then has names in that language.',
+    example: 'en',
+    read: (value, named, _wanted, rules) => localeOf(value, named, rules),
+  };
+}
+
+/** The names of a list's steps. */
+export function listChain({ authenticated }: GoogleSetting): readonly string[] {
+  return [...authenticated, 'google-read-languages', 'admit', 'google-languages'];
+}
+
+/** Reads the parameters and answers with the list as `listOf` writes it; a list is written once for each locale. */
+export function listSteps(
+  host: PluginHost,
+  setting: GoogleSetting,
+  parameters: readonly NamesParameter[],
+  listOf: (languages: Languages, nameOf: NameOf | undefined) => Outcome,
+): ApiPart['steps'] {
+  const slot = host.reserveSlot<NamesWanted>('names of languages');
+  const listFor = keptAnswers<Outcome>(LISTS_MAX);
+  return (services) => [
+    readParameters('google-read-languages', services, setting, parameters, (x, members) => {
+      const wanted: NamesWanted = { locale: undefined };
+      const refusal = readAll(parameters, members, wanted, { languages: services.languages(), variants: setting.variants });
+      if (refusal !== undefined) return refusal;
+      x.set(slot, wanted);
+      return undefined;
+    }),
+    {
+      kind: 'body',
+      name: 'google-languages',
+      run(x) {
+        const languages = services.languages(x);
+        const { locale } = x.need(slot);
+        return listFor(languages, locale ?? '', () => listOf(languages, locale === undefined ? undefined : namesOf(languages, locale)));
+      },
+    },
+  ];
+}
+
+function localeOf(target: unknown, named: string, { languages, variants }: NamingRules): Judged<string> {
   // Somebody may read a language that is not offered.
   if (typeof target === 'string' && LOCALE.test(target) && isLocale(target)) return { sound: target };
   const code = targetNamed(target, languages, variants)?.code ?? sourceNamed(target, languages);
@@ -108,7 +130,7 @@ export function localeOf(target: unknown, named: string, { languages, variants }
 
 const LOCALE = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})?$/;
 /** So many lists are kept: a list of 200 languages takes some 10 kB. */
-export const LISTS_MAX = 50;
+const LISTS_MAX = 50;
 
 function listOf({ sources, targets }: Languages, nameOf: NameOf | undefined): Outcome {
   const codes = new Map([...targets, ...sources].map(({ code }) => [theirCode(code), code]));

@@ -1,27 +1,22 @@
 // Language detection of version 3 of Google's API: POST …:detectLanguage. It counts towards the rate and costs nothing.
 import { refuse } from 'lingate';
-import type { PluginHost, RouteDoc } from 'lingate';
+import type { Detected, Outcome, PluginHost, RouteDoc } from 'lingate';
 import Type from 'typebox';
-import { answer, engineStep, uncharged } from '../facades/api.ts';
+import { answer } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
-import { objectSchema, readAll } from '../facades/parameters.ts';
-import type { ParameterEntry } from '../facades/parameters.ts';
+import { objectSchema } from '../facades/parameters.ts';
 import { answered, number, string } from '../facades/reference.ts';
-import { detectAll, NO_TEXTS } from '../facades/texts.ts';
-import type { Texts } from '../facades/texts.ts';
 import { theirCode } from '../google-v2/google-codes.ts';
-import { CANNOT } from '../google-v2/google-detection.ts';
-import { readParameters, textsLimit, textsParameter } from '../google-v2/google-request.ts';
+import { detectionChain, detectionSteps } from '../google-v2/google-detection.ts';
+import type { DetectionParameter } from '../google-v2/google-detection.ts';
+import { textsLimit, textsParameter } from '../google-v2/google-request.ts';
 import type { GoogleSetting } from '../google-v2/google-request.ts';
 import { LABELS, MODEL_V3, routesOf } from './v3-request.ts';
 
-interface AskedV3 {
-  readonly texts: Texts;
-}
-
+const READ = 'google-read-text';
 const TYPES = ['text/plain', 'text/html'];
 
-const PARAMETERS: readonly ParameterEntry<AskedV3, undefined>[] = [
+const PARAMETERS: readonly DetectionParameter[] = [
   { ...textsParameter(textsLimit('content', 1), 'The text.'), schema: Type.String(), example: 'Bonjour tout le monde' },
   {
     name: 'mimeType',
@@ -58,28 +53,13 @@ const DOC: RouteDoc = {
 };
 
 export function detectionV3(host: PluginHost, setting: GoogleSetting): ApiPart {
-  const slot = host.reserveSlot<Texts>('text to detect');
-  const steps = [...setting.authenticated, 'google-read-text', 'admit', 'google-detect'];
   return {
-    routes: routesOf('POST', ':detectLanguage', steps, DOC),
-    steps: (services) => [
-      readParameters('google-read-text', services, setting, PARAMETERS, (x, members) => {
-        const asked: AskedV3 = { texts: NO_TEXTS };
-        const refusal = readAll(PARAMETERS, members, asked, undefined);
-        if (refusal !== undefined) return refusal;
-        if (!services.engineCanFor(x).detection) return CANNOT;
-        x.set(slot, asked.texts);
-        return uncharged(asked.texts.characters);
-      }),
-      engineStep('google-detect', slot, (x, { text }) =>
-        detectAll(services, x, text).then((found) => {
-          if (found.kind !== 'detected') return found;
-          const [code] = found.languages;
-          return answer({
-            languages: [{ languageCode: code === undefined ? 'und' : theirCode(code), confidence: code === undefined ? 0 : 1 }],
-          });
-        }),
-      ),
-    ],
+    routes: routesOf('POST', ':detectLanguage', detectionChain(setting, READ), DOC),
+    steps: detectionSteps(host, setting, { read: READ, parameters: PARAMETERS, answerOf }),
   };
+}
+
+function answerOf(_entries: readonly string[], { languages: [code] }: Detected): Outcome {
+  const language = code === undefined ? { languageCode: 'und', confidence: 0 } : { languageCode: theirCode(code), confidence: 1 };
+  return answer({ languages: [language] });
 }

@@ -2,6 +2,7 @@
 import { glossaryRemoval } from '../../domain/audit-entry.ts';
 import type { Audited } from '../../domain/audit-entry.ts';
 import { isLarge, ReadEntries, writtenEntries } from '../../domain/entries-text.ts';
+import type { TeamLimits } from '../../domain/plan.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type {
@@ -22,7 +23,8 @@ import { glossaryName, glossaryRecords, readGlossary, readTotals, shownGlossary,
 import type { GlossaryTotals, KeptGlossary } from './glossary-record.ts';
 
 /** From a glossary and its team's totals as they are. */
-type Decide<Result> = (glossary: KeptGlossary | undefined, totals: GlossaryTotals, group: GroupHead) => GroupChange<Result>;
+type Decide<Result> = (glossary: KeptGlossary | undefined, totals: GlossaryTotals, team: TeamHead) => GroupChange<Result>;
+type TeamHead = GroupHead & { readonly limits: TeamLimits };
 
 export class RecordGlossaries implements GlossaryStore {
   readonly #space: RecordSpace;
@@ -35,7 +37,7 @@ export class RecordGlossaries implements GlossaryStore {
     const { glossaryId, teamId, name, dictionaries } = glossary;
     const added = newDictionaries(dictionaries);
     const held = heldBy(dictionaries, added, undefined);
-    const judge = (totals: GlossaryTotals, { limits: { maxGlossaries } }: GroupHead): GlossaryCreation | undefined => {
+    const judge = (totals: GlossaryTotals, { limits: { maxGlossaries } }: TeamHead): GlossaryCreation | undefined => {
       if (totals.count >= maxGlossaries) return { kind: 'limit_reached', maxGlossaries };
       return refusedBytes(totals.bytes, totals.bytes + sumOf(held), teamBytesMax, maxGlossaries);
     };
@@ -141,7 +143,7 @@ export class RecordGlossaries implements GlossaryStore {
 
   #decide<Result>(teamId: string, glossaryId: string, decide: Decide<Result>): Promise<Result | undefined | StoreUnavailable> {
     return this.#space.change(teamId, [glossaryName(glossaryId), TOTALS], ([glossary, totals], group) =>
-      decide(glossary === undefined ? undefined : readGlossary(glossaryId, glossary), readTotals(totals), group),
+      decide(glossary === undefined ? undefined : readGlossary(glossaryId, glossary), readTotals(totals), group as TeamHead),
     );
   }
 }

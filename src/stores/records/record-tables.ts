@@ -1,6 +1,28 @@
 // The tables of the record space, for stores that go through all of them.
-import type { RecordTable } from '../../ports/record-space.ts';
+import type { RecordIndex, RecordTable } from '../../ports/record-space.ts';
 
-const ALL: Readonly<Record<RecordTable, true>> = { glossaries: true, pairs: true, totals: true };
+const OF_TEAMS = ['glossaries', 'pairs', 'totals'] as const satisfies readonly RecordTable[];
+const INDEXES: Readonly<Record<RecordIndex, true>> = { requests_by_end: true, requests_by_team: true };
+/** `copied`: whether a copy of a store has it, and a store with nothing else counts as empty if not. */
+const SHARED: Readonly<Record<Exclude<RecordTable, 'glossaries' | 'pairs'> | RecordIndex, { readonly copied: boolean }>> = {
+  totals: { copied: true },
+  requests: { copied: true },
+  requests_by_end: { copied: true },
+  requests_by_team: { copied: true },
+  // Of running processes.
+  claims: { copied: false },
+  gateways: { copied: false },
+  secrets: { copied: false },
+};
 
-export const RECORD_TABLES = Object.keys(ALL) as readonly RecordTable[];
+export type AnyTable = RecordTable | RecordIndex;
+
+/** Those of teams. */
+export const RECORD_TABLES: readonly RecordTable[] = OF_TEAMS;
+const SHARED_TABLES = Object.keys(SHARED) as readonly (keyof typeof SHARED)[];
+export const COPIED_SHARED_TABLES = SHARED_TABLES.filter((name) => SHARED[name].copied);
+export const UNCOPIED_SHARED_TABLES = SHARED_TABLES.filter((name) => !SHARED[name].copied);
+
+export function isIndex(name: AnyTable): name is RecordIndex {
+  return name in INDEXES;
+}

@@ -73,17 +73,6 @@ const GROUPS = {
       begin_audit: { onFull: true },
     },
   },
-  requests: {
-    shared: ['shared'],
-    files: ['requests'],
-    functions: {
-      claim_request: {},
-      finish_request: { onFull: true },
-      release_request: { onFull: true },
-      forget_requests: { onFull: true },
-      sweep_requests: { onFull: true },
-    },
-  },
 } as const satisfies Record<string, FunctionGroup>;
 
 type Groups = typeof GROUPS;

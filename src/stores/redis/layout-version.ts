@@ -5,7 +5,7 @@ import { LAYOUT_KEY, PLAN_NUMBERS_KEY, TEAMS_KEY, teamKey } from './redis-keys.t
 import type { RedisConnection } from './redis-connection.ts';
 import type { StoreCreation } from '../../ports/store.ts';
 
-export const VERSION = '3';
+export const VERSION = '4';
 
 /** An entry among the plan's numbers: keys in this data may have limits, which older versions would not enforce. */
 const KEY_LIMITS = 'keyLimits';

@@ -3,9 +3,9 @@
 import { randomBytes } from 'node:crypto';
 import { DAY_MS } from '../../domain/period.ts';
 import { answering, isUnavailable } from '../../domain/store-unavailable.ts';
+import type { IdempotencyRecords } from '../../ports/idempotency-records.ts';
 import type { Log } from '../../ports/log.ts';
 import { DUE_KEY, JANITOR_KEY, SLOTS, teamKey, teamSlot } from './redis-keys.ts';
-import type { RedisIdempotency } from './redis-idempotency.ts';
 import type { RedisLink } from './redis-link.ts';
 import type { RedisTeamErasure } from './redis-team-erasure.ts';
 import type { TeamIndex } from './team-index.ts';
@@ -38,7 +38,7 @@ export interface RedisJanitorOptions {
   readonly link: RedisLink;
   readonly index: TeamIndex;
   readonly erasure: Pick<RedisTeamErasure, 'finishAll' | 'tendKept'>;
-  readonly idempotency: Pick<RedisIdempotency, 'sweep'>;
+  readonly idempotency: Pick<IdempotencyRecords, 'sweep'>;
   readonly log: Log;
   readonly keptDays: number;
   readonly everyMs: number;
@@ -168,7 +168,7 @@ export class RedisJanitor {
     if (nowMs < this.#eraseAtMs) return;
     this.#eraseAtMs = nowMs + ERASE_AGAIN_MS;
     await erasure.finishAll();
-    await answering(() => idempotency.sweep());
+    await idempotency.sweep();
     if (nowMs < this.#tendKeptAtMs) return;
     this.#tendKeptAtMs = nowMs + TEND_KEPT_AGAIN_MS;
     await erasure.tendKept();

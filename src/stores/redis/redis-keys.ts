@@ -1,5 +1,7 @@
 // The names of all keys in Redis; a team's keys share a cluster slot through their hash tag.
-import type { RecordTable } from '../../ports/record-space.ts';
+import { SHARED_RECORDS } from '../../domain/shared-records.ts';
+import type { RecordIndex, RecordTable } from '../../ports/record-space.ts';
+import { COPIED_SHARED_TABLES, UNCOPIED_SHARED_TABLES } from '../records/record-tables.ts';
 
 /**
  * The keys of a team, besides those that functions derive from `:team` (lua/layout.lua: `:ids`, `:places`, `:late`):
@@ -42,8 +44,8 @@ export function teamKey(teamId: string): string {
   return `lingate:{${teamId}}:team`;
 }
 
-/** A table of the record space. */
-export function tableKey(teamId: string, table: RecordTable): string {
+/** A table of the record space: a hash, or the sorted set of an index. */
+export function tableKey(teamId: string, table: RecordTable | RecordIndex): string {
   return `lingate:{${teamId}}:${table}`;
 }
 
@@ -82,12 +84,6 @@ export const TRIES_KEY = 'lingate:{lingate:outbox}:tries';
 /** The lease of the process that sends events, and the rules for storing them (lua/lists.lua). */
 export const SENDER_KEY = 'lingate:{lingate:outbox}:sender';
 
-/** Requests that must take effect once (lua/requests.lua): their ids by their end, those of teams, and the prefix of their records. */
-export const REQUEST_ENDS_KEY = 'lingate:{lingate:requests}:ends';
-export const REQUEST_TEAMS_KEY = 'lingate:{lingate:requests}:teams';
-export const REQUEST_PREFIX = 'lingate:{lingate:requests}:of:';
-export const REQUEST_KEYS: readonly string[] = [REQUEST_ENDS_KEY, REQUEST_TEAMS_KEY, REQUEST_PREFIX];
-
 /** A team's events that have not been sent yet (lua/outbox.lua). */
 export function outboxKey(teamId: string): string {
   return `lingate:{${teamId}}:outbox`;
@@ -102,16 +98,11 @@ export const LAYOUT_KEY = 'lingate:layout';
  */
 export const PLAN_NUMBERS_KEY = 'lingate:{lingate:layout}:plan-numbers';
 
-/** Hash of the records that gateways keep about themselves, by host and configuration file. */
-export const GATEWAYS_KEY = 'lingate:gateways';
+/** The records that gateways keep about themselves. */
+export const GATEWAYS_KEY = tableKey(SHARED_RECORDS, 'gateways');
 
 /** The latest time that a gateway has believed, in milliseconds (redis-clock.ts). */
 export const CLOCK_KEY = 'lingate:clock';
-
-/** A secret on which gateways have agreed; expires (redis-secrets.ts). */
-export function secretKey(name: string): string {
-  return `lingate:{lingate:secrets}:secret:${name}`;
-}
 
 /** All audit entries in order of time, as `<id><team>`; the entries themselves are stored with their teams (lua/lists.lua). */
 export const AUDIT_KEY = 'lingate:audit';
@@ -120,11 +111,22 @@ export const AUDIT_KEY = 'lingate:audit';
 export const INDEX_KEYS: readonly string[] = [TEAMS_KEY, SEARCHED_KEY, DUE_KEY];
 
 /** Keys that an empty store may contain. */
-export const LEFT_BY_GATEWAYS: readonly string[] = [LAYOUT_KEY, PLAN_NUMBERS_KEY, GATEWAYS_KEY, CLOCK_KEY, DUE_KEY];
+export const LEFT_BY_GATEWAYS: readonly string[] = [
+  LAYOUT_KEY,
+  PLAN_NUMBERS_KEY,
+  CLOCK_KEY,
+  DUE_KEY,
+  ...UNCOPIED_SHARED_TABLES.map((table) => tableKey(SHARED_RECORDS, table)),
+];
+
+/** The shared records that a copy has. */
+export const COPIED_SHARED_KEYS: ReadonlyMap<string, RecordTable | RecordIndex> = new Map(
+  COPIED_SHARED_TABLES.map((table) => [tableKey(SHARED_RECORDS, table), table]),
+);
 
 const LISTS: readonly string[] = [ERASURES_KEY, ONLY_USAGE_KEY, AUDIT_KEY, EVENTS_KEY, TRIES_KEY];
 /** Keys that belong to no team. */
-export const SINGLE_KEYS: ReadonlySet<string> = new Set([...INDEX_KEYS, ...LEFT_BY_GATEWAYS, ...LISTS]);
+export const SINGLE_KEYS: ReadonlySet<string> = new Set([...INDEX_KEYS, ...LEFT_BY_GATEWAYS, ...COPIED_SHARED_KEYS.keys(), ...LISTS]);
 
 /** The prefix of the keys that map digests to owners. */
 export const DIGEST_PREFIX = 'lingate:digest:';

@@ -2,6 +2,8 @@
 import type { EntryPieces } from '../../domain/entries-text.ts';
 import { StoreError } from '../../domain/store-unavailable.ts';
 import type { LooseContents, ReportFinding, StoreReader, TeamContents } from '../../ports/store-contents.ts';
+import { lastSeenMs, readGateway } from '../records/record-gateways.ts';
+import { isIndex } from '../records/record-tables.ts';
 import { NO_TEAM, idOf, readRecord } from './audit-codec.ts';
 import { memberOf, readEvent } from './event-codec.ts';
 import { causeOf, within } from './failure-cause.ts';
@@ -9,12 +11,11 @@ import { assertLayout } from './layout-version.ts';
 import { mastersOf, redisConnection } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import {
+  COPIED_SHARED_KEYS,
   DIGEST_PREFIX,
   ERASURES_KEY,
   GATEWAYS_KEY,
   ONLY_USAGE_KEY,
-  REQUEST_ENDS_KEY,
-  REQUEST_PREFIX,
   teamKeys,
   EVENTS_KEY,
   TRIES_KEY,
@@ -23,7 +24,6 @@ import { readPieces } from './redis-blobs.ts';
 import { isServed, isWrongType, listedTeams, readOwner, scanned, together } from './keyspace.ts';
 import type { RedisWords } from './keyspace.ts';
 import { judgeKeyspace, kindOfName } from './redis-structure.ts';
-import type { KeptRecord } from './redis-gateway-records.ts';
 import { parseRedisUrl } from './redis-url.ts';
 import { serverTime } from './store-round.ts';
 import { readContents, leftPeriods, RAW_PARTS } from './team-contents.ts';
@@ -110,9 +110,7 @@ export class RedisReader implements StoreReader {
     for await (const found of scanned(this.#redis, SCAN_PIECE)) {
       const names = [...new Set(found)]
         .filter((name) => !seen.has(name))
-        .filter(
-          (name) => [DIGEST_PREFIX, REQUEST_PREFIX].some((prefix) => name.startsWith(prefix)) || CHANGE.test(name) || OF_TEAM.test(name),
-        );
+        .filter((name) => name.startsWith(DIGEST_PREFIX) || COPIED_SHARED_KEYS.has(name) || CHANGE.test(name) || OF_TEAM.test(name));
       for (const name of names) seen.add(name);
       const [digests, changes] = [names.filter((name) => name.startsWith(DIGEST_PREFIX)), names.filter((name) => CHANGE.test(name))];
       const owners = await Promise.all(digests.map((name) => this.#redis.get(name)));
@@ -122,17 +120,17 @@ export class RedisReader implements StoreReader {
         else yield { kind: 'digest', digest: digests[i]!.slice(DIGEST_PREFIX.length), ...owner };
       }
       for (const name of changes) yield* this.#change(name);
-      for (const name of names.filter((one) => one.startsWith(REQUEST_PREFIX))) yield* this.#request(name);
+      for (const name of names.filter((one) => COPIED_SHARED_KEYS.has(one))) yield* this.#shared(name);
       for (const name of names) yield* this.#ofTeam(name);
     }
   }
 
-  async *#request(name: string): AsyncGenerator<LooseContents> {
-    const id = name.slice(REQUEST_PREFIX.length);
-    const [fields, until] = await Promise.all([this.#redis.hgetall(name), this.#redis.zscore(REQUEST_ENDS_KEY, id)]);
-    const { request, record, team, answer } = fields;
-    if (request === undefined || record === undefined || until === null) return;
-    yield { kind: 'request', id, request, recordId: record, teamId: team, answer, untilMs: Number(until) };
+  async *#shared(name: string): AsyncGenerator<LooseContents> {
+    const table = COPIED_SHARED_KEYS.get(name)!;
+    const records = isIndex(table)
+      ? (await this.#redis.zrange(name, '0', '-1')).map((id) => [id, ''])
+      : Object.entries(await this.#redis.hgetall(name));
+    for (const [id = '', value = ''] of records) yield { kind: 'record', table, id, value };
   }
 
   /** Data of a team that outlives it. */
@@ -167,8 +165,7 @@ export class RedisReader implements StoreReader {
   }
 
   async lastServedMs(): Promise<number | undefined> {
-    const records = (await this.#redis.hvals(GATEWAYS_KEY)).map((json) => JSON.parse(json) as KeptRecord);
-    return records.length === 0 ? undefined : Math.max(...records.map(({ seenAtMs }) => seenAtMs));
+    return lastSeenMs(await this.#redis.hvals(GATEWAYS_KEY));
   }
 
   structure(report: ReportFinding, settleMs: number): Promise<void> {
@@ -209,9 +206,7 @@ export async function openRedisSource(url: string): Promise<{ readonly reader: R
   const { redis, shown } = await connected(url);
   const stillAlone = async (): Promise<void> => {
     if (!(await isServed(redis))) return;
-    const records = Object.values(await redis.hgetall(GATEWAYS_KEY)).map(
-      (json) => JSON.parse(json) as { host: string; file: string; seenAtMs: number },
-    );
+    const records = (await redis.hvals(GATEWAYS_KEY)).map(readGateway);
     const [last] = records.toSorted((one, other) => other.seenAtMs - one.seenAtMs);
     const which = last === undefined ? '' : ` (the last known one runs on ${last.host} with ${last.file})`;
     throw new StoreError(`the store ${shown} is in use by a gateway${which}: stop the gateways that use it, and try again`);

@@ -1,14 +1,23 @@
 // The record space in Redis: a hash for each table of a team, changed by one function if what it depends on is as it was read.
 import { isLarge } from '../../domain/entries-text.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
+import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import { answering, storeErrorOf } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { DecideChange, GroupChange, GroupHead, NewBlob, RecordName, RecordSpace, RecordTable } from '../../ports/record-space.ts';
+import type {
+  DecideChange,
+  GroupChange,
+  GroupHead,
+  IndexPage,
+  NewBlob,
+  RecordName,
+  RecordSpace,
+  RecordTable,
+} from '../../ports/record-space.ts';
 import type { RedisAuditLog } from './redis-audit-log.ts';
 import type { RedisBlobs } from './redis-blobs.ts';
-import { tableKey, teamKeys } from './redis-keys.ts';
+import { tableKey, teamKeys, TEAMS_KEY } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
-import type { TeamIndex } from './team-index.ts';
 import { readPlan } from './team-layout.ts';
 
 const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
@@ -21,7 +30,6 @@ const TEAMS_PIECE = 100;
 export interface RedisRecordParts {
   readonly link: RedisLink;
   readonly blobs: RedisBlobs;
-  readonly index: Pick<TeamIndex, 'pieces'>;
   readonly audit: Pick<RedisAuditLog, 'begin'>;
 }
 
@@ -48,6 +56,11 @@ export class RedisRecords implements RecordSpace {
     });
   }
 
+  page(teamId: string, { index, from, below, limit }: IndexPage): Promise<readonly string[] | StoreUnavailable> {
+    const key = tableKey(teamId, index);
+    return answering(() => this.#parts.link.ask(({ redis }) => redis.zrangebylex(key, `[${from}`, `(${below}`, 'LIMIT', 0, limit)));
+  }
+
   /** One after the other, so that changes by this process never outdate each other. */
   change<Result>(
     teamId: string,
@@ -72,10 +85,9 @@ export class RedisRecords implements RecordSpace {
       const [group, values] = await Promise.all([this.#head(teamId), this.#parts.link.ask(() => this.#values(teamId, names))]);
       if (group === undefined) return undefined;
       const change = decide(values, group);
-      const steps = stepsOf(names, values, change);
-      if (steps.length === names.length && change.audit === undefined) return change.result;
-      const word = await this.#write(teamId, change, steps);
-      if (word === 'none') return undefined;
+      const [read, made] = [readSteps(names, values), madeSteps(change)];
+      if (made.length === 0 && change.audit === undefined) return change.result;
+      const word = await this.#write(teamId, change, [...(group.limits === undefined ? [] : [TEAM_STEP]), ...read, ...made]);
       if (word === 'changed') return change.result;
       // What was prepared has expired: the server was unavailable, or the writes took far too long.
       if (word === 'incomplete') throw storeErrorOf(LATE);
@@ -94,14 +106,15 @@ export class RedisRecords implements RecordSpace {
   /** Looks at all teams: an index would cost memory for every record to save operators about a second. */
   groupOf({ table, id }: RecordName): Promise<string | undefined | StoreUnavailable> {
     return answering(async () => {
-      for await (const ids of this.#parts.index.pieces(TEAMS_PIECE)) {
+      for (let first = 0; ; first += TEAMS_PIECE) {
+        const ids = await this.#parts.link.ask(({ redis }) => redis.zrange(TEAMS_KEY, String(first), String(first + TEAMS_PIECE - 1)));
         const found = await this.#parts.link.ask(({ redis }) =>
           Promise.all(ids.map((teamId) => redis.hexists(tableKey(teamId, table), id))),
         );
         const at = found.indexOf(1);
         if (at !== -1) return ids[at];
+        if (ids.length < TEAMS_PIECE) return undefined;
       }
-      return undefined;
     });
   }
 
@@ -122,6 +135,7 @@ export class RedisRecords implements RecordSpace {
 
   async #head(teamId: string): Promise<GroupHead | undefined> {
     const { link } = this.#parts;
+    if (teamId === SHARED_RECORDS) return { nowMs: await link.now(), limits: undefined };
     const [nowMs, [plan, currency, period, books]] = await Promise.all([
       link.now(),
       link.ask(({ redis }) => redis.hmgetBuffer(teamKeys(teamId).team, 'p', 'currency', 'period', 'b')),
@@ -138,15 +152,28 @@ export class RedisRecords implements RecordSpace {
 }
 
 /** A step of the function (lua/records.lua): its word and arguments. */
-type RecordStep = readonly [word: 'same' | 'absent' | 'put' | 'remove' | 'attach' | 'hold' | 'detach', ...args: (string | Buffer)[]];
+type RecordStep = readonly [word: StepWord, ...args: (string | Buffer)[]];
+type StepWord = 'team' | 'same' | 'absent' | 'put' | 'remove' | 'index' | 'unindex' | 'attach' | 'hold' | 'detach';
+const TEAM_STEP: RecordStep = ['team'];
 
-/** First one for each name that was read. */
-function stepsOf(names: readonly RecordName[], values: Values, change: GroupChange<unknown>): readonly RecordStep[] {
-  const { put = [], remove = [], attach = [], detach = [] } = change;
+/** One for each name that was read. */
+function readSteps(names: readonly RecordName[], values: Values): readonly RecordStep[] {
+  return names.map(({ table, id }, i): RecordStep => (values[i] === undefined ? ['absent', table, id] : ['same', table, id, values[i]]));
+}
+
+function madeSteps({
+  put = [],
+  remove = [],
+  index = [],
+  unindex = [],
+  attach = [],
+  detach = [],
+}: GroupChange<unknown>): readonly RecordStep[] {
   return [
-    ...names.map(({ table, id }, i): RecordStep => (values[i] === undefined ? ['absent', table, id] : ['same', table, id, values[i]])),
-    ...put.map(({ table, id, value }): RecordStep => ['put', table, id, value]),
     ...remove.map(({ table, id }): RecordStep => ['remove', table, id]),
+    ...unindex.map((entry): RecordStep => ['unindex', entry.index, entry.id]),
+    ...put.map(({ table, id, value }): RecordStep => ['put', table, id, value]),
+    ...index.map((entry): RecordStep => ['index', entry.index, entry.id]),
     ...attach.map(({ blobId, pieces }): RecordStep => {
       const [piece] = pieces;
       return isLarge(pieces) || piece === undefined ? ['hold', blobId, String(pieces.length)] : ['attach', blobId, Buffer.from(piece)];

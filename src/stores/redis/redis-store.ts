@@ -6,7 +6,7 @@ import { StoreAwayError, StoreError } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store, StoreCreation } from '../../ports/store.ts';
-import { RecordGlossaries } from '../records/record-glossaries.ts';
+import { overRecords } from '../records/over-records.ts';
 import { BulkConnection, RedisBlobs } from './redis-blobs.ts';
 import { checkLayout } from './layout-version.ts';
 import { causeOf, isNoMaster, within } from './failure-cause.ts';
@@ -14,14 +14,11 @@ import { mastersOf, redisConnection } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { beginClocks, RedisClock } from './redis-clock.ts';
 import { RedisAuditLog } from './redis-audit-log.ts';
-import { redisGatewayRecords } from './redis-gateway-records.ts';
-import { RedisIdempotency } from './redis-idempotency.ts';
 import { RedisJanitor } from './redis-janitor.ts';
 import { RedisFunctions, mayLoadLater } from './functions.ts';
 import { keyDirectory, RedisLink } from './redis-link.ts';
 import { RedisOutbox, rulesInForce } from './redis-outbox.ts';
 import { RedisRecords } from './redis-records.ts';
-import { RedisSecrets } from './redis-secrets.ts';
 import { RedisTeamRegistry } from './redis-team-registry.ts';
 import { RedisUsageHistory } from './redis-usage-history.ts';
 import { Replication } from './replication.ts';
@@ -84,23 +81,19 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   await link.settleMasters();
   const { historyDays = HISTORY_DAYS, tendEveryMs: everyMs, log } = options;
   const audit = new RedisAuditLog({ link, keptMs: historyDays * DAY_MS, prunes: everyMs !== undefined });
-  const idempotency = new RedisIdempotency(link);
+  const bulk = new BulkConnection(() => redisConnection(target, commandTimeoutMs));
+  const over = overRecords(new RedisRecords({ link, blobs: new RedisBlobs(link, bulk), audit }), () => believedMs(clocks));
+  const { idempotency } = over;
   const teams = new RedisTeamRegistry(link, new Replication(link, target, commandTimeoutMs), audit, idempotency, historyDays);
   const tending = { link, index: teams.index, erasure: teams.erasure, idempotency, log, keptDays: historyDays };
   const janitor = everyMs === undefined ? undefined : new RedisJanitor({ ...tending, everyMs });
-  const bulk = new BulkConnection(() => redisConnection(target, commandTimeoutMs));
-  const records = new RedisRecords({ link, blobs: new RedisBlobs(link, bulk), index: teams.index, audit });
   return {
     keys: keyDirectory(link),
     ledger: link.ledger,
     teams,
-    glossaries: new RecordGlossaries(records),
-    records,
-    gateways: redisGatewayRecords(link),
+    ...over,
     history: new RedisUsageHistory(link, teams.index, historyDays),
     audit,
-    idempotency,
-    secrets: new RedisSecrets(link, clocks),
     outbox: new RedisOutbox({ link, index: teams.index, rules: events ?? NO_THRESHOLDS }),
     ...(clock === undefined ? { clock: new RedisClock(link, clocks, servers) } : {}),
     ping: writeProbe(link),
@@ -111,6 +104,11 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
       bulk.close();
     },
   };
+}
+
+function believedMs(clocks: ServerClocks): number | undefined {
+  const nowMs = clocks.now();
+  return nowMs === undefined ? undefined : Math.floor(nowMs);
 }
 
 async function connect(

@@ -4,29 +4,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ReportFinding, StoreFinding } from '../../ports/store-contents.ts';
 import { isWrongType, listedTeams, readOwner, scanned } from './keyspace.ts';
 import type { RedisConnection } from './redis-connection.ts';
-import {
-  AUDIT_KEY,
-  DIGEST_PREFIX,
-  ownerKey,
-  OWNER_PREFIX,
-  REQUEST_ENDS_KEY,
-  REQUEST_PREFIX,
-  REQUEST_TEAMS_KEY,
-  SEARCHED_KEY,
-  SINGLE_KEYS,
-  teamKey,
-  teamKeys,
-  TEAMS_KEY,
-} from './redis-keys.ts';
+import { AUDIT_KEY, DIGEST_PREFIX, ownerKey, OWNER_PREFIX, SEARCHED_KEY, SINGLE_KEYS, teamKey, teamKeys, TEAMS_KEY } from './redis-keys.ts';
 import { lineOf, searchedNames } from './team-index.ts';
 
 const SCAN_PIECE = 500;
 const TEAMS_PIECE = 200;
 
 /** Keys of no team that are deleted together with their last entry. */
-const PASSING: ReadonlySet<string> = new Set([AUDIT_KEY, REQUEST_ENDS_KEY, REQUEST_TEAMS_KEY]);
+const PASSING: ReadonlySet<string> = new Set([AUDIT_KEY]);
 /** Keys of running gateways, which expire after these stop. */
-export const FLEETING = /^lingate:\{[^}]+\}:(?:probe:|janitor$|sender$|secret:)/;
+export const FLEETING = /^lingate:\{[^}]+\}:(?:probe:|janitor$|sender$)/;
 /** The part of a key's name after a team's hash tag, up to a second colon. `lasting`: it must never expire. */
 const TEAM_KINDS: Readonly<Record<string, 'lasting' | 'passing'>> = {
   team: 'lasting',
@@ -55,7 +42,6 @@ const TAGGED = /^lingate:\{([^}]+)\}:([a-z-]+)(?::|$)/;
 export function kindOfName(name: string): string | undefined {
   if (name.startsWith(DIGEST_PREFIX)) return 'digest';
   if (name.startsWith(OWNER_PREFIX)) return 'owner';
-  if (name.startsWith(REQUEST_PREFIX)) return 'request';
   if (SINGLE_KEYS.has(name) || PASSING.has(name)) return name;
   if (FLEETING.test(name)) return 'fleeting';
   const kind = TAGGED.exec(name)?.[2] ?? '';
@@ -136,7 +122,7 @@ async function judgeNames(redis: RedisConnection, keys: Map<string, string>, loo
           await lasting(redis, name, {}, report);
           return looks.push(...(((await unlessWrongType(isOwned(redis, name))) ?? true) ? [] : [() => lookAtStray(redis, name)]));
         }
-        if (PASSING.has(name) || name.startsWith(REQUEST_PREFIX)) return undefined;
+        if (PASSING.has(name)) return undefined;
         if (SINGLE_KEYS.has(name)) return lasting(redis, name, {}, report);
         if (FLEETING.test(name)) return undefined;
         const [, teamId = '', kind = ''] = TAGGED.exec(name) ?? [];

@@ -3,11 +3,11 @@
 import type { Audited } from '../../domain/audit-entry.ts';
 import { answered, answering } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { IdempotencyRecords } from '../../ports/idempotency-records.ts';
 import type { TeamDeletion } from '../../ports/team-registry.ts';
 import type { FunctionAnswer, FunctionCall } from './function-caller.ts';
 import { readOwner, scanned } from './keyspace.ts';
 import type { RedisAuditLog } from './redis-audit-log.ts';
-import type { RedisIdempotency } from './redis-idempotency.ts';
 import { DIGEST_PREFIX, digestKey, ERASURES_KEY, ONLY_USAGE_KEY, ownerKey, teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 import { digestOfRecord } from './team-codec.ts';
@@ -29,7 +29,7 @@ interface Parts {
   readonly link: RedisLink;
   readonly index: TeamIndex;
   readonly audit: RedisAuditLog;
-  readonly requests: RedisIdempotency;
+  readonly requests: Pick<IdempotencyRecords, 'forgetTeam'>;
   readonly keptDays: number;
 }
 
@@ -97,7 +97,7 @@ export class RedisTeamErasure {
     await this.#removeKeys(teamId);
     await this.#parts.index.remove(teamId);
     answered(await this.#parts.audit.forgetNames(teamId));
-    await this.#parts.requests.forgetTeam(teamId);
+    answered(await this.#parts.requests.forgetTeam(teamId));
     if (keeps !== null && keeps !== '1') await this.#keepUsage(teamId);
     else await this.#parts.link.ask(({ redis }) => redis.zrem(ONLY_USAGE_KEY, teamId));
     while ((await this.#run('erase_some', teamId, [])).word === 'more');

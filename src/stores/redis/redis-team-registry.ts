@@ -6,6 +6,7 @@ import { hasLimits } from '../../domain/key-limits.ts';
 import { CHANGE_REMEMBERED_MS } from '../../domain/reservation.ts';
 import { answered, answering } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { IdempotencyRecords } from '../../ports/idempotency-records.ts';
 import type {
   FoundKey,
   KeyChange,
@@ -26,7 +27,6 @@ import type { FunctionAnswer, FunctionCall } from './function-caller.ts';
 import { packKeyLimits } from './key-layout.ts';
 import { markKeyLimits } from './layout-version.ts';
 import type { RedisAuditLog } from './redis-audit-log.ts';
-import type { RedisIdempotency } from './redis-idempotency.ts';
 import { digestKey, ownerKey, teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 import { RedisTeamErasure } from './redis-team-erasure.ts';
@@ -57,7 +57,7 @@ export class RedisTeamRegistry implements TeamRegistry {
   readonly erasure: RedisTeamErasure;
 
   /** `clock` is used instead of the servers' clocks by tests that control time. */
-  constructor(link: RedisLink, replication: Replication, audit: RedisAuditLog, requests: RedisIdempotency, keptDays: number) {
+  constructor(link: RedisLink, replication: Replication, audit: RedisAuditLog, requests: IdempotencyRecords, keptDays: number) {
     this.#link = link;
     this.#replication = replication;
     this.#audit = audit;

@@ -4,30 +4,19 @@ import { hasLimits } from '../../domain/key-limits.ts';
 import type { PeriodCredit } from '../../domain/period-credit.ts';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
 import { HALF_WRITTEN_LAYOUT, halfWritten, StoreError } from '../../domain/store-unavailable.ts';
+import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import type { LooseContents, StoreReader, StoreWriter, TeamContents } from '../../ports/store-contents.ts';
 import { NO_TEAM, packEntry } from './audit-codec.ts';
 import { writeEvent } from './event-codec.ts';
 import { RedisFunctions } from './functions.ts';
 import { glossaryTableRecords } from '../records/glossary-record.ts';
+import { isIndex } from '../records/record-tables.ts';
 import { isServed, scanned, together } from './keyspace.ts';
 import type { RedisWords } from './keyspace.ts';
 import { markKeyLimits, markPlanNumbers, VERSION } from './layout-version.ts';
 import { creditField, packBooks, packClosed, guardFields, packDays, packKey } from './packed-team.ts';
 import type { RedisConnection } from './redis-connection.ts';
-import {
-  AUDIT_KEY,
-  blobKey,
-  digestKey,
-  INDEX_KEYS,
-  LAYOUT_KEY,
-  LEFT_BY_GATEWAYS,
-  ownerKey,
-  REQUEST_ENDS_KEY,
-  REQUEST_PREFIX,
-  REQUEST_TEAMS_KEY,
-  tableKey,
-  teamKeys,
-} from './redis-keys.ts';
+import { AUDIT_KEY, blobKey, digestKey, INDEX_KEYS, LAYOUT_KEY, LEFT_BY_GATEWAYS, ownerKey, tableKey, teamKeys } from './redis-keys.ts';
 import { connected, RedisReader } from './redis-reader.ts';
 import { FLEETING } from './redis-structure.ts';
 import { requestIdBytes } from './request-id-bytes.ts';
@@ -113,17 +102,9 @@ export class RedisWriter implements StoreWriter {
         ]);
         return;
       }
-      case 'request': {
-        const { id, request, recordId, teamId, answer, untilMs } = record;
-        const leftMs = untilMs - (await this.#nowMs());
-        if (leftMs <= 0) return;
-        const name = REQUEST_PREFIX + id;
-        const [whose, said] = [teamId === undefined ? [] : ['team', teamId], answer === undefined ? [] : ['answer', answer]];
-        await together(this.#redis, [
-          ['HSET', name, 'request', request, 'record', recordId, ...whose, ...said],
-          ['ZADD', REQUEST_ENDS_KEY, String(untilMs), id],
-          ...(teamId === undefined ? [] : [['ZADD', REQUEST_TEAMS_KEY, '0', `${teamId} ${id}`] as const]),
-        ]);
+      case 'record': {
+        const name = tableKey(SHARED_RECORDS, record.table);
+        await (isIndex(record.table) ? this.#redis.zadd(name, 0, record.id) : this.#redis.hset(name, record.id, record.value));
         return;
       }
       case 'audit': {

@@ -11,13 +11,12 @@ const SWEEP_EVERY_MS = 2000;
 const SWEEP_ON_MS = 200;
 /** The same while many teams have days and periods to end: each period must be closed within seconds. */
 const HISTORY_ON_MS = 4;
-/** Limits per sweep: teams with open leases checked, teams processed, leases expired per team, ids, audit entries and requests deleted. */
+/** Limits per sweep: teams with open leases checked, teams processed, leases expired per team, ids and audit entries deleted. */
 const TEAMS_MAX = 200;
 const DUE_TEAMS_MAX = 8;
 const LEASES_MAX = 64;
 const IDS_MAX = 1024;
 const AUDIT_MAX = 1024;
-const REQUESTS_MAX = 256;
 
 const SQL = {
   // One index step: the next team with an open lease, and the earliest end among its leases.
@@ -73,6 +72,7 @@ export class Janitor {
     const { clock, group, accounts, periods, ids, history, audit, idempotency, erasure, blobs } = this.#parts;
     if (erasure.isDue()) await erasure.finishAll();
     if (blobs.isDue(clock.nowMs())) await blobs.clear();
+    await idempotency.sweep();
     const teams = this.#dueTeams(clock.nowMs());
     const isOver = history.look(clock.nowMs());
     if (teams.length === 0 && !isOver && !this.#isDue(clock.nowMs())) return;
@@ -81,15 +81,14 @@ export class Janitor {
       if (isOver) history.run(nowMs);
       ids.clear(nowMs, IDS_MAX);
       audit.clear(nowMs, AUDIT_MAX);
-      idempotency.clear(nowMs, REQUESTS_MAX);
     };
     // A round may be skipped if the store is busy; the group commit has logged that.
     await group.run(tidy);
   }
 
   #isDue(nowMs: number): boolean {
-    const { ids, audit, idempotency } = this.#parts;
-    return ids.isDue(nowMs) || audit.isDue(nowMs) || idempotency.isDue(nowMs);
+    const { ids, audit } = this.#parts;
+    return ids.isDue(nowMs) || audit.isDue(nowMs);
   }
 
   #dueTeams(nowMs: number): string[] {

@@ -178,6 +178,13 @@ CREATE TABLE records (
   PRIMARY KEY (team, kind, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX records_by_id ON records (kind, id);
+-- Those of no team, and the ids of their indexes.
+CREATE TABLE shared_records (
+  kind TEXT NOT NULL,
+  id TEXT NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (kind, id)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE blobs (
   team INTEGER NOT NULL REFERENCES teams (no),
   id TEXT NOT NULL,
@@ -206,14 +213,6 @@ CREATE TABLE changes (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX changes_by_end ON changes (until_ms);
 
--- What gateways record about themselves: one row per host and configuration file.
-CREATE TABLE gateways (
-  host TEXT NOT NULL,
-  file TEXT NOT NULL,
-  seen_at_ms INTEGER NOT NULL,
-  plans TEXT NOT NULL CHECK (json_valid(plans)),
-  PRIMARY KEY (host, file)
-) STRICT, WITHOUT ROWID;
 CREATE TABLE outbox (
   no INTEGER PRIMARY KEY,
   event_id TEXT NOT NULL UNIQUE,
@@ -253,26 +252,6 @@ CREATE TABLE audit (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX audit_by_team ON audit (team_id, id);
 
--- Requests of operators that must take effect once.
-CREATE TABLE requests (
-  -- Made of the operator and their key.
-  id TEXT PRIMARY KEY,
-  request TEXT NOT NULL,
-  -- The id for what it creates.
-  record_id TEXT NOT NULL,
-  -- The id rather than the row number: a request may create its team. Null if it concerns none, or it is not known yet.
-  team_id TEXT,
-  -- The process that runs it, until when; null if none does.
-  holder TEXT,
-  lease_until_ms INTEGER NOT NULL,
-  -- When it is forgotten.
-  until_ms INTEGER NOT NULL,
-  -- Null until it has been answered.
-  answer TEXT CHECK (json_valid(answer))
-) STRICT, WITHOUT ROWID;
-CREATE INDEX requests_by_end ON requests (until_ms);
-CREATE INDEX requests_by_team ON requests (team_id);
-
 -- The latest time that a process has believed (domain/judged-clock.ts), and when that was on the machine's monotonic clock.
 CREATE TABLE clock (
   no INTEGER PRIMARY KEY CHECK (no = 1),
@@ -280,15 +259,7 @@ CREATE TABLE clock (
   boot TEXT NOT NULL,
   monotonic_ms INTEGER NOT NULL
 ) STRICT;
-
--- Secrets on which processes agree, as those of access tokens.
-CREATE TABLE shared_secrets (
-  name TEXT PRIMARY KEY,
-  secret BLOB NOT NULL CHECK (length(secret) BETWEEN 16 AND 1024),
-  -- When it is forgotten.
-  until_ms INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
 `;
 
 /** The version (`PRAGMA user_version`) of a file with that schema. Earlier ones were never released. */
-export const OLDEST_SCHEMA = 17;
+export const OLDEST_SCHEMA = 18;

@@ -1,10 +1,9 @@
-// The outbox and the records of gateways as rows.
+// The outbox as rows.
 import type { DatabaseSync } from 'node:sqlite';
 import { RULES_FOLLOWED_MS } from '../../domain/event-rules.ts';
 import type { EventRules } from '../../domain/event-rules.ts';
 import { withLimits } from '../../domain/key-limits.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { GatewayRecord, GatewayRecords } from '../../ports/gateway-records.ts';
 import type { DueEvent, EventFacts, KeptEvent, Outbox } from '../../ports/outbox.ts';
 import { prepared, objects, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
@@ -86,30 +85,4 @@ export function eventOf({ event_id: id, team_id: teamId, at_ms: atMs, facts }: E
 export function rulesInForce(database: DatabaseSync, nowMs: number): EventRules | undefined {
   const row = database.prepare('SELECT rules FROM outbox_lease WHERE until_ms > ?').get(nowMs - RULES_FOLLOWED_MS);
   return row === undefined ? undefined : (JSON.parse(String(row['rules'])) as EventRules);
-}
-
-/** Older records belong to gateways that are gone. */
-const RECORD_KEPT_MS = 86_400_000;
-
-type GatewayRow = Record<keyof GatewayRecord, string>;
-
-export function sqliteGatewayRecords({ database, group }: Parts): GatewayRecords {
-  const sql = prepared(database, {
-    put: 'INSERT OR REPLACE INTO gateways (host, file, seen_at_ms, plans) VALUES (?, ?, ?, ?)',
-    forget: 'DELETE FROM gateways WHERE seen_at_ms < ?',
-    since: objects<GatewayRow>('SELECT host, file, plans FROM gateways WHERE seen_at_ms >= ? ORDER BY host, file'),
-  });
-  return {
-    leave: ({ host, file, plans }): Promise<StoreUnavailable | undefined> =>
-      group.run((nowMs) => {
-        sql.forget.run(nowMs - RECORD_KEPT_MS);
-        sql.put.run(host, file, nowMs, JSON.stringify(plans));
-        return undefined;
-      }),
-    recent: (withinMs) =>
-      group.run((nowMs) => {
-        const found = sql.since.all(nowMs - withinMs);
-        return found.map((row) => ({ ...row, plans: JSON.parse(row.plans) as GatewayRecord['plans'] }));
-      }),
-  };
 }

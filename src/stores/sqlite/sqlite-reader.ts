@@ -9,7 +9,6 @@ import { RATE_WINDOW_MS } from '../../domain/reservation.ts';
 import type {
   KeyContents,
   LooseChange,
-  LooseRequest,
   LooseContents,
   LooseDigest,
   PeriodContents,
@@ -20,8 +19,10 @@ import type {
   TeamContents,
 } from '../../ports/store-contents.ts';
 import type { KeyDay } from '../../ports/usage-history.ts';
-import type { RecordTable } from '../../ports/record-space.ts';
+import type { RecordIndex, RecordTable } from '../../ports/record-space.ts';
 import { readGlossaryTables } from '../records/glossary-record.ts';
+import { lastSeenMs } from '../records/record-gateways.ts';
+import { COPIED_SHARED_TABLES } from '../records/record-tables.ts';
 import { GUARD_COLUMNS } from './key-guard.ts';
 import { keyRecordOf } from './key-rows.ts';
 import { RateWindow } from './rate-window.ts';
@@ -104,12 +105,12 @@ const SQL = {
   changes: objects<Omit<LooseChange, 'kind'>>(
     `SELECT t.team_id AS teamId, ${named('c', 'id', 'request', 'untilMs')} FROM changes c JOIN teams t ON t.no = c.team`,
   ),
-  requests: objects<Omit<LooseRequest, 'kind' | 'teamId' | 'answer'> & Record<'teamId' | 'answer', string | null>>(
-    `SELECT ${named('r', 'id', 'request', 'recordId', 'teamId', 'answer', 'untilMs')} FROM requests r`,
+  shared: tuples<[table: RecordTable | RecordIndex, id: string, value: string]>(
+    `SELECT kind, id, value FROM shared_records WHERE kind IN (${COPIED_SHARED_TABLES.map((name) => `'${name}'`).join(', ')})`,
   ),
   audit: tuples<[id: string, teamId: string | null, record: string]>('SELECT id, team_id, record FROM audit ORDER BY id'),
   events: objects<EventRow>('SELECT * FROM outbox ORDER BY no'),
-  lastServed: tuples<[number | null]>('SELECT max(seen_at_ms) FROM gateways'),
+  gateways: tuples<[value: string]>("SELECT value FROM shared_records WHERE kind = 'gateways'"),
 };
 
 export interface SqliteReaderOptions {
@@ -169,9 +170,7 @@ export class SqliteReader implements StoreReader {
       await nextTurn();
     }
     for (const change of this.#sql.changes.all()) yield { kind: 'change', ...change };
-    for (const { teamId, answer, ...request } of this.#sql.requests.iterate()) {
-      yield { kind: 'request', ...request, teamId: teamId ?? undefined, answer: answer ?? undefined };
-    }
+    for (const [table, id, value] of this.#sql.shared.iterate()) yield { kind: 'record', table, id, value };
     for (const [id, teamId, record] of this.#sql.audit.iterate()) {
       yield { kind: 'audit', id, teamId: teamId ?? undefined, record: JSON.parse(record) as AuditRecord };
     }
@@ -183,7 +182,7 @@ export class SqliteReader implements StoreReader {
   }
 
   async lastServedMs(): Promise<number | undefined> {
-    return this.#sql.lastServed.get()?.[0] ?? undefined;
+    return lastSeenMs(this.#sql.gateways.all().map(([value]) => value));
   }
 
   structure(report: ReportFinding, settleMs: number): Promise<void> {

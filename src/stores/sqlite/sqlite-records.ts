@@ -1,44 +1,71 @@
 // The record space in SQLite: a table for all records; a change is one group-commit operation.
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
-import type { DecideChange, NewBlob, RecordName, RecordSpace, RecordTable } from '../../ports/record-space.ts';
+import { SHARED_RECORDS } from '../../domain/shared-records.ts';
+import type { DecideChange, IndexPage, NewBlob, RecordName, RecordSpace, RecordTable } from '../../ports/record-space.ts';
+import { securely } from './open-database.ts';
 import { NOT_ERASED } from './sqlite-schema.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
-import { unavailable } from './store-fault.ts';
+import { looked, unavailable } from './store-fault.ts';
 import type { StoreParts } from './store-parts.ts';
 
 type Parts = Pick<StoreParts, 'database' | 'path' | 'group' | 'teams' | 'blobs' | 'audit'>;
 
+/** Of a table whose rows belong to teams, or of the shared one. */
+const sqlOf = (table: string, ofTeam: string, values: string) => ({
+  one: tuples<[value: string]>(`SELECT value FROM ${table} WHERE ${ofTeam} kind = ? AND id = ?`),
+  list: tuples<[id: string, value: string]>(`SELECT id, value FROM ${table} WHERE ${ofTeam} kind = ?`),
+  page: tuples<[id: string]>(`SELECT id FROM ${table} WHERE ${ofTeam} kind = ? AND id >= ? AND id < ? ORDER BY id LIMIT ?`),
+  put: `INSERT OR REPLACE INTO ${table} VALUES (${values})`,
+  remove: `DELETE FROM ${table} WHERE ${ofTeam} kind = ? AND id = ?`,
+});
+const OF_TEAMS = sqlOf('records', 'team = ? AND', '?, ?, ?, ?');
+const SHARED = sqlOf('shared_records', '', '?, ?, ?');
 const SQL = {
-  one: tuples<[value: string]>('SELECT value FROM records WHERE team = ? AND kind = ? AND id = ?'),
-  list: tuples<[id: string, value: string]>('SELECT id, value FROM records WHERE team = ? AND kind = ?'),
   group: tuples<[teamId: string]>(`SELECT t.team_id FROM records r JOIN teams t ON t.no = r.team AND t.erasure = ${NOT_ERASED}
     WHERE r.kind = ? AND r.id = ?`),
-  put: 'INSERT OR REPLACE INTO records (team, kind, id, value) VALUES (?, ?, ?, ?)',
-  remove: 'DELETE FROM records WHERE team = ? AND kind = ? AND id = ?',
 };
+
+/** A group's statements, and the arguments that come first in each. */
+interface Place {
+  readonly sql: Statements<typeof OF_TEAMS>;
+  readonly own: readonly number[];
+  readonly team: number | undefined;
+}
 
 export class SqliteRecords implements RecordSpace {
   readonly #parts: Parts;
   readonly #sql: Statements<typeof SQL>;
+  readonly #ofTeams: Statements<typeof OF_TEAMS>;
+  readonly #shared: Place;
 
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#sql = prepared(parts.database, SQL);
+    this.#ofTeams = prepared(parts.database, OF_TEAMS);
+    this.#shared = { sql: prepared(parts.database, SHARED), own: [], team: undefined };
   }
 
   read(group: string, names: readonly RecordName[]): Promise<readonly (string | undefined)[] | StoreUnavailable> {
     return this.#parts.group.run(() => {
-      const team = this.#parts.teams.number(group);
-      return names.map((name) => (team === undefined ? undefined : this.#value(team, name)));
+      const place = this.#place(group);
+      return names.map((name) => place && valueAt(place, name));
     });
   }
 
   list(group: string, table: RecordTable): Promise<ReadonlyMap<string, string> | StoreUnavailable> {
     return this.#parts.group.run(() => {
-      const team = this.#parts.teams.number(group);
-      return new Map(team === undefined ? [] : this.#sql.list.all(team, table));
+      const place = this.#place(group);
+      return new Map(place?.sql.list.all(...place.own, table));
+    });
+  }
+
+  /** Sees what is committed, and needs no lock: the janitor looks often. */
+  async page(group: string, { index, from, below, limit }: IndexPage): Promise<readonly string[] | StoreUnavailable> {
+    return looked(this.#parts.path, () => {
+      const place = this.#place(group);
+      return place?.sql.page.all(...place.own, index, from, below, limit).map(([id]) => id) ?? [];
     });
   }
 
@@ -47,19 +74,25 @@ export class SqliteRecords implements RecordSpace {
     names: readonly RecordName[],
     decide: DecideChange<Result>,
   ): Promise<Result | undefined | StoreUnavailable> {
-    const { group: commits, teams, blobs, audit, path } = this.#parts;
+    const { database, group: commits, teams, blobs, audit, path } = this.#parts;
     let detaches = false;
     const answer = await commits.run((nowMs): Result | undefined | StoreUnavailable => {
-      const team = teams.number(group);
-      if (team === undefined) return undefined;
-      const values = names.map((name) => this.#value(team, name));
-      const change = decide(values, { nowMs, limits: teams.get(team).team.limits });
-      const { result, put = [], remove = [], attach = [], detach = [] } = change;
-      if (!blobs.arePrepared(team, attach, nowMs)) return unavailable(path, 'busy');
-      for (const { table, id, value } of put) this.#sql.put.run(team, table, id, value);
-      for (const { table, id } of remove) this.#sql.remove.run(team, table, id);
-      blobs.attach(team, attach);
-      blobs.detach(team, detach);
+      const place = this.#place(group);
+      if (place === undefined) return undefined;
+      const { sql, own, team } = place;
+      const values = names.map((name) => valueAt(place, name));
+      const change = decide(values, { nowMs, limits: team === undefined ? undefined : teams.get(team).team.limits });
+      const { result, put = [], remove = [], index = [], unindex = [], attach = [], detach = [] } = change;
+      const removed = [...remove.map(({ table, id }) => [table, id] as const), ...unindex.map((entry) => [entry.index, entry.id] as const)];
+      if (team !== undefined && !blobs.arePrepared(team, attach, nowMs)) return unavailable(path, 'busy');
+      // It may be about a team that is being deleted.
+      if (removed.length > 0) securely(database, () => removed.forEach(([kind, id]) => sql.remove.run(...own, kind, id)));
+      for (const { table, id, value } of put) sql.put.run(...own, table, id, value);
+      for (const entry of index) sql.put.run(...own, entry.index, entry.id, '');
+      if (team !== undefined) {
+        blobs.attach(team, attach);
+        blobs.detach(team, detach);
+      }
       detaches = detach.length > 0;
       if (change.audit !== undefined) {
         const { by, ...difference } = change.audit;
@@ -87,7 +120,13 @@ export class SqliteRecords implements RecordSpace {
     return this.#parts.blobs.read(group, blobId);
   }
 
-  #value(team: number, { table, id }: RecordName): string | undefined {
-    return this.#sql.one.get(team, table, id)?.[0];
+  #place(group: string): Place | undefined {
+    if (group === SHARED_RECORDS) return this.#shared;
+    const team = this.#parts.teams.number(group);
+    return team === undefined ? undefined : { sql: this.#ofTeams, own: [team], team };
   }
+}
+
+function valueAt({ sql, own }: Place, { table, id }: RecordName): string | undefined {
+  return sql.one.get(...own, table, id)?.[0];
 }

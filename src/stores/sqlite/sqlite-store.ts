@@ -8,7 +8,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store, StoreCreation } from '../../ports/store.ts';
-import { RecordGlossaries } from '../records/record-glossaries.ts';
+import { overRecords } from '../records/over-records.ts';
 import { Accounts } from './accounts.ts';
 import { DatabaseFile } from './database-file.ts';
 import { GroupCommit } from './group-commit.ts';
@@ -25,11 +25,9 @@ import { SqliteAuditLog } from './sqlite-audit-log.ts';
 import { SqliteBlobs } from './sqlite-blobs.ts';
 import { compareAtOpen, SqliteClock } from './sqlite-clock.ts';
 import { SqliteEvents } from './sqlite-events.ts';
-import { SqliteIdempotency } from './sqlite-idempotency.ts';
 import { SqliteLedger } from './sqlite-ledger.ts';
-import { rulesInForce, sqliteGatewayRecords, SqliteOutbox } from './sqlite-outbox.ts';
+import { rulesInForce, SqliteOutbox } from './sqlite-outbox.ts';
 import { SqliteRecords } from './sqlite-records.ts';
-import { SqliteSecrets } from './sqlite-secrets.ts';
 import { SqliteTeamRegistry } from './sqlite-team-registry.ts';
 import { PeriodUsage, SqliteUsageHistory } from './sqlite-usage-history.ts';
 import { databaseFaultOf, looked, unavailable } from './store-fault.ts';
@@ -74,12 +72,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const work = new RegistryWork({ group, accounts, periods });
   const blobs = new SqliteBlobs({ database, path, group, teams });
   const audit = new SqliteAuditLog(database, group, historyDays * DAY_MS);
-  const idempotency = new SqliteIdempotency(database, group);
+  const over = overRecords(new SqliteRecords({ database, path, group, teams, blobs, audit }), () => clock.nowMs());
+  const { idempotency } = over;
   const parts = { database, path, clock, log, group, accounts, periods, ids, keys, teams, usage, work, blobs, audit, events, idempotency };
   const erasure = new TeamErasure(parts);
   const history = new HistoryChores({ ...parts, historyDays });
   const janitor = new Janitor({ ...parts, history, erasure });
-  const records = new SqliteRecords(parts);
   let closed: Promise<void> | undefined;
   return {
     // Synchronous.
@@ -87,12 +85,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     ledger: new SqliteLedger(parts),
     teams: new SqliteTeamRegistry({ ...parts, erasure }),
     audit,
-    glossaries: new RecordGlossaries(records),
-    records,
+    ...over,
     history: new SqliteUsageHistory({ ...parts, historyDays }),
-    gateways: sqliteGatewayRecords(parts),
-    idempotency,
-    secrets: new SqliteSecrets(database, group, clock),
     outbox: new SqliteOutbox(parts, rules ?? NO_THRESHOLDS),
     ...(clock instanceof JudgedClock ? { clock: new SqliteClock(parts, clock) } : {}),
     ping: () => ping(parts, file),

@@ -56,11 +56,9 @@ export class SqliteWriter implements StoreWriter {
         this.#run(sql, id, request, untilMs, teamId);
         break;
       }
-      case 'request': {
-        const { id, request, recordId, teamId = null, answer = null, untilMs } = record;
-        this.#insert('requests', { id, request, recordId, teamId, answer, leaseUntilMs: 0, untilMs });
+      case 'record':
+        this.#insert('shared_records', { kind: record.table, id: record.id, value: record.value });
         break;
-      }
       case 'audit':
         this.#insert('audit', { id: record.id, teamId: record.teamId ?? null, record: JSON.stringify(record.record) });
         break;

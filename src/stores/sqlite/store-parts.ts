@@ -1,6 +1,7 @@
 // What an open store consists of; each part is given those that it needs.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../ports/clock.ts';
+import type { IdempotencyRecords } from '../../ports/idempotency-records.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Accounts } from './accounts.ts';
 import type { GroupCommit } from './group-commit.ts';
@@ -12,7 +13,6 @@ import type { RequestIds } from './request-ids.ts';
 import type { SqliteAuditLog } from './sqlite-audit-log.ts';
 import type { SqliteBlobs } from './sqlite-blobs.ts';
 import type { SqliteEvents } from './sqlite-events.ts';
-import type { SqliteIdempotency } from './sqlite-idempotency.ts';
 import type { PeriodUsage } from './sqlite-usage-history.ts';
 import type { TeamErasure } from './team-erasure.ts';
 import type { TeamRows } from './team-rows.ts';
@@ -35,7 +35,7 @@ export interface StoreParts {
   readonly audit: SqliteAuditLog;
   /** `undefined` if no events are sent. */
   readonly events: SqliteEvents | undefined;
-  readonly idempotency: SqliteIdempotency;
+  readonly idempotency: IdempotencyRecords;
   readonly erasure: TeamErasure;
   readonly history: HistoryChores;
   /** How many days usage and audit entries are kept. */

@@ -11,7 +11,7 @@ import { prepared, objects, tuples } from './statements.ts';
 import type { Statement, Statements } from './statements.ts';
 import type { StoreParts } from './store-parts.ts';
 
-type Parts = Pick<StoreParts, 'database' | 'work' | 'accounts' | 'periods' | 'blobs' | 'audit' | 'events'>;
+type Parts = Pick<StoreParts, 'database' | 'work' | 'accounts' | 'periods' | 'blobs' | 'audit' | 'events' | 'idempotency'>;
 
 /** Rows per transaction: a few milliseconds, which is acceptable for the ledger to wait. */
 const ROWS_MAX = 500;
@@ -57,7 +57,6 @@ const SQL = {
   // If usage is kept, events that contain a name or a label are discarded.
   forgetEvents: `DELETE FROM outbox WHERE team_id = ?
     AND json_extract(facts, '$.kind') NOT IN ('credit_threshold', 'period_closed', 'usage_day', 'team_deleted')`,
-  forgetRequests: 'DELETE FROM requests WHERE team_id = ?',
   useless: ERASE_USELESS,
   unfinished: tuples<[no: number]>(`SELECT no FROM teams WHERE erasure BETWEEN ${ERASING} AND ${ERASING_BUT_USAGE} ORDER BY no LIMIT 1`),
   dropBlobs: 'UPDATE blobs SET gone_ms = 0 WHERE team = ? AND gone_ms IS NOT 0',
@@ -126,7 +125,6 @@ export class TeamErasure {
     if (by !== undefined) audit.add(by, { teamId, before: { plan }, after: {} }, nowMs);
     securely(database, () => {
       this.#sql.dropAccount.run(no);
-      this.#sql.forgetRequests.run(teamId);
       (keepUsage ? this.#sql.forgetEvents : this.#sql.forgetAllEvents).run(teamId);
       if (erasure === NOT_ERASED) events?.teamDeleted(teamId, nowMs);
       this.#sql.mark.run(keepUsage ? ERASING_BUT_USAGE : ERASING, no);
@@ -154,7 +152,9 @@ export class TeamErasure {
     const teamId = await this.#run(() => this.#sql.erasing.get(no)?.[1]);
     if (isUnavailable(teamId)) return teamId;
     if (teamId === undefined) return this.#truncateWal();
-    const failed = (await this.#forget(no)) ?? (await this.#parts.audit.forgetNames(teamId)) ?? (await this.#removeAll(no));
+    const { audit, idempotency } = this.#parts;
+    const named = (await idempotency.forgetTeam(teamId)) ?? (await audit.forgetNames(teamId));
+    const failed = named ?? (await this.#forget(no)) ?? (await this.#removeAll(no));
     if (failed !== undefined) return failed;
     await this.#parts.blobs.clear();
     const useless = await this.#run(() => this.#sql.useless.run(no).changes > 0);

@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { HALF_WRITTEN_SCHEMA, halfWritten, NoStoreError, StoreError } from '../../domain/store-unavailable.ts';
+import { UNCOPIED_SHARED_TABLES } from '../records/record-tables.ts';
 import { assertCurrent, assertOurs, isEmpty, versionOf } from './migrate.ts';
 import { openAlone, openDatabase } from './open-database.ts';
 import { SqliteReader } from './sqlite-reader.ts';
@@ -11,12 +12,15 @@ import { SqliteWriter } from './sqlite-writer.ts';
 import { asStoreFault, storeName } from './store-fault.ts';
 
 /** Tables that gateways write about themselves: a file with rows only in these counts as empty. */
-const WRITTEN_BY_GATEWAYS: readonly string[] = ['gateways', 'outbox_lease', 'clock', 'shared_secrets'];
+const WRITTEN_BY_GATEWAYS: readonly string[] = ['outbox_lease', 'clock'];
+
+/** The same among the shared records. */
+const NOT_OF_GATEWAYS = `kind NOT IN (${UNCOPIED_SHARED_TABLES.map((name) => `'${name}'`).join(', ')})`;
 
 /** The tables that a copy includes, and those that gateways write about themselves. Rows of others are never silently left behind. */
 export const COPIED_TABLES: ReadonlySet<string> = new Set([
   ...'teams books keys key_books key_limits periods usage usage_days operations changes'.split(' '),
-  ...'records blobs pieces outbox told_percents audit requests'.split(' '),
+  ...'records blobs pieces outbox told_percents audit shared_records'.split(' '),
   ...WRITTEN_BY_GATEWAYS,
 ]);
 
@@ -43,7 +47,8 @@ export async function openSqliteSource(path: string): Promise<SqliteReader> {
 export async function openSqliteWriter(path: string, restart: boolean): Promise<SqliteWriter> {
   const found = openAlone(path, { mayCreate: true });
   const isHalf = versionOf(found) === HALF_WRITTEN_SCHEMA;
-  const isKept = (table: string): boolean => !WRITTEN_BY_GATEWAYS.includes(table) && hasRows(found, table);
+  const isKept = (table: string): boolean =>
+    !WRITTEN_BY_GATEWAYS.includes(table) && hasRows(found, table, table === 'shared_records' ? NOT_OF_GATEWAYS : 'true');
   const kept = isHalf || isEmpty(found) ? [] : tablesOf(found).filter(isKept);
   found.close();
   if (isHalf && !restart) throw halfWritten(storeName(path));
@@ -52,7 +57,7 @@ export async function openSqliteWriter(path: string, restart: boolean): Promise<
   (await openDatabase(path, 'normal')).close();
   const database = openAlone(path, { mayCreate: false });
   database.exec(`PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA user_version = ${HALF_WRITTEN_SCHEMA}`);
-  for (const table of WRITTEN_BY_GATEWAYS) database.exec(`DELETE FROM ${table}`);
+  for (const table of [...WRITTEN_BY_GATEWAYS, 'shared_records']) database.exec(`DELETE FROM ${table}`);
   return new SqliteWriter(database, path);
 }
 

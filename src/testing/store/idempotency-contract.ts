@@ -1,4 +1,4 @@
-// Part of the store contract: requests that take effect once, whichever process gets them. A store that remembers none passes.
+// Part of the store contract: requests that take effect once, whichever process gets them.
 import { REQUEST_REMEMBERED_MS, REQUESTS_MAX } from '../../domain/reservation.ts';
 import type { Claimed, IdempotencyRecords, RequestClaim } from '../../ports/idempotency-records.ts';
 import { expect } from '../expect.ts';
@@ -8,8 +8,8 @@ import type { AddStoreCase, Subject } from './team-under-test.ts';
 const LEASE_MS = 15_000;
 
 export function idempotencyContract(it: AddStoreCase, subject: Subject): void {
-  const here = (): IdempotencyRecords => subject.store.idempotency!;
-  const there = (): IdempotencyRecords => subject.again.idempotency!;
+  const here = (): IdempotencyRecords => subject.store.idempotency;
+  const there = (): IdempotencyRecords => subject.again.idempotency;
   const claimOf = (holder: string, more: Partial<RequestClaim> = {}): RequestClaim => ({
     id: newId(),
     request: 'the request',

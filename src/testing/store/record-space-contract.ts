@@ -1,7 +1,8 @@
 // Part of the store contract: the record space, over which glossaries are written for every store.
+import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import { expect } from '../expect.ts';
 import { answered, isUnavailable } from '../../domain/store-unavailable.ts';
-import type { DecideChange, GroupChange, NewBlob, RecordName, StoredRecord } from '../../ports/record-space.ts';
+import type { DecideChange, GroupChange, IndexEntry, NewBlob, RecordName, StoredRecord } from '../../ports/record-space.ts';
 import { newId, teamUnderTest } from './team-under-test.ts';
 import type { AddStoreCase, Subject } from './team-under-test.ts';
 
@@ -49,7 +50,7 @@ export function recordSpaceContract(it: AddStoreCase, subject: Subject): void {
   it.team('a change decides from the values of the records that it names, the plan, and the store’s clock', async ({ teamId }) => {
     await write(teamId, { put: [record(A, 'one')] });
     const decide: DecideChange<unknown> = (values, { nowMs, limits }) => ({
-      result: { values, nowMs, max: limits.maxGlossaries, period: limits.period, currency: limits.currency },
+      result: { values, nowMs, max: limits?.maxGlossaries, period: limits?.period, currency: limits?.currency },
     });
     const { limits } = answered(await subject.store.teams.findTeam(teamId))!;
     expect(await subject.store.records.change(teamId, [B, A], decide)).toEqual({
@@ -83,6 +84,52 @@ export function recordSpaceContract(it: AddStoreCase, subject: Subject): void {
     expect(await read(teamId, A)).toEqual([undefined]);
     expect(answered(await store.records.list(teamId, 'glossaries')).size).toBe(0);
     expect(await store.records.prepare(teamId, [blob('1', '2')])).toBeUndefined();
+  });
+
+  it('the group of no team exists, has records of its own, and a change of them gets no limits', async ({ store, again, clock }) => {
+    const name: RecordName = { table: 'gateways', id: newId() };
+    const put = store.records.change(SHARED_RECORDS, [name], ([value], head) => ({ result: { value, ...head }, put: [record(name, 'x')] }));
+    expect(await put).toEqual({ value: undefined, nowMs: clock.nowMs(), limits: undefined });
+    expect(await again.records.read(SHARED_RECORDS, [name])).toEqual(['x']);
+    expect(answered(await again.records.list(SHARED_RECORDS, 'gateways')).get(name.id)).toBe('x');
+    await again.records.change(SHARED_RECORDS, [], () => ({ result: '', remove: [name] }));
+    expect(await store.records.read(SHARED_RECORDS, [name])).toEqual([undefined]);
+  });
+
+  it('an index is a list of ids in order, of which a part can be read', async ({ store, again }) => {
+    const mark = newId();
+    const ids = Array.from({ length: 12 }, (_, i) => `${mark} ${String(i).padStart(2, '0')}`);
+    const entries = ids.map((id): IndexEntry => ({ index: 'requests_by_team', id }));
+    const change = (made: Omit<GroupChange<string>, 'result'>) =>
+      store.records.change(SHARED_RECORDS, [], () => ({ result: 'done', ...made }));
+    const page = async (from: string, below: string, limit = 100) =>
+      answered(await again.records.page(SHARED_RECORDS, { index: 'requests_by_team', from, below, limit }));
+    expect(await change({ index: entries.toReversed() })).toBe('done');
+    expect(await change({ index: entries.slice(3) })).toBe('done');
+    expect(await page(`${mark} `, `${mark}!`)).toEqual(ids);
+    expect(await page(ids[2]!, ids[5]!)).toEqual(ids.slice(2, 5));
+    expect(await page(ids[2]!, `${mark}!`, 4)).toEqual(ids.slice(2, 6));
+    expect(await page(`${ids[11]!}x`, `${mark}!`)).toEqual([]);
+    expect(
+      answered(await again.records.page(SHARED_RECORDS, { index: 'requests_by_end', from: mark, below: `${mark}!`, limit: 9 })),
+    ).toEqual([]);
+    // Removals come first.
+    expect(await change({ index: [entries[0]!], unindex: entries.slice(0, 11) })).toBe('done');
+    expect(await page(`${mark} `, `${mark}!`)).toEqual([ids[0]!, ids[11]!]);
+    await change({ unindex: entries });
+    expect(await page(`${mark} `, `${mark}!`)).toEqual([]);
+  });
+
+  it('of changes of shared records made at once by two instances none is lost', async ({ store, again }) => {
+    const name: RecordName = { table: 'gateways', id: newId() };
+    const one = (i: number) =>
+      [store, again][i % 2]!.records.change(SHARED_RECORDS, [name], ([value]) => ({
+        result: '',
+        put: [record(name, String(Number(value ?? 0) + 1))],
+      }));
+    await Promise.all(Array.from({ length: CHANGES }, (_, i) => one(i)));
+    expect(await store.records.read(SHARED_RECORDS, [name])).toEqual([String(CHANGES)]);
+    await store.records.change(SHARED_RECORDS, [], () => ({ result: '', remove: [name] }));
   });
 
   it.team('a record’s group is found', async ({ teamId }) => {

@@ -1,4 +1,4 @@
-// Part of the store contract: secrets on which all processes agree. A store that keeps none passes.
+// Part of the store contract: secrets on which all processes agree.
 import type { SharedSecrets } from '../../ports/shared-secrets.ts';
 import { expect } from '../expect.ts';
 import { newId } from './team-under-test.ts';
@@ -8,8 +8,8 @@ const KEEP_MS = 3_600_000;
 const BYTES = 32;
 
 export function secretsContract(it: AddStoreCase, subject: Subject): void {
-  const here = (): SharedSecrets => subject.store.secrets!;
-  const there = (): SharedSecrets => subject.again.secrets!;
+  const here = (): SharedSecrets => subject.store.secrets;
+  const there = (): SharedSecrets => subject.again.secrets;
   const newName = (): string => `test:${newId().toLowerCase()}`;
   const filled = (byte: number): Uint8Array => new Uint8Array(BYTES).fill(byte);
 

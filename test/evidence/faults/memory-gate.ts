@@ -10,7 +10,8 @@ import type { TestTeam } from '../../support/gateway.ts';
 import { request } from '../../support/raw-http.ts';
 
 export const PATIENCE_MS = 30_000;
-export const CREDIT = 10_000;
+/** Enough for thousands of tries. */
+export const CREDIT = 1_000_000;
 /** One minor unit for each character. */
 export const DEAR_PLAN = { ...CREDIT_PLAN, credit_minor_per_million: 1_000_000 };
 

@@ -8,10 +8,16 @@ import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';
 import { startRedis } from '../../support/redis.ts';
 import type { RedisServer } from '../../support/redis.ts';
+import { textsUnavailable } from '../../support/shared-memory.ts';
 import { storePlace } from '../../support/store-place.ts';
 import type { StorePlace } from '../../support/store-place.ts';
 import { ask, charged, CREDIT, DEAR_PLAN, openMemoryGate, PATIENCE_MS, translated } from './memory-gate.ts';
 import type { MemoryGate } from './memory-gate.ts';
+
+interface Fault {
+  readonly break: () => unknown;
+  readonly mend?: () => unknown;
+}
 
 describe('a shared Redis that fails in the middle of requests', () => {
   let place: StorePlace;
@@ -81,7 +87,7 @@ describe('a shared Redis that fails in the middle of requests', () => {
   const works = (): Promise<void> =>
     expect.poll(async () => (await told(gateway, await learnt())).billed, { timeout: PATIENCE_MS }).toBe(0);
 
-  const FAULTS: Readonly<Record<string, { break: () => unknown; mend?: () => unknown }>> = {
+  const FAULTS: Readonly<Record<string, Fault>> = {
     killed: {
       break: () => shared.process.kill('SIGKILL'),
       mend: async () => (shared = await startRedis(['--port', String(shared.port)])),
@@ -95,6 +101,29 @@ describe('a shared Redis that fails in the middle of requests', () => {
     'full of other bytes': { break: async () => Promise.all((await client.keys('*')).map((key) => client.set(key, 'x'.repeat(100)))) },
   };
 
+  /**
+   * The fault comes while the engine has the second text, and the first was looked up before. A busy machine may have no time for the
+   * look-up, which has a few milliseconds: then both texts go to the engine, and it is tried again.
+   */
+  async function brokenAtEngine(fault: Fault): Promise<void> {
+    for (let lookedUp = false; !lookedUp;) {
+      const asked = [await learnt(), newText()];
+      const unavailable = await textsUnavailable(gateway);
+      let broken: Promise<unknown> | undefined;
+      engine.always((job, response) => {
+        broken ??= Promise.resolve(fault.break());
+        void broken.then(() => act('ok', job, response, response.socket!));
+      });
+      const answer = await told(gateway, ...asked);
+      engine.forget();
+      lookedUp = (await textsUnavailable(gateway)) === unavailable;
+      const paid = lookedUp ? asked[1]! : asked.join('');
+      expect(answer).toEqual({ texts: asked.map(translated), billed: paid.length });
+      await fault.mend?.();
+      await works();
+    }
+  }
+
   test.each(Object.entries(FAULTS))('%s: requests get what they would get without it, and pay for what they got', async (_what, fault) => {
     await works();
     const atLookUp = [await learnt(), newText()];
@@ -103,20 +132,9 @@ describe('a shared Redis that fails in the middle of requests', () => {
     await fault.mend?.();
     await works();
 
-    const atEngine = [await learnt(), newText()];
-    let broken: Promise<unknown> | undefined;
-    engine.always((asking, response) => {
-      broken ??= Promise.resolve(fault.break());
-      void broken.then(() => act('ok', asking, response, response.socket!));
-    });
-    const two = await told(gateway, ...atEngine);
-    engine.forget();
-    // It was answered from Redis before that failed.
-    expect(two).toEqual({ texts: atEngine.map(translated), billed: atEngine[1]!.length });
+    await brokenAtEngine(fault);
     expect(one.texts).toEqual(atLookUp.map(translated));
     expect([atLookUp[1]!.length, atLookUp.join('').length]).toContain(one.billed);
-    await fault.mend?.();
-    await works();
     await expect.poll(() => charged(gateway.store, team), { timeout: PATIENCE_MS }).toBe(billed);
   });
 });

@@ -39,6 +39,13 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   bug('what is spared counts once', 'domain/charge.ts', 'stats.characters - count', 'count', {
     file: 'test/unit/steps/admit.test.ts',
   }),
+  bug(
+    'what only the schema refuses is accepted',
+    'domain/translate-request.ts',
+    "if (fits || judged.kind === 'invalid') return judged;",
+    'return judged;',
+    { file: 'test/unit/domain/schema-refusal.test.ts', names: 'a rule that only the schema has' },
+  ),
   bug('the lease is forgotten', 'steps/admit.ts', 'this.leaseMs = options.leaseMs;', 'this.leaseMs = 2 ** 40;', SIMULATED),
   bug('an unknown admission is left held', 'steps/admit.ts', 'options.settlements.releaseUnknown(teamId, x.id);', '', SIMULATED),
   bug('UTF-16 units are counted', 'domain/characters.ts', 'if (unit >= 0xd800 && unit <= 0xdbff) count--;', '', SIMULATED, {

@@ -50,9 +50,9 @@ export const ROUTING_MUTATIONS: readonly Mutation[] = [
   ),
   bug(
     'the plan is not asked for',
-    'steps/translate.ts',
-    'const offer = offerFor(x, options.offers.current);',
-    'const offer = options.offers.current.any;',
+    'domain/engine-choice.ts',
+    'const offer = offerFor(x, parts.offers.current);',
+    'const offer = parts.offers.current.any;',
     JOURNEY,
   ),
   bug(

@@ -11,8 +11,8 @@ export default definePlugin({
   setup: () => ({
     stores: {
       bare: async (_url, { clock }) => {
-        const { keys, ledger, teams, glossaries, records, ping, close } = referenceStore(clock, data);
-        return { keys, ledger, teams, glossaries, records, ping, close };
+        const { history: _history, ...store } = referenceStore(clock, data);
+        return store;
       },
     },
   }),

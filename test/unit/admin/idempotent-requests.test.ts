@@ -2,11 +2,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { AdminOperations } from '../../../src/admin/admin-operations.ts';
 import { IdempotentRequests, LEASE_MS } from '../../../src/admin/idempotent-requests.ts';
-import type { Ran } from '../../../src/admin/idempotent-requests.ts';
-import { ProcessRequests } from '../../../src/admin/process-requests.ts';
-import { REQUEST_REMEMBERED_MS, REQUESTS_MAX } from '../../../src/domain/reservation.ts';
+import type { AskedRecords, Ran } from '../../../src/admin/idempotent-requests.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
-import type { IdempotencyRecords } from '../../../src/ports/idempotency-records.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
@@ -28,10 +25,10 @@ async function scene() {
   store = await openSqliteStore({ path: ':memory:', log: SILENT, clock, durability: 'normal' });
   const { teams, idempotency } = store;
   const operations = new AdminOperations({ teams, plans: () => new Map([['prepaid', CREDIT_PLAN]]), newId, audit: undefined, actor: 'x' });
-  const of = (records: IdempotencyRecords): IdempotentRequests => new IdempotentRequests({ records, now: monotonic });
+  const of = (records: AskedRecords): IdempotentRequests => new IdempotentRequests({ records, now: monotonic });
   const recordId = newId();
   const asked = { id: newId(), request: 'r', recordId, teamId: recordId };
-  return { clock, teams, operations, records: idempotency!, of, asked };
+  return { clock, teams, operations, records: idempotency, of, asked };
 }
 
 const kept = <T>(answer: T): Ran<T> => ({ answer, fate: 'kept', kept: { answer: JSON.stringify(answer), teamId: undefined } });
@@ -120,7 +117,7 @@ test('a request that is refused, or fails, is run again at once, by this process
 
 test('a store that does not answer refuses the request before anything is changed', async () => {
   const { records, of, asked } = await scene();
-  const away: IdempotencyRecords = {
+  const away: AskedRecords = {
     claim: async () => UNAVAILABLE,
     finish: async (...held) => records.finish(...held),
     release: async (...held) => records.release(...held),
@@ -135,7 +132,7 @@ test('a claim or a record whose confirmation was lost holds up nobody: the proce
     const result = await work;
     return lost-- > 0 ? UNAVAILABLE : result;
   };
-  const lossy: IdempotencyRecords = {
+  const lossy: AskedRecords = {
     claim: (claim) => shaky(records.claim(claim)),
     finish: (...held) => shaky(records.finish(...held)),
     release: (...held) => records.release(...held),
@@ -150,24 +147,4 @@ test('a claim or a record whose confirmation was lost holds up nobody: the proce
     }),
   ).toEqual({ kind: 'ran', answer: 'done' });
   expect(await of(records).run(asked, never)).toEqual({ kind: 'answered', answer: '"done"' });
-});
-
-test('without a store that remembers, a process does: for a day, up to a limit, and not about deleted teams', async () => {
-  let nowMs = 0;
-  const own = new ProcessRequests(() => nowMs);
-  const requests = new IdempotentRequests({ records: own, now: monotonic });
-  const request = (id: string, teamId?: string) => ({ id, request: 'r', recordId: newId(), teamId });
-  const run = async (id: string, teamId?: string) =>
-    requests.run(request(id, teamId), async () => ({ answer: id, fate: 'kept', kept: { answer: `"${id}"`, teamId } }));
-  expect(await run('a')).toEqual({ kind: 'ran', answer: 'a' });
-  expect(await run('a')).toEqual({ kind: 'answered', answer: '"a"' });
-  expect(await requests.run({ ...request('a'), request: 'another' }, never)).toEqual({ kind: 'other_request' });
-  await run('b', 'team');
-  own.forgetTeam('team');
-  expect(await run('b', 'team')).toMatchObject({ kind: 'ran' });
-  nowMs += REQUEST_REMEMBERED_MS;
-  expect(await run('a')).toMatchObject({ kind: 'ran' });
-  for (let i = 0; i < REQUESTS_MAX; i++) await run(`c${i}`);
-  expect(await run('a')).toMatchObject({ kind: 'ran' });
-  expect(await run(`c${REQUESTS_MAX - 1}`)).toMatchObject({ kind: 'answered' });
 });

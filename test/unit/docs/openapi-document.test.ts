@@ -48,6 +48,10 @@ describe('the OpenAPI document', () => {
     const found = await lintFromString({ source, config, absoluteRef: 'openapi.json' });
     expect(found.filter(({ severity }) => severity === 'error').map(({ message }) => message)).toEqual([]);
     expect(source).toContain('/small/glossaries/{id}');
+    const { paths } = JSON.parse(source) as { paths: Record<string, Record<string, unknown>> };
+    expect(paths['/small/translate']!['post']).toMatchObject({
+      requestBody: { content: { 'application/json': { examples: { example: { value: { q: 'Hello', target: 'de' } } } } } },
+    });
   });
 
   test('the linter finds a planted fault', async () => {

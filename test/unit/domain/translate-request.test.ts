@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { readJsonBody } from '../../../src/domain/json-body.ts';
 import { Languages } from '../../../src/domain/languages.ts';
 import { NOTHING_CHOSEN } from '../../../src/domain/translation-options.ts';
-import { judgeTranslateBody } from '../../../src/domain/translate-request.ts';
+import { judgeTranslateBody, TranslateBody } from '../../../src/domain/translate-request.ts';
+import { Check } from '../../../src/domain/typebox.ts';
 import { offersOver } from '../../support/offers.ts';
 
 const languages = new Languages({
@@ -139,6 +140,58 @@ test('any JSON is accepted or refused, with a code of the translate operation', 
     }),
     { numRuns: 1000 },
   );
+});
+
+describe('the schema is the rule', () => {
+  const RUNS = { numRuns: 2000, seed: 20_261_124 };
+  const fits = (body: unknown): boolean => Check(TranslateBody, body);
+  /** Breaks nothing that a schema cannot say: languages and pairs, halves of characters, what a target supports. */
+  const sound = {
+    text: fc.array(fc.string(), { minLength: 1, maxLength: 3 }),
+    target_lang: fc.constantFrom('DE', 'de'),
+    source_lang: fc.constantFrom('EN', 'en', 'DE'),
+    formality: fc.constantFrom('default', 'more', 'less', 'prefer_more', 'prefer_less'),
+    context: fc.constantFrom('', 'x'.repeat(2000), '👍'.repeat(2000)),
+    glossary_id: fc.constant(ULID),
+  };
+  const wrong = {
+    text: fc.constantFrom<unknown>(
+      [],
+      [''],
+      ['a', 5],
+      Array.from({ length: 51 }, () => 'a'),
+      'a',
+      null,
+    ),
+    target_lang: fc.constantFrom<unknown>(5, null, ['DE']),
+    source_lang: fc.constantFrom<unknown>(5, null, ['DE']),
+    formality: fc.constantFrom<unknown>('formal', '', null, 5, ['more']),
+    context: fc.constantFrom<unknown>('x'.repeat(2001), '👍'.repeat(2001), null, 5, {}),
+    glossary_id: fc.constantFrom<unknown>(5, null, {}),
+    tone: fc.constantFrom<unknown>('warm', null),
+  };
+  const nearly = fc
+    .record(sound, { requiredKeys: ['text', 'target_lang', 'source_lang'] })
+    .chain((body) => fc.record(wrong, { requiredKeys: [] }).map((spoilt) => ({ ...body, ...spoilt })));
+  const within = fc.oneof(fc.record(sound, { requiredKeys: ['text', 'target_lang', 'source_lang'] }), nearly);
+
+  test('what it refuses is never accepted, whatever the body', () => {
+    fc.assert(
+      fc.property(fc.oneof(within, fc.dictionary(fc.constantFrom(...Object.keys(wrong)), fc.jsonValue())), (body) => {
+        if (!fits(body)) expect(judged(body)).not.toBe('valid');
+      }),
+      RUNS,
+    );
+  });
+
+  test('what it accepts is accepted, unless a rule is broken that no schema can state', () => {
+    fc.assert(
+      fc.property(within, (body) => {
+        expect(judged(body) === 'valid').toBe(fits(body));
+      }),
+      RUNS,
+    );
+  });
 });
 
 describe('reading the body', () => {

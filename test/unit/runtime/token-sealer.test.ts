@@ -4,7 +4,7 @@ import { TOKEN_LIFE_MS } from '../../../src/domain/access-token.ts';
 import { digestOf } from '../../../src/domain/api-key.ts';
 import type { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
 import type { SharedSecrets } from '../../../src/ports/shared-secrets.ts';
-import { secretsOfProcess, SharedTokenSealer } from '../../../src/runtime/token-sealer.ts';
+import { SharedTokenSealer } from '../../../src/runtime/token-sealer.ts';
 
 const DIGEST = digestOf('a key');
 const NOON_MS = Date.UTC(2026, 10, 23, 12);
@@ -138,10 +138,4 @@ test('forged times read no secrets beyond those of two days', async () => {
   bytes.writeUIntBE(NOON_MS + 1, 0, 6);
   expect(await one.open(`la_token_${bytes.toString('base64url')}`)).toBeUndefined();
   expect(secrets.calls).toBeLessThanOrEqual(2);
-});
-
-test('without a store that keeps secrets, each process has its own', async () => {
-  const [one, other] = [1, 2].map(() => new SharedTokenSealer({ secrets: secretsOfProcess(() => NOON_MS), purpose: 'test', now: () => 0 }));
-  const token = (await one!.seal(DIGEST)) as string;
-  expect([one!.open(token), await other!.open(token)]).toEqual([DIGEST, undefined]);
 });

@@ -346,10 +346,10 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
     const team = await usedTeam();
     clock.days = 370;
     await team.use(1);
-    answered(await opened.gateways!.leave({ host: 'a', file: 'b', plans: {} }));
+    answered(await opened.gateways.leave({ host: 'a', file: 'b', plans: {} }));
     clock.days = 0;
     await expect(repair()).rejects.toThrow(/a gateway was last seen at .*, later than the present time/);
-    answered(await opened.gateways!.leave({ host: 'a', file: 'b', plans: {} }));
+    answered(await opened.gateways.leave({ host: 'a', file: 'b', plans: {} }));
     expect(await repair()).toHaveLength(1);
   });
 

@@ -15,6 +15,13 @@ end
 -- By word: the number of its arguments; `holds`, whether the team is such that the step can be made, which also fails for data of
 -- the wrong type; and `make`. All are checked before the first is made.
 local STEPS = {
+  -- The team has not been deleted; the group of the shared records is none.
+  team = {
+    count = 0,
+    holds = function(team)
+      return call('HEXISTS', team, 'b') == 1
+    end,
+  },
   -- A record is as it was read.
   same = {
     count = 3,
@@ -44,6 +51,25 @@ local STEPS = {
     end,
     make = function(team, name, id)
       call('HDEL', beside(team, name), id)
+    end,
+  },
+  -- An id of an index, which is a sorted set whose members all have score 0.
+  index = {
+    count = 2,
+    holds = function(team, name)
+      return call('ZCARD', beside(team, name)) >= 0
+    end,
+    make = function(team, name, id)
+      call('ZADD', beside(team, name), 0, id)
+    end,
+  },
+  unindex = {
+    count = 2,
+    holds = function(team, name)
+      return call('ZCARD', beside(team, name)) >= 0
+    end,
+    make = function(team, name, id)
+      call('ZREM', beside(team, name), id)
     end,
   },
   -- A blob of one piece.
@@ -96,9 +122,6 @@ function timed.change_records(now)
     end
     insert(steps, { step = step, word = text_at(at), args = args })
     at = at + 1 + step.count
-  end
-  if call('HEXISTS', team, 'b') == 0 then
-    return { now, 'none' }
   end
   for _, one in ipairs(steps) do
     if not one.step.holds(team, unpack(one.args)) then

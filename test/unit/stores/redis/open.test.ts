@@ -122,11 +122,11 @@ describe('a dataset', () => {
     const { port, url } = await redisServer();
     const client = plainClient(port);
     await walk(url);
-    expect(await client.get(LAYOUT_KEY)).toBe('3');
+    expect(await client.get(LAYOUT_KEY)).toBe('4');
     await client.del(LAYOUT_KEY);
     const store = await openRedisStore({ url, log: memoryLog() });
     expect(await store.teams.listTeams()).toHaveLength(1);
-    expect(await client.get(LAYOUT_KEY)).toBe('3');
+    expect(await client.get(LAYOUT_KEY)).toBe('4');
     await store.close();
   });
 });

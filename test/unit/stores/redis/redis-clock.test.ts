@@ -78,19 +78,17 @@ describe('a clock that is accepted', () => {
 test('requests that take effect once are forgotten by the time that is believed, never by the clock of a server', async () => {
   const store = await opened(20);
   const claim = { request: 'POST', recordId: 'R', teamId: 'T', holder: 'H', leaseMs: 1000 };
-  const claimed = async (id: string) => answered(await store.idempotency!.claim({ ...claim, id })).kind;
-  const names = async () => (await redis.client.keys('lingate:{lingate:requests}:*')).toSorted();
+  const claimed = async (id: string) => answered(await store.idempotency.claim({ ...claim, id })).kind;
+  const remembered = async () => (await redis.client.hkeys('lingate:{shared}:requests')).toSorted();
   expect(await claimed('a')).toBe('claimed');
-  const lists = (await names()).filter((name) => !name.includes(':of:'));
-  expect(lists).toHaveLength(2);
-  // As a version before left them.
-  for (const name of lists) await redis.client.pexpire(name, 60_000);
   expect(await claimed('b')).toBe('claimed');
-  for (const name of await names()) expect([name, await redis.client.pttl(name)]).toEqual([name, -1]);
+  for (const name of await redis.client.keys('lingate:{shared}:*')) expect([name, await redis.client.pttl(name)]).toEqual([name, -1]);
+  expect(await remembered()).toEqual(['a', 'b']);
   real.step(2 * DAY_MS);
   await store.clock!.look();
   expect(await claimed('c')).toBe('claimed');
-  expect(await names()).toEqual([...lists, 'lingate:{lingate:requests}:of:c'].toSorted());
+  expect(await remembered()).toEqual(['c']);
+  expect(await redis.client.zcard('lingate:{shared}:requests_by_team')).toBe(1);
 });
 
 test('a mark that cannot be read counts as none', async () => {

@@ -13,7 +13,8 @@ import { RegistryWork } from '../../../../src/stores/sqlite/registry-work.ts';
 import { RequestIds } from '../../../../src/stores/sqlite/request-ids.ts';
 import { SqliteAuditLog } from '../../../../src/stores/sqlite/sqlite-audit-log.ts';
 import { SqliteBlobs } from '../../../../src/stores/sqlite/sqlite-blobs.ts';
-import { SqliteIdempotency } from '../../../../src/stores/sqlite/sqlite-idempotency.ts';
+import { RecordIdempotency } from '../../../../src/stores/records/record-idempotency.ts';
+import { SqliteRecords } from '../../../../src/stores/sqlite/sqlite-records.ts';
 import { TeamErasure } from '../../../../src/stores/sqlite/team-erasure.ts';
 import { TeamRows } from '../../../../src/stores/sqlite/team-rows.ts';
 import { SILENT } from '../../../support/silent-log.ts';
@@ -41,10 +42,12 @@ export async function janitorOn(
   const [periods, ids] = [new Periods(database, accounts, hooks), new RequestIds(database)];
   const history = new HistoryChores({ database, accounts, periods, historyDays });
   const audit = new SqliteAuditLog(database, group, historyDays * DAY_MS);
-  const blobs = new SqliteBlobs({ database, path, group, teams: new TeamRows(database) });
+  const teams = new TeamRows(database);
+  const blobs = new SqliteBlobs({ database, path, group, teams });
+  const records = new SqliteRecords({ database, path, group, teams, blobs, audit });
+  const idempotency = new RecordIdempotency(records, () => clock.nowMs());
   const work = new RegistryWork({ group, accounts, periods });
-  const erasure = new TeamErasure({ database, work, accounts, periods, blobs, events: undefined, audit });
-  const idempotency = new SqliteIdempotency(database, group);
+  const erasure = new TeamErasure({ database, work, accounts, periods, blobs, events: undefined, audit, idempotency });
   const janitor = new Janitor({
     idempotency,
     database,

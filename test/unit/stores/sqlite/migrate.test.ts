@@ -10,21 +10,21 @@ import { teamUnderTest } from '../../../../src/testing/store/team-under-test.ts'
 import { sqliteFile } from './sqlite-file.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 
-const NOTE = "ALTER TABLE gateways ADD COLUMN note TEXT NOT NULL DEFAULT ''";
+const NOTE = "ALTER TABLE keys ADD COLUMN note TEXT NOT NULL DEFAULT ''";
 /** A step for what SQL alone cannot do. */
 function describe(database: DatabaseSync): void {
-  const describing = database.prepare('UPDATE gateways SET note = ? WHERE host = ?');
-  for (const { host } of database.prepare('SELECT host FROM gateways').all()) describing.run(`note of ${String(host)}`, host!);
+  const describing = database.prepare('UPDATE keys SET note = ? WHERE key_id = ?');
+  for (const { key_id: id } of database.prepare('SELECT key_id FROM keys').all()) describing.run(`note of ${String(id)}`, id!);
 }
 
 let file: SqliteFile;
 let teamId: string;
+let keyId: string;
 
 beforeEach(async () => {
   file = sqliteFile();
   const store = await file.open();
-  ({ teamId } = await teamUnderTest(store));
-  await store.gateways!.leave({ host: 'here', file: '/lingate.yaml', plans: {} });
+  ({ teamId, keyId } = await teamUnderTest(store));
   await store.close();
 });
 
@@ -42,10 +42,10 @@ function migrated(...later: readonly SchemaStep[]): unknown {
 test('each step is run once, and what was there stays', async () => {
   expect(migrated()).toBeUndefined();
   expect(migrated(NOTE)).toEqual({ from: SCHEMA, to: SCHEMA + 1, copy: undefined });
-  expect(file.query('SELECT host, note FROM gateways')).toEqual([{ host: 'here', note: '' }]);
+  expect(file.query('SELECT note FROM keys')).toEqual([{ note: '' }]);
   expect(migrated(NOTE, describe)).toEqual({ from: SCHEMA + 1, to: SCHEMA + 2, copy: undefined });
   expect(migrated(NOTE, describe)).toBeUndefined();
-  expect(file.query('SELECT host, note FROM gateways')).toEqual([{ host: 'here', note: 'note of here' }]);
+  expect(file.query('SELECT note FROM keys')).toEqual([{ note: `note of ${keyId}` }]);
   expect(file.query('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
   file.query(`PRAGMA user_version = ${SCHEMA}`);
   expect(answered(await (await file.open()).teams.findTeam(teamId))?.teamId).toBe(teamId);

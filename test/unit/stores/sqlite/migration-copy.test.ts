@@ -25,7 +25,7 @@ function writeOld(): void {
   const database = new DatabaseSync(file.path);
   database.exec('PRAGMA journal_mode = WAL');
   migrate(database, 'sqlite:test');
-  database.exec("ALTER TABLE teams DROP COLUMN minor_per_million; INSERT INTO gateways VALUES ('of the old one', 'f', 7, '{}')");
+  database.exec("ALTER TABLE teams DROP COLUMN minor_per_million; INSERT INTO shared_records VALUES ('gateways', 'of the old one', '{}')");
   database.close();
 }
 
@@ -61,7 +61,7 @@ test('a file of an older version is copied before it is migrated, once', async (
   expect(beside()).toEqual(['lingate.db', basename(copy)]);
   const copied = new DatabaseSync(copy);
   expect(copied.prepare('PRAGMA user_version').get()).toEqual({ user_version: OLD });
-  expect(copied.prepare('SELECT host, seen_at_ms FROM gateways').all()).toEqual([{ host: 'of the old one', seen_at_ms: 7 }]);
+  expect(copied.prepare('SELECT id, value FROM shared_records').all()).toEqual([{ id: 'of the old one', value: '{}' }]);
   expect(columnsIn(copied)).not.toContain('minor_per_million');
   expect(file.query("SELECT name FROM pragma_table_info('teams')")).toContainEqual({ name: 'minor_per_million' });
   copied.close();
@@ -114,7 +114,7 @@ test('a step that fails after the copy leaves the file as it was, and keeps the 
   expect(() => migrate(database, 'sqlite:test', { steps, copy: () => 'a copy' })).toThrow(/no_such_function/);
   database.close();
   expect(file.query('PRAGMA user_version')).toEqual([{ user_version: OLD }]);
-  expect(file.query('SELECT * FROM gateways')).toHaveLength(1);
+  expect(file.query('SELECT * FROM shared_records')).toHaveLength(1);
 });
 
 test('an incomplete copy is refused as half-written', async () => {

@@ -1,0 +1,823 @@
+// A store in PostgreSQL, in one file. Each operation is one transaction that locks the row of its team, and every count is a sum over
+// rows, so that nothing can disagree. For operators whose numbers must be in the database that they have: exact on any number of
+// gateways, though a transaction costs several round trips, so a request is slower than with Redis. Gateways need synchronized clocks.
+//
+//     store: postgres://lingate@127.0.0.1/lingate
+//
+// The database must exist; the tables are created in its schema `lingate`. The package `pg` is the plugin's own (npm install pg).
+import { DatabaseError, Pool, types as postgresTypes } from 'pg';
+import type { PoolClient } from 'pg';
+import Type from 'typebox';
+import {
+  allowsAddress,
+  changedLimits,
+  costMicro,
+  dayOf,
+  definePlugin,
+  dictionaryFor,
+  isUnavailable,
+  minorRoundedDown,
+  minorRoundedUp,
+  overRecords,
+  periodBy,
+  RATE_WINDOW_MS,
+  readPairs,
+  REMEMBER_MS,
+  sameLength,
+  SHARED_RECORDS,
+  StoreError,
+} from 'lingate';
+import type {
+  Admission,
+  AdmissionRequest,
+  CallerCheck,
+  CheckedCaller,
+  Clock,
+  CreditExhausted,
+  DayRange,
+  GlossaryReference,
+  IdempotencyRecords,
+  KeyDay,
+  KeyOwner,
+  KeyRecord,
+  KeyUsage,
+  Ledger,
+  NewTeam,
+  PeriodUse,
+  Placed,
+  QuotaExceeded,
+  RecordName,
+  RecordSpace,
+  Resolution,
+  Standing,
+  Store,
+  StoreUnavailable,
+  Team,
+  TeamChange,
+  TeamDays,
+  TeamLimits,
+  TeamPage,
+  TeamRegistry,
+  TeamSummary,
+  Usage,
+  UsageHistory,
+} from 'lingate';
+
+/** Times are Unix milliseconds, money is millionths of a minor unit. A team that is gone has left its usage only. */
+const TABLES = `
+create schema if not exists lingate;
+set search_path to lingate;
+create table if not exists teams (
+  team_id text primary key, created_order bigint generated always as identity, name text not null, plan text not null,
+  limits json not null, balance_micro bigint not null, created_at_ms bigint not null, gone boolean not null default false,
+  -- Periods are counted from here: the creation, or the last change of their length.
+  anchor_ms bigint not null);
+create table if not exists periods (
+  team_id text references teams on delete cascade, number int, start_ms bigint not null, end_ms bigint not null, plan text, limits json,
+  primary key (team_id, number));
+create table if not exists keys (
+  key_id text primary key, created_order bigint generated always as identity, team_id text not null references teams on delete cascade,
+  digest text unique, display text not null, label text not null, mode text not null, limits json not null,
+  revoked boolean not null default false, disabled boolean not null default false, created_at_ms bigint not null, last_used_at_ms bigint);
+create index if not exists keys_of_team on keys (team_id);
+-- What is known of a request's id: an open reservation until its lease ends, or a result until it is forgotten.
+create table if not exists requests (
+  team_id text references teams on delete cascade, request_id text, state text not null, until_ms bigint not null,
+  key_id text, characters bigint not null default 0, price_micro bigint not null default 0, period int,
+  primary key (team_id, request_id));
+-- The requests within the last second: of the team where key_id is empty, otherwise of a key with a rate of its own.
+create table if not exists places (team_id text references teams on delete cascade, key_id text not null, at_ms bigint not null);
+create index if not exists places_in_order on places (team_id, key_id, at_ms);
+-- What was charged. All that is shown or limited is a sum over these rows.
+create table if not exists uses (
+  team_id text references teams on delete cascade, key_id text, day int, period int, characters bigint not null, requests bigint not null,
+  primary key (team_id, key_id, day, period));
+create table if not exists changes (
+  team_id text references teams on delete cascade, id text, request text not null, at_ms bigint not null, primary key (team_id, id));
+-- A group is a team, or what all gateways share. An id without a value belongs to an index.
+create table if not exists records (
+  group_id text, kind text, id text collate "C", value text not null, primary key (group_id, kind, id));
+create index if not exists records_by_name on records (kind, id);
+create table if not exists alive (one int primary key, at timestamptz);
+create table if not exists pieces (
+  team_id text references teams on delete cascade, blob_id text, number int, piece bytea not null, primary key (team_id, blob_id, number));
+`;
+/** Any number: gateways that start at the same time create the tables one after another. */
+const TABLES_LOCK = 7_146_482;
+const SHARED_LOCK = 7_146_483;
+/** A transaction that waits longer, for the database or for other changes of its team, is given up. */
+const WAIT_MS = 2000;
+/** PostgreSQL's type numbers of `bigint`; its values here are exact as numbers. */
+const BIGINT = 20;
+/** The database or its server takes no writes. */
+const READ_ONLY = '25006';
+const DAY_MS = 86_400_000;
+
+const TEAM = `t.team_id as "teamId", t.name, t.plan, t.limits, t.balance_micro as "balanceMicro", t.created_at_ms as "createdAtMs"`;
+const KEY = `k.key_id as "keyId", k.team_id as "teamId", k.display, k.label, k.mode, k.limits, k.created_at_ms as "createdAtMs",
+  k.last_used_at_ms as "lastUsedAtMs", case when k.revoked then 'revoked' when k.disabled then 'disabled'
+  when (k.limits->>'expiresAtMs')::bigint <= $1 then 'expired' else 'active' end as status`;
+
+/** A team as its transaction sees it: locked, and with everything done that time alone does. */
+interface Account {
+  readonly db: Rows;
+  readonly nowMs: number;
+  readonly team: Team;
+  readonly anchorMs: number;
+  readonly period: { readonly number: number; readonly startMs: number; readonly endMs: number };
+}
+
+/** Values are $1, $2 and so on. Rejects with PostgreSQL's error. */
+type Rows = <Row extends object>(sql: string, values?: unknown[]) => Promise<Row[]>;
+
+class Database {
+  readonly #pool: Pool;
+  readonly #clock: Clock;
+  /** By team: resolves when the latest operation that was called has ended. */
+  readonly #last = new Map<string, Promise<void>>();
+
+  constructor(url: string, clock: Clock, waitMs: number) {
+    const types = { getTypeParser: typeParser };
+    const waits = { connectionTimeoutMillis: waitMs, statement_timeout: waitMs, query_timeout: 2 * waitMs };
+    this.#pool = new Pool({ connectionString: url, ...waits, options: '-c search_path=lingate', application_name: 'lingate', types });
+    // When a connection breaks, its transaction fails, and the next one gets another connection: there is no more to do.
+    this.#pool.on('error', () => undefined).on('connect', (connection) => connection.on('error', () => undefined));
+    this.#clock = clock;
+  }
+
+  /** All of `work` or nothing. What PostgreSQL could not do is an answer; after it the transaction may have been made or not. */
+  async transaction<T>(work: (db: Rows, nowMs: number) => Promise<T>): Promise<T | StoreUnavailable> {
+    let connection: PoolClient | undefined;
+    try {
+      const held = (connection = await this.#pool.connect());
+      const db: Rows = async (sql, values) => (await held.query(sql, values)).rows as never;
+      await db('begin');
+      const result = await work(db, this.#clock.nowMs());
+      await db('commit');
+      connection.release();
+      return result;
+    } catch (error) {
+      // Ends the connection, and with it the transaction.
+      connection?.release(true);
+      return unavailable(error);
+    }
+  }
+
+  /**
+   * Runs `work` on a team, alone; `undefined` if there is none. Operations of a team wait for each other here before they do so in the
+   * database: in the order of their calls, and so that a busy team does not take all connections.
+   */
+  async team<T>(teamId: string, work: (account: Account) => Promise<T>): Promise<T | undefined | StoreUnavailable> {
+    const before = this.#last.get(teamId);
+    const turn = Promise.withResolvers<void>();
+    this.#last.set(teamId, turn.promise);
+    await before;
+    try {
+      return await this.transaction(async (db, nowMs) => {
+        const account = await opened(db, teamId, nowMs);
+        return account && work(account);
+      });
+    } finally {
+      turn.resolve();
+      if (this.#last.get(teamId) === turn.promise) this.#last.delete(teamId);
+    }
+  }
+
+  /** The same, for the team of a key. */
+  async teamOfKey<T>(keyId: string, work: (account: Account) => Promise<T>): Promise<T | undefined | StoreUnavailable> {
+    return this.transaction(async (db, nowMs) => {
+      const [key] = await db<{ teamId: string }>('select team_id as "teamId" from keys where key_id = $1', [keyId]);
+      const account = key && (await opened(db, key.teamId, nowMs));
+      return account && work(account);
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#pool.end();
+  }
+}
+
+async function opened(db: Rows, teamId: string, nowMs: number): Promise<Account | undefined> {
+  const [found] = await db<Team & { anchorMs: number }>(
+    `select ${TEAM}, t.anchor_ms as "anchorMs" from teams t where team_id = $1 and not gone for update`,
+    [teamId],
+  );
+  if (found === undefined) return undefined;
+  await db(`update requests set state = 'expired', until_ms = until_ms + $3 where team_id = $1 and state = 'open' and until_ms <= $2`, [
+    teamId,
+    nowMs,
+    REMEMBER_MS,
+  ]);
+  await db(`delete from requests where team_id = $1 and state <> 'open' and until_ms <= $2`, [teamId, nowMs]);
+  const { anchorMs, ...team } = found;
+  const [period] = await db<Account['period']>(
+    'select number, start_ms as "startMs", end_ms as "endMs" from periods where team_id = $1 order by number desc limit 1',
+    [teamId],
+  );
+  const account = { db, nowMs, team, anchorMs, period: period! };
+  if (nowMs < period!.endMs) return account;
+  await leavePeriod(account);
+  return { ...account, period: await startPeriod(db, team, period!.number + 1, anchorMs, nowMs, period!.endMs) };
+}
+
+/** The current period ends, perhaps early, with the plan that it has. */
+async function leavePeriod({ db, nowMs, team, period }: Account): Promise<void> {
+  await db('update periods set end_ms = greatest(start_ms, least(end_ms, $3)), plan = $4, limits = $5 where team_id = $1 and number = $2', [
+    team.teamId,
+    period.number,
+    nowMs,
+    team.plan,
+    JSON.stringify(team.limits),
+  ]);
+}
+
+/** One by the calendar may begin before `fromMs`, if the one before it was counted differently. */
+async function startPeriod(
+  db: Rows,
+  team: Team,
+  number: number,
+  anchorMs: number,
+  nowMs: number,
+  fromMs: number,
+): Promise<Account['period']> {
+  const { startMs, endMs } = periodBy(team.limits.period, anchorMs, nowMs);
+  const period = { number, startMs: Math.max(startMs, fromMs), endMs };
+  await db('insert into periods (team_id, number, start_ms, end_ms) values ($1, $2, $3, $4)', [team.teamId, number, period.startMs, endMs]);
+  return period;
+}
+
+// The ledger
+
+interface RequestRow {
+  readonly state: 'open' | 'committed' | 'released' | 'expired';
+  readonly untilMs: number;
+  readonly keyId: string;
+  readonly characters: number;
+  readonly priceMicro: number;
+  readonly period: number;
+}
+
+function ledgerOf(database: Database): Ledger {
+  return {
+    admit: async (request) => (await database.team(request.teamId, (account) => admit(account, request))) ?? { kind: 'key_unknown' },
+    check: async (check) =>
+      (await database.team(check.teamId, async (account): Promise<CheckedCaller> => (await caller(account, check)).answer)) ?? {
+        kind: 'key_unknown',
+      },
+    resolve: async (teamId, requestId, verdict, characters) =>
+      (await database.team(teamId, (account) => resolve(account, requestId, verdict, characters))) ?? { kind: 'absent' },
+    chargesParts: true,
+  };
+}
+
+async function admit(account: Account, request: AdmissionRequest): Promise<Admission> {
+  const { db, nowMs, team, period } = account;
+  const { requestId, teamId, keyId, leaseMs } = request;
+  const plan = request.reportPlan === true ? { plan: team.plan } : {};
+  const known = await requestOf(account, requestId);
+  if (known?.state === 'open') {
+    const { characters, untilMs } = known;
+    return { kind: 'admitted', reservation: { requestId, teamId, characters, leaseUntilMs: untilMs }, ...plan };
+  }
+  if (known !== undefined) return { kind: 'repeated' };
+  const { answer: refusal, key } = await caller(account, request);
+  if (refusal.kind !== 'admitted') return refusal;
+  const ownRate = key!.limits.requestsPerSecond;
+  const windows = ownRate === undefined ? [''] : ['', keyId];
+  await db('delete from places where team_id = $1 and key_id = any($2) and at_ms <= $3', [teamId, windows, nowMs - RATE_WINDOW_MS]);
+  await db('insert into places select $1, unnest($2::text[]), $3', [teamId, windows, nowMs]);
+  const placed = await judge(account, request, key!);
+  const reserved = placed.kind === 'admitted' ? placed.reservation : undefined;
+  await db(
+    'insert into requests values ($1, $2, $3, $4, $5, $6, $7, $8)',
+    reserved === undefined
+      ? [teamId, requestId, 'released', nowMs + REMEMBER_MS, null, 0, 0, null]
+      : [
+          teamId,
+          requestId,
+          'open',
+          nowMs + leaseMs,
+          keyId,
+          reserved.characters,
+          priceMicroOf(team.limits, reserved.characters),
+          period.number,
+        ],
+  );
+  if (request.reportRate !== true) return { ...placed, ...plan };
+  const limit = team.limits.requestsPerSecond;
+  const left = limit - (await places(account, '')).length;
+  const leftOfKey = ownRate === undefined ? Infinity : ownRate - (await places(account, keyId)).length;
+  return { ...placed, ...plan, rate: leftOfKey < left ? { limit: ownRate!, remaining: leftOfKey, of: 'key' } : { limit, remaining: left } };
+}
+
+/** The rules that need no text: the key's state, its addresses, and both rates. */
+async function caller(account: Account, { keyId, address }: Pick<CallerCheck, 'keyId' | 'address'>) {
+  const { db, nowMs, team } = account;
+  const [key] = await keysOf(account, keyId);
+  const ended = (answer: CheckedCaller): { answer: CheckedCaller; key: KeyRecord | undefined } => ({ answer, key });
+  if (key === undefined) return ended({ kind: 'key_unknown' });
+  if (key.status === 'revoked') return ended({ kind: 'key_revoked' });
+  if (key.status !== 'active') return ended({ kind: 'key_revoked', reason: key.status });
+  const { expiresAtMs = Infinity, requestsPerSecond, allowedAddresses } = key.limits;
+  if (allowedAddresses !== undefined && address === undefined) return ended({ kind: 'address_wanted' });
+  if (allowedAddresses !== undefined && !allowsAddress(allowedAddresses, address!)) return ended({ kind: 'address_refused' });
+  await db('update keys set last_used_at_ms = greatest(last_used_at_ms, $2) where key_id = $1', [keyId, nowMs]);
+  const full = async (keyOfWindow: string, limit: number) => {
+    // The place that must become free before another fits: the oldest, unless the limit was lowered meanwhile.
+    const decisive = (await places(account, keyOfWindow)).at(-limit);
+    if (decisive === undefined) return undefined;
+    const freeAtMs = decisive + RATE_WINDOW_MS;
+    const fullForMs = Math.max(0, Math.min(freeAtMs, expiresAtMs) - nowMs - 1);
+    return { kind: 'rate_limited', limit, retryAfterMs: freeAtMs - nowMs, fullForMs } as const;
+  };
+  const tooFast = await full('', team.limits.requestsPerSecond);
+  if (tooFast !== undefined) return ended(tooFast);
+  const keyTooFast = requestsPerSecond === undefined ? undefined : await full(keyId, requestsPerSecond);
+  return ended(keyTooFast === undefined ? { kind: 'admitted', reservation: undefined } : { ...keyTooFast, of: 'key' });
+}
+
+/** When the requests of the last second came, oldest first. If the clock has stepped back, they are moved back with it. */
+async function places({ db, nowMs, team: { teamId } }: Account, keyId: string): Promise<number[]> {
+  await db(
+    `update places set at_ms = at_ms - (newest - $3) from (select max(at_ms) as newest from places where team_id = $1 and key_id = $2) as latest
+     where team_id = $1 and key_id = $2 and newest > $3`,
+    [teamId, keyId, nowMs],
+  );
+  const live = await db<{ atMs: number }>(
+    'select at_ms as "atMs" from places where team_id = $1 and key_id = $2 and at_ms > $3 order by at_ms',
+    [teamId, keyId, nowMs - RATE_WINDOW_MS],
+  );
+  return live.map(({ atMs }) => atMs);
+}
+
+async function judge(account: Account, request: AdmissionRequest, key: KeyRecord): Promise<Placed> {
+  const { team, period, nowMs } = account;
+  const { requestId, teamId, keyId, characters: all, reserve, leaseMs, glossary } = request;
+  const maxCharacters = team.limits.maxCharactersPerRequest;
+  if (all !== undefined && all > maxCharacters) return { kind: 'text_too_long', maxCharacters };
+  if (!reserve || all === undefined) return { kind: 'admitted', reservation: undefined };
+  const characters = request.charged ?? all;
+  const dictionary = glossary && (await dictionaryOf(account, glossary));
+  if (dictionary?.kind !== undefined) return { kind: dictionary.kind };
+  const { limits } = team;
+  const characterLimit = key.limits.characters ?? Infinity;
+  if ((await usedBy(account, keyId)) + (await heldIn(account, keyId)).characters + characters > characterLimit) {
+    return { kind: 'quota_exceeded', characterLimit, overageCapMinor: 0, periodEndMs: period.endMs, of: 'key' };
+  }
+  const refusal = priceRefusal(limits, await standing(account), period.endMs, characters);
+  return (
+    refusal ?? {
+      kind: 'admitted',
+      reservation: { requestId, teamId, characters, leaseUntilMs: nowMs + leaseMs },
+      ...(dictionary === undefined ? {} : { dictionaryId: dictionary.dictionaryId }),
+    }
+  );
+}
+
+function priceRefusal(
+  limits: TeamLimits,
+  now: Standing,
+  periodEndMs: number,
+  characters: number,
+): QuotaExceeded | CreditExhausted | undefined {
+  if (limits.billing === 'quota') {
+    const { characterLimit, overageCharacters, overageCapMinor } = limits;
+    if (now.usedCharacters + now.heldCharacters + characters <= characterLimit + overageCharacters) return undefined;
+    return { kind: 'quota_exceeded', characterLimit, overageCapMinor, periodEndMs };
+  }
+  const freeMicro = now.balanceMicro - now.heldMicro;
+  const requiredMicro = priceMicroOf(limits, characters);
+  if (requiredMicro <= freeMicro) return undefined;
+  const [balanceMinor, requiredMinor] = [minorRoundedDown(freeMicro), minorRoundedUp(requiredMicro)];
+  return { kind: 'credit_exhausted', balanceMinor, requiredMinor, currency: limits.currency };
+}
+
+/** The credit that a reservation holds; with quota billing none. */
+function priceMicroOf({ billing, minorPerMillion }: TeamLimits, characters: number): number {
+  return billing === 'credit' ? costMicro(characters, minorPerMillion) : 0;
+}
+
+async function dictionaryOf({ db, team }: Account, reference: GlossaryReference) {
+  const [pairs] = await db<{ value: string }>(`select value from records where group_id = $1 and kind = 'pairs' and id = $2`, [
+    team.teamId,
+    reference.glossaryId,
+  ]);
+  if (pairs === undefined) return { kind: 'glossary_missing' } as const;
+  const found = dictionaryFor(readPairs(pairs.value), reference);
+  return found === undefined ? ({ kind: 'glossary_mismatch' } as const) : { dictionaryId: found.dictionaryId };
+}
+
+async function resolve(account: Account, requestId: string, verdict: 'commit' | 'release', asked = Infinity): Promise<Resolution> {
+  const { db, nowMs, team } = account;
+  const known = await requestOf(account, requestId);
+  if (known !== undefined && known.state !== 'open') return { kind: known.state };
+  if (known === undefined && verdict === 'commit') return { kind: 'absent' };
+  if (known !== undefined && verdict === 'commit') {
+    const characters = Math.min(asked, known.characters);
+    await db(
+      `insert into uses values ($1, $2, $3, $4, $5, 1) on conflict (team_id, key_id, day, period)
+       do update set characters = uses.characters + $5, requests = uses.requests + 1`,
+      [team.teamId, known.keyId, dayOf(nowMs), known.period, characters],
+    );
+    // The price of a character is a whole number, so this division has no remainder.
+    const costs = known.characters === 0 ? 0 : Number((BigInt(known.priceMicro) * BigInt(characters)) / BigInt(known.characters));
+    await db('update teams set balance_micro = balance_micro - $2 where team_id = $1', [team.teamId, costs]);
+  }
+  const kind = verdict === 'commit' ? 'committed' : 'released';
+  await db(
+    `insert into requests (team_id, request_id, state, until_ms) values ($1, $2, $3, $4)
+     on conflict (team_id, request_id) do update set state = $3, until_ms = $4`,
+    [team.teamId, requestId, kind, nowMs + REMEMBER_MS],
+  );
+  return { kind };
+}
+
+async function requestOf({ db, team }: Account, requestId: string): Promise<RequestRow | undefined> {
+  const [row] = await db<RequestRow>(
+    `select state, until_ms as "untilMs", key_id as "keyId", characters, price_micro as "priceMicro", period
+     from requests where team_id = $1 and request_id = $2`,
+    [team.teamId, requestId],
+  );
+  return row;
+}
+
+async function usedBy({ db, team, period }: Account, keyId?: string): Promise<number> {
+  const [row] = await db<{ characters: number }>(
+    `select coalesce(sum(characters), 0)::bigint as characters from uses where team_id = $1 and period = $2 and key_id = coalesce($3, key_id)`,
+    [team.teamId, period.number, keyId ?? null],
+  );
+  return row!.characters;
+}
+
+/** What an ended period holds counts only in `count` and in credit. */
+async function heldIn({ db, team, period }: Account, keyId?: string): Promise<{ characters: number; micro: number; count: number }> {
+  const [row] = await db<{ characters: number; micro: number; count: number }>(
+    `select coalesce(sum(characters) filter (where period = $2), 0)::bigint as characters, coalesce(sum(price_micro), 0)::bigint as micro,
+     count(*) from requests where team_id = $1 and state = 'open' and key_id = coalesce($3, key_id)`,
+    [team.teamId, period.number, keyId ?? null],
+  );
+  return row!;
+}
+
+async function standing(account: Account): Promise<Standing> {
+  const held = await heldIn(account);
+  return {
+    usedCharacters: await usedBy(account),
+    heldCharacters: held.characters,
+    balanceMicro: account.team.balanceMicro,
+    heldMicro: held.micro,
+    openReservations: held.count,
+  };
+}
+
+// Teams and keys, as operators manage them
+
+function registryOf(database: Database, requests: IdempotencyRecords): TeamRegistry {
+  return {
+    createTeam: (team) => database.transaction((db, nowMs) => createTeam(db, team, nowMs)),
+    listTeams: () => database.transaction((db) => db<Team>(`select ${TEAM} from teams t where not gone order by created_order`)),
+    pageTeams: (page) => database.transaction((db) => pageOf(db, page, 'not gone')),
+    pageSummaries: (page) =>
+      database.transaction(async (db, nowMs) => {
+        const teams = await pageOf(db, page, 'not gone');
+        return eachOf(teams, async ({ teamId }) => summaryOf((await opened(db, teamId, nowMs))!));
+      }),
+    findTeam: (teamId) => database.team(teamId, async ({ team }) => team),
+    updateTeam: (teamId, change) => database.team(teamId, (account) => updateTeam(account, change)),
+    async deleteTeam(teamId, { keepUsage }) {
+      const deleted = await database.transaction((db, nowMs) => deleteTeam(db, teamId, keepUsage, nowMs));
+      // Answers to operators' requests name the team.
+      if (deleted === true) await requests.forgetTeam(teamId);
+      return deleted;
+    },
+    createKey: (key) =>
+      database.team(key.teamId, async (account) => {
+        const { keyId, teamId, digest, display, label, mode, limits = {} } = key;
+        await account.db(
+          'insert into keys (key_id, team_id, digest, display, label, mode, limits, created_at_ms) values ($1, $2, $3, $4, $5, $6, $7, $8)',
+          [keyId, teamId, digest, display, label, mode, JSON.stringify(limits), account.nowMs],
+        );
+        return (await keysOf(account, keyId))[0]!;
+      }),
+    listKeys: (teamId) => database.team(teamId, (account) => keysOf(account)),
+    updateKey: (keyId, { label, disabled, limits = {} }) =>
+      database.teamOfKey(keyId, async (account) => {
+        const [key] = await keysOf(account, keyId);
+        const changed = changedLimits(key!.limits, limits);
+        await account.db('update keys set label = coalesce($2, label), disabled = coalesce($3, disabled), limits = $4 where key_id = $1', [
+          keyId,
+          label ?? null,
+          disabled ?? null,
+          JSON.stringify(changed),
+        ]);
+        if (changed.requestsPerSecond === undefined)
+          await account.db('delete from places where team_id = $1 and key_id = $2', [key!.teamId, keyId]);
+        return (await keysOf(account, keyId))[0]!;
+      }),
+    revokeKey: (keyId) =>
+      database.teamOfKey(keyId, async (account) => {
+        await account.db('update keys set revoked = true where key_id = $1', [keyId]);
+        return (await keysOf(account, keyId))[0]!;
+      }),
+    findKeys: (search) =>
+      database.transaction(async (db, nowMs) => {
+        const [column, value] = 'digest' in search ? ['digest', search.digest] : ['display', search.display];
+        const found = await db<KeyRecord & { teamName: string }>(
+          `select ${KEY}, t.name as "teamName" from keys k join teams t using (team_id) where not t.gone and k.${column} = $2 order by k.created_order`,
+          [nowMs, value],
+        );
+        return found.map(shown);
+      }),
+    usage: (teamId) => database.team(teamId, usageOf),
+    standing: (teamId) => database.team(teamId, standing),
+  };
+}
+
+async function createTeam(db: Rows, { teamId, name, plan, limits, balanceMicro }: NewTeam, nowMs: number): Promise<Team> {
+  const created = await db<{ teamId: string }>(
+    `insert into teams (team_id, name, plan, limits, balance_micro, created_at_ms, anchor_ms) values ($1, $2, $3, $4, $5, $6, $6)
+     on conflict do nothing returning team_id as "teamId"`,
+    [teamId, name, plan, JSON.stringify(limits), balanceMicro, nowMs],
+  );
+  const [team] = await db<Team>(`select ${TEAM} from teams t where team_id = $1`, [teamId]);
+  if (created.length > 0) await startPeriod(db, team!, 1, nowMs, nowMs, -Infinity);
+  return team!;
+}
+
+async function updateTeam(account: Account, { name, plan, addMicro = 0, once }: TeamChange) {
+  const { db, nowMs, team, period } = account;
+  if (once !== undefined) {
+    await db('delete from changes where team_id = $1 and at_ms < $2', [team.teamId, nowMs - DAY_MS]);
+    const [known] = await db<{ request: string }>('select request from changes where team_id = $1 and id = $2', [team.teamId, once.id]);
+    if (known !== undefined) return known.request === once.request ? team : ({ kind: 'other_request' } as const);
+  }
+  const balanceMicro = team.balanceMicro + addMicro;
+  const heldMicro = (await heldIn(account)).micro;
+  if (!Number.isSafeInteger(balanceMicro)) return { kind: 'balance_out_of_bounds' } as const;
+  if (balanceMicro < heldMicro) return { kind: 'credit_not_free', freeMicro: team.balanceMicro - heldMicro } as const;
+  const changed = { ...team, name: name ?? team.name, plan: plan?.name ?? team.plan, limits: plan?.limits ?? team.limits, balanceMicro };
+  await db('update teams set name = $2, plan = $3, limits = $4, balance_micro = $5 where team_id = $1', [
+    team.teamId,
+    changed.name,
+    changed.plan,
+    JSON.stringify(changed.limits),
+    balanceMicro,
+  ]);
+  if (once !== undefined) await db('insert into changes values ($1, $2, $3, $4)', [team.teamId, once.id, once.request, nowMs]);
+  if (plan === undefined || sameLength(plan.limits.period, team.limits.period)) return changed;
+  await leavePeriod(account);
+  await db('update teams set anchor_ms = $2 where team_id = $1', [team.teamId, nowMs]);
+  await startPeriod(db, changed, period.number + 1, nowMs, nowMs, nowMs);
+  return changed;
+}
+
+/** What is kept has no names: periods that charged something, days, and the keys that they name. */
+async function deleteTeam(db: Rows, teamId: string, keepUsage: boolean, nowMs: number): Promise<boolean> {
+  const account = await opened(db, teamId, nowMs);
+  if (keepUsage && account === undefined) return false;
+  await db('delete from records where group_id = $1', [teamId]);
+  const [used] = keepUsage ? await db('select from uses where team_id = $1 limit 1', [teamId]) : [];
+  if (used === undefined) return (await db('delete from teams where team_id = $1 returning team_id', [teamId])).length > 0;
+  await leavePeriod(account!);
+  for (const table of ['requests', 'places', 'changes', 'pieces']) await db(`delete from ${table} where team_id = $1`, [teamId]);
+  await db(`update keys set digest = null, display = '', label = '', revoked = true where team_id = $1`, [teamId]);
+  await db('delete from keys k where team_id = $1 and not exists (select from uses u where u.key_id = k.key_id)', [teamId]);
+  await db('delete from periods p where team_id = $1 and not exists (select from uses u where u.team_id = $1 and u.period = p.number)', [
+    teamId,
+  ]);
+  await db(`update teams set gone = true, name = '', balance_micro = 0 where team_id = $1`, [teamId]);
+  return true;
+}
+
+/** In order of creation. If the team before the page is gone by now, the page begins after where it was: ids are ULIDs. */
+async function pageOf(db: Rows, { after, limit, search = '' }: TeamPage, which: string): Promise<Team[]> {
+  return db<Team>(
+    `select ${TEAM} from teams t where ${which}
+     and ($1::text is null or created_order > coalesce((select created_order from teams where team_id = $1 and ${which}),
+       (select min(created_order) - 1 from teams where team_id > $1 and ${which}), ${Number.MAX_SAFE_INTEGER}))
+     and (strpos(lower(name collate "C"), lower($3 collate "C")) > 0 or strpos(lower(team_id), lower($3)) > 0)
+     order by created_order limit $2`,
+    [after ?? null, limit, search],
+  );
+}
+
+async function keysOf({ db, nowMs, team }: Pick<Account, 'db' | 'nowMs' | 'team'>, keyId?: string): Promise<KeyRecord[]> {
+  const rows = await db<KeyRecord>(
+    `select ${KEY} from keys k where team_id = $2 and key_id = coalesce($3, key_id) order by created_order`,
+    [nowMs, team.teamId, keyId ?? null],
+  );
+  return rows.map(shown);
+}
+
+/** A key that was never used has no last use, where SQL has null. */
+function shown<Key extends KeyRecord>(key: Key): Key {
+  return { ...key, lastUsedAtMs: key.lastUsedAtMs ?? undefined };
+}
+
+async function usageOf(account: Account): Promise<Usage> {
+  const { db, team, period } = account;
+  const sums = await db<{ keyId: string; characters: number; requests: number }>(
+    `select key_id as "keyId", sum(characters)::bigint as characters, sum(requests)::bigint as requests from uses
+     where team_id = $1 and period = $2 group by key_id`,
+    [team.teamId, period.number],
+  );
+  const keys = (await keysOf(account)).map((key): KeyUsage => {
+    const { characters = 0, requests = 0 } = sums.find(({ keyId }) => keyId === key.keyId) ?? {};
+    return { ...key, characters, requests };
+  });
+  return { team, periodStartMs: period.startMs, periodEndMs: period.endMs, characters: await usedBy(account), keys };
+}
+
+async function summaryOf(account: Account): Promise<TeamSummary> {
+  const { team, characters, keys } = await usageOf(account);
+  const active = keys.filter(({ status }) => status === 'active');
+  const idle = active.map(({ keyId, lastUsedAtMs, createdAtMs }) => ({ keyId, sinceMs: lastUsedAtMs ?? createdAtMs }));
+  const [idlestKey] = idle.toSorted((a, b) => a.sinceMs - b.sinceMs || (a.keyId < b.keyId ? -1 : 1));
+  const uses = keys.flatMap(({ lastUsedAtMs }) => lastUsedAtMs ?? []);
+  return { team, characters, activeKeys: active.length, lastUsedAtMs: uses.length === 0 ? undefined : Math.max(...uses), idlestKey };
+}
+
+// Usage by day and period
+
+function historyOf(database: Database): UsageHistory {
+  return {
+    days: (teamId, range) =>
+      database.transaction(async (db, nowMs) => {
+        const [team] = await db<Team>(`select ${TEAM} from teams t where team_id = $1`, [teamId]);
+        return team && daysOf({ db, nowMs, team }, range);
+      }),
+    pageDays: (page, range) =>
+      database.transaction(async (db, nowMs) => eachOf(await pageOf(db, page, 'true'), (team) => daysOf({ db, nowMs, team }, range))),
+    periods: (teamId) =>
+      database.transaction(async (db, nowMs) => {
+        await opened(db, teamId, nowMs);
+        const periods = await db<PeriodUse>(
+          `select number, start_ms as "startMs", end_ms as "endMs", coalesce(p.plan, t.plan) as plan, coalesce(p.limits, t.limits) as limits,
+         p.plan is not null and not exists (select from requests r where r.team_id = $1 and state = 'open' and period = number) as closed,
+         (select coalesce(sum(characters), 0)::bigint from uses u where u.team_id = $1 and period = number) as characters
+         from periods p join teams t using (team_id) where team_id = $1 order by number desc`,
+          [teamId],
+        );
+        return periods.length === 0 ? undefined : periods;
+      }),
+  };
+}
+
+async function daysOf(of: Pick<Account, 'db' | 'nowMs' | 'team'>, { from, to }: DayRange): Promise<TeamDays> {
+  const days = await of.db<KeyDay>(
+    `select day, key_id as "keyId", sum(characters)::bigint as characters, sum(u.requests)::bigint as requests
+     from uses u join keys k using (key_id) where u.team_id = $1 and day between $2 and $3
+     group by day, key_id, created_order order by day, created_order`,
+    [of.team.teamId, from, to],
+  );
+  const keys = (await keysOf(of)).filter((key) => days.some(({ keyId }) => keyId === key.keyId));
+  return { team: of.team, keys, days };
+}
+
+// Records: everything that no admission writes
+
+function recordsOf(database: Database): RecordSpace {
+  /** Runs `work` on a group, alone. */
+  const inGroup = <T>(group: string, work: (of: Pick<Account, 'db' | 'nowMs'> & { readonly team?: Team }) => Promise<T>) =>
+    group === SHARED_RECORDS
+      ? database.transaction(async (db, nowMs) => {
+          await db('select pg_advisory_xact_lock($1)', [SHARED_LOCK]);
+          return work({ db, nowMs });
+        })
+      : database.team(group, work);
+  const valuesOf = (db: Rows, group: string, names: readonly RecordName[]): Promise<(string | undefined)[]> =>
+    eachOf(names, async ({ table, id }) => {
+      const [found] = await db<{ value: string }>('select value from records where group_id = $1 and kind = $2 and id = $3', [
+        group,
+        table,
+        id,
+      ]);
+      return found?.value;
+    });
+  return {
+    read: async (group, names) => (await inGroup(group, ({ db }) => valuesOf(db, group, names))) ?? names.map(() => undefined),
+    async list(group, table) {
+      const rows = await inGroup(group, ({ db }) =>
+        db<{ id: string; value: string }>('select id, value from records where group_id = $1 and kind = $2', [group, table]),
+      );
+      return isUnavailable(rows) ? rows : new Map(rows?.map(({ id, value }) => [id, value]));
+    },
+    async page(group, { index, from, below, limit }) {
+      const rows = await inGroup(group, ({ db }) =>
+        db<{ id: string }>('select id from records where group_id = $1 and kind = $2 and id >= $3 and id < $4 order by id limit $5', [
+          group,
+          index,
+          from,
+          below,
+          limit,
+        ]),
+      );
+      return isUnavailable(rows) ? rows : (rows ?? []).map(({ id }) => id);
+    },
+    change: (group, names, decide) =>
+      inGroup(group, async ({ db, nowMs, team }) => {
+        const change = decide(await valuesOf(db, group, names), { nowMs, limits: team?.limits });
+        const unindexed = (change.unindex ?? []).map(({ index, id }) => ({ table: index, id }));
+        const indexed = (change.index ?? []).map(({ index, id }) => ({ table: index, id, value: '' }));
+        for (const { table, id } of [...(change.remove ?? []), ...unindexed]) {
+          await db('delete from records where group_id = $1 and kind = $2 and id = $3', [group, table, id]);
+        }
+        for (const { table, id, value } of [...(change.put ?? []), ...indexed]) {
+          await db('insert into records values ($1, $2, $3, $4) on conflict (group_id, kind, id) do update set value = $4', [
+            group,
+            table,
+            id,
+            value,
+          ]);
+        }
+        for (const { blobId, pieces } of change.attach ?? []) {
+          for (const [number, piece] of pieces.entries())
+            await db('insert into pieces values ($1, $2, $3, $4)', [group, blobId, number, piece]);
+        }
+        for (const blobId of change.detach ?? []) await db('delete from pieces where team_id = $1 and blob_id = $2', [group, blobId]);
+        return change.result;
+      }),
+    groupOf: async ({ table, id }) => {
+      const found = await database.transaction((db) =>
+        db<{ group: string }>('select group_id as "group" from records where kind = $1 and id = $2', [table, id]),
+      );
+      return isUnavailable(found) ? found : found[0]?.group;
+    },
+    // The change that attaches them writes all pieces: a transaction is as large as it has to be.
+    prepare: async () => undefined,
+    abandon: async () => undefined,
+    async readBlob(teamId, blobId) {
+      const found = await database.team(teamId, ({ db }) =>
+        db<{ piece: Buffer }>('select piece from pieces where team_id = $1 and blob_id = $2 order by number', [teamId, blobId]),
+      );
+      if (found === undefined || isUnavailable(found)) return found;
+      return found.length === 0 ? undefined : found.map(({ piece }) => piece);
+    },
+  };
+}
+
+// PostgreSQL itself
+
+async function eachOf<One, Result>(all: readonly One[], work: (one: One) => Promise<Result>): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const one of all) results.push(await work(one));
+  return results;
+}
+
+function typeParser(oid: number, format?: 'text' | 'binary') {
+  return oid === BIGINT ? Number : (postgresTypes.getTypeParser(oid, format) as (value: string) => unknown);
+}
+
+/** PostgreSQL's own refusals of a statement are bugs and thrown; everything else means that it cannot serve now. */
+function unavailable(error: unknown): StoreUnavailable {
+  const code = (error as { code?: unknown }).code;
+  const isStatement = error instanceof DatabaseError && /^(?:2[1-9]|42|0A)/.test(String(code)) && code !== READ_ONLY;
+  if (!(error instanceof Error) || isStatement || error instanceof TypeError || error instanceof RangeError) throw error;
+  const cause = typeof code === 'string' ? code.toLowerCase() : 'postgres';
+  return {
+    kind: 'unavailable',
+    cause,
+    advice: `PostgreSQL does not take this transaction (${error.message}): check that it runs, takes writes and has room`,
+  };
+}
+
+/** Opens the store; two of them over one database are one store. Rejects with a `StoreError` if the database cannot be used. */
+export async function openPostgresStore(url: string, clock: Clock, waitMs = WAIT_MS): Promise<Store> {
+  const database = new Database(url, clock, waitMs);
+  const created = await database.transaction(async (db) => {
+    await db('select pg_advisory_xact_lock($1)', [TABLES_LOCK]);
+    await db(TABLES);
+  });
+  if (isUnavailable(created)) {
+    await database.close();
+    throw new StoreError(`the store ${new URL(url).host} cannot be opened: ${created.advice}`);
+  }
+  const over = overRecords(recordsOf(database), () => clock.nowMs());
+  return {
+    keys: {
+      async find(digest) {
+        const found = await database.transaction((db) =>
+          db<KeyOwner>('select key_id as "keyId", team_id as "teamId", mode from keys where digest = $1', [digest]),
+        );
+        return isUnavailable(found) ? found : found[0];
+      },
+    },
+    ledger: ledgerOf(database),
+    teams: registryOf(database, over.idempotency),
+    ...over,
+    history: historyOf(database),
+    async ping() {
+      const written = await database.transaction((db) =>
+        db('insert into alive values (1, now()) on conflict (one) do update set at = now()'),
+      );
+      return isUnavailable(written) ? written : undefined;
+    },
+    close: () => database.close(),
+  };
+}
+
+export default definePlugin({
+  name: 'postgres-store',
+  options: Type.Object({}, { additionalProperties: false }),
+  setup: () => ({ stores: { postgres: (url, { clock }) => openPostgresStore(url, clock) } }),
+});

@@ -1,0 +1,23 @@
+// The parts of a store that are written once, over its record space.
+import type { RecordSpace } from '../../ports/record-space.ts';
+import type { Store } from '../../ports/store.ts';
+import { RecordGateways } from './record-gateways.ts';
+import { RecordGlossaries } from './record-glossaries.ts';
+import { RecordIdempotency } from './record-idempotency.ts';
+import { RecordSecrets } from './record-secrets.ts';
+
+export type PartsOverRecords = Pick<Store, 'records' | 'glossaries' | 'gateways' | 'idempotency' | 'secrets'>;
+
+/**
+ * Spread the result into the store. `nowMs` is the store's time, as far as it is known without asking. The deletion of a team has
+ * to call `idempotency.forgetTeam`.
+ */
+export function overRecords(records: RecordSpace, nowMs: () => number | undefined): PartsOverRecords {
+  return {
+    records,
+    glossaries: new RecordGlossaries(records),
+    gateways: new RecordGateways(records),
+    idempotency: new RecordIdempotency(records, nowMs),
+    secrets: new RecordSecrets(records, nowMs),
+  };
+}

@@ -1,0 +1,90 @@
+// The example of a store in PostgreSQL keeps the contract, gives the model's answers to random histories, and survives its server.
+import * as fc from 'fast-check';
+import { storeContract } from 'lingate/testing';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openPostgresStore } from '../../../config/examples/postgres-store.ts';
+import { referenceStore } from '../../../config/examples/reference-store.ts';
+import type { OpenStore } from '../../../src/testing/store-contract.ts';
+import { MovableClock } from '../../../src/testing/movable-clock.ts';
+import { newId, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
+import { judgedBy } from '../../support/backings.ts';
+import { history } from '../../support/model/history.ts';
+import { replay } from '../../support/model/replay.ts';
+import { startPostgres } from '../../support/postgres.ts';
+import { SteppingClock } from '../../support/stepping-clock.ts';
+
+/** `npm run test:evidence` tries three times as many of them. */
+const RUNS = Math.ceil((Number(process.env['LINGATE_PROPERTY_RUNS']) || 50) / 10);
+const STEPS_MAX = 60;
+/** Generous: other tests may use both cores, and late answers are not tested here. */
+const WAIT_MS = 30_000;
+
+const server = await startPostgres();
+afterAll(() => server.stop());
+const open: OpenStore = (clock) => openPostgresStore(server.url, clock, WAIT_MS);
+
+describe('two instances on one database', () => {
+  const contract = storeContract(open);
+  test.each(contract.cases)('$name', ({ run: expectKept }) => expectKept());
+  afterAll(() => contract.close());
+});
+
+test('random histories have the answers and the accounts of the model', async () => {
+  const clock = new MovableClock();
+  const machine = new SteppingClock(clock);
+  const stores = [await judgedBy(open)(machine), await judgedBy(open)(machine)];
+  const answeredAlike = fc.asyncProperty(history(STEPS_MAX), (drawn) =>
+    replay(drawn, { clock, machine }, { name: 'the model', stores: [referenceStore(clock)] }, [{ name: 'PostgreSQL', stores }]),
+  );
+  await fc.assert(answeredAlike, { numRuns: RUNS });
+  for (const store of stores) await store.close();
+});
+
+describe('a server that ends connections, refuses writes or is away', () => {
+  const clock = new MovableClock();
+  const operator = new Client({ connectionString: server.url });
+  beforeAll(() => operator.connect());
+  afterAll(() => operator.end());
+
+  test('operations that lose their connection are unavailable or done, never half done', async () => {
+    const store = await open(clock);
+    const team = await teamUnderTest(store, { characterLimit: 1000, requestsPerSecond: 10_000 });
+    const admissions = { over: false };
+    const ending = (async () => {
+      while (!admissions.over)
+        await operator.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'lingate'`);
+    })();
+    const ids = Array.from({ length: 150 }, newId);
+    await Promise.all(ids.map((requestId) => team.admit({ requestId, characters: 10, leaseMs: 60_000 })));
+    admissions.over = true;
+    await ending;
+    // The same again says how each of them ended, and makes those that were not made.
+    const answers = await Promise.all(ids.map((requestId) => team.admit({ requestId, characters: 10, leaseMs: 60_000 })));
+    expect(answers.filter(({ kind }) => kind === 'admitted')).toHaveLength(100);
+    expect(answers.filter(({ kind }) => kind === 'quota_exceeded' || kind === 'repeated')).toHaveLength(50);
+    expect(await team.standing()).toMatchObject({ heldCharacters: 1000, openReservations: 100 });
+    await store.close();
+  });
+
+  test('a database that takes no writes is unavailable, with advice, until it takes them again', async () => {
+    const store = await open(clock);
+    const team = await teamUnderTest(store);
+    await operator.query('alter database postgres set default_transaction_read_only = on');
+    await operator.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'lingate'`);
+    await expect
+      .poll(() => store.ping())
+      .toMatchObject({ kind: 'unavailable', cause: '25006', advice: expect.stringContaining('read-only') as string });
+    expect(await team.admit()).toMatchObject({ kind: 'unavailable' });
+    await operator.query('set default_transaction_read_only = off');
+    await operator.query('alter database postgres reset default_transaction_read_only');
+    await operator.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'lingate'`);
+    await expect.poll(() => store.ping()).toBeUndefined();
+    expect((await team.admit()).kind).toBe('admitted');
+    await store.close();
+  });
+
+  test('one that cannot be reached is a StoreError in one line', async () => {
+    await expect(openPostgresStore('postgres://nobody@127.0.0.1:1/none', clock)).rejects.toThrow(/^the store .*ECONNREFUSED/);
+  });
+});
