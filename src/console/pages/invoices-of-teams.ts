@@ -132,15 +132,15 @@ function monthForm(month: string, { open }: InvoiceQuestion, today: number): Htm
   return searchForm({ action: '/invoices', fields, submit: 'Show', isFiltered: false });
 }
 
-function to(path: string, { month, question }: Asked, more: Readonly<Record<string, string>> = {}): string {
+function pathTo(path: string, { month, question }: Asked, more: Readonly<Record<string, string>> = {}): string {
   const query = new URLSearchParams({ month, ...(question.open ? { open: 'true' } : {}), ...more });
   return `${CONSOLE_PREFIX}${path}?${query.toString()}`;
 }
 
 function links(asked: Asked): Html {
   return html`<p class="links">
-    <a href="${to('/invoices/csv', asked)}" download>Download (CSV)</a>
-    <a href="${to('/invoices/print', asked)}">Page to print</a>
+    <a href="${pathTo('/invoices/csv', asked)}" download>Download (CSV)</a>
+    <a href="${pathTo('/invoices/print', asked)}">Page to print</a>
   </p>`;
 }
 
@@ -197,6 +197,6 @@ function cellsOf(row: InvoiceRow): (Html | string)[] {
 
 function pages(asked: Asked, { next }: InvoicePage, isFirst: boolean): Html | undefined {
   if (isFirst && next === undefined) return undefined;
-  const onward = next && to('/invoices', asked, { cursor: cursorOfInvoices(next, asked.question) });
-  return pager(isFirst ? undefined : to('/invoices', asked), onward, ['First page', 'Next page']);
+  const onward = next && pathTo('/invoices', asked, { cursor: cursorOfInvoices(next, asked.question) });
+  return pager(isFirst ? undefined : pathTo('/invoices', asked), onward, ['First page', 'Next page']);
 }
