@@ -82,6 +82,8 @@ async function measure(name: string, url: string): Promise<void> {
     for (const { what, times } of figures) if (spread(times).median > AIM_MS) failures.push(`${name}, ${what}`);
     const command = ['team', 'list', '--json', '--config', config];
     const all = await timed('lingate team list --json, all of them', () => lingate(command), 3);
+    const invoices = ['invoices', '--month', new Date().toISOString().slice(0, 7), '--open', '--csv', '--config', config];
+    const billed = await timed('lingate invoices --open --csv, all of them', () => lingate(invoices), 3);
     const one = await timed('lingate team show --json, one', () => lingate(['team', 'show', ids[7]!, '--json', '--config', config]), 3);
     const key = await timed('a whole key', () => keysFound(gateway.opsUrl, { key: LEAKED }, 1), 3);
     const beginning = await timed(
@@ -89,7 +91,7 @@ async function measure(name: string, url: string): Promise<void> {
       () => keysFound(gateway.opsUrl, { display: displayOf(LEAKED) }),
       3,
     );
-    console.log(`${table(name, [...figures, one, all, key, beginning])}\n${await memoryLine(pid, page)}`);
+    console.log(`${table(name, [...figures, one, all, billed, key, beginning])}\n${await memoryLine(pid, page)}`);
   } finally {
     await gateway.end('SIGTERM');
   }

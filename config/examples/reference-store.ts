@@ -14,6 +14,8 @@ import {
   minorRoundedUp,
   overRecords,
   parseDuration,
+  isInSpan,
+  movedCredit,
   periodAt,
   readPairs,
   sameLength,
@@ -99,6 +101,15 @@ export function referenceStore(clock: Clock, data: ReferenceData = emptyData()):
       days: async (teamId, range) => used(teamId)?.days(range, clock.nowMs()),
       pageDays: async (page, range) => pageOf(data.used, page).map((one) => one.days(range, clock.nowMs())),
       periods: async (teamId) => used(teamId)?.periods(clock.nowMs()),
+      pagePeriods: async (page, span) =>
+        pageOf(data.used, page).map((one) => ({
+          team: { ...one.team },
+          deleted: account(one.team.teamId) === undefined,
+          periods: one
+            .periods(clock.nowMs())
+            .filter((period) => isInSpan(period, span))
+            .toReversed(),
+        })),
     },
     ping: () => Promise.resolve(undefined),
     close: () => Promise.resolve(),
@@ -191,9 +202,9 @@ function leftBy(account: ReferenceAccount, nowMs: number): UsedAccount | undefin
       closed: true,
       endMs: i === 0 ? Math.max(period.startMs, Math.min(period.endMs, nowMs)) : period.endMs,
     }))
-    .filter(({ characters }) => characters > 0);
+    .filter(({ characters, credit }) => characters > 0 || movedCredit(credit!));
   const whole = account.days({ from: 0, to: dayOf(nowMs) + 1 }, nowMs);
-  if (whole.days.length === 0) return undefined;
+  if (whole.days.length + closed.length === 0) return undefined;
   return {
     team,
     days: ({ from, to }) => {
@@ -271,6 +282,7 @@ export class ReferenceAccount {
     this.team = { ...team, createdAtMs: nowMs };
     this.#anchorMs = nowMs;
     this.#period = this.#periodAt(nowMs);
+    this.#history.move(this.#period, team.balanceMicro);
   }
 
   admit(request: AdmissionRequest, nowMs: number): Admission {
@@ -358,6 +370,7 @@ export class ReferenceAccount {
       this.#anchorMs = nowMs;
       this.#startPeriod(nowMs, nowMs);
     }
+    this.#history.move(this.#period, change.addMicro ?? 0);
     return { ...this.team };
   }
 
@@ -487,8 +500,9 @@ export class ReferenceAccount {
   #charge(entry: Open, asked: number, nowMs: number): void {
     const reserved = entry.reservation.characters;
     const characters = Math.min(asked, reserved);
-    this.team.balanceMicro -= reserved === 0 ? 0 : Number((BigInt(entry.priceMicro) * BigInt(characters)) / BigInt(reserved));
-    this.#history.charge(entry.period, entry.keyId, characters, nowMs);
+    const micro = reserved === 0 ? 0 : Number((BigInt(entry.priceMicro) * BigInt(characters)) / BigInt(reserved));
+    this.team.balanceMicro -= micro;
+    this.#history.charge({ period: entry.period, keyId: entry.keyId, characters, micro, day: dayOf(nowMs) });
     const key = this.#keys.find((one) => one.keyId === entry.keyId);
     // A charge to an ended period is only in the history.
     if (key === undefined || entry.period !== this.#period) return;
@@ -605,6 +619,13 @@ interface Charge {
   readonly day: number;
   readonly keyId: string;
   readonly characters: number;
+  readonly micro: number;
+  readonly period: Period;
+}
+
+/** Credit that an operator added, or deducted if it is negative. */
+interface Move {
+  readonly micro: number;
   readonly period: Period;
 }
 
@@ -615,10 +636,15 @@ interface Left extends Pick<PeriodUse, 'endMs' | 'plan' | 'limits'> {
 
 class ReferenceHistory {
   readonly #charges: Charge[] = [];
+  readonly #moves: Move[] = [];
   readonly #left: Left[] = [];
 
-  charge(period: Period, keyId: string, characters: number, nowMs: number): void {
-    this.#charges.push({ period, keyId, characters, day: dayOf(nowMs) });
+  charge(charge: Charge): void {
+    this.#charges.push(charge);
+  }
+
+  move(period: Period, micro: number): void {
+    this.#moves.push({ period, micro });
   }
 
   leave(period: Period, { plan, limits }: Team, nowMs: number): void {
@@ -640,15 +666,37 @@ class ReferenceHistory {
 
   /** `isOpen` says whether the period has an open reservation. */
   periods(running: Period, { plan, limits }: Team, isOpen: (period: Period) => boolean): PeriodUse[] {
+    const all = this.#left.map(({ period }) => period);
     const past = this.#left.map(({ period, ...rest }, index) => ({
       ...rest,
       number: index + 1,
       startMs: period.startMs,
-      closed: !isOpen(period),
-      characters: total(this.#charges.filter((charge) => charge.period === period)),
+      // Periods are closed in order: a late charge changes the balances since.
+      closed: !all.slice(0, index + 1).some(isOpen),
+      ...this.#figures(all, index),
     }));
-    const characters = total(this.#charges.filter((charge) => charge.period === running));
-    return [{ number: past.length + 1, ...running, closed: false, plan, limits, characters }, ...past.toReversed()];
+    const current = { number: past.length + 1, ...running, closed: false, plan, limits };
+    return [{ ...current, ...this.#figures([...all, running], past.length) }, ...past.toReversed()];
+  }
+
+  /** Of the period at `index` of all periods so far. */
+  #figures(periods: readonly Period[], index: number) {
+    const charges = this.#charges.filter(({ period }) => period === periods[index]);
+    const moves = this.#moves.filter(({ period }) => period === periods[index]).map(({ micro }) => micro);
+    const [before, until] = [index, index + 1].map((end) => {
+      const of = ({ period }: Charge | Move): boolean => periods.slice(0, end).includes(period);
+      return sum(this.#moves.filter(of).map(({ micro }) => micro)) - sum(this.#charges.filter(of).map(({ micro }) => micro));
+    }) as [number, number];
+    return {
+      characters: total(charges),
+      requests: charges.length,
+      credit: {
+        openingMicro: before,
+        addedMicro: sum(moves.filter((micro) => micro > 0)),
+        deductedMicro: sum(moves.filter((micro) => micro < 0).map((micro) => -micro)),
+        balanceMicro: until,
+      },
+    };
   }
 }
 

@@ -18,6 +18,9 @@ import { readAuditFilter } from './audit-filter.ts';
 import { auditEntryReport } from './audit-report.ts';
 import { glossaryReport } from './glossary-operations.ts';
 import type { GlossaryOperations } from './glossary-operations.ts';
+import { invoiceDownload } from './invoice-csv.ts';
+import { cursorOfInvoices, readInvoiceCursor, readInvoiceQuestion } from './invoice-question.ts';
+import type { InvoiceReading } from './invoice-reading.ts';
 import { readRequestFilter, recentPage, recentRequestReport } from './request-filter.ts';
 import { changedKeyReport, foundKeyReport, keyReport, periodReport, teamReport } from './reports.ts';
 import type { LiveReport } from './reports.ts';
@@ -43,6 +46,7 @@ export interface Input {
 /** What handlers have besides: they are made once. */
 export interface HandlerParts {
   readonly usage: UsageReading;
+  readonly invoices: InvoiceReading;
   readonly live: () => Promise<LiveReport>;
   /** Of all processes, newest first. */
   readonly recentRequests: () => Promise<readonly RecentRequest[]>;
@@ -63,7 +67,7 @@ function ofRecord(none: Refusal, handle: (input: Input, id: string) => Promise<H
   };
 }
 
-export function adminHandlers({ usage, live, recentRequests, nowMs }: HandlerParts): Readonly<Record<AdminRouteId, Handler>> {
+export function adminHandlers({ usage, invoices, live, recentRequests, nowMs }: HandlerParts): Readonly<Record<AdminRouteId, Handler>> {
   return {
     listTeams: async ({ operations, query }) => {
       const page = pageOf(query);
@@ -115,6 +119,7 @@ export function adminHandlers({ usage, live, recentRequests, nowMs }: HandlerPar
       done(await usage.periods(id), (periods) => ({ value: { periods: periods.map(periodReport) } })),
     ),
     listUsage: ({ query }) => usagePage(usage, query, nowMs()),
+    listInvoices: ({ query }) => invoicePage(invoices, query, nowMs()),
     listKeys: ofRecord(NO_TEAM, async ({ operations }, id) =>
       done(await operations.listKeys(id), (keys) => ({ value: { keys: keys.map(keyReport) } })),
     ),
@@ -214,6 +219,26 @@ async function usagePage(reading: UsageReading, query: URLSearchParams, nowMs: n
   const format = query.get('format') ?? 'json';
   if (format !== 'json' && format !== 'csv') return refusalOfFault({ field: 'format', fault: 'must be json or csv' });
   return format === 'csv' ? rowsFile(reading, question, query.get('cursor')) : rowsPage(reading, question, query.get('cursor'), limit);
+}
+
+async function invoicePage(reading: InvoiceReading, query: URLSearchParams, nowMs: number): Promise<Handled> {
+  const question = readInvoiceQuestion(query, nowMs);
+  if ('fault' in question) return refusalOfFault(question);
+  const limit = limitOf(query);
+  if (typeof limit === 'object') return limit;
+  const [format, cursor] = [query.get('format') ?? 'json', query.get('cursor')];
+  if (format !== 'json' && format !== 'csv') return refusalOfFault({ field: 'format', fault: 'must be json or csv' });
+  if (format === 'csv') {
+    if (cursor !== null) return refusalOfFault({ field: 'cursor', fault: 'cannot be used with format=csv, which has all lines' });
+    const download = await invoiceDownload(reading, question);
+    return download.kind === 'download' ? download : refusalOfQuery(download);
+  }
+  const after = cursor === null ? undefined : readInvoiceCursor(cursor, question);
+  if (after !== undefined && 'fault' in after) return refusalOfFault(after);
+  const found = await reading.page(question, after, limit);
+  if (found.kind !== 'done') return refusalOfQuery(found);
+  const { rows, next } = found.value;
+  return { value: { invoices: rows, next: next === undefined ? null : cursorOfInvoices(next, question) } };
 }
 
 async function rowsFile(reading: UsageReading, question: UsageQuestion, cursor: string | null): Promise<Handled> {

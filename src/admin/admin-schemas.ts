@@ -246,6 +246,31 @@ export const UsageRowAnswer = Type.Object({
   mode: Type.Optional(Type.Enum(['live', 'test'], { type: 'string' })),
   test_character_count: Type.Integer({ minimum: 0, description: 'Of `character_count`: with keys of mode `test`.' }),
 });
+const orNull = <Schema extends TSchema>(schema: Schema, description: string) => Type.Union([schema, Type.Null()], { description });
+export const InvoiceAnswer = Type.Object({
+  team_id: Type.String(),
+  reference: orNull(Type.String(), "The operator's own number of the team."),
+  name: orNull(Type.String(), 'Null for a deleted team whose usage was kept.'),
+  plan: Type.String({ description: 'The plan at the end of the period; it applies to all of it.' }),
+  billing: Type.Enum(['quota', 'credit'], { type: 'string' }),
+  period_start: moment,
+  period_end: moment,
+  closed: Type.Boolean({ description: 'Whether it has ended and has no open reservations: then it never changes.' }),
+  request_count: orNull(whole, 'Requests that were charged; null if the period was closed before this was recorded.'),
+  character_count: whole,
+  included_characters: orNull(whole, 'Null with credit billing, like the overage.'),
+  overage_characters: orNull(whole, 'Characters beyond the included ones.'),
+  overage_cost_minor: orNull(whole, 'Rounded down to whole minor units, and never above the cap.'),
+  credit_spent_minor: orNull(
+    whole,
+    'Rounded down, like the other amounts of credit. Null with quota billing unless the period moved credit, and if it began before this was recorded.',
+  ),
+  credit_added_minor: orNull(whole, 'Credit that operators added, including what the team was created with.'),
+  credit_deducted_minor: orNull(whole, 'Credit that operators deducted.'),
+  balance_minor: orNull(whole, "The credit at the period's end, or now while it runs."),
+  total_minor: orNull(whole, "What the period costs beyond the plan's fee: the cost of the overage, or the credit spent."),
+  currency: Type.String({ description: 'ISO 4217, which also says what its minor unit is.' }),
+});
 export const PeriodAnswer = Type.Object({
   period_start: moment,
   period_end: moment,

@@ -15,12 +15,13 @@ const LAST_COLUMNS = ['test_character_count'] as const satisfies readonly (keyof
 export function usageCsv({ keys }: Pick<UsageQuestion, 'keys'>) {
   const columns: readonly (keyof UsageRow)[] = [...COLUMNS, ...(keys ? KEY_COLUMNS : []), ...LAST_COLUMNS];
   return {
-    head: lineOf(columns),
-    lines: (rows: readonly UsageRow[]): string => rows.map((row) => lineOf(columns.map((name) => row[name]))).join(''),
+    head: csvLine(columns),
+    lines: (rows: readonly UsageRow[]): string => rows.map((row) => csvLine(columns.map((name) => row[name]))).join(''),
   };
 }
 
-function lineOf(values: readonly (string | number | null | undefined)[]): string {
+/** What is `null` or absent is an empty cell. */
+export function csvLine(values: readonly (string | number | boolean | null | undefined)[]): string {
   return `${values.map((value) => (typeof value === 'string' ? cell(value) : String(value ?? ''))).join(',')}\r\n`;
 }
 

@@ -6,6 +6,7 @@ import type { LiveReport } from '../admin/reports.ts';
 import { AdminOperations } from '../admin/admin-operations.ts';
 import { Operators, SignInAttempts } from '../admin/operators.ts';
 import { GlossaryOperations } from '../admin/glossary-operations.ts';
+import { InvoiceReading } from '../admin/invoice-reading.ts';
 import { UsageReading } from '../admin/usage-reading.ts';
 import type { Config } from '../config/config.ts';
 import { adminOperators } from '../config/secrets.ts';
@@ -72,6 +73,7 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
   const operations = new AdminOperations({ teams, plans: () => config().plans, newId, audit, onChange, refusals: options.refusals });
   const glossaries = new GlossaryOperations({ teams, glossaries: options.glossaries });
   const usage = new UsageReading(history);
+  const invoices = new InvoiceReading(history);
   const attempts = new SignInAttempts({ operators, now });
   const overview = async (): Promise<Overview> => overviewOf(await processes(), config(), nowMs());
   const live = async (): Promise<LiveReport> => {
@@ -80,7 +82,7 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
   };
   let writer: ProblemWriter | undefined;
   const problems = (): ProblemWriter => (writer ??= new ProblemWriter({ docsUrl: docsUrl(), realm: config().service.name }));
-  const shared = { operations, glossaries, usage, recentRequests, attempts, problems, log, newId, now, nowMs };
+  const shared = { operations, glossaries, usage, invoices, recentRequests, attempts, problems, log, newId, now, nowMs };
   return [
     new Console({ ...shared, operators, overview, serviceName: () => config().service.name }),
     new AdminApi({ ...shared, idempotency, live }),

@@ -46,6 +46,9 @@ export const COMMANDS: readonly ListedCommand[] = [
     'usage export': 'Exports the usage of teams by day, month or in total, for invoices.',
   }),
   ...commandsOf(usage, { 'usage periods': "Shows a team's periods and the usage in each." }),
+  ...commandsOf(() => import('./commands/invoices.ts'), {
+    invoices: 'Lists what each period of a team that was closed in a month comes to.',
+  }),
   ...commandsOf(() => import('./commands/plan-apply.ts'), { 'plan apply': "Copies a plan's numbers to all of its teams." }),
   ...commandsOf(() => import('./commands/store-commands.ts'), {
     'store backup': 'Copies the SQLite store to a file, while gateways use it.',

@@ -1,5 +1,6 @@
 // The configuration file's schema: members, limits and defaults, with the names that operators write.
 import type { Static } from 'typebox';
+import { isCurrency } from '../domain/currency.ts';
 import { LANGUAGE_CODE } from '../domain/languages.ts';
 import { MINOR_MAX } from '../domain/money.ts';
 import { OPERATOR_NAME } from '../domain/operator.ts';
@@ -70,7 +71,7 @@ const planBase = {
   max_characters_per_request: whole(1, 10_000_000),
   max_glossaries: whole(0, 10_000),
   period_anchor: Type.Optional(Type.Enum(['creation', 'calendar'])),
-  currency: matching('an ISO 4217 code of three capital letters, for example EUR', /^[A-Z]{3}$/),
+  currency: text('an ISO 4217 code of three capital letters, for example EUR', isCurrency),
 };
 
 /** Included characters per period, then overage up to a cap. */

@@ -7,6 +7,7 @@ import type { AdminRouteId } from '../admin/admin-routes.ts';
 import { actorOf } from '../admin/operators.ts';
 import type { SignInAttempts } from '../admin/operators.ts';
 import type { Download } from '../admin/usage-csv.ts';
+import type { InvoiceReading } from '../admin/invoice-reading.ts';
 import type { UsageReading } from '../admin/usage-reading.ts';
 import type { HeaderList, Refusal } from '../core/outcome.ts';
 import { html } from '../docs/html.ts';
@@ -26,6 +27,7 @@ export interface ConsoleParts {
   /** In the name of the visitor. */
   readonly operations: AdminOperations;
   readonly usage: UsageReading;
+  readonly invoices: InvoiceReading;
   readonly glossaries: GlossaryOperations;
   /** Shared with the admin API: wrong tokens from an address count together. */
   readonly attempts: SignInAttempts;

@@ -5,6 +5,7 @@ import { ASSET_ROUTES } from './assets.ts';
 import type { ConsoleRoute } from './console-route.ts';
 import { AUDIT_ROUTES } from './pages/audit.ts';
 import { GLOSSARY_ROUTES } from './pages/glossaries.ts';
+import { INVOICE_ROUTES } from './pages/invoices-of-teams.ts';
 import { KEY_ROUTES } from './pages/key.ts';
 import { OVERVIEW_ROUTES } from './pages/overview.ts';
 import { PLANS_ROUTES } from './pages/plans.ts';
@@ -28,6 +29,7 @@ export const CONSOLE_ROUTES: readonly ConsoleRoute[] = [
   ...KEY_ROUTES,
   ...ROTATE_KEY_ROUTES,
   ...USAGE_ROUTES,
+  ...INVOICE_ROUTES,
   ...REQUESTS_ROUTES,
   ...PLANS_ROUTES,
   ...AUDIT_ROUTES,

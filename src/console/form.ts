@@ -4,6 +4,7 @@ import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
+import { decimalsOf } from '../domain/currency.ts';
 import type { KeyMode } from '../domain/api-key.ts';
 import { FORM_BODY_HEADERS, readFormBody } from '../domain/form-body.ts';
 import { MINOR_MAX } from '../domain/money.ts';
@@ -11,7 +12,6 @@ import { judgeReason, judgeRecordName, REASON_CHARACTERS_MAX, RECORD_NAME_CHARAC
 import type { JudgedText } from '../domain/record-name.ts';
 import type { OpsRequest } from '../ops/ops-request.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
-import { minorDigits } from './shown.ts';
 
 export const TOKEN_FIELD = 'csrf_token';
 /** A random name for this showing of the form, so that it takes effect once even if sent twice. */
@@ -157,7 +157,7 @@ export function modeField(sent: string): JudgedField<KeyMode> {
 
 /** An amount in minor units, from digits and a point, with as many decimals as the currency has. */
 export function amountField(sent: string, currency: string): JudgedField<number> {
-  const digits = minorDigits(currency);
+  const digits = decimalsOf(currency);
   const example = digits === 0 ? '50' : `50.${'0'.repeat(digits)}`;
   const [, whole, , part = ''] = /^(\d{1,12})(\.(\d+))?$/.exec(sent.trim()) ?? [];
   if (whole === undefined || part.length > digits) return { fault: `Enter an amount in ${currency}, for example ${example}.` };

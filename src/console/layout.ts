@@ -12,6 +12,7 @@ const SECTIONS = [
   { id: 'overview', href: '', label: 'Overview' },
   { id: 'teams', href: '/teams', label: 'Teams' },
   { id: 'usage', href: '/usage', label: 'Usage' },
+  { id: 'invoices', href: '/invoices', label: 'Invoices' },
   { id: 'requests', href: '/requests', label: 'Requests' },
   { id: 'plans', href: '/plans', label: 'Plans' },
   { id: 'audit', href: '/audit', label: 'Audit' },

@@ -1,6 +1,7 @@
 // Formats figures for people: counts, money, times, the used share of a limit, and a plan's numbers by name.
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
+import { amountText } from '../domain/currency.ts';
 import { anchorOf, lengthOf } from '../domain/period-rule.ts';
 import { DAY_MS, rfc3339 } from '../domain/period.ts';
 import type { TeamLimits } from '../domain/plan.ts';
@@ -50,14 +51,8 @@ export function span(ms: number): string {
 
 /** `1,250.00 EUR`: a currency has its own number of decimals. */
 export function money(minor: number, currency: string): string {
-  const digits = minorDigits(currency);
-  const format = new Intl.NumberFormat('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
-  return `${format.format(minor / 10 ** digits)} ${currency}`;
-}
-
-/** How many decimals an amount has. */
-export function minorDigits(currency: string): number {
-  return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
+  const [whole = '', part] = amountText(minor, currency).split('.');
+  return `${whole.replace(/\B(?=(?:\d{3})+$)/g, ',')}${part === undefined ? '' : `.${part}`} ${currency}`;
 }
 
 /** How long ago, with the exact time as a tooltip. */

@@ -3,6 +3,7 @@ import type { KeyDigest, KeyOwner } from '../domain/api-key.ts';
 import type { AuditEntry, AuditRecord } from '../domain/audit-entry.ts';
 import type { EntryPieces } from '../domain/entries-text.ts';
 import type { Micro } from '../domain/money.ts';
+import type { PeriodCredit } from '../domain/period-credit.ts';
 import type { DictionaryRecord, GlossaryRecord } from './glossary-store.ts';
 import type { EventFacts, KeptEvent } from './outbox.ts';
 import type { RecordIndex, RecordTable } from './record-space.ts';
@@ -19,6 +20,8 @@ export interface TeamContents {
     readonly endMs: number;
     /** The anchor from which later periods are counted. */
     readonly anchorMs: number;
+    /** `undefined` if the period began before this was recorded. Its balance is the team's. */
+    readonly credit: PeriodCredit | undefined;
   };
   readonly usedCharacters: number;
   /** What the balances say is held; open reservations are among `requests`. */
@@ -74,6 +77,9 @@ export interface PeriodContents extends Pick<PeriodUse, 'number' | 'startMs' | '
   /** `undefined` for periods that ended before this was recorded. */
   readonly held: Pick<PeriodUse, 'plan' | 'limits'> | undefined;
   readonly characters: number;
+  /** Requests that were charged; `undefined` if the period ended before this was recorded. */
+  readonly requests: number | undefined;
+  readonly credit: PeriodCredit | undefined;
   /** What each key was charged in it; `undefined` if that is not kept. */
   readonly keys: readonly { readonly keyId: string; readonly characters: number; readonly requests: number }[] | undefined;
 }

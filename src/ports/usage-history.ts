@@ -1,9 +1,12 @@
 // Usage by day and by period, as the basis for invoices.
+import type { PeriodCredit } from '../domain/period-credit.ts';
+import type { PeriodSpan } from '../domain/period-span.ts';
 import type { TeamLimits } from '../domain/plan.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { DayRange } from '../domain/usage-days.ts';
 import type { KeyRecord, Team, TeamPage } from './team-registry.ts';
 
+export type { PeriodSpan } from '../domain/period-span.ts';
 export type { DayRange } from '../domain/usage-days.ts';
 
 /** What one key committed on one UTC day, by the store's clock. A day without a committed request has no row. */
@@ -36,6 +39,19 @@ export interface PeriodUse {
   readonly limits: TeamLimits;
   /** Committed. */
   readonly characters: number;
+  /** Requests that were charged; `undefined` if the period was closed before that was recorded. */
+  readonly requests?: number | undefined;
+  /** `undefined` if the period began before that was recorded. */
+  readonly credit?: PeriodCredit | undefined;
+}
+
+/** A team's periods that a question is about. */
+export interface TeamPeriods {
+  readonly team: Team;
+  /** The team was deleted, and its usage was kept. */
+  readonly deleted: boolean;
+  /** Oldest first. */
+  readonly periods: readonly PeriodUse[];
 }
 
 /**
@@ -48,4 +64,9 @@ export interface UsageHistory {
   pageDays(page: TeamPage, range: DayRange): Promise<readonly TeamDays[] | StoreUnavailable>;
   /** Newest first, including the current period; periods without use may be missing. */
   periods(teamId: string): Promise<readonly PeriodUse[] | undefined | StoreUnavailable>;
+  /**
+   * The periods of a page of teams in a span, in order of creation, including deleted teams whose usage was kept: for invoices in
+   * bounded memory. Periods that can be closed are closed first. Optional.
+   */
+  pagePeriods?(page: TeamPage, span: PeriodSpan): Promise<readonly TeamPeriods[] | StoreUnavailable>;
 }

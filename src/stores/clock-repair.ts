@@ -1,6 +1,7 @@
 // What a clock that was ahead for a while has begun in a team, and how it is undone: computed from the team's contents, whichever
 // store keeps them.
 import { dayOf } from '../domain/period.ts';
+import type { PeriodCredit } from '../domain/period-credit.ts';
 import { periodBy } from '../domain/period-rule.ts';
 import { REMEMBER_MS } from '../domain/reservation.ts';
 import type { EventFacts } from '../ports/outbox.ts';
@@ -47,7 +48,13 @@ export function repairOf(
     isUndone: (facts) => isUndone(facts, period.number, nowMs),
     contents: {
       ...contents,
-      period: { number: period.number, startMs: period.startMs, endMs: period.endMs, anchorMs: period.anchorMs },
+      period: {
+        number: period.number,
+        startMs: period.startMs,
+        endMs: period.endMs,
+        anchorMs: period.anchorMs,
+        credit: creditOf(contents, undone),
+      },
       usedCharacters: used.total,
       heldCharacters: sumOf(open),
       keys: contents.keys.map((key) => ({
@@ -100,6 +107,16 @@ function daysUntil(days: readonly KeyDay[], today: number): KeyDay[] {
     kept.push({ keyId, day: today, characters: sumOf(own), requests });
   }
   return kept;
+}
+
+/** The running period gets all that was added, deducted and spent in those that were begun instead of it. */
+function creditOf({ period }: TeamContents, undone: readonly PeriodContents[]): PeriodCredit | undefined {
+  const all = [...undone.map(({ credit }) => credit), period.credit];
+  const known = all.filter((credit) => credit !== undefined);
+  if (known.length < all.length) return undefined;
+  const sum = (name: 'addedMicro' | 'deductedMicro'): number => known.reduce((total, credit) => total + credit[name], 0);
+  const { openingMicro } = known[0]!;
+  return { openingMicro, addedMicro: sum('addedMicro'), deductedMicro: sum('deductedMicro'), balanceMicro: known.at(-1)!.balanceMicro };
 }
 
 type Counts = Pick<KeyContents, 'characters' | 'requests'>;

@@ -3,6 +3,7 @@ import { bytesOfEntry, eachEntry, ReadEntries } from '../domain/entries-text.ts'
 import type { EntryPieces } from '../domain/entries-text.ts';
 import { canonicalRange } from '../domain/key-limits.ts';
 import { DAY_MS } from '../domain/period.ts';
+import { spentIn } from '../domain/period-credit.ts';
 import { isPeriodRule } from '../domain/period-rule.ts';
 import { LIMIT_NUMBERS } from '../domain/plan.ts';
 import type { TeamLimits } from '../domain/plan.ts';
@@ -21,6 +22,7 @@ export function judgeTeam(contents: TeamContents, nowMs: number, report: ReportF
   const found: Found = (what, detail, more) => report({ what, teamId, ...more, detail });
   judgeLimits(contents.team.limits, 'its limits', found);
   judgeMoney(contents, found);
+  judgeCredit(contents, found);
   judgeHeld(contents, found);
   judgeCurrent(contents, found);
   judgePeriods(contents, found);
@@ -44,6 +46,26 @@ function judgeMoney({ team: { balanceMicro }, heldMicro }: TeamContents, found: 
   if (!isCount(balanceMicro)) found('balance', `its balance, ${balanceMicro}, is not a whole number from 0 to 2^53 - 1`);
   if (!isCount(heldMicro)) found('held', `its held money, ${heldMicro}, is not a whole number from 0 on`);
   if (heldMicro > balanceMicro) found('held', `it holds ${heldMicro} of a balance of ${balanceMicro}`);
+}
+
+/** What invoices are made of: nothing negative was spent, and each period begins with what the one before it has left. */
+function judgeCredit({ team, period, periods }: TeamContents, found: Found): void {
+  for (const { number, requests } of periods)
+    if (requests !== undefined && !isCount(requests)) found('credit', `period ${number} has ${requests} requests`);
+  const all = [...periods, period].map(({ number, credit }) => ({ number, credit }));
+  for (const [i, { number, credit }] of all.entries()) {
+    if (credit === undefined) continue;
+    const { openingMicro, addedMicro, deductedMicro, balanceMicro } = credit;
+    const spentMicro = spentIn(credit);
+    if (![openingMicro, addedMicro, deductedMicro, balanceMicro, spentMicro].every(isCount)) {
+      found('credit', `period ${number} has spent ${spentMicro}, begun with ${openingMicro} and left ${balanceMicro}`);
+    }
+    const before = all[i - 1];
+    if (before?.number !== number - 1 || before.credit === undefined || before.credit.balanceMicro === openingMicro) continue;
+    found('credit', `period ${number} begins with ${openingMicro}, the one before it has left ${before.credit.balanceMicro}`);
+  }
+  if (period.credit !== undefined && period.credit.balanceMicro !== team.balanceMicro)
+    found('credit', `its period has a balance of ${period.credit.balanceMicro}, the team one of ${team.balanceMicro}`);
 }
 
 function judgeHeld({ period, keys, periods, heldCharacters, heldMicro, requests }: TeamContents, found: Found): void {

@@ -117,11 +117,11 @@ class Tally {
     counts.balanceMicro += contents.team.balanceMicro;
     counts.heldCharacters += contents.heldCharacters;
     counts.glossaryBytes += contents.glossaryBytes;
-    // In the order of teams. Omits what stores may forget or keep differently: ids that are only remembered, and the keys of
-    // past periods.
+    // In the order of teams. Omits what stores may forget or keep differently: ids that are only remembered, the keys of past
+    // periods, and the requests of those that are not closed.
     const { requests: _requests, dayDone: _dayDone, ...rest } = contents;
     const keys = rest.keys.map(({ digest: _digest, ...key }) => key);
-    const periods = rest.periods.map(({ keys: _keys, ...period }) => period);
+    const periods = rest.periods.map(({ keys: _keys, ...period }) => (period.closed ? period : { ...period, requests: undefined }));
     this.#teams.update(canonical({ ...rest, keys, periods, open }));
     for (const [dictionaryId, pieces] of entries) {
       this.#teams.update(dictionaryId);

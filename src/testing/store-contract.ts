@@ -16,6 +16,7 @@ import { glossaryBytesContract } from './store/glossary-bytes-contract.ts';
 import { gatewaysContract } from './store/gateways-contract.ts';
 import { glossaryContract } from './store/glossary-contract.ts';
 import { idempotencyContract } from './store/idempotency-contract.ts';
+import { invoiceContract } from './store/invoice-contract.ts';
 import { keyLimitsContract } from './store/key-limits-contract.ts';
 import { keyUseLimitsContract } from './store/key-use-limits-contract.ts';
 import { keysContract } from './store/keys-contract.ts';
@@ -71,6 +72,7 @@ const PARTS: readonly Part[] = [
   { title: 'teams', part: teamsContract },
   { title: 'usage by day', part: usageDaysContract, needs: ({ history }) => history !== undefined },
   { title: 'usage by period', part: periodUseContract, needs: ({ history }) => history !== undefined },
+  { title: 'what invoices need of periods', part: invoiceContract, needs: ({ history }) => history?.pagePeriods !== undefined },
   { title: 'audit', part: auditContract, needs: ({ audit }) => audit !== undefined },
   { title: 'records of gateways', part: gatewaysContract },
   { title: 'requests that take effect once', part: idempotencyContract },

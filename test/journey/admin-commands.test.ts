@@ -148,6 +148,21 @@ const ROWS: readonly Row[] = [
     before: async ({ key }, { translate }) => expect(await translate(key)).toBe(200),
   })),
   {
+    id: 'listInvoices',
+    what: 'of a team, with the running period',
+    method: 'GET',
+    path: ({ id }) => `/invoices?from=${FROM}&to=${TO}&open=true&team=${id}`,
+    command: ({ id }) => ['invoices', '--from', FROM, '--to', TO, '--open', '--team', id],
+    before: async ({ key }, { translate }) => expect(await translate(key)).toBe(200),
+  },
+  {
+    id: 'listInvoices',
+    what: 'of a month in which nothing was closed',
+    method: 'GET',
+    path: () => '/invoices?month=2020-01',
+    command: () => ['invoices', '--month', '2020-01'],
+  },
+  {
     id: 'listUsage',
     what: 'of all keys',
     method: 'GET',

@@ -55,6 +55,18 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
     expect(page).not.toMatch(/ style=|<b>/);
   });
 
+  test('the invoices of a month: pages with totals, a page to print, and a file', async () => {
+    const first = await read(`/console/invoices?month=${MONTH}&open=true`);
+    expect(first).toContain('Totals by currency');
+    expect(first).toMatch(/rel="next"/);
+    expect(first).not.toMatch(/<b>/);
+    const printed = await read(`/console/invoices/print?month=${MONTH}&open=true`);
+    for (const { teamId } of teams) expect(printed).toContain(`/console/teams/${teamId}`);
+    const file = await read(`/console/invoices/csv?month=${MONTH}&open=true`);
+    expect(file.trim().split('\r\n').length).toBeGreaterThan(TEAMS);
+    expect(await read('/console/invoices?month=2020-02')).toContain('No period was closed in 2020-02');
+  });
+
   test('the teams of a month come page by page, in order of creation, escaped, each with its sums', async () => {
     const first = await read(`/console/usage?month=${MONTH}`);
     const links = (page: string): string[] => [...page.matchAll(/<a href="\/console\/teams\/(\w+)">/g)].map(([, id]) => id!);

@@ -17,7 +17,7 @@ import { useStore } from '../support/used-store.ts';
 import type { UsedTeam } from '../support/used-store.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
-const SECTION = manualSection('usage', 'How do I write invoices?');
+const SECTION = manualSection('usage', 'How do I bill by calendar month?');
 const SHOWN_TEAM = '01KA6P8A6F3M2R7C5D1G4H9JKT';
 /** The thirty days before this one stand for the manual's November. */
 const TODAY = dayOf(Date.now());

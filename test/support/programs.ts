@@ -65,6 +65,7 @@ export const PROGRAMS = {
     for: [...PAGES, 'test:power'],
     why: 'creates certificates for tests of TLS',
   },
+  sqlite3: { package: 'sqlite3', file: '/usr/bin/sqlite3', for: TEST, why: 'imports an export of invoices' },
   pg_virtualenv: {
     package: 'postgresql',
     file: '/usr/bin/pg_virtualenv',

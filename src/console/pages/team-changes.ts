@@ -158,9 +158,10 @@ function refusalText(result: Exclude<AdminResult<Team>, { kind: 'done' }>, curre
   return `At most ${money(result.freeMinor, currency)} can be deducted: ${freeCreditWords(result)}.`;
 }
 
+/** The first is chosen unless the operator says otherwise. */
 const USAGE = [
-  { value: 'delete', label: 'delete it too' },
   { value: 'keep', label: 'keep it, without names' },
+  { value: 'delete', label: 'delete it too' },
 ] as const;
 
 function deletionPage({ formToken, form }: SignedInVisit, { teamId, name }: Team, faults: FieldFaults): ConsoleAnswer {

@@ -17,6 +17,7 @@ import { fact } from '../html-table.ts';
 import { foldedLimits } from '../key-limit-fields.ts';
 import { count, day, money, usageBar } from '../shown.ts';
 import { teamHistory } from '../team-history.ts';
+import { teamCredit } from '../team-credit.ts';
 import { keysTable } from '../team-keys.ts';
 
 export const TEAM_ROUTES: readonly ConsoleRoute[] = [get('/teams/{id}', (visit, parts) => teamPage(visit, parts, {}))];
@@ -28,7 +29,7 @@ export async function teamPage(visit: SignedInVisit, parts: ConsoleParts, faults
   if (found?.kind !== 'done') return found === undefined ? NO_TEAM : refusalOf(found);
   const { figures, report, refusals } = found.value;
   const { team } = figures;
-  const history = await teamHistory(team.teamId, parts, visit.nowMs);
+  const [history, credit] = await Promise.all([teamHistory(team.teamId, parts, visit.nowMs), teamCredit(team, parts)]);
   if ('kind' in history) return history;
   const main = html`<h1>${team.name}</h1>
     <p class="soft">Team <code>${team.teamId}</code>, plan ${team.plan}, since ${day(team.createdAtMs)}</p>
@@ -42,7 +43,7 @@ export async function teamPage(visit: SignedInVisit, parts: ConsoleParts, faults
     <p>
       <a href="${CONSOLE_PREFIX}/audit?team=${team.teamId}">Audit<span class="unseen"> of ${team.name}</span></a>
     </p>
-    ${mayChange(visit) ? teamForms(team, parts.operations.listPlans(), visit, faults) : undefined}
+    ${mayChange(visit) ? teamForms(team, parts.operations.listPlans(), visit, faults) : undefined} ${credit}
     <div id="history">${history}</div>`;
   const assets = ['copy.js'] as const;
   return pageAnswer({ title: team.name, section: 'teams', main, assets }, faults);

@@ -3,7 +3,7 @@ import type { KeyContents, TeamContents } from '../../ports/store-contents.ts';
 import type { PeriodUse } from '../../ports/usage-history.ts';
 import { hasLimits } from '../../domain/key-limits.ts';
 import { packKeyCounts, packKeyLimits } from './key-layout.ts';
-import { CLOSED } from './period-record.ts';
+import { CLOSED, CLOSED_CREDIT, CLOSED_REQUESTS, CREDIT } from './period-record.ts';
 import { ROWS } from './row-formats.ts';
 import { BOOKS, byteOf, KEY, packPlan } from './team-layout.ts';
 
@@ -11,6 +11,11 @@ const SEVEN_BITS = 128;
 
 export function packBooks({ team, period, usedCharacters }: TeamContents): Buffer {
   return BOOKS.pack({ ...period, usedCharacters, balanceMicro: team.balanceMicro });
+}
+
+/** The field `credit` with its name; none if it was not recorded. */
+export function creditField({ period: { number, credit } }: TeamContents): (string | Buffer)[] {
+  return credit === undefined ? [] : ['credit', CREDIT.pack({ number, ...credit })];
 }
 
 /** All counts of the key are already among its days. */
@@ -52,9 +57,11 @@ function inSevens(number: number): number[] {
 }
 
 /** A period that can no longer change. */
-type ClosedPeriod = Pick<PeriodUse, 'startMs' | 'endMs' | 'characters' | 'plan' | 'limits'>;
+type ClosedPeriod = Pick<PeriodUse, 'startMs' | 'endMs' | 'characters' | 'plan' | 'limits' | 'requests' | 'credit'>;
 
-export function packClosed({ startMs, endMs, characters, plan, limits }: ClosedPeriod): Buffer {
-  const texts = [packPlan(limits), Buffer.from(plan), Buffer.from(limits.currency), Buffer.from(limits.period)];
+export function packClosed({ startMs, endMs, characters, plan, limits, requests, credit }: ClosedPeriod): Buffer {
+  const counted = requests === undefined ? [] : [CLOSED_REQUESTS.pack({ requests })];
+  const money = Buffer.concat(requests === undefined || credit === undefined ? counted : [...counted, CLOSED_CREDIT.pack({ ...credit })]);
+  const texts = [packPlan(limits), Buffer.from(plan), Buffer.from(limits.currency), Buffer.from(limits.period), money];
   return Buffer.concat([CLOSED.pack({ startMs, endMs, characters }), ...texts.flatMap((text) => [Buffer.from([text.length]), text])]);
 }

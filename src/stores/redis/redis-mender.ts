@@ -6,7 +6,7 @@ import type { LastCounts, MendedTeam, MendTeam, StoreMender, TeamContents } from
 import { memberOf, readEvent } from './event-codec.ts';
 import type { RedisWords } from './keyspace.ts';
 import { assertLayout } from './layout-version.ts';
-import { guardFields, packBooks, packDays, packKey } from './packed-team.ts';
+import { guardFields, creditField, packBooks, packDays, packKey } from './packed-team.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { DUE_KEY, EVENTS_KEY, outboxKey, teamKeys, TRIES_KEY } from './redis-keys.ts';
 import { connected, readRaw, RedisReader } from './redis-reader.ts';
@@ -113,7 +113,7 @@ function teamCommands(raw: WholeRawTeam, contents: TeamContents, nowMs: number):
     names.team,
     keys.map(({ keyId }) => `w:${keyId}`).filter((name) => fields.has(name)),
   );
-  const books = ['b', packBooks(contents), ...toldFields(contents, true)];
+  const books = ['b', packBooks(contents), ...creditField(contents), ...toldFields(contents, true)];
   // Without the field the functions look at all periods before.
   if (Number(String(fields.get('left') ?? 0)) > number) books.push('left', String(number));
   const anchor = period.anchorMs === whole.createdAtMs ? [] : ['anchor', String(period.anchorMs)];

@@ -1,6 +1,7 @@
 // Writes the contents of another store to Redis; the data is marked as half-written until it is complete.
 import type { EntryPieces } from '../../domain/entries-text.ts';
 import { hasLimits } from '../../domain/key-limits.ts';
+import type { PeriodCredit } from '../../domain/period-credit.ts';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
 import { HALF_WRITTEN_LAYOUT, halfWritten, StoreError } from '../../domain/store-unavailable.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
@@ -13,7 +14,7 @@ import { isIndex } from '../records/record-tables.ts';
 import { isServed, scanned, together } from './keyspace.ts';
 import type { RedisWords } from './keyspace.ts';
 import { markKeyLimits, markPlanNumbers, VERSION } from './layout-version.ts';
-import { packBooks, packClosed, guardFields, packDays, packKey } from './packed-team.ts';
+import { creditField, packBooks, packClosed, guardFields, packDays, packKey } from './packed-team.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { AUDIT_KEY, blobKey, digestKey, INDEX_KEYS, LAYOUT_KEY, LEFT_BY_GATEWAYS, ownerKey, tableKey, teamKeys } from './redis-keys.ts';
 import { connected, RedisReader } from './redis-reader.ts';
@@ -146,7 +147,9 @@ function teamCommands(contents: TeamContents): RedisWords[] {
   const firstLeft = periods.find(({ closed }) => !closed)?.number ?? period.number;
   const fields = ['name', team.name, 'plan', team.plan, 'created', String(team.createdAtMs), 'currency', team.limits.currency];
   const numbers = ['period', team.limits.period, 'left', String(firstLeft)];
-  const commands: RedisWords[] = [['HSET', names.team, ...fields, ...numbers, 'p', packPlan(team.limits), 'b', packBooks(contents)]];
+  const commands: RedisWords[] = [
+    ['HSET', names.team, ...fields, ...numbers, 'p', packPlan(team.limits), 'b', packBooks(contents), ...creditField(contents)],
+  ];
   const told = toldFields(contents);
   if (told.length > 0) commands.push(['HSET', names.team, ...told]);
   if (period.anchorMs !== team.createdAtMs) commands.push(['HSET', names.team, 'anchor', String(period.anchorMs)]);
@@ -183,9 +186,15 @@ function historyCommands({ team, period, keys, days, dayDone, periods, toldPerce
     const rest = ['plan', plan, 'currency', limits.currency, 'open', String(held), 'over', String(over)];
     const lastPercent = toldPercents.find(({ number }) => number === one.number)?.percent ?? 0;
     if (lastPercent > 0) rest.push('told', String(lastPercent));
+    if (one.requests !== undefined) rest.push('requests', String(one.requests));
+    if (one.credit !== undefined) rest.push(...creditWords(one.credit));
     commands.push(['HSET', use, ...bounds, ...rest, 'p', packPlan(limits)]);
   }
   return commands;
+}
+
+function creditWords({ openingMicro, addedMicro, deductedMicro, balanceMicro }: PeriodCredit): string[] {
+  return ['opening', openingMicro, 'added', addedMicro, 'deducted', deductedMicro, 'balance', balanceMicro].map(String);
 }
 
 function requestCommands({ team, period, heldCharacters, heldMicro, window, requests }: TeamContents, nowMs: number): RedisWords[] {

@@ -1,5 +1,6 @@
 // Converts a team's data in Redis to the port's format; reports inconsistencies.
 import type { KeyLimits } from '../../domain/key-limits.ts';
+import { movedCredit } from '../../domain/period-credit.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import type {
   KeyContents,
@@ -12,7 +13,7 @@ import type {
 import type { KeyDay } from '../../ports/usage-history.ts';
 import { readGlossaryTables } from '../records/glossary-record.ts';
 import { keyDays } from './key-days.ts';
-import { readClosed } from './period-record.ts';
+import { creditOf, currentCredit, numberOf, readClosed, requestsOfKeys } from './period-record.ts';
 import { readKeyCounts } from './key-layout.ts';
 import { TEAM_FIELDS, countsIn, digestOfRecord, fieldsOf, keyFields, readKey, readTeam, stateOf } from './team-codec.ts';
 import { ROWS } from './row-formats.ts';
@@ -79,7 +80,13 @@ export function readContents(teamId: string, raw: WholeRawTeam, report: ReportFi
   const keys = keysOf(teamId, raw, number, found);
   return {
     team,
-    period: { number, startMs, endMs, anchorMs: Number(String(fields.get('anchor') ?? fields.get('created'))) },
+    period: {
+      number,
+      startMs,
+      endMs,
+      anchorMs: Number(String(fields.get('anchor') ?? fields.get('created'))),
+      credit: currentCredit(fields.get('credit'), number, team.balanceMicro),
+    },
     usedCharacters,
     heldCharacters: head !== undefined && head.number === number ? head.heldCharacters : 0,
     heldMicro: head?.heldMicro ?? 0,
@@ -87,7 +94,7 @@ export function readContents(teamId: string, raw: WholeRawTeam, report: ReportFi
     keys,
     days: daysOf(raw, fields, keys, found),
     dayDone: Number(String(days.get('told') ?? 0)),
-    periods: periodsOf(raw, team.limits.period, requests, found),
+    periods: periodsOf(raw, fields, requests, found),
     toldPercents: lastPercentsOf(told.percent, number, raw.left),
     toldRefusals: told.refusals,
     refusals: tableOf(raw.refusals),
@@ -186,17 +193,20 @@ function daysOf({ days }: RawTeam, fields: ReadonlyMap<string, Buffer>, keys: re
   });
 }
 
-/** Omits periods without usage and without open reservations, which stores need not keep. */
+/** The credit of a period that is not closed, in its hash (lua/team.lua). */
+const LEFT_CREDIT = ['opening', 'added', 'deducted', 'balance'] as const;
+
+/** Omits periods without usage and without open reservations, which stores need not keep, unless they changed the credit. */
 function periodsOf(
   { periods: closed, left }: WholeRawTeam,
-  length: string,
+  team: ReadonlyMap<string, Buffer>,
   requests: readonly RequestContents[],
   found: Found,
 ): PeriodContents[] {
   const periods: PeriodContents[] = [];
   for (const [name, record] of fieldsOf(closed)) {
-    const { number, startMs, endMs, characters, plan, limits } = readClosed(Number(name), record);
-    periods.push({ number, startMs, endMs, closed: true, held: { plan, limits }, characters, keys: undefined });
+    const { plan, limits, ...period } = readClosed(Number(name), record);
+    periods.push({ ...period, requests: period.requests, credit: period.credit, held: { plan, limits }, keys: undefined });
   }
   for (const [number, flat] of left) {
     const fields = fieldsOf(flat);
@@ -209,14 +219,19 @@ function periodsOf(
     if (kept !== undefined && Number(String(kept)) !== held) {
       found('held', `period ${number} records ${String(kept)} held characters, its open reservations hold ${held}`);
     }
-    if (characters === 0 && open.length === 0) continue;
+    const [openingMicro, addedMicro, deductedMicro, balanceMicro] = LEFT_CREDIT.map((field) => numberOf(fields.get(field)));
+    const credit = creditOf({ openingMicro, addedMicro, deductedMicro, balanceMicro });
+    if (characters === 0 && open.length === 0 && !(credit && movedCredit(credit))) continue;
+    const counted = numberOf(fields.get('requests'));
     periods.push({
       number,
       startMs: Number(String(fields.get('starts'))),
       endMs: Number(String(fields.get('ends'))),
       closed: false,
-      held: heldIn(fields, length),
+      held: heldIn(fields, String(team.get('period'))),
       characters,
+      requests: counted === undefined ? undefined : counted + requestsOfKeys(team, number),
+      credit,
       keys: undefined,
     });
   }

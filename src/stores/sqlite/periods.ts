@@ -32,6 +32,9 @@ const LIMITS_JSON = `json_object(${LIMITS.map((name) => `'${name}', t.${columnOf
 /** Adds to an existing row: for late charges to a period, and days that are counted again after the clock stepped back. */
 export const ADDED = 'DO UPDATE SET characters = characters + excluded.characters, requests = requests + excluded.requests';
 
+/** Whether the period changed the team's credit (domain/period-credit.ts). */
+const MOVED_CREDIT = 'added_micro > 0 OR deducted_micro > 0 OR opening_micro <> balance_micro';
+
 const SQL = {
   expire: tuples<[periodNo: number, characters: number, priceMicro: number, key: number]>(`
     UPDATE operations SET state = ${EXPIRED}, until_ms = until_ms + ${REMEMBER_MS} WHERE (request_id, team) IN
@@ -40,19 +43,24 @@ const SQL = {
   nextEnd: tuples<[number | null]>(`SELECT min(until_ms) FROM operations WHERE team = ? AND state = ${OPEN}`),
   anchor: tuples<[number]>(`SELECT coalesce(p.anchor_ms, t.created_at_ms) FROM teams t
     LEFT JOIN periods p ON p.team = t.no AND p.no = ? WHERE t.no = ?`),
-  leave: `UPDATE periods SET (left_ms, plan, limits) =
-      (SELECT max(periods.start_ms, min(periods.end_ms, ?)), t.plan, ${LIMITS_JSON} FROM teams t WHERE t.no = periods.team)
+  leave: `UPDATE periods SET (left_ms, plan, limits, balance_micro) =
+      (SELECT max(periods.start_ms, min(periods.end_ms, ?)), t.plan, ${LIMITS_JSON}, ? FROM teams t WHERE t.no = periods.team)
     WHERE team = ? AND no = ? AND left_ms IS NULL`,
-  add: 'INSERT INTO periods (team, no, start_ms, end_ms, anchor_ms) VALUES (?, ?, ?, ?, ?)',
+  add: `INSERT INTO periods (team, no, start_ms, end_ms, anchor_ms, opening_micro, added_micro) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  // Periods are closed in order, so that none of these has been.
+  spendLate: `UPDATE periods SET opening_micro = opening_micro - iif(no > $from, $micro, 0), balance_micro = balance_micro - $micro
+    WHERE team = $team AND no >= $from`,
   enter: 'UPDATE books SET period_no = ?, period_end_ms = ? WHERE team = ?',
   unclosed: tuples<[no: number]>('SELECT no FROM periods WHERE team = ? AND left_ms IS NOT NULL AND closed_characters IS NULL ORDER BY no'),
+  earlier: 'SELECT 1 FROM periods WHERE team = ? AND no < ? AND left_ms IS NOT NULL AND closed_characters IS NULL LIMIT 1',
   open: `SELECT 1 FROM operations WHERE team = ? AND state = ${OPEN} AND period_no = ? LIMIT 1`,
   keep: `INSERT INTO usage (team, period_no, key, characters, requests)
     SELECT team, period_no, key, characters, requests FROM key_books WHERE team = ? AND period_no = ? AND requests > 0
     ON CONFLICT (team, period_no, key) ${ADDED}`,
   reset: 'UPDATE key_books SET characters = 0, requests = 0 WHERE team = ? AND period_no = ?',
-  close: tuples<[characters: number | null]>(`UPDATE periods SET closed_characters =
-      (SELECT nullif(sum(characters), 0) FROM usage u WHERE u.team = periods.team AND u.period_no = periods.no)
+  close: tuples<[characters: number | null]>(`UPDATE periods SET (closed_characters, closed_requests) =
+      (SELECT iif(${MOVED_CREDIT}, coalesce(sum(characters), 0), nullif(sum(characters), 0)), coalesce(sum(requests), 0)
+        FROM usage u WHERE u.team = periods.team AND u.period_no = periods.no)
     WHERE team = ? AND no = ? AND left_ms IS NOT NULL AND closed_characters IS NULL RETURNING closed_characters`),
   dropUsage: 'DELETE FROM usage WHERE team = ? AND period_no = ?',
   dropPeriod: 'DELETE FROM periods WHERE team = ? AND no = ?',
@@ -97,9 +105,14 @@ export class Periods {
     team.leaseDueMs = nextMs ?? Infinity;
   }
 
-  /** Records when the team's period ended and under which plan. Call it before the plan is changed. */
-  leave(team: number, periodNo: number, nowMs: number): void {
-    this.#sql.leave.run(nowMs, team, periodNo);
+  /** Records when the team's period ended, under which plan and with which balance. Call it before these are changed. */
+  leave({ no, counts }: TeamAccount, nowMs: number): void {
+    this.#sql.leave.run(nowMs, counts.balanceMicro, no, counts.periodNo);
+  }
+
+  /** A charge to a past period: it is as if the balance had been lower since then. */
+  spendLate({ no }: TeamAccount, periodNo: number, micro: Micro): void {
+    if (micro > 0) this.#sql.spendLate.run({ $team: no, $from: periodNo, $micro: micro });
   }
 
   /**
@@ -114,8 +127,11 @@ export class Periods {
     // A calendar period may have begun before the end of the team's last one, if that was counted differently.
     const startMs = Math.max(period.startMs, fromMs ?? team.counts.periodEndMs);
     const periodNo = before + 1;
-    this.leave(team.no, before, nowMs);
-    this.#sql.add.run(team.no, periodNo, startMs, endMs, anchorMs);
+    this.leave(team, nowMs);
+    // A team's first balance is credit that was added.
+    const { balanceMicro } = team.counts;
+    const [openingMicro, addedMicro] = before === 0 ? [0, balanceMicro] : [balanceMicro, 0];
+    this.#sql.add.run(team.no, periodNo, startMs, endMs, anchorMs, openingMicro, addedMicro);
     this.#sql.enter.run(periodNo, endMs, team.no);
     Object.assign(team.counts, { periodNo, periodEndMs: endMs, usedCharacters: 0, heldCharacters: 0 });
     this.#accounts.touch(team);
@@ -133,11 +149,13 @@ export class Periods {
   }
 
   /**
-   * Records the total of a past period, unless a reservation of it is open. A period without characters is deleted, because
-   * idle teams with short periods would otherwise fill the file.
+   * Records the totals of a past period, unless a reservation of it is open, or an earlier one is not closed yet: what is settled
+   * late changes the balance of every period since. A period that has neither characters nor changed the credit is deleted,
+   * because idle teams with short periods would otherwise fill the file.
    */
   close(team: TeamAccount, periodNo: number, nowMs: number): void {
     if (this.isOpen(team.no, periodNo)) return;
+    if (this.#sql.earlier.get(team.no, periodNo) !== undefined) return;
     this.#accounts.flush();
     this.#sql.keep.run(team.no, periodNo);
     this.#sql.reset.run(team.no, periodNo);
@@ -147,7 +165,10 @@ export class Periods {
     const closed = this.#sql.close.get(team.no, periodNo);
     // Another process was faster.
     if (closed === undefined) return;
-    if (closed[0] !== null) return this.#hooks?.periodClosed(team, periodNo, nowMs);
+    if (closed[0] !== null) {
+      if (closed[0] > 0) this.#hooks?.periodClosed(team, periodNo, nowMs);
+      return;
+    }
     this.#sql.dropUsage.run(team.no, periodNo);
     this.#sql.dropPeriod.run(team.no, periodNo);
   }

@@ -83,7 +83,7 @@ export class RegistryWork {
   startPeriod(teamId: string, nowMs: number, change: () => void): void {
     const { accounts, periods } = this.#parts;
     const before = accounts.team(teamId);
-    if (before !== undefined) periods.leave(before.no, before.counts.periodNo, nowMs);
+    if (before !== undefined) periods.leave(before, nowMs);
     change();
     // The limits were just written, so the cached ones are outdated.
     accounts.forget();

@@ -20,8 +20,21 @@ CREATE TABLE told_refusals (
 ) STRICT, WITHOUT ROWID;
 `;
 
+/** What an invoice needs of a period. Null where a period began, or was closed, before this was recorded. */
+const PERIOD_MONEY = `
+ALTER TABLE periods ADD COLUMN opening_micro INTEGER;
+ALTER TABLE periods ADD COLUMN added_micro INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE periods ADD COLUMN deducted_micro INTEGER NOT NULL DEFAULT 0;
+-- The balance at its end; null for the current period.
+ALTER TABLE periods ADD COLUMN balance_micro INTEGER;
+-- The requests charged in it, once it is final.
+ALTER TABLE periods ADD COLUMN closed_requests INTEGER;
+UPDATE periods SET closed_requests = (SELECT sum(requests) FROM usage u WHERE u.team = periods.team AND u.period_no = periods.no)
+  WHERE closed_characters IS NOT NULL;
+`;
+
 /** The first makes an empty file, each of the others migrates a file to the next version; all run in one transaction. */
-export const MIGRATIONS: readonly SchemaStep[] = [FIRST, TOLD_REFUSALS];
+export const MIGRATIONS: readonly SchemaStep[] = [FIRST, TOLD_REFUSALS, PERIOD_MONEY];
 
 /** The version of this schema. */
 export const SCHEMA = OLDEST_SCHEMA + MIGRATIONS.length - 1;

@@ -222,6 +222,7 @@ export class SqliteLedger implements Ledger {
     const { team, counts } = key;
     team.counts.balanceMicro -= priceMicro;
     if (isCurrent) team.counts.usedCharacters += characters;
+    else this.#periods.spendLate(team, periodNo, priceMicro);
     // A key's row counts a single period: counts of an earlier one are first moved to `usage`.
     if (periodNo > counts.periodNo) {
       if (counts.requests > 0) this.#sql.addUsage.run(key.no, counts.characters, counts.requests, team.no, counts.periodNo);

@@ -28,7 +28,8 @@ const SQL = {
   dropPeriods: 'DELETE FROM periods WHERE team = ? AND no >= ?',
   dropPercents: 'DELETE FROM told_percents WHERE team = ? AND period_no >= ?',
   dropRefusals: "DELETE FROM told_refusals WHERE team = ? AND code = 'quota_exceeded' AND number > ?",
-  addPeriod: 'INSERT INTO periods (team, no, start_ms, end_ms, anchor_ms) VALUES (?, ?, ?, ?, ?)',
+  addPeriod: `INSERT INTO periods (team, no, start_ms, end_ms, anchor_ms, opening_micro, added_micro, deducted_micro)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   setBooks: 'UPDATE books SET period_no = ?, period_end_ms = ?, used_characters = ?, held_characters = ?, day = ? WHERE team = ?',
   setKey: `UPDATE key_books SET last_used_at_ms = ?, period_no = ?, characters = ?, requests = ?, day_characters = ?, day_requests = ?
     WHERE team = ? AND key = (SELECT no FROM keys WHERE key_id = ?)`,
@@ -90,7 +91,8 @@ class SqliteMender implements StoreMender {
     this.#sql.dropPeriods.run(no, number);
     this.#sql.dropPercents.run(no, number);
     this.#sql.dropRefusals.run(no, number);
-    this.#sql.addPeriod.run(no, number, period.startMs, period.endMs, period.anchorMs);
+    const { openingMicro = null, addedMicro = 0, deductedMicro = 0 } = period.credit ?? {};
+    this.#sql.addPeriod.run(no, number, period.startMs, period.endMs, period.anchorMs, openingMicro, addedMicro, deductedMicro);
     this.#writeCounts(no, contents, dayOf(nowMs));
     for (const { number: of, percent } of toldPercents) if (of === number) this.#sql.setPercent.run(no, of, percent);
     for (const { state, requestId, untilMs, periodNumber } of requests) {

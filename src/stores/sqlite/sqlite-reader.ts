@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { nextTurn } from '../../core/turns.ts';
 import type { AuditRecord } from '../../domain/audit-entry.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
+import { movedCredit } from '../../domain/period-credit.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { RATE_WINDOW_MS } from '../../domain/reservation.ts';
 import type {
@@ -55,6 +56,11 @@ interface PeriodRow extends Pick<PeriodContents, 'number' | 'startMs' | 'endMs'>
   /** JSON. */
   readonly limits: string;
   readonly closed: number | null;
+  readonly closedRequests: number | null;
+  readonly openingMicro: number | null;
+  readonly addedMicro: number;
+  readonly deductedMicro: number;
+  readonly balanceMicro: number | null;
 }
 
 const REQUEST = `${named('o', 'team', 'requestId', 'state', 'untilMs', 'characters', 'priceMicro')}, o.period_no AS periodNumber`;
@@ -62,7 +68,8 @@ const REQUEST = `${named('o', 'team', 'requestId', 'state', 'untilMs', 'characte
 const SQL = {
   behind: tuples<[no: number]>(`SELECT no FROM teams WHERE no > ? AND erasure = ${NOT_ERASED} ORDER BY no LIMIT ?`),
   number: tuples<[no: number]>(`SELECT no FROM teams WHERE team_id = ? AND erasure = ${NOT_ERASED}`),
-  team: `SELECT t.*, b.*, p.start_ms, p.end_ms, coalesce(p.anchor_ms, t.created_at_ms) AS anchor_ms
+  team: `SELECT t.*, b.*, p.start_ms, p.end_ms, coalesce(p.anchor_ms, t.created_at_ms) AS anchor_ms,
+      p.opening_micro, p.added_micro, p.deducted_micro
     FROM teams t LEFT JOIN books b ON b.team = t.no LEFT JOIN periods p ON p.team = t.no AND p.no = b.period_no WHERE t.no = ?`,
   keys: `SELECT k.*, ${GUARD_COLUMNS}, t.team_id, u.last_used_at_ms, u.period_no, b.period_no AS current_no,
       iif(u.period_no = b.period_no, u.characters, 0) AS characters, iif(u.period_no = b.period_no, u.requests, 0) AS requests
@@ -75,7 +82,8 @@ const SQL = {
     ) JOIN keys k ON k.no = key GROUP BY key, day ORDER BY key, day`),
   lastDay: tuples<[number | null]>('SELECT max(day) FROM usage_days WHERE team = ?'),
   periods: objects<PeriodRow>(`SELECT no AS number, start_ms AS startMs, coalesce(left_ms, end_ms) AS endMs, plan, limits,
-      closed_characters AS closed FROM periods WHERE team = ? AND no < ? ORDER BY no`),
+      closed_characters AS closed, closed_requests AS closedRequests, opening_micro AS openingMicro, added_micro AS addedMicro,
+      deducted_micro AS deductedMicro, balance_micro AS balanceMicro FROM periods WHERE team = ? AND no < ? ORDER BY no`),
   uses: objects<{ readonly period: number; readonly keyId: string; readonly characters: number; readonly requests: number }>(`
     SELECT period_no AS period, key_id AS keyId, sum(characters) AS characters, sum(requests) AS requests FROM (
       SELECT period_no, key, characters, requests FROM usage WHERE team = $team
@@ -221,7 +229,7 @@ export class SqliteReader implements StoreReader {
     const requests = [...this.#sql.open.all(no), ...(this.#remembered.get(no) ?? [])].map(requestOf);
     return {
       team: teamOf(row),
-      period: { number: current, startMs, endMs, anchorMs },
+      period: { number: current, startMs, endMs, anchorMs, credit: runningCredit(row) },
       usedCharacters: Number(row['used_characters']),
       heldCharacters: Number(row['held_characters']),
       heldMicro: Number(row['held_micro']),
@@ -249,10 +257,12 @@ export class SqliteReader implements StoreReader {
   /** Omits periods without usage, unless a reservation of them is open: stores need not keep them. */
   #periodsOf(no: number, current: number, requests: readonly RequestContents[]): PeriodContents[] {
     const uses = Map.groupBy(this.#sql.uses.all({ $team: no, $current: current }), ({ period }) => period);
-    return this.#sql.periods.all(no, current).flatMap(({ number, startMs, endMs, plan, limits, closed }) => {
+    return this.#sql.periods.all(no, current).flatMap((row) => {
+      const { number, startMs, endMs, plan, limits, closed, closedRequests } = row;
       const keys = (uses.get(number) ?? []).map(({ period: _period, ...use }) => use);
       const isOpen = requests.some(({ state, periodNumber }) => state === 'open' && periodNumber === number);
-      if (keys.length === 0 && !isOpen && closed === null) return [];
+      const credit = creditOf(row);
+      if (keys.length === 0 && !isOpen && closed === null && !(credit && movedCredit(credit))) return [];
       return {
         number,
         startMs,
@@ -260,10 +270,22 @@ export class SqliteReader implements StoreReader {
         closed: closed !== null,
         held: plan === null ? undefined : { plan, limits: JSON.parse(limits) as TeamLimits },
         characters: closed ?? keys.reduce((sum, { characters }) => sum + characters, 0),
+        requests: closed === null ? keys.reduce((sum, { requests: count }) => sum + count, 0) : (closedRequests ?? undefined),
+        credit,
         keys: closed !== null && keys.length === 0 ? undefined : keys,
       };
     });
   }
+}
+
+function creditOf({ openingMicro, addedMicro, deductedMicro, balanceMicro }: PeriodRow): PeriodContents['credit'] {
+  return openingMicro === null || balanceMicro === null ? undefined : { openingMicro, addedMicro, deductedMicro, balanceMicro };
+}
+
+function runningCredit(row: SqlRow): PeriodContents['credit'] {
+  if (row['opening_micro'] === null) return undefined;
+  const [openingMicro, addedMicro] = [Number(row['opening_micro']), Number(row['added_micro'])];
+  return { openingMicro, addedMicro, deductedMicro: Number(row['deducted_micro']), balanceMicro: Number(row['balance_micro']) };
 }
 
 function windowOf(row: SqlRow): TeamContents['window'] {

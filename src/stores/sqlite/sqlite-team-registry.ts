@@ -90,7 +90,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
         if (sameLength(limits.period, team.limits.period)) setPlan();
         else this.#parts.work.startPeriod(teamId, nowMs, setPlan);
       }
-      if (change.addMicro !== undefined) this.#parts.teams.setBalance(no, balanceMicro, change.addMicro > 0);
+      if (change.addMicro !== undefined) this.#parts.teams.setBalance(no, balanceMicro, change.addMicro);
       if (change.once !== undefined) this.#parts.teams.rememberChange(no, change.once, nowMs);
       const changed = this.#parts.teams.get(no).team;
       this.#parts.events?.teamChanged('team_updated', changed, nowMs);

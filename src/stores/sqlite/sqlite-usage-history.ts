@@ -3,11 +3,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DAY_MS, dayOf } from '../../domain/period.ts';
+import type { PeriodCredit } from '../../domain/period-credit.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { KeyRecord, TeamPage, Usage } from '../../ports/team-registry.ts';
-import type { DayRange, KeyDay, PeriodUse, TeamDays, UsageHistory } from '../../ports/usage-history.ts';
+import { isInSpan } from '../../domain/period-span.ts';
+import type { DayRange, KeyDay, PeriodSpan, PeriodUse, TeamDays, TeamPeriods, UsageHistory } from '../../ports/usage-history.ts';
 import type { KeyRows } from './key-rows.ts';
 import { TeamPages } from './registry-work.ts';
 import { prepared, tuples } from './statements.ts';
@@ -22,7 +24,20 @@ const ROWS_MAX = 2000;
 const NO_DAY = -1;
 
 type DayRow = [day: number, key: number, characters: number, requests: number];
-type PeriodRow = [no: number, startMs: number, endMs: number, plan: string, limits: string, closed: number | null, running: number];
+type PeriodRow = [
+  no: number,
+  startMs: number,
+  endMs: number,
+  plan: string,
+  limits: string,
+  closed: number | null,
+  running: number,
+  closedRequests: number | null,
+  ...credit: CreditRow,
+];
+type CreditRow = readonly [openingMicro: number | null, addedMicro: number, deductedMicro: number, balanceMicro: number | null];
+
+const CREDIT = 'p.opening_micro, p.added_micro, p.deducted_micro, p.balance_micro';
 
 const ROW = 'SELECT day, key, characters, requests FROM usage_days WHERE team = ?';
 
@@ -33,11 +48,12 @@ const SQL = {
     WHERE b.team = ? AND b.day BETWEEN ? AND ? AND u.day_requests > 0 ORDER BY u.key`),
   // The limits are unknown for periods that ended before plans were recorded with them.
   periods: tuples<PeriodRow>(`SELECT p.no, p.start_ms, coalesce(p.left_ms, p.end_ms), p.plan, p.limits, p.closed_characters,
-      coalesce(p.no = b.period_no, 0)
+      coalesce(p.no = b.period_no, 0), p.closed_requests, ${CREDIT}
     FROM periods p LEFT JOIN books b ON b.team = p.team
     WHERE p.team = ? AND (p.left_ms >= ? OR p.no = b.period_no) ORDER BY p.no DESC`),
-  charged: tuples<[number]>(`SELECT (SELECT coalesce(sum(characters), 0) FROM usage WHERE team = $team AND period_no = $no)
-    + (SELECT coalesce(sum(characters), 0) FROM key_books WHERE team = $team AND period_no = $no)`),
+  charged: tuples<[characters: number, requests: number]>(`SELECT coalesce(sum(characters), 0), coalesce(sum(requests), 0) FROM (
+      SELECT characters, requests FROM usage WHERE team = $team AND period_no = $no
+      UNION ALL SELECT characters, requests FROM key_books WHERE team = $team AND period_no = $no)`),
 };
 
 type Parts = Pick<StoreParts, 'database' | 'path' | 'clock' | 'work' | 'accounts' | 'periods' | 'keys' | 'historyDays'>;
@@ -81,24 +97,53 @@ export class SqliteUsageHistory implements UsageHistory {
 
   periods(teamId: string): Promise<readonly PeriodUse[] | undefined | StoreUnavailable> {
     return this.#parts.work.run(`team ${teamId}`, (nowMs) => {
-      const { accounts, periods, historyDays } = this.#parts;
-      this.#parts.work.current(teamId, nowMs);
-      const team = accounts.team(teamId);
-      // A deleted team has only closed periods left.
-      if (team !== undefined) periods.closeAll(team, nowMs);
+      this.#close(teamId, nowMs);
       const no = this.#teams.number(teamId);
-      if (no === undefined) return undefined;
-      return this.#sql.periods.all(no, nowMs - historyDays * DAY_MS).map((row) => this.#periodOf(no, row));
+      return no === undefined ? undefined : this.#rowsIn(no, nowMs).map((row) => this.#periodOf(no, row));
     });
   }
 
-  #periodOf(team: number, [number, startMs, endMs, plan, limits, closed, isRunning]: PeriodRow): PeriodUse {
+  pagePeriods(page: TeamPage, span: PeriodSpan): Promise<readonly TeamPeriods[] | StoreUnavailable> {
+    return this.#pages.read(page, (no, nowMs) => {
+      const before = this.#teams.find(no);
+      if (before === undefined) return undefined;
+      const found = this.#rowsIn(no, nowMs);
+      // Only what time has changed is brought up to date.
+      const isBehind = before.periodEndMs <= nowMs || found.some(([, , , , , closed, isRunning]) => closed === null && isRunning === 0);
+      if (isBehind) this.#close(before.team.teamId, nowMs);
+      const periods = (isBehind ? this.#rowsIn(no, nowMs) : found).map((row) => this.#periodOf(no, row));
+      const deleted = before.periodNo === 0;
+      return { team: before.team, deleted, periods: periods.filter((one) => isInSpan(one, span)).toReversed() };
+    });
+  }
+
+  #rowsIn(no: number, nowMs: number): PeriodRow[] {
+    return this.#sql.periods.all(no, nowMs - this.#parts.historyDays * DAY_MS);
+  }
+
+  /** Brings a team up to date, and closes the periods that can be closed. A deleted team has only closed ones left. */
+  #close(teamId: string, nowMs: number): void {
+    const { accounts, periods, work } = this.#parts;
+    work.current(teamId, nowMs);
+    const team = accounts.team(teamId);
+    if (team === undefined) return;
+    periods.closeAll(team, nowMs);
+    accounts.flush();
+  }
+
+  #periodOf(team: number, row: PeriodRow): PeriodUse {
+    const [number, startMs, endMs, plan, limits, closed, isRunning, closedRequests, ...credit] = row;
+    const bounds = { number, startMs, endMs };
+    const counted = closed === null ? this.#sql.charged.get({ $team: team, $no: number })! : undefined;
+    const requests = counted?.[1] ?? closedRequests ?? undefined;
     if (isRunning === 1) {
       const { team: held, usedCharacters } = this.#teams.get(team);
-      return { number, startMs, endMs, closed: false, plan: held.plan, limits: held.limits, characters: usedCharacters };
+      const now = creditOf(credit, held.balanceMicro);
+      return { ...bounds, closed: false, plan: held.plan, limits: held.limits, characters: usedCharacters, requests, credit: now };
     }
-    const characters = closed ?? this.#sql.charged.get({ $team: team, $no: number })![0];
-    return { number, startMs, endMs, closed: closed !== null, plan, limits: JSON.parse(limits) as TeamLimits, characters };
+    const characters = closed ?? counted![0];
+    const kept = { plan, limits: JSON.parse(limits) as TeamLimits };
+    return { ...bounds, closed: closed !== null, ...kept, characters, requests, credit: creditOf(credit) };
   }
 
   /** Readers and writers do not wait for each other. */
@@ -169,6 +214,12 @@ export class SqliteUsageHistory implements UsageHistory {
   }
 }
 
+/** `undefined` if the period began before this was recorded. */
+function creditOf(row: CreditRow, balanceMicro = row[3]): PeriodCredit | undefined {
+  const [openingMicro, addedMicro, deductedMicro] = row;
+  return openingMicro === null || balanceMicro === null ? undefined : { openingMicro, addedMicro, deductedMicro, balanceMicro };
+}
+
 /** Sums of the same day, ordered by key. */
 function together(kept: readonly DayRow[], counted: readonly DayRow[]): DayRow[] {
   const rows = new Map(kept.map((row) => [row[1], row]));
@@ -181,8 +232,11 @@ function together(kept: readonly DayRow[], counted: readonly DayRow[]): DayRow[]
 
 const PERIOD_SQL = {
   bounds: tuples<[startMs: number, endMs: number]>('SELECT start_ms, end_ms FROM periods WHERE team = ? AND no = ?'),
-  closed: tuples<[startMs: number, endMs: number, plan: string | null, limits: string | null, characters: number]>(
-    'SELECT start_ms, coalesce(left_ms, end_ms), plan, limits, closed_characters FROM periods WHERE team = ? AND no = ?',
+  closed: tuples<
+    [startMs: number, endMs: number, plan: string | null, limits: string | null, characters: number, requests: number, ...CreditRow]
+  >(
+    `SELECT start_ms, coalesce(left_ms, end_ms), plan, limits, closed_characters, closed_requests, ${CREDIT} FROM periods p
+      WHERE team = ? AND no = ?`,
   ),
   byKey: tuples<[key: number, characters: number, requests: number]>(
     'SELECT key, characters, requests FROM usage WHERE team = ? AND period_no = ?',
@@ -210,7 +264,7 @@ export class PeriodUsage {
 
   /** For a closed period with usage. */
   closed(no: number, periodNo: number): { readonly period: PeriodUse; readonly usage: Usage } {
-    const [startMs, endMs, heldPlan, heldLimits, characters] = this.#sql.closed.get(no, periodNo)!;
+    const [startMs, endMs, heldPlan, heldLimits, characters, requestsOfAll, ...credit] = this.#sql.closed.get(no, periodNo)!;
     const { team } = this.#teams.get(no);
     const plan = heldPlan ?? team.plan;
     const limits = heldLimits === null ? team.limits : (JSON.parse(heldLimits) as TeamLimits);
@@ -220,7 +274,17 @@ export class PeriodUsage {
       return { ...record, characters: charged, requests };
     });
     return {
-      period: { number: periodNo, startMs, endMs, closed: true, plan, limits, characters },
+      period: {
+        number: periodNo,
+        startMs,
+        endMs,
+        closed: true,
+        plan,
+        limits,
+        characters,
+        requests: requestsOfAll,
+        credit: creditOf(credit),
+      },
       usage: { team: { ...team, plan, limits }, periodStartMs: startMs, periodEndMs: endMs, characters, keys },
     };
   }

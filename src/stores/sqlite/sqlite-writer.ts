@@ -2,6 +2,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { EntryPieces } from '../../domain/entries-text.ts';
 import { hasLimits } from '../../domain/key-limits.ts';
+import type { PeriodCredit } from '../../domain/period-credit.ts';
 import type { KeyContents, LooseContents, StoreReader, StoreWriter, TeamContents } from '../../ports/store-contents.ts';
 import { glossaryTableRecords } from '../records/glossary-record.ts';
 import { RateWindow } from './rate-window.ts';
@@ -95,8 +96,8 @@ export class SqliteWriter implements StoreWriter {
     const { limits, balanceMicro, ...record } = whole;
     const numbers = Object.fromEntries(LIMITS.map((name) => [name, limits[name]]));
     const team = this.#insert('teams', { ...record, ...numbers });
-    const { number, ...bounds } = period;
-    this.#insert('periods', { team, no: number, ...bounds });
+    const { number, credit, ...bounds } = period;
+    this.#insert('periods', { team, no: number, ...bounds, ...creditColumns(credit), balanceMicro: null });
     const current = { periodNo: number, periodEndMs: period.endMs, day: runningDay({ days, dayDone }) };
     this.#insert('books', { team, balanceMicro, heldMicro, usedCharacters, heldCharacters, ...current, ...packedWindow(window) });
     return team;
@@ -132,12 +133,15 @@ export class SqliteWriter implements StoreWriter {
 
   /** If only the total of an unclosed period is known, it is assigned to the first key, because nothing reports whose it was. */
   #writePeriods(team: number, keys: ReadonlyMap<string, number>, { team: whole, periods }: TeamContents): void {
-    for (const { number: no, startMs, endMs, closed, held, characters, keys: counted } of periods) {
+    for (const { number: no, startMs, endMs, closed, held, characters, requests, credit, keys: counted } of periods) {
       const { plan, limits } = held ?? whole;
       const left = { leftMs: endMs, plan, limits: JSON.stringify(limits), closedCharacters: closed ? characters : null };
-      this.#insert('periods', { team, no, startMs, endMs: Math.max(endMs, startMs + 1), ...left });
+      const money = { closedRequests: closed ? (requests ?? null) : null, ...creditColumns(credit) };
+      this.#insert('periods', { team, no, startMs, endMs: Math.max(endMs, startMs + 1), ...left, ...money });
       const [first] = keys.keys();
-      const counts = counted ?? (closed || characters === 0 || first === undefined ? [] : [{ keyId: first, characters, requests: 1 }]);
+      const counts =
+        counted ??
+        (closed || characters === 0 || first === undefined ? [] : [{ keyId: first, characters, requests: Math.max(1, requests ?? 1) }]);
       for (const { keyId, ...count } of counts) this.#insert('usage', { team, periodNo: no, key: keys.get(keyId)!, ...count });
     }
   }
@@ -176,6 +180,11 @@ export class SqliteWriter implements StoreWriter {
     if (this.#inTransaction > 0) this.#database.exec('COMMIT');
     this.#inTransaction = 0;
   }
+}
+
+function creditColumns(credit: PeriodCredit | undefined): Readonly<Record<string, number | null>> {
+  const { openingMicro = null, addedMicro = 0, deductedMicro = 0, balanceMicro = null } = credit ?? {};
+  return { openingMicro, addedMicro, deductedMicro, balanceMicro };
 }
 
 function packedWindow(window: TeamContents['window']): { readonly windowNewestMs: number; readonly window: Uint8Array } {

@@ -140,7 +140,7 @@ export class TeamErasure {
     this.#sql.release.run(no);
     const team = accounts.team(teamId)!;
     periods.leaveDay(team, nowMs);
-    periods.leave(no, team.counts.periodNo, nowMs);
+    periods.leave(team, nowMs);
     periods.closeAll(team, nowMs);
     accounts.flush();
   }

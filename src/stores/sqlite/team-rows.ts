@@ -41,6 +41,8 @@ const sqlAmong = (rule: string) => ({
   setPlan: `UPDATE teams SET plan = ?, ${assigned(LIMITS)} WHERE no = ?`,
   setBalance: 'UPDATE books SET balance_micro = ? WHERE team = ?',
   rearmCredit: "UPDATE told_refusals SET told = 0 WHERE team = ? AND code = 'credit_exhausted'",
+  moveCredit: `UPDATE periods SET added_micro = added_micro + max(0, $add), deducted_micro = deducted_micro - min(0, $add)
+    WHERE team = $team AND no = (SELECT period_no FROM books WHERE team = $team)`,
   changed: tuples<[request: string]>('SELECT request FROM changes WHERE team = ? AND id = ? AND until_ms > ?'),
   addChange: 'INSERT OR REPLACE INTO changes (team, id, request, until_ms) VALUES (?, ?, ?, ?)',
   forgetChanges: 'DELETE FROM changes WHERE until_ms <= ?',
@@ -124,10 +126,11 @@ export class TeamRows {
     this.#sql.setPlan.run(plan, ...LIMITS.map((limit) => limits[limit]), no);
   }
 
-  /** `added`: credit was added, so that the next refusal for it is told again. */
-  setBalance(no: number, balanceMicro: number, added: boolean): void {
+  /** `addMicro` is how much more that is than before, and is counted in the team's period. */
+  setBalance(no: number, balanceMicro: number, addMicro: number): void {
     this.#sql.setBalance.run(balanceMicro, no);
-    if (added) this.#sql.rearmCredit.run(no);
+    this.#sql.moveCredit.run({ $team: no, $add: addMicro });
+    if (addMicro > 0) this.#sql.rearmCredit.run(no);
   }
 
   /** The request of the change with this id; `undefined` if there was none within a day. */

@@ -71,7 +71,10 @@ export const EVENT_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'SQLite: a period without a charged character is told',
-    edits: [{ file: 'src/stores/sqlite/periods.ts', find: 'nullif(sum(characters), 0)', replace: 'sum(characters)' }],
+    edits: [
+      { file: 'src/stores/sqlite/periods.ts', find: 'nullif(sum(characters), 0)', replace: 'sum(characters)' },
+      { file: 'src/stores/sqlite/periods.ts', find: 'if (closed[0] > 0) ', replace: '' },
+    ],
     caughtBy: [{ ...KEPT, names: 'SQLite' }],
   },
   {

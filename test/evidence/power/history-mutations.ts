@@ -9,12 +9,57 @@ const PERIODS = contract('SQLite', 'usage by period');
 const CALENDAR = (store: 'Redis' | 'SQLite'): TestRun => contract(store, 'periods by the calendar');
 const DAYS_IN_REDIS = contract('Redis', 'usage by day');
 const PERIODS_IN_REDIS = contract('Redis', 'usage by period');
+const INVOICES = (store: 'Redis' | 'SQLite'): TestRun => contract(store, 'what invoices need of periods');
 
 function janitor(names: string): TestRun {
   return { file: 'test/unit/stores/redis/redis-janitor.test.ts', names };
 }
 
 export const HISTORY_MUTATIONS: readonly Mutation[] = [
+  inSqlite(
+    'what is settled late is spent in no period',
+    'sqlite-ledger.ts',
+    'else this.#periods.spendLate(team, periodNo, priceMicro);',
+    '',
+    INVOICES('SQLite'),
+  ),
+  inSqlite(
+    'periods are closed out of order',
+    'periods.ts',
+    'if (this.#sql.earlier.get(team.no, periodNo) !== undefined) return;',
+    '',
+    INVOICES('SQLite'),
+  ),
+  inSqlite(
+    'the balance that a team begins with was never added',
+    'periods.ts',
+    'before === 0 ? [0, balanceMicro] : [balanceMicro, 0]',
+    '[balanceMicro, 0]',
+    INVOICES('SQLite'),
+  ),
+  {
+    name: 'what is settled late is spent in no period (Redis)',
+    edits: [
+      { file: 'src/stores/redis/lua/resolve.lua', find: 'if micro > 0 then\n      spend_late', replace: 'if false then\n      spend_late' },
+    ],
+    caughtBy: [INVOICES('Redis')],
+  },
+  {
+    name: 'periods are closed out of order (Redis)',
+    edits: [{ file: 'src/stores/redis/lua/tend.lua', find: 'if not first_left and is_over', replace: 'if is_over' }],
+    caughtBy: [INVOICES('Redis')],
+  },
+  {
+    name: 'the requests of a key that is used again are lost (Redis)',
+    edits: [
+      {
+        file: 'src/stores/redis/lua/resolve.lua',
+        find: 'left.requests = left.requests and left.requests + known.requests',
+        replace: '',
+      },
+    ],
+    caughtBy: [INVOICES('Redis')],
+  },
   inSqlite(
     'a calendar month begins in the period before it',
     'periods.ts',

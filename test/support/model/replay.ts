@@ -1,6 +1,7 @@
 // Replays one history on the model and on stores at once, and fails at the first answer that differs.
 import { ulid } from 'ulid';
 import { dayOf } from '../../../src/domain/period.ts';
+import { movedCredit } from '../../../src/domain/period-credit.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import type {
@@ -13,6 +14,7 @@ import type {
   Verdict,
 } from '../../../src/ports/ledger.ts';
 import type { GlossaryRecord } from '../../../src/ports/glossary-store.ts';
+import type { PeriodUse } from '../../../src/ports/usage-history.ts';
 import type { PluginStore } from '../../../src/ports/plugin.ts';
 import type { MovableClock } from '../../../src/testing/movable-clock.ts';
 import type { SteppingClock } from '../stepping-clock.ts';
@@ -26,6 +28,11 @@ import type { History, Operation, Step } from './history.ts';
 import { Charges } from './charges.ts';
 import { overdrawn, unaccounted, unsound } from './invariants.ts';
 import { Moments } from './moments.ts';
+
+/** Others may be missing. */
+function isKept({ characters, credit }: PeriodUse): boolean {
+  return characters > 0 || movedCredit(credit!);
+}
 
 /** Stores drop the first days of a long history; when they notice that is up to each of them. */
 const CERTAIN_DAYS = 395;
@@ -250,7 +257,7 @@ class Replay {
     const use = await this.#agreement.on(`days of ${teamId}`, (store) => store.history!.days(teamId, range));
     const periods = await this.#agreement.on(`periods of ${teamId}`, async (store) =>
       answered(await store.history!.periods(teamId))!
-        .filter(({ characters, endMs }, index) => index === 0 || (characters > 0 && dayOf(endMs) >= range.from))
+        .filter((one, index) => index === 0 || (isKept(one) && dayOf(one.endMs) >= range.from))
         .map(({ number: _number, ...period }) => period),
     );
     const charged = this.#charges.of(teamId);

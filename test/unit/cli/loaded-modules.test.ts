@@ -70,11 +70,11 @@ describe('what is loaded', () => {
   });
 
   test.each([
-    ['team list', 114],
-    ['team show TEAM', 114],
-    ['key create --team TEAM --mode live', 114],
-    ['key list --team TEAM', 114],
-    ['usage TEAM', 117],
+    ['team list', 120],
+    ['team show TEAM', 120],
+    ['key create --team TEAM --mode live', 120],
+    ['key list --team TEAM', 120],
+    ['usage TEAM', 120],
     ['config check --offline', 94],
     ['routes', 56],
     ['openapi', 70],

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { GlossaryOperations } from '../../../src/admin/glossary-operations.ts';
 import { AdminOperations } from '../../../src/admin/admin-operations.ts';
 import { Operators, SignInAttempts } from '../../../src/admin/operators.ts';
+import { InvoiceReading } from '../../../src/admin/invoice-reading.ts';
 import { UsageReading } from '../../../src/admin/usage-reading.ts';
 import { Console } from '../../../src/console/console.ts';
 import type { ConsoleOptions } from '../../../src/console/console.ts';
@@ -47,6 +48,7 @@ beforeEach(() => {
     operators,
     attempts: new SignInAttempts({ operators, now: () => nowMs }),
     usage: new UsageReading(store.history),
+    invoices: new InvoiceReading(store.history),
     recentRequests: () => Promise.resolve([]),
     overview: () => Promise.reject(new Error('no test asks for it')),
     serviceName: () => 'lingate',

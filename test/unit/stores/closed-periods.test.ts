@@ -37,10 +37,12 @@ test('in Redis', async () => {
     plan: 'test',
     limits: { ...GENEROUS_QUOTA, characterLimit: 100 },
     characters: 12,
+    requests: 2,
+    credit: { openingMicro: 0, addedMicro: 0, deductedMicro: 0, balanceMicro: 0 },
   });
   // One record, without unnecessary members.
   expect(await redis.client.exists(`lingate:{${teamId}}:use:1`)).toBe(0);
-  expect(await redis.client.hstrlen(`lingate:{${teamId}}:periods`, '1')).toBeLessThan(100);
+  expect(await redis.client.hstrlen(`lingate:{${teamId}}:periods`, '1')).toBeLessThan(140);
 });
 
 test('in SQLite', async () => {
@@ -49,6 +51,7 @@ test('in SQLite', async () => {
   const [period, next] = file.query('SELECT * FROM periods ORDER BY no');
   expect(period).toMatchObject({ start_ms: startMs, left_ms: startMs + 5000, plan: 'test' });
   expect(JSON.parse(String(period?.['limits']))).toEqual({ ...GENEROUS_QUOTA, characterLimit: 100 });
+  expect(period).toMatchObject({ opening_micro: 0, balance_micro: 0 });
   expect(next).toMatchObject({ start_ms: startMs + 5000, anchor_ms: startMs + 5000, left_ms: null });
   const used = 'SELECT sum(characters) AS characters, sum(requests) AS requests FROM';
   expect(file.query(`${used} usage WHERE period_no = 1`)).toEqual([{ characters: 12, requests: 2 }]);

@@ -118,9 +118,7 @@ do
       return team
     end
     number, starts, ends, used, books_changed = team.number, team.starts, team.ends, team.used, true
-    if next(team.use) then
-      rare = { use = team.use }
-    end
+    rare = { use = team.use, credit = team.credit }
     return nil
   end
 
@@ -437,6 +435,10 @@ do
     if books_changed then
       count = count + 2
       team_fields[count - 1], team_fields[count] = 'b', pack(BOOKS, number, starts, ends, used, balance)
+    end
+    if rare and rare.credit then
+      count = count + 2
+      team_fields[count - 1], team_fields[count] = 'credit', teams.pack_credit(number, rare.credit)
     end
     if count == 2 then
       call('HSET', team_key, team_fields[1], team_fields[2])

@@ -11,7 +11,7 @@ function timed.kept_periods(at_ms)
   if call('HEXISTS', key_at(1), 'erased_b') == 0 then
     return { at_ms, 'none' }
   end
-  return { at_ms, 'periods', digits(at_ms), call('HGETALL', beside(key_at(1), 'periods')) }
+  return { at_ms, 'periods', digits(at_ms), call('HGETALL', key_at(1)), call('HGETALL', beside(key_at(1), 'periods')) }
 end
 
 -- Moves the key's last counts to its days, then drops what is too old.

@@ -1,6 +1,7 @@
 -- A team's data. The formats of its rows are constants from row-formats.ts. Integers are doubles if they may be large, otherwise as
 -- wide as necessary.
--- - `:team` hash: `p` the plan's numbers; `b` the books of the period; `k<key>` a key's status, last use and counts; for a key
+-- - `:team` hash: `p` the plan's numbers; `b` the books of the period, `credit` what
+--   changed its balance (team.lua); `k<key>` a key's status, last use and counts; for a key
 --   with limits or a disabled one `l:<key>` its limits, and `w:<key>` the counters for them; what events have reported: `t`
 --   (outbox.lua), and `n:<key>` of refusals by a key's own limit (told.lua); texts
 -- - `:ids` hash: `h` the head; for each request id that is open or remembered, its record

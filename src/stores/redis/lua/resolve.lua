@@ -5,9 +5,10 @@
 --@ uses days: days
 --@ uses call: COMMIT_PART, op_characters, COMMITTED, ABSENT
 --@ uses state: now, today, number, keys, rare, key_beside, rarely, put_record, done_now, look_later, left_period
---@ uses state: close_reservation
+--@ uses state: close_reservation, team_key
 --@ changes state: used, balance, books_changed
 --@ uses guards: guarding
+--@ uses team: teams
 --@ gives resolve
 
 local resolve
@@ -28,19 +29,43 @@ do
     local of = days_of(key, known)
     days.close(of, known)
     if known.number ~= number then
+      if known.requests > 0 then
+        local left = left_period(known.number)
+        left.requests = left.requests and left.requests + known.requests
+      end
       known.number, known.characters, known.requests = number, 0, 0
       of.number, of.characters, of.requests, of.changed = number, 0, 0, true
     end
     known.day, known.changed = today, true
   end
 
+  -- It is as if the balance had been lower since that period. Periods are closed in order, so that none of these has been.
+  local function spend_late(reserved_in, micro)
+    rarely('credit')
+    rare.credit = rare.credit.opening and rare.credit or teams.read_credit(call('HGET', team_key, 'credit'), number)
+    if rare.credit then
+      rare.credit.opening = rare.credit.opening - micro
+    end
+    for left = reserved_in, number - 1 do
+      local counts = left_period(left)
+      counts.balance = counts.balance and counts.balance - micro
+      if left > reserved_in then
+        counts.opening = counts.opening and counts.opening - micro
+      end
+    end
+  end
+
   -- Charges a reservation of an earlier period, whose counts are in a separate hash.
-  local function charge_late(reserved_in, key, known, characters)
+  local function charge_late(reserved_in, key, known, characters, micro)
     if known then
       days.add(days_of(key, known), today, characters, 1)
     end
     local counts = left_period(reserved_in)
     counts.characters = (counts.characters or 0) + characters
+    counts.requests = counts.requests and counts.requests + 1
+    if micro > 0 then
+      spend_late(reserved_in, micro)
+    end
   end
 
   local function charge(reserved_in, key, characters, micro)
@@ -54,7 +79,7 @@ do
       begin_day(key, known)
     end
     if reserved_in ~= number then
-      return charge_late(reserved_in, key, known, characters)
+      return charge_late(reserved_in, key, known, characters, micro)
     end
     used = used + characters
     if known then

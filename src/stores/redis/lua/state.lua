@@ -1,9 +1,9 @@
 -- The open account: one team at a time, read once, brought up to date, changed by its operations and written once. It is kept
 -- in local variables, because members of a table would make an admission cost half as much again.
 --@ uses constants: DONE
---@ uses shared: call, max, insert, pack
+--@ uses shared: call, max, insert, pack, unpack
 --@ uses layout: beside
---@ uses team: teams
+--@ uses team: teams, closed_periods
 --@ gives now, today, remembered_until, team_key, plan, number, starts, ends, used, balance, books_changed, keys, head, held
 --@ gives held_micro, held_in, newest, late, expires, current, previous, length, passed, oldest, shortest, head_changed, ids_key
 --@ gives slots_key, records, single, single_record, running, left_over, fields, written, rare, longest_lease, shortest_lease
@@ -29,7 +29,7 @@ local running, left_over
 local fields, written = { 'h' }, 0
 -- What few accounts have, in one table, so that all others pay for a single test; nil if there is nothing. Members:
 -- - `look_at`: by id, when to check it again, false for never; `dropped`: ids that are deleted
--- - `use`: counts of earlier periods to write; `days`: the days of keys
+-- - `use`: counts of earlier periods to write; `credit`: what changed the balance in this one; `days`: the days of keys
 -- - `guards`: the limits of keys (guards.lua); `moved`: the rate window in memory, once its slots were moved (window.lua)
 -- - `refusals`: the events of refusals to write; `reported`: what they are for (told.lua)
 local rare
@@ -73,13 +73,16 @@ local function look_later(id, at_ms)
   rarely('look_at')[id] = at_ms
 end
 
--- Counts of an earlier period.
+-- Counts of an earlier period, as far as they were recorded.
 local function left_period(left)
   local use = rarely('use')
   local counts = use[left]
   if not counts then
-    local stored = call('HMGET', teams.use_key(team_key, left), 'characters', 'open')
-    counts = { characters = tonumber(stored[1] or nil), open = tonumber(stored[2] or nil) }
+    counts = {}
+    local stored = call('HMGET', teams.use_key(team_key, left), unpack(closed_periods.COUNTS))
+    for i, name in ipairs(closed_periods.COUNTS) do
+      counts[name] = tonumber(stored[i] or nil)
+    end
     use[left] = counts
   end
   return counts

@@ -1,8 +1,8 @@
 -- A team's record: its plan, its keys' states, and its period. Lua has no calendar: a function that finds the period ended asks
 -- the driver for the bounds of the next one.
---@ uses constants: BOOKS, HEAD
---@ uses shared: call, max, min, insert, unpack, pack, parse, text_at, digits, call_in_pieces
---@ uses layout: beside
+--@ uses constants: BOOKS, HEAD, KEY
+--@ uses shared: call, max, min, insert, unpack, pack, parse, text_at, digits, call_in_pieces, byte
+--@ uses layout: beside, with_day
 --@ uses plan: read_plan
 --@ uses outbox: events
 --@ gives teams, closed_periods
@@ -36,13 +36,43 @@ do
   -- A team's plan and counts, and what its periods are computed from; nil if there is no team. `use` collects the counts of
   -- earlier periods. Periods are counted from `anchor`: the last change of their length, or the team's creation.
   function teams.read(team_key)
-    local got = call('HMGET', team_key, 'p', 'b', 'created', 'period', 'currency', 'anchor')
+    local got = call('HMGET', team_key, 'p', 'b', 'created', 'period', 'currency', 'anchor', 'credit')
     if not got[1] or not got[2] then
       return nil
     end
     local team = { key = team_key, plan = read_plan(got[1]), anchor = tonumber(got[6] or got[3]), length = got[4], currency = got[5], use = {} }
     team.number, team.starts, team.ends, team.used, team.balance = parse(BOOKS, got[2])
+    team.credit = teams.read_credit(got[7], team.number)
     return team
+  end
+
+  -- The period's number, the balance at its beginning, and what was added and deducted since. What was spent is the rest
+  -- (domain/period-credit.ts), so that no settlement has to count it besides.
+  local CREDIT = '>dddd'
+
+  -- nil if the period was begun by a version that did not record it.
+  function teams.read_credit(packed, number)
+    if not packed then
+      return nil
+    end
+    local of, opening, added, deducted = parse(CREDIT, packed)
+    return of == number and { opening = opening, added = added, deducted = deducted } or nil
+  end
+
+  function teams.pack_credit(number, credit)
+    return pack(CREDIT, number, credit.opening, credit.added, credit.deducted)
+  end
+
+  -- Counts an addition, or a deduction if it is negative.
+  function teams.add_credit(team, add)
+    team.balance = team.balance + add
+    if team.credit then
+      team.credit.added, team.credit.deducted = team.credit.added + max(0, add), team.credit.deducted - min(0, add)
+    end
+  end
+
+  local function moved_credit(credit, balance)
+    return credit and (credit.added > 0 or credit.deducted > 0 or credit.opening ~= balance)
   end
 
   -- Ends the team's period and begins the offered one. The ended period's counts, bounds and plan are stored if anything was or
@@ -55,18 +85,21 @@ do
       local held, _, held_in, _, _, until_ms = parse(HEAD, head)
       open, expires = held_in == team.number and held or 0, until_ms
     end
-    if team.used > 0 or open > 0 then
+    local credit = team.credit
+    if team.used > 0 or open > 0 or moved_credit(credit, team.balance) then
       local kept = call('HMGET', team.key, 'plan', 'p', 'currency')
       team.use[team.number] = {
         characters = team.used, starts = team.starts, ends = max(team.starts, min(team.ends, offer.starts)), length = team.length,
-        plan = kept[1], p = kept[2], currency = kept[3], open = open, over = expires,
+        plan = kept[1], p = kept[2], currency = kept[3], open = open, over = expires, requests = 0,
+        balance = credit and team.balance, opening = credit and credit.opening, added = credit and credit.added,
+        deducted = credit and credit.deducted,
       }
       if events.rules then
         team.use[team.number].told = events.last_percent(call('HGET', team.key, 't'), team.number)
       end
     end
     team.number, team.starts, team.ends, team.used = team.number + 1, offer.starts, offer.ends, 0
-    team.changed = true
+    team.credit, team.changed = { opening = team.balance, added = 0, deducted = 0 }, true
   end
 
   -- Begins the offered period if the team's has ended; false if no matching one is offered.
@@ -101,18 +134,22 @@ do
   end
 end
 
--- Closed periods, in `:periods`: start, end and characters; then the plan's numbers, its name, the currency and the period's
--- length.
-local closed_periods = {}
+-- Closed periods, in `:periods`: start, end and characters; then the plan's numbers, its name, the currency, the period's length,
+-- and as far as they were recorded the requests, and the credit at its beginning, added, deducted and at its end. COUNTS are the
+-- fields of an ended period's hash that settlements change.
+local closed_periods = { COUNTS = { 'characters', 'open', 'requests', 'opening', 'balance' } }
 
 do
-  local CLOSED = '>I6I6I7Bc0Bc0Bc0Bc0'
+  local CLOSED = '>I6I6I7Bc0Bc0Bc0Bc0Bc0'
   local CLOSED_ENDS, CLOSED_ENDS_AT, CLOSED_BOUNDS = '>I6', 7, '>I6I6I7'
 
-  -- Called when a period is final, once for each with any usage, with its record; the same call makes the writes.
+  -- Called when a period is final, once for each that used characters or changed the credit, with its record; the same call makes the writes.
   function closed_periods.keep(team_key, of, record, at_ms)
     call('HSET', beside(team_key, 'periods'), digits(of), record)
     local starts, _, characters = parse(CLOSED_BOUNDS, record)
+    if characters == 0 then
+      return
+    end
     local id = events.team_of(team_key) .. '-period-' .. digits(starts) .. '-' .. digits(of) .. '-' .. digits(characters)
     events.keep(team_key, id, at_ms, 'period', { digits(of), record })
   end
@@ -126,11 +163,42 @@ do
     return by
   end
 
-  -- The record of an ended period.
-  function closed_periods.record(counts, length)
-    local numbers, plan_name, currency = counts.p, counts.plan, counts.currency
-    return pack(CLOSED, tonumber(counts.starts), tonumber(counts.ends), tonumber(counts.characters), #numbers, numbers, #plan_name,
-      plan_name, #currency, currency, #length, length)
+  -- The requests that keys still count of the last period each was used in, by its number. Those of other periods are in the
+  -- period's hash (resolve.lua).
+  function closed_periods.requests_of_keys(team_key)
+    local by_number, fields = {}, call('HGETALL', team_key)
+    for i = 1, #fields, 2 do
+      if byte(fields[i]) == 107 then -- 'k'
+        local _, _, number, _, requests = parse(KEY, with_day(fields[i + 1]))
+        by_number[number] = (by_number[number] or 0) + requests
+      end
+    end
+    return by_number
+  end
+
+  -- Whether an ended period has to be kept.
+  function closed_periods.is_kept(counts)
+    local balance = tonumber(counts.balance or nil)
+    return tonumber(counts.characters or 0) > 0
+      or balance and (tonumber(counts.added) > 0 or tonumber(counts.deducted) > 0 or tonumber(counts.opening) ~= balance)
+  end
+
+  local function money_of(counts, requests)
+    if not counts.requests then
+      return ''
+    end
+    local all = pack('>d', tonumber(counts.requests) + requests)
+    if not counts.balance then
+      return all
+    end
+    return all .. pack('>dddd', tonumber(counts.opening), tonumber(counts.added), tonumber(counts.deducted), tonumber(counts.balance))
+  end
+
+  -- The record of an ended period. `requests` are those that keys still count.
+  function closed_periods.record(counts, length, requests)
+    local numbers, plan_name, currency, money = counts.p, counts.plan, counts.currency, money_of(counts, requests or 0)
+    return pack(CLOSED, tonumber(counts.starts), tonumber(counts.ends), tonumber(counts.characters or 0), #numbers, numbers, #plan_name,
+      plan_name, #currency, currency, #length, length, #money, money)
   end
 
   -- Deletes the periods that ended before this time.

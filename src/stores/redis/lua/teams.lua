@@ -87,7 +87,9 @@ function timed.create_team(now)
     return teams.ask_for_bounds(now, now, named.period)
   end
   events.look(team_key)
-  call('HSET', team_key, 'b', pack(BOOKS, 1, offer.starts, offer.ends, 0, balance), 'created', digits(offer.anchor), unpack(fields))
+  call('HSET', team_key, 'b', pack(BOOKS, 1, offer.starts, offer.ends, 0, balance), 'created', digits(offer.anchor),
+    -- A team's first balance is credit that was added.
+    'credit', teams.pack_credit(1, { opening = 0, added = balance, deducted = 0 }), unpack(fields))
   local answer = described(now, team_key)
   keep_audit(audit, NONE, answer[3])
   events.keep(team_key, events.team_of(team_key) .. '-created', now, 'created', answer[3], 7)
@@ -129,7 +131,6 @@ function timed.update_team(now)
   elseif team.balance + add > NUMBER_MAX then
     return { now, 'balance' }
   end
-  team.balance = team.balance + add
   if named.period and not is_same_length(named.period, team.length) then
     -- Begins a period at the time of the function's first answer, from which the following ones are counted unless they follow
     -- the calendar. A period that follows a current one starts after its anchor: such an offer was computed for another
@@ -143,6 +144,11 @@ function timed.update_team(now)
     insert(fields, digits(offer.anchor))
   elseif not teams.follow_period(team, offer, now) then
     return teams.ask_for_bounds(now, team.anchor, team.length)
+  end
+  teams.add_credit(team, add)
+  if team.credit then
+    insert(fields, 'credit')
+    insert(fields, teams.pack_credit(team.number, team.credit))
   end
   call('HSET', team_key, 'b', teams.books(team), unpack(fields))
   teams.write_use(team.key, team.use)
@@ -176,7 +182,7 @@ function timed.usage(now)
   end
   local records = call('HGETALL', keys_key)
   if team.changed then
-    call('HSET', team_key, 'b', teams.books(team))
+    call('HSET', team_key, 'b', teams.books(team), 'credit', teams.pack_credit(team.number, team.credit))
     teams.write_use(team.key, team.use)
   end
   return { now, 'usage', call('HGETALL', team_key), records }

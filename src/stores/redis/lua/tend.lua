@@ -3,13 +3,13 @@
 -- deadline, offer); for `tend` also how many days of history are kept, and how long after midnight the team is due again.
 --@ uses constants: KEY
 --@ uses library: timed
---@ uses shared: call, max, min, insert, unpack, sub, byte, pack, parse, number_at, digits, call_in_pieces
+--@ uses shared: call, max, min, insert, sub, byte, pack, parse, number_at, digits, call_in_pieces
 --@ uses layout: DAY_MS, NEVER, with_day
 --@ uses plan: read_plan
 --@ uses outbox: events
 --@ uses team: teams, closed_periods
 --@ uses days: days
---@ uses state: now, today, team_key, number, starts, ends, used, expires, slots_key, key_beside
+--@ uses state: now, today, team_key, number, ends, expires, slots_key, key_beside
 --@ uses account: open_alone, write_account
 
 -- How soon a team is checked again while a reservation is open in an ended period.
@@ -64,10 +64,10 @@ local function is_over(counts, key)
 end
 
 local function close_period(of, counts, key)
-  local characters, length = tonumber(counts.characters or 0), counts.length or call('HGET', team_key, 'period')
-  if characters > 0 then
-    local record = closed_periods.record(counts, length)
-    if events.rules then
+  local length = counts.length or call('HGET', team_key, 'period')
+  if closed_periods.is_kept(counts) then
+    local record = closed_periods.record(counts, length, closed_periods.requests_of_keys(team_key)[of])
+    if events.rules and tonumber(counts.characters or 0) > 0 then
       report_late_percents(of, counts, record)
     end
     closed_periods.keep(team_key, of, record, now)
@@ -75,7 +75,7 @@ local function close_period(of, counts, key)
   call('DEL', key)
 end
 
--- Closes the ended periods that can be closed. Returns the others, by number, and whether all were checked.
+-- Closes the ended periods that can be closed, in order: what is settled late in one changes the balance of those after. Returns the others, by number, and whether all were checked.
 local function close_periods()
   local from = tonumber(call('HGET', team_key, 'left') or nil) or max(1, number - LEFT_BEFORE)
   local last, left, first_left = min(number - 1, from + LEFT_MAX - 1), {}, nil
@@ -84,7 +84,7 @@ local function close_periods()
     local counts = closed_periods.named(call('HGETALL', key))
     -- It was left by a version that stored no bounds.
     if counts.starts then
-      if is_over(counts, key) then
+      if not first_left and is_over(counts, key) then
         close_period(of, counts, key)
       else
         left[of], first_left = counts, first_left or of
@@ -212,11 +212,11 @@ function timed.periods(at_ms)
   local left, open = close_periods(), {}
   for of, counts in pairs(left) do
     local length = counts.length or call('HGET', team_key, 'period')
-    insert(open, { digits(of), counts.starts, counts.ends, counts.characters, counts.p, counts.plan, counts.currency, length })
+    local requests = counts.requests and digits(tonumber(counts.requests))
+    insert(open, {
+      digits(of), counts.starts, counts.ends, counts.characters, counts.p, counts.plan, counts.currency, length, requests or '',
+      counts.opening or '', counts.added or '', counts.deducted or '', counts.balance or '',
+    })
   end
-  return {
-    now, 'periods', digits(now),
-    { digits(number), digits(starts), digits(ends), digits(used), unpack(call('HMGET', team_key, 'p', 'plan', 'currency', 'period')) },
-    open, call('HGETALL', key_beside('periods')),
-  }
+  return { now, 'periods', digits(now), call('HGETALL', team_key), open, call('HGETALL', key_beside('periods')) }
 end

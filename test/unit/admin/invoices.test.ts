@@ -1,0 +1,224 @@
+// Lines of invoices: what they have by the kind of plan, pages that neither lose nor repeat one, and CSV that programs read and no
+// spreadsheet runs.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { INVOICE_CSV_HEAD, invoiceCsvLines, invoiceDownload } from '../../../src/admin/invoice-csv.ts';
+import { cursorOfInvoices, readInvoiceCursor, readInvoiceQuestion } from '../../../src/admin/invoice-question.ts';
+import type { InvoicePlace, InvoiceQuestion } from '../../../src/admin/invoice-question.ts';
+import { InvoiceReading } from '../../../src/admin/invoice-reading.ts';
+import { INVOICE_COLUMNS, invoiceRow } from '../../../src/admin/invoice-rows.ts';
+import type { InvoiceRow } from '../../../src/admin/invoice-rows.ts';
+import { InvoiceTotals } from '../../../src/admin/invoice-totals.ts';
+import { limitsOf } from '../../../src/domain/plan.ts';
+import type { PeriodUse, UsageHistory } from '../../../src/ports/usage-history.ts';
+import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
+import { outputOf } from '../../support/start-program.ts';
+import { idAt, writtenHistory, writtenTeam } from '../../support/written-history.ts';
+
+const QUOTA = limitsOf({ ...QUOTA_PLAN, characters: 1000, overage_cap_minor: 500, overage_minor_per_million: 1_500_000 });
+const CREDIT = limitsOf({ ...CREDIT_PLAN, credit_minor_per_million: 2500 });
+const { team: TEAM } = writtenTeam({ name: 'Acme', days: {} }, 1);
+const NOTHING = { openingMicro: 0, addedMicro: 0, deductedMicro: 0, balanceMicro: 0 };
+
+const period = (number: number, more: Partial<PeriodUse> = {}): PeriodUse => ({
+  number,
+  startMs: Date.UTC(2026, 10, 1),
+  endMs: Date.UTC(2026, 11, 1),
+  closed: true,
+  plan: 'pro',
+  limits: QUOTA,
+  characters: 1201,
+  requests: 7,
+  credit: NOTHING,
+  ...more,
+});
+
+describe('a line', () => {
+  test('of a quota plan has the overage, and no credit', () => {
+    expect(invoiceRow(TEAM, false, period(1))).toEqual({
+      team_id: TEAM.teamId,
+      reference: null,
+      name: 'Acme',
+      plan: 'pro',
+      billing: 'quota',
+      period_start: '2026-11-01T00:00:00Z',
+      period_end: '2026-12-01T00:00:00Z',
+      closed: true,
+      request_count: 7,
+      character_count: 1201,
+      included_characters: 1000,
+      overage_characters: 201,
+      // 201 characters at 1.5 minor units are 301.5.
+      overage_cost_minor: 301,
+      credit_spent_minor: null,
+      credit_added_minor: null,
+      credit_deducted_minor: null,
+      balance_minor: null,
+      total_minor: 301,
+      currency: 'EUR',
+    });
+  });
+
+  test('of a credit plan has the credit, each amount rounded down once, and no overage', () => {
+    const credit = { openingMicro: 1_999_999, addedMicro: 5_000_001, deductedMicro: 1_000_000, balanceMicro: 2_500_001 };
+    expect(invoiceRow(TEAM, false, period(1, { limits: CREDIT, credit }))).toMatchObject({
+      billing: 'credit',
+      included_characters: null,
+      overage_characters: null,
+      overage_cost_minor: null,
+      credit_spent_minor: 3,
+      credit_added_minor: 5,
+      credit_deducted_minor: 1,
+      balance_minor: 2,
+      total_minor: 3,
+    });
+  });
+
+  test('of a period that moved credit before its team changed to a quota plan has both', () => {
+    const credit = { ...NOTHING, addedMicro: 3_000_000, balanceMicro: 1_000_000 };
+    expect(invoiceRow(TEAM, false, period(1, { credit }))).toMatchObject({ credit_spent_minor: 2, balance_minor: 1, total_minor: 301 });
+  });
+
+  test('of a period closed before credit was recorded has null for it, and of a deleted team no name', () => {
+    const old = invoiceRow(TEAM, true, period(1, { limits: CREDIT, credit: undefined, requests: undefined }));
+    expect(old).toMatchObject({ name: null, request_count: null, credit_spent_minor: null, balance_minor: null, total_minor: null });
+  });
+
+  test('never costs more than the cap', () => {
+    expect(invoiceRow(TEAM, false, period(1, { characters: 1_000_000 }))).toMatchObject({ overage_cost_minor: 500, total_minor: 500 });
+  });
+
+  test('has its members in the order of the columns', () => {
+    expect(Object.keys(invoiceRow(TEAM, false, period(1)))).toEqual([...INVOICE_COLUMNS]);
+  });
+
+  test('is counted in the totals of its currency', () => {
+    const totals = new InvoiceTotals();
+    const yen = { ...QUOTA, currency: 'JPY' };
+    totals.add([invoiceRow(TEAM, false, period(1)), invoiceRow(TEAM, false, period(2, { limits: yen }))]);
+    totals.add([invoiceRow(TEAM, false, period(3, { characters: 1002 }))]);
+    expect(totals.all().map(({ currency, lines, characters, totalMinor }) => [currency, lines, characters, totalMinor])).toEqual([
+      ['EUR', 2, 2203, 304],
+      ['JPY', 1, 1201, 301],
+    ]);
+  });
+});
+
+const question = (query: string): InvoiceQuestion => {
+  const read = readInvoiceQuestion(new URLSearchParams(query), Date.UTC(2026, 11, 3));
+  return 'fault' in read ? expect.unreachable(read.fault) : read;
+};
+
+describe('the question', () => {
+  test('is about the current month by default', () => expect(question('')).toEqual(question('month=2026-12')));
+
+  test('is a month, or first and last day', () => expect(question('month=2026-11')).toEqual(question('from=2026-11-01&to=2026-11-30')));
+
+  test.each([
+    ['month=2026-13', 'month'],
+    ['month=november', 'month'],
+    ['month=2026-11&from=2026-11-01&to=2026-11-02', 'month'],
+    ['from=2026-11-01', 'to'],
+    ['open=yes', 'open'],
+    ['team=acme', 'team'],
+  ])('%s is refused by the name of %s', (query, field) =>
+    expect(readInvoiceQuestion(new URLSearchParams(query), 0)).toMatchObject({ field }),
+  );
+});
+
+/** Every team has three closed periods, and every third one none; `isPaged` as stores have it, otherwise as an older plugin. */
+function historyOf(count: number, isPaged: boolean): UsageHistory {
+  const teams = Array.from({ length: count }, (_, index) => writtenTeam({ name: `Team ${index}`, days: {} }, index));
+  const written = writtenHistory(teams, [period(3), period(2), period(1)]);
+  const none = new Set(teams.filter((_, index) => index % 3 === 2).map(({ team }) => team.teamId));
+  const periods = async (teamId: string) => (none.has(teamId) ? [] : written.periods(teamId));
+  if (!isPaged) return { ...written, periods };
+  return {
+    ...written,
+    periods,
+    pagePeriods: async (page) => {
+      const found = teams.filter(({ team }) => page.after === undefined || team.teamId > page.after).slice(0, page.limit);
+      return found.map(({ team }) => ({ team, deleted: false, periods: none.has(team.teamId) ? [] : [period(1), period(2), period(3)] }));
+    },
+  };
+}
+
+describe.each([
+  ['a store that has pages of periods', true],
+  ['a store that is asked team by team', false],
+])('pages of %s', (_, isPaged) => {
+  test.each([1, 2, 7, 200])('of %i lines together have every line once', async (limit) => {
+    const reading = new InvoiceReading(historyOf(20, isPaged));
+    const asked = question('month=2026-11');
+    const rows: InvoiceRow[] = [];
+    for (let after: InvoicePlace | undefined; ;) {
+      const page = await reading.page(asked, after, limit);
+      if (page.kind !== 'done') return expect.unreachable(page.kind);
+      rows.push(...page.value.rows);
+      if (page.value.next === undefined) break;
+      expect(page.value.rows).toHaveLength(limit);
+      after = readInvoiceCursor(cursorOfInvoices(page.value.next, asked), asked) as InvoicePlace;
+      expect(after).toEqual(page.value.next);
+    }
+    expect(rows).toHaveLength(3 * 14);
+    expect(new Set(rows.map(({ team_id: id }) => id))).toHaveLength(14);
+  });
+
+  test('of one team, and of one that does not exist', async () => {
+    const reading = new InvoiceReading(historyOf(5, isPaged));
+    expect(await reading.page(question(`month=2026-11&team=${idAt('T', 4)}`), undefined, 50)).toMatchObject({
+      value: { rows: [{ name: 'Team 4' }, {}, {}], next: undefined },
+    });
+    expect(await reading.page(question(`team=${idAt('T', 9)}`), undefined, 50)).toMatchObject({ kind: 'no_such_team' });
+  });
+});
+
+test('a cursor belongs to its query', () => {
+  const cursor = cursorOfInvoices({ teamId: TEAM.teamId, period: 3 }, question('month=2026-11'));
+  expect(readInvoiceCursor(cursor, question('month=2026-11&open=true'))).toMatchObject({ field: 'cursor' });
+  expect(readInvoiceCursor('nonsense', question('month=2026-11'))).toMatchObject({ field: 'cursor' });
+});
+
+test('a store without history, and one that is away, are refusals before a file begins', async () => {
+  expect(await invoiceDownload(new InvoiceReading(undefined), question(''))).toEqual({ kind: 'no_history' });
+  const away = { kind: 'unavailable', cause: 'closed', advice: 'see that it runs' } as const;
+  const history = { ...historyOf(1, true), pagePeriods: () => Promise.resolve(away) };
+  expect(await invoiceDownload(new InvoiceReading(history), question(''))).toEqual(away);
+});
+
+describe('CSV', () => {
+  let folder: string;
+  beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'lingate-invoices-'))));
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  const NAMES = ['=1+1', '+cmd|x', '-2', '@SUM(A1)', '\t=1', '\r=1', 'a, "b"', 'two\r\nlines', 'Ünï 翻訳', "O'Brien"];
+  const rows = NAMES.map((name) => invoiceRow({ ...TEAM, name }, false, period(1)));
+
+  function file(): string {
+    const path = join(folder, 'november.csv');
+    writeFileSync(path, INVOICE_CSV_HEAD + invoiceCsvLines(rows) + invoiceCsvLines([invoiceRow(TEAM, true, period(1))]));
+    return path;
+  }
+
+  test('what is null is empty', () => {
+    const line = invoiceCsvLines([invoiceRow(TEAM, true, period(1))]);
+    expect(line).toBe(`${TEAM.teamId},,,pro,quota,2026-11-01T00:00:00Z,2026-12-01T00:00:00Z,true,7,1201,1000,201,301,,,,,301,EUR\r\n`);
+  });
+
+  test("Python's csv reads every line, and no cell begins as a formula", async () => {
+    const script = 'import csv, json, sys; print(json.dumps(list(csv.DictReader(open(sys.argv[1], newline="", encoding="utf-8")))))';
+    const read = JSON.parse(await outputOf('python3', ['-c', script, file()], { cwd: folder })) as Record<string, string>[];
+    expect(read).toHaveLength(NAMES.length + 1);
+    expect(read.map(({ name }) => name!.replaceAll("'", ''))).toEqual([...NAMES.map((name) => name.replaceAll("'", '')), '']);
+    expect(read.flatMap((row) => Object.values(row)).filter((cell) => /^\s*[=+\-@\t\r]/.test(cell))).toEqual([]);
+    expect(read.every((row) => row['total_minor'] === '301' && row['credit_spent_minor'] === '')).toBe(true);
+  });
+
+  test('sqlite3 imports it, and adds it up', async () => {
+    const commands = ['.mode csv', `.import ${file()} invoices`, 'SELECT count(*), sum(total_minor), sum(character_count) FROM invoices;'];
+    const added = await outputOf('sqlite3', [':memory:', ...commands], { cwd: folder });
+    expect(added.trim()).toBe(`${rows.length + 1},${301 * (rows.length + 1)},${1201 * (rows.length + 1)}`);
+  });
+});
