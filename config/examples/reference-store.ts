@@ -171,7 +171,8 @@ type UsedAccount = Pick<ReferenceAccount, 'team' | 'days' | 'periods'>;
 
 /** Closed periods and days without names; `undefined` if there are none. */
 function leftBy(account: ReferenceAccount, nowMs: number): UsedAccount | undefined {
-  const team = { ...account.team, name: '', balanceMicro: 0 };
+  const { reference: _reference, ...kept } = account.team;
+  const team = { ...kept, name: '', balanceMicro: 0 };
   const closed = account
     .periods(nowMs)
     .map((period, i) => ({
@@ -197,14 +198,15 @@ function leftBy(account: ReferenceAccount, nowMs: number): UsedAccount | undefin
 
 function pageOf<Account extends Pick<ReferenceAccount, 'team'>>(
   accounts: readonly Account[],
-  { after, limit, search }: TeamPage,
+  { after, limit, search, exact }: TeamPage,
 ): readonly Account[] {
-  const has = (text: string): boolean => search === undefined || text.toLowerCase().includes(search.toLowerCase());
+  const wanted = (search ?? '').toLowerCase();
+  const has = (text = ''): boolean => (exact === true ? text.toLowerCase() === wanted : text.toLowerCase().includes(wanted));
   const at = accounts.findIndex(({ team }) => team.teamId === after);
   const gone = after !== undefined && at === -1;
   const next = gone ? accounts.findIndex(({ team }) => team.teamId > after) : at + 1;
   const rest = next === -1 ? [] : accounts.slice(next);
-  return rest.filter(({ team }) => has(team.name) || has(team.teamId)).slice(0, limit);
+  return rest.filter(({ team }) => has(team.name) || has(team.reference) || (exact !== true && has(team.teamId))).slice(0, limit);
 }
 
 /** Opens the current period, as every access to an account does here. */
@@ -335,6 +337,8 @@ export class ReferenceAccount {
     if (!Number.isSafeInteger(balanceMicro)) return { kind: 'balance_out_of_bounds' };
     if (balanceMicro < heldMicro) return { kind: 'credit_not_free', freeMicro: this.team.balanceMicro - heldMicro };
     this.team.name = change.name ?? this.team.name;
+    if (change.reference === null) delete this.team.reference;
+    else if (change.reference !== undefined) this.team.reference = change.reference;
     const anotherLength = change.plan !== undefined && !sameLength(change.plan.limits.period, this.team.limits.period);
     if (anotherLength) this.#history.leave(this.#period, this.team, nowMs);
     if (change.plan !== undefined) {

@@ -9,7 +9,7 @@ import { changedLimits } from '../domain/key-limits.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
 import type { ChangeOnce, KeyChange } from '../ports/team-registry.ts';
-import { auditPageOf, limitOf, nameOf, pageOf, reasonOf } from './admin-input.ts';
+import { auditPageOf, limitOf, nameOf, pageOf, reasonOf, referenceOf } from './admin-input.ts';
 import type { AdminOperations } from './admin-operations.ts';
 import { done, NO_GLOSSARY, NO_KEY, NO_TEAM, refusalOfFault, refusalOfQuery } from './admin-refusals.ts';
 import type { Handled } from './admin-refusals.ts';
@@ -53,7 +53,10 @@ export interface HandlerParts {
 }
 
 const NO_AMOUNT = refuse('validation_error', 'add_credit_minor: must not be 0: positive to add credit, negative to deduct it.');
-const ONLY_A_REASON = refuse('validation_error', 'reason: there is nothing that it is for; also give name, plan or add_credit_minor.');
+const ONLY_A_REASON = refuse(
+  'validation_error',
+  'reason: there is nothing that it is for; also give name, reference, plan or add_credit_minor.',
+);
 
 type Handler = (input: Input) => Promise<Handled>;
 
@@ -85,7 +88,9 @@ export function adminHandlers({
     createTeam: async ({ operations, body, id }) => {
       const name = nameOf(body, 'name');
       if (typeof name === 'object') return name;
-      const draft = { id, name, plan: body['plan'] as string, creditMinor: body['credit_minor'] as number | undefined };
+      const reference = referenceOf(body) ?? undefined;
+      if (typeof reference === 'object') return reference;
+      const draft = { id, name, reference, plan: body['plan'] as string, creditMinor: body['credit_minor'] as number | undefined };
       return done(await operations.createTeam(draft), (team) => ({
         value: teamReport(team),
         audit: { team_id: team.teamId },
@@ -95,13 +100,15 @@ export function adminHandlers({
     updateTeam: ofRecord(NO_TEAM, async ({ operations, body, once }, id) => {
       const name = body['name'] === undefined ? undefined : nameOf(body, 'name');
       if (typeof name === 'object') return name;
+      const reference = referenceOf(body);
+      if (typeof reference === 'object' && reference !== null) return reference;
       const reason = reasonOf(body);
       if (typeof reason === 'object') return reason;
       const plan = body['plan'] as string | undefined;
       const addCreditMinor = body['add_credit_minor'] as number | undefined;
       if (addCreditMinor === 0) return NO_AMOUNT;
-      if ((name ?? plan ?? addCreditMinor) === undefined) return ONLY_A_REASON;
-      const edit = { name, plan, addCreditMinor, reason, once };
+      if (reference === undefined && (name ?? plan ?? addCreditMinor) === undefined) return ONLY_A_REASON;
+      const edit = { name, reference, plan, addCreditMinor, reason, once };
       return done(await operations.updateTeam(id, edit), (team) => ({ value: teamReport(team), audit: { team_id: id } }));
     }),
     deleteTeam: ofRecord(NO_TEAM, async ({ operations, query }, id) => {

@@ -11,7 +11,17 @@ import type { UsageReport } from '../domain/usage-report.ts';
 import { auditId } from '../domain/audit-entry.ts';
 import type { AuditAction, Audited, AuditedPeriod, AuditEntry } from '../domain/audit-entry.ts';
 import type { AuditLog, AuditPage } from '../ports/audit-log.ts';
-import type { FoundKey, KeyChange, KeyRecord, Team, TeamPage, TeamRegistry, TeamSummary, Usage } from '../ports/team-registry.ts';
+import type {
+  FoundKey,
+  KeyChange,
+  KeyRecord,
+  Team,
+  TeamChange,
+  TeamPage,
+  TeamRegistry,
+  TeamSummary,
+  Usage,
+} from '../ports/team-registry.ts';
 import { done, ofTeam, pageWithNext } from './admin-result.ts';
 import type { AdminRefusal, AdminResult, Page } from './admin-result.ts';
 import { auditFits, pageOfDay } from './audit-filter.ts';
@@ -85,15 +95,17 @@ export class AdminOperations {
     return new AdminOperations({ ...this.#options, actor });
   }
 
-  async createTeam({ id, name, plan, creditMinor }: TeamDraft): Promise<AdminResult<Team>> {
+  async createTeam({ id, name, reference, plan, creditMinor }: TeamDraft): Promise<AdminResult<Team>> {
     const judged = judgeNewTeam(this.#options.plans(), { plan, creditMinor });
     if (judged.kind !== 'done') return judged;
     const limits = judged.value;
     const teamId = id ?? this.#options.newId();
-    const draft = { teamId, name, plan, limits, balanceMicro: toMicro(creditMinor ?? 0) };
+    const named = reference === undefined ? { name } : { name, reference };
+    const draft = { teamId, ...named, plan, limits, balanceMicro: toMicro(creditMinor ?? 0) };
     const team = await this.#options.teams.createTeam(draft, this.#by('createTeam'));
     if (isUnavailable(team)) return team;
-    return done(team, team.balanceMicro === 0 ? undefined : await this.#replicated([teamId]));
+    const replicated = team.balanceMicro === 0 ? undefined : await this.#replicated([teamId]);
+    return done(team, replicated, await this.#alike(team, named));
   }
 
   /** With a filter, those that fit; a page checks a bounded number of teams. */
@@ -130,7 +142,9 @@ export class AdminOperations {
     if (after !== undefined && 'kind' in after) return refusedUpdate(after, before.value.balanceMicro);
     const result = ofTeam(teamId, after);
     const weighty = change.plan !== undefined || change.addMicro !== undefined;
-    return result.kind === 'done' && weighty ? done(result.value, await this.#replicated([teamId])) : result;
+    if (result.kind !== 'done') return result;
+    const replicated = weighty ? await this.#replicated([teamId]) : undefined;
+    return done(result.value, replicated, await this.#alike(result.value, made));
   }
 
   /** With `keepUsage` its days and periods stay, without names. */
@@ -307,6 +321,12 @@ export class AdminOperations {
     const { teamId, before = {}, after = {} } = of;
     const failed = await audit.restore([{ id, atMs, teamId, keyId: undefined, before, after, ...this.#by(action) }]);
     return failed ?? done(undefined);
+  }
+
+  async #alike(team: Team, given: Pick<TeamChange, 'name' | 'reference'>): Promise<readonly string[]> {
+    // Imported late, because most commands need none of it.
+    const { warningsOfAlike } = await import('./alike-teams.ts');
+    return warningsOfAlike(this.#options.teams, team, given);
   }
 
   #by(action: AuditAction, reason?: string): Audited {

@@ -58,7 +58,7 @@ export type AdminRouteId = keyof typeof ROUTES;
 const PAGE = {
   cursor: 'The `next` of the previous page.',
   limit: 'The size of the page, 1 to 200; 50 by default.',
-  q: 'Only teams whose name or id contains this, in upper or lower case.',
+  q: 'Only teams whose name, reference or id contains this, in upper or lower case.',
 } as const;
 
 const FILTERED_LIMIT =
@@ -73,7 +73,12 @@ const ROUTES = {
   }),
   createTeam: { ...post('/teams', 'Creates a team on a plan.', ChangedTeamAnswer, NewTeamBody), status: 201 },
   showTeam: get('/teams/{id}', 'Shows a team and its limits.', TeamAnswer),
-  updateTeam: patch('/teams/{id}', "Changes a team's plan or name, or adds or deducts credit.", ChangedTeamAnswer, TeamPatchBody),
+  updateTeam: patch(
+    '/teams/{id}',
+    "Changes a team's plan, name or reference, or adds or deducts credit.",
+    ChangedTeamAnswer,
+    TeamPatchBody,
+  ),
   deleteTeam: remove('/teams/{id}', 'Deletes a team with all its data: keys, glossaries, history. Repeat an interrupted deletion.', {
     keep_usage: '`true`: days and periods stay, without names and labels. `false` by default.',
   }),

@@ -2,16 +2,18 @@
 import type { TSchema } from 'typebox';
 import { ALLOWED_ADDRESSES_MAX, KEY_CHARACTERS_MAX, KEY_RATE_MAX } from '../domain/key-limits.ts';
 import { MINOR_MAX } from '../domain/money.ts';
-import { REASON_CHARACTERS_MAX, RECORD_NAME_CHARACTERS_MAX } from '../domain/record-name.ts';
+import { REASON_CHARACTERS_MAX, RECORD_NAME_CHARACTERS_MAX, REFERENCE_CHARACTERS_MAX } from '../domain/record-name.ts';
 import { Type } from '../domain/typebox.ts';
 
 const closed = { additionalProperties: false } as const;
 const name = (description: string) => Type.String({ minLength: 1, maxLength: RECORD_NAME_CHARACTERS_MAX, description });
+const reference = (description: string) => Type.String({ minLength: 1, maxLength: REFERENCE_CHARACTERS_MAX, description });
 const minor = (minimum: number, description: string) => Type.Integer({ minimum, maximum: MINOR_MAX, description });
 
 export const NewTeamBody = Type.Object(
   {
     name: name("The team's name."),
+    reference: Type.Optional(reference('Your own word for the team, for example a customer number. Need not be unique.')),
     plan: Type.String({ description: 'A plan of the configuration; its numbers are copied into the team.' }),
     credit_minor: Type.Optional(minor(0, 'Starting credit in minor units; only with a credit plan.')),
   },
@@ -21,6 +23,7 @@ export const NewTeamBody = Type.Object(
 export const TeamPatchBody = Type.Object(
   {
     name: Type.Optional(name('A new name.')),
+    reference: Type.Optional(Type.Union([reference('Your own word for the team.'), Type.Null()], { description: '`null` removes it.' })),
     plan: Type.Optional(Type.String({ description: 'A plan of the configuration; effective at the next request.' })),
     add_credit_minor: Type.Optional(
       minor(
@@ -84,6 +87,7 @@ const whole = Type.Integer({ minimum: 0 });
 export const TeamAnswer = Type.Object({
   team_id: Type.String({ description: 'A ULID.' }),
   name: Type.String(),
+  reference: Type.Optional(Type.String({ description: "The operator's own word for the team. Absent if it has none." })),
   plan: Type.String(),
   billing: Type.Enum(['quota', 'credit'], { type: 'string' }),
   requests_per_second: whole,
@@ -104,7 +108,10 @@ export const TeamAnswer = Type.Object({
   currency: Type.String({ description: 'ISO 4217.' }),
   created_at: moment,
 });
-export const ChangedTeamAnswer = Type.Object({ ...TeamAnswer.properties, replicated });
+const warnings = Type.Optional(
+  Type.Array(Type.String(), { description: 'What was done and may not be meant, for example another team that has the same reference.' }),
+);
+export const ChangedTeamAnswer = Type.Object({ ...TeamAnswer.properties, replicated, warnings });
 const status = Type.Enum(['active', 'revoked', 'disabled', 'expired'], {
   type: 'string',
   description: 'A `disabled` key can be enabled and an `expired` one given more time; `revoked` is permanent.',
@@ -225,10 +232,11 @@ export const UsageRowAnswer = Type.Object({
   date: Type.Union([Type.String(), Type.Null()], { description: 'A day (2026-11-22), a month (2026-11), or null with by=total.' }),
   character_count: whole,
   request_count: whole,
-  key_id: Type.Optional(Type.String({ description: 'This and the following members: only with keys=true.' })),
+  key_id: Type.Optional(Type.String({ description: 'This and the following three members: only with keys=true.' })),
   display: Type.Optional(Type.String({ description: "The key's first twelve characters." })),
   label: Type.Optional(Type.String()),
   mode: Type.Optional(Type.Enum(['live', 'test'], { type: 'string' })),
+  reference: Type.Optional(Type.String({ description: "The team's, if it has one; in CSV the last column, empty without one." })),
 });
 export const PeriodAnswer = Type.Object({
   period_start: moment,

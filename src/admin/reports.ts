@@ -19,6 +19,7 @@ export function teamReport(team: Team): TeamReport {
   return {
     team_id: team.teamId,
     name: team.name,
+    ...(team.reference === undefined ? {} : { reference: team.reference }),
     plan: team.plan,
     ...numbersOfAll(limits),
     ...numbersOfBilling(limits),

@@ -12,6 +12,7 @@ export interface TeamDraft {
   /** Set if the creation may be a repetition: a team that already has this id was created by the first attempt. */
   readonly id?: string | undefined;
   readonly name: string;
+  readonly reference?: string | undefined;
   readonly plan: string;
   /** `undefined` if none was named: then any plan will do. */
   readonly creditMinor: number | undefined;
@@ -19,6 +20,8 @@ export interface TeamDraft {
 
 export interface TeamEdit {
   readonly name?: string | undefined;
+  /** `null` removes it. */
+  readonly reference?: string | null | undefined;
   readonly plan?: string | undefined;
   /** Negative to deduct credit, which needs a reason. */
   readonly addCreditMinor?: number | undefined;
@@ -44,7 +47,8 @@ export function limitsOfPlan(plans: Plans, name: string): TeamLimits | AdminRefu
 }
 
 /** The change of a team whose current limits are `team.limits`. */
-export function judgeTeamEdit(plans: Plans, team: Team, { name, plan, addCreditMinor = 0, reason }: TeamEdit): TeamChange | AdminRefusal {
+export function judgeTeamEdit(plans: Plans, team: Team, edit: TeamEdit): TeamChange | AdminRefusal {
+  const { name, reference, plan, addCreditMinor = 0, reason } = edit;
   const limits = plan === undefined ? team.limits : limitsOfPlan(plans, plan);
   if ('kind' in limits) return limits;
   if (addCreditMinor !== 0 && limits.billing !== 'credit') return { kind: 'plan_takes_no_credit', plan: plan ?? team.plan };
@@ -53,6 +57,7 @@ export function judgeTeamEdit(plans: Plans, team: Team, { name, plan, addCreditM
   if (addCreditMinor > 0 && minorRoundedUp(team.balanceMicro) + addCreditMinor > MINOR_MAX) return BALANCE_TOO_LARGE;
   return {
     ...(name === undefined ? {} : { name }),
+    ...(reference === undefined ? {} : { reference }),
     ...(plan === undefined ? {} : { plan: { name: plan, limits } }),
     ...(addCreditMinor === 0 ? {} : { addMicro: toMicro(addCreditMinor) }),
   };

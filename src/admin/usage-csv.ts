@@ -8,9 +8,12 @@ import type { UsageQuestion, UsageRow } from './usage-rows.ts';
 const COLUMNS = ['team_id', 'name', 'plan', 'date', 'character_count', 'request_count'] as const satisfies readonly (keyof UsageRow)[];
 const KEY_COLUMNS = ['key_id', 'display', 'label', 'mode'] as const satisfies readonly (keyof UsageRow)[];
 
+/** Last, so that the other columns are where they were before teams had references. */
+const LAST_COLUMNS = ['reference'] as const satisfies readonly (keyof UsageRow)[];
+
 /** Writes rows as lines; `head` is the first line. */
 export function usageCsv({ keys }: Pick<UsageQuestion, 'keys'>) {
-  const columns: readonly (keyof UsageRow)[] = keys ? [...COLUMNS, ...KEY_COLUMNS] : COLUMNS;
+  const columns: readonly (keyof UsageRow)[] = [...COLUMNS, ...(keys ? KEY_COLUMNS : []), ...LAST_COLUMNS];
   return {
     head: lineOf(columns),
     lines: (rows: readonly UsageRow[]): string => rows.map((row) => lineOf(columns.map((name) => row[name]))).join(''),

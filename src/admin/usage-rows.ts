@@ -66,7 +66,8 @@ function sumOf(counts: Iterable<Count>): Count {
   return sum;
 }
 
-function rowOf({ teamId, name, plan }: Team, date: string | null, { characters, requests }: Count, key?: KeyRecord): UsageRow {
+function rowOf({ teamId, name, reference, plan }: Team, date: string | null, { characters, requests }: Count, key?: KeyRecord): UsageRow {
   const row = { team_id: teamId, name, plan, date, character_count: characters, request_count: requests };
-  return key === undefined ? row : { ...row, key_id: key.keyId, display: key.display, label: key.label, mode: key.mode };
+  const ofKey = key === undefined ? {} : { key_id: key.keyId, display: key.display, label: key.label, mode: key.mode };
+  return { ...row, ...ofKey, ...(reference === undefined ? {} : { reference }) };
 }

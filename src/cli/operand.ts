@@ -2,7 +2,7 @@
 import { matchesKeyPattern } from '../domain/api-key.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import { MINOR_MAX } from '../domain/money.ts';
-import { judgeReason, judgeRecordName } from '../domain/record-name.ts';
+import { judgeReason, judgeRecordName, judgeReference } from '../domain/record-name.ts';
 import type { JudgedText } from '../domain/record-name.ts';
 import { CommandFailure, UsageError } from './command.ts';
 import type { CommandContext, Flag } from './command.ts';
@@ -15,6 +15,8 @@ export function given<T>(context: CommandContext, flag: string, read: (flag: str
 
 /** A name or label: short and printable. */
 export const readName = textBy(judgeRecordName);
+
+export const readReference = textBy(judgeReference);
 
 export const readReason = textBy(judgeReason);
 

@@ -36,6 +36,7 @@ export interface Audited {
 /** The audited members of a team. */
 interface AuditedTeam {
   readonly name: string;
+  readonly reference?: string;
   readonly plan: string;
   readonly limits: TeamLimits;
   readonly balanceMicro: Micro;
@@ -92,10 +93,11 @@ export function teamDifference(before: AuditedTeam | undefined, after: AuditedTe
   return differenceIn(CHANGING, before, after);
 }
 
-const CHANGING = ['name', 'plan', 'limits', 'balanceMicro'] as const;
+const CHANGING = ['name', 'reference', 'plan', 'limits', 'balanceMicro'] as const;
 
-function stateOf({ name, plan, limits, balanceMicro }: AuditedTeam): AuditState {
-  return { name, plan, limits, ...(limits.billing === 'credit' ? { balanceMicro } : {}) };
+function stateOf({ name, reference, plan, limits, balanceMicro }: AuditedTeam): AuditState {
+  const named = reference === undefined ? { name } : { name, reference };
+  return { ...named, plan, limits, ...(limits.billing === 'credit' ? { balanceMicro } : {}) };
 }
 
 export function newKeyDifference({ display, label, mode, limits = {} }: AuditedKey & { readonly limits?: KeyLimits }): AuditDifference {
@@ -135,7 +137,8 @@ export function withoutNames({ reason: _reason, ...record }: AuditRecord): Audit
 }
 
 /** Allowed addresses are removed as well, because they may be personal data. */
-function namelessState({ name: _name, label: _label, display: _display, allowedAddresses: _addresses, ...state }: AuditState): AuditState {
+function namelessState(whole: AuditState): AuditState {
+  const { name: _name, reference: _reference, label: _label, display: _display, allowedAddresses: _addresses, ...state } = whole;
   return state;
 }
 

@@ -10,6 +10,8 @@ export interface NewTeam {
   /** ULID. */
   readonly teamId: string;
   readonly name: string;
+  /** The operator's own word for the team, such as a customer number; need not be unique. */
+  readonly reference?: string;
   /** Name of the plan from which `limits` were copied. */
   readonly plan: string;
   readonly limits: TeamLimits;
@@ -28,12 +30,16 @@ export interface TeamPage {
   readonly after: string | undefined;
   /** Maximum number of teams. */
   readonly limit: number;
-  /** Only teams whose name or id contains this text, ignoring ASCII case; `undefined` for all. */
+  /** Only teams whose name, reference or id contains this text, ignoring ASCII case; `undefined` for all. */
   readonly search: string | undefined;
+  /** With `search`: only teams of which the name or the reference is this text, ignoring ASCII case. */
+  readonly exact?: true;
 }
 
 export interface TeamChange {
   readonly name?: string;
+  /** `null` removes it. */
+  readonly reference?: string | null;
   readonly plan?: { readonly name: string; readonly limits: TeamLimits };
   /** Negative to withdraw credit. */
   readonly addMicro?: Micro;

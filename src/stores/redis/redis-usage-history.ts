@@ -8,7 +8,7 @@ import { keyDays } from './key-days.ts';
 import { readKeptPeriods, readPeriods } from './period-record.ts';
 import { ONLY_USAGE_KEY, teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
-import { TEAM_FIELDS, fieldsOf, keysInOrder, readTeam } from './team-codec.ts';
+import { DESCRIPTION, fieldsOf, keysInOrder, readTeam } from './team-codec.ts';
 import type { TeamIndex } from './team-index.ts';
 import { readKeyState } from './team-layout.ts';
 
@@ -103,7 +103,7 @@ function readTeamDays(teamId: string, values: readonly unknown[], { from, to }: 
     team: readTeam(
       teamId,
       // A deleted team has no name, and its other fields have a prefix.
-      TEAM_FIELDS.map((name) => fields.get(name) ?? fields.get(`erased_${name}`) ?? NOTHING),
+      DESCRIPTION.map((name) => fields.get(name) ?? fields.get(`erased_${name}`) ?? NOTHING),
     ),
     keys: keys.filter(({ keyId }) => used.has(keyId)),
     // The sort is stable: within a day, keys stay in order.

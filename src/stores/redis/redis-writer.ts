@@ -31,6 +31,7 @@ import { connected, RedisReader } from './redis-reader.ts';
 import { FLEETING } from './redis-structure.ts';
 import { requestIdBytes } from './request-id-bytes.ts';
 import { serverTime } from './store-round.ts';
+import { lineOf } from './team-index.ts';
 import { LAST_PERCENT, packPlan } from './team-layout.ts';
 import { packHead, packSlots, packRequest } from './team-raw.ts';
 
@@ -79,7 +80,7 @@ export class RedisWriter implements StoreWriter {
   }
 
   async team(contents: TeamContents, entries: ReadonlyMap<string, EntryPieces>): Promise<void> {
-    const { teamId, name } = contents.team;
+    const { teamId } = contents.team;
     const nowMs = await this.#nowMs();
     this.#hasLimits ||= contents.keys.some(({ status, limits }) => status === 'disabled' || hasLimits(limits));
     await together(this.#redis, [
@@ -90,7 +91,7 @@ export class RedisWriter implements StoreWriter {
     ]);
     await Promise.all(contents.keys.map(({ keyId }) => this.#redis.set(ownerKey(keyId), teamId)));
     // One after the other, because the list is in order of creation.
-    await this.#functions.run('index_team', { keys: INDEX_KEYS, args: [teamId, name.toLowerCase()] });
+    await this.#functions.run('index_team', { keys: INDEX_KEYS, args: [teamId, lineOf(contents.team)] });
   }
 
   async loose(record: LooseContents): Promise<void> {
@@ -163,6 +164,7 @@ function teamCommands(contents: TeamContents): RedisWords[] {
   const names = teamKeys(team.teamId);
   const firstLeft = periods.find(({ closed }) => !closed)?.number ?? period.number;
   const fields = ['name', team.name, 'plan', team.plan, 'created', String(team.createdAtMs), 'currency', team.limits.currency];
+  if (team.reference !== undefined) fields.push('reference', team.reference);
   const numbers = ['period', team.limits.period, 'left', String(firstLeft)];
   const commands: RedisWords[] = [['HSET', names.team, ...fields, ...numbers, 'p', packPlan(team.limits), 'b', packBooks(contents)]];
   const last = contents.toldPercents.find(({ number }) => number === period.number);

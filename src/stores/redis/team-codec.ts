@@ -11,16 +11,20 @@ import type { KeyState } from './team-layout.ts';
 /** A hash: names and values. */
 type RawFields = ReadonlyMap<string, Buffer>;
 
-/** The fields that a team is read from, in the order in which functions return them. */
+/** The fields that every team has, in the order in which functions return them. */
 export const TEAM_FIELDS = ['name', 'plan', 'created', 'period', 'currency', 'p', 'b'] as const;
+/** All fields that a team is read from (lua/team.lua); a team need not have those after the first. */
+export const DESCRIPTION = [...TEAM_FIELDS, 'reference'] as const;
 
 /** Names and values, as the functions take them. */
 export function newTeamFields(team: NewTeam): (string | Buffer)[] {
-  return ['name', team.name, ...planFields(team.plan, team.limits)];
+  const { name, reference, plan, limits } = team;
+  return ['name', name, ...(reference === undefined ? [] : ['reference', reference]), ...planFields(plan, limits)];
 }
 
-export function changedTeamFields({ name, plan }: TeamChange): (string | Buffer)[] {
-  const named = name === undefined ? [] : ['name', name];
+/** An empty reference removes it. */
+export function changedTeamFields({ name, reference, plan }: TeamChange): (string | Buffer)[] {
+  const named = [...(name === undefined ? [] : ['name', name]), ...(reference === undefined ? [] : ['reference', reference ?? ''])];
   return plan === undefined ? named : [...named, ...planFields(plan.name, plan.limits)];
 }
 
@@ -28,13 +32,15 @@ function planFields(plan: string, limits: TeamLimits): (string | Buffer)[] {
   return ['plan', plan, 'currency', limits.currency, 'period', limits.period, 'p', packPlan(limits)];
 }
 
-/** `values` are those of `TEAM_FIELDS`. */
+/** `values` are those of `DESCRIPTION`; older records end before the last of them. */
 export function readTeam(teamId: string, values: unknown): Team {
-  const [name, plan, created, period, currency, numbers, books] = values as readonly Buffer[];
-  if (numbers === undefined || books === undefined) throw new Error("a team's record is incomplete");
+  const [name, plan, created, period, currency, numbers, books, reference] = values as readonly (Buffer | null | undefined)[];
+  if (!numbers || !books) throw new Error("a team's record is incomplete");
   return {
     teamId,
     name: String(name),
+    // In an event, a text that is missing is empty.
+    ...(reference && reference.length > 0 ? { reference: String(reference) } : {}),
     plan: String(plan),
     limits: { ...readPlan(numbers), currency: String(currency), period: String(period) },
     balanceMicro: BOOKS.read(books).balanceMicro,
@@ -126,7 +132,7 @@ export function readReport(teamId: string, values: readonly unknown[], nowMs: nu
   const [fields, records] = [fieldsOf(values[0]), fieldsOf(values[1])];
   const team = readTeam(
     teamId,
-    TEAM_FIELDS.map((name) => fields.get(name)),
+    DESCRIPTION.map((name) => fields.get(name)),
   );
   const { number, startMs, endMs, usedCharacters } = BOOKS.read(fields.get('b')!);
   const keys = keysInOrder(teamId, records, fields, nowMs);

@@ -14,7 +14,7 @@ import { readGlossaryTables } from '../records/glossary-record.ts';
 import { keyDays } from './key-days.ts';
 import { readClosed } from './period-record.ts';
 import { readKeyCounts } from './key-layout.ts';
-import { TEAM_FIELDS, countsIn, digestOfRecord, fieldsOf, keyFields, readKey, readTeam, stateOf } from './team-codec.ts';
+import { DESCRIPTION, TEAM_FIELDS, countsIn, digestOfRecord, fieldsOf, keyFields, readKey, readTeam, stateOf } from './team-codec.ts';
 import { readKeyState, BOOKS, readPlan } from './team-layout.ts';
 import { SLOT_BYTES, readHead, readRequest, readWindow } from './team-raw.ts';
 import type { BooksHead } from './team-raw.ts';
@@ -55,7 +55,7 @@ export function readContents(teamId: string, raw: WholeRawTeam, report: ReportFi
   }
   const team = readTeam(
     teamId,
-    TEAM_FIELDS.map((name) => fields.get(name)),
+    DESCRIPTION.map((name) => fields.get(name)),
   );
   const { number, startMs, endMs, usedCharacters } = BOOKS.read(fields.get('b')!);
   const { head, requests } = requestsOf(raw);

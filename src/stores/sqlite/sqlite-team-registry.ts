@@ -83,6 +83,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
       if (change.addMicro !== undefined && balanceMicro < heldMicro)
         return { kind: 'credit_not_free', freeMicro: team.balanceMicro - heldMicro };
       if (change.name !== undefined) this.#parts.teams.setName(no, change.name);
+      if (change.reference !== undefined) this.#parts.teams.setReference(no, change.reference);
       if (change.plan !== undefined) {
         const { name, limits } = change.plan;
         assertPeriod(limits);

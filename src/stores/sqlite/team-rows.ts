@@ -26,18 +26,22 @@ export type Among = 'teams' | 'teams and what deleted ones have left';
 const COLUMNS = LIMITS.map(columnOf);
 
 const sqlAmong = (rule: string) => ({
-  insert: tuples<[no: number]>(`INSERT INTO teams (team_id, name, created_at_ms, plan, ${COLUMNS.join(', ')})
-    VALUES (?, ?, ?, ?, ${COLUMNS.map(() => '?').join(', ')}) RETURNING no`),
+  insert: tuples<[no: number]>(`INSERT INTO teams (team_id, name, created_at_ms, plan, reference, ${COLUMNS.join(', ')})
+    VALUES (?, ?, ?, ?, ?, ${COLUMNS.map(() => '?').join(', ')}) RETURNING no`),
   insertAccount: 'INSERT INTO books (team, balance_micro) VALUES (?, ?)',
   one: `${SELECT} WHERE t.no = ? AND t.${rule}`,
   all: `${SELECT} WHERE t.${rule} ORDER BY t.no`,
   behind: tuples<[no: number]>(`SELECT no FROM teams WHERE no > ? AND ${rule} ORDER BY no LIMIT ?`),
   matching: tuples<[no: number]>(`SELECT no FROM teams WHERE no > $after AND no <= $last AND ${rule}
-    AND (instr(lower(name), $text) > 0 OR instr(lower(team_id), $text) > 0) ORDER BY no LIMIT $limit`),
+    AND (instr(lower(name), lower($text)) > 0 OR instr(lower(reference), lower($text)) > 0 OR instr(lower(team_id), lower($text)) > 0)
+    ORDER BY no LIMIT $limit`),
+  alike: tuples<[no: number]>(`SELECT no FROM teams WHERE (lower(name) = lower($text) OR lower(reference) = lower($text))
+    AND no > $after AND ${rule} ORDER BY no LIMIT $limit`),
   number: tuples<[no: number]>(`SELECT no FROM teams WHERE team_id = ? AND ${rule}`),
   behindId: tuples<[no: number | null]>(`SELECT min(no) FROM teams WHERE team_id > ? AND ${rule}`),
   last: tuples<[no: number]>('SELECT coalesce(max(no), 0) FROM teams'),
   setName: 'UPDATE teams SET name = ? WHERE no = ?',
+  setReference: 'UPDATE teams SET reference = ? WHERE no = ?',
   setPlan: `UPDATE teams SET plan = ?, ${assigned(LIMITS)} WHERE no = ?`,
   setBalance: 'UPDATE books SET balance_micro = ? WHERE team = ?',
   changed: tuples<[request: string]>('SELECT request FROM changes WHERE team = ? AND id = ? AND until_ms > ?'),
@@ -54,8 +58,8 @@ export class TeamRows {
   }
 
   /** Returns the row number. The caller must then begin the team's first period. */
-  insert({ teamId, name, balanceMicro, plan, limits }: NewTeam, createdAtMs: number): number {
-    const [no] = this.#sql.insert.get(teamId, name, createdAtMs, plan, ...LIMITS.map((limit) => limits[limit]))!;
+  insert({ teamId, name, reference, balanceMicro, plan, limits }: NewTeam, createdAtMs: number): number {
+    const [no] = this.#sql.insert.get(teamId, name, createdAtMs, plan, reference ?? null, ...LIMITS.map((limit) => limits[limit]))!;
     this.#sql.insertAccount.run(no, balanceMicro);
     return no;
   }
@@ -110,13 +114,23 @@ export class TeamRows {
     return this.#sql.behind.all(after, limit).map(([no]) => no);
   }
 
-  /** Row numbers above `after`, up to `last`, of teams whose name or id contains `text` (in lower case). */
+  /** Row numbers above `after`, up to `last`, of teams whose name, reference or id contains `text`. */
   matching(text: string, after: number, last: number, limit: number): number[] {
     return this.#sql.matching.all({ $after: after, $last: last, $text: text, $limit: limit }).map(([no]) => no);
   }
 
+  /** Row numbers above `after` of teams whose name or reference is `text`. */
+  alike(text: string, after: number, limit: number): number[] {
+    return this.#sql.alike.all({ $after: after, $text: text, $limit: limit }).map(([no]) => no);
+  }
+
   setName(no: number, name: string): void {
     this.#sql.setName.run(name, no);
+  }
+
+  /** `null` removes it. */
+  setReference(no: number, reference: string | null): void {
+    this.#sql.setReference.run(reference, no);
   }
 
   setPlan(no: number, plan: string, limits: TeamLimits): void {
@@ -150,6 +164,7 @@ export function teamOf(row: SqlRow): Team {
   return {
     teamId: String(row['team_id']),
     name: String(row['name']),
+    ...(row['reference'] === null ? {} : { reference: String(row['reference']) }),
     plan: String(row['plan']),
     limits: limitsOf(row),
     balanceMicro: Number(row['balance_micro']),

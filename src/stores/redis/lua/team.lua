@@ -39,6 +39,13 @@ do
     return team
   end
 
+  -- What the driver reads a team from (team-codec.ts); false for what it does not have.
+  teams.DESCRIBED = 8
+
+  function teams.description(team_key)
+    return call('HMGET', team_key, 'name', 'plan', 'created', 'period', 'currency', 'p', 'b', 'reference')
+  end
+
   -- Ends the team's period and begins the offered one. The ended period's counts, bounds and plan are stored if anything was or
   -- may still be charged in it: `open` characters are reserved in it, all of which expire by `over`.
   function teams.begin_period(team, offer)

@@ -40,12 +40,8 @@ local function is_same_length(one, other)
   return one == other or months == other_months and seconds == other_seconds
 end
 
-local function description_of(team_key)
-  return call('HMGET', team_key, 'name', 'plan', 'created', 'period', 'currency', 'p', 'b')
-end
-
 local function described(now, team_key)
-  return { now, 'team', description_of(team_key) }
+  return { now, 'team', teams.description(team_key) }
 end
 
 -- Whether two descriptions differ in more than the books; plans written before a number was introduced have 0 for it.
@@ -82,7 +78,7 @@ function timed.create_team(now)
   call('HSET', team_key, 'b', pack(BOOKS, 1, offer.starts, offer.ends, 0, balance), 'created', digits(offer.anchor), unpack(fields))
   local answer = described(now, team_key)
   keep_audit(audit, NONE, answer[3])
-  events.keep(team_key, events.team_of(team_key) .. '-created', now, 'created', answer[3], 7)
+  events.keep(team_key, events.team_of(team_key) .. '-created', now, 'created', answer[3], teams.DESCRIBED)
   return answer
 end
 
@@ -104,7 +100,7 @@ function timed.update_team(now)
   if not team then
     return { now, 'none' }
   end
-  local audit, before = open_audit(team_key, behind, now), description_of(team_key)
+  local audit, before = open_audit(team_key, behind, now), teams.description(team_key)
   local done = once ~= '' and call('GET', beside(team_key, 'once:' .. once))
   if done then
     return done == request and described(now, team_key) or { now, 'other' }
@@ -137,6 +133,9 @@ function timed.update_team(now)
     return teams.ask_for_bounds(now, team.anchor, team.length)
   end
   call('HSET', team_key, 'b', teams.books(team), unpack(fields))
+  if named.reference == '' then
+    call('HDEL', team_key, 'reference')
+  end
   teams.write_use(team.key, team.use)
   if once ~= '' then
     call('SET', beside(team_key, 'once:' .. once), request, 'PX', remembered)
@@ -146,7 +145,7 @@ function timed.update_team(now)
   if add ~= 0 or differ(before, answer[3]) then
     keep_audit(audit, before, answer[3])
   end
-  events.keep(team_key, events.change_id(team_key, events.team_of(team_key) .. '-updated', now), now, 'updated', answer[3], 7)
+  events.keep(team_key, events.change_id(team_key, events.team_of(team_key) .. '-updated', now), now, 'updated', answer[3], teams.DESCRIBED)
   if read_plan(answer[3][6]).on_credit then
     events.report_credit(team_key, now, balance_before, team.balance, answer[3][5])
   end

@@ -13,7 +13,7 @@ local LEFT_BEFORE = 10000
 local function report_late_percents(of, counts, record)
   local reached = events.percents_reached(read_plan(counts.p), tonumber(counts.told or 0), tonumber(counts.characters))
   for _, percent in ipairs(reached) do
-    local team = events.texts(call('HMGET', team_key, 'name', 'plan', 'created', 'period', 'currency', 'p', 'b'), 7)
+    local team = events.texts(teams.description(team_key), teams.DESCRIBED)
     local id = events.quota_id(team_key, tonumber(counts.starts), of, percent)
     events.keep(team_key, id, now, 'late', { digits(percent), team, digits(of), record })
   end
