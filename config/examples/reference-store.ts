@@ -171,7 +171,7 @@ type UsedAccount = Pick<ReferenceAccount, 'team' | 'days' | 'periods'>;
 
 /** Closed periods and days without names; `undefined` if there are none. */
 function leftBy(account: ReferenceAccount, nowMs: number): UsedAccount | undefined {
-  const { reference: _reference, ...kept } = account.team;
+  const { reference: _reference, nextPlan: _nextPlan, ...kept } = account.team;
   const team = { ...kept, name: '', balanceMicro: 0 };
   const closed = account
     .periods(nowMs)
@@ -345,6 +345,8 @@ export class ReferenceAccount {
       this.team.plan = change.plan.name;
       this.team.limits = change.plan.limits;
     }
+    if (change.nextPlan === null) delete this.team.nextPlan;
+    else if (change.nextPlan !== undefined) this.team.nextPlan = change.nextPlan;
     this.team.balanceMicro = balanceMicro;
     if (change.once !== undefined) this.#changes.set(change.once.id, change.once.request);
     if (anotherLength) {
@@ -426,7 +428,17 @@ export class ReferenceAccount {
       .filter((entry) => entry.kind === 'open' || entry.forgetAtMs > nowMs);
     if (nowMs < this.#period.endMs) return;
     this.#history.leave(this.#period, this.team, nowMs);
+    this.#takeNextPlan(this.#period.endMs);
     this.#startPeriod(nowMs, this.#period.endMs);
+  }
+
+  /** Another length is counted from the end of the period. */
+  #takeNextPlan(endMs: number): void {
+    const { nextPlan, limits } = this.team;
+    if (nextPlan === undefined) return;
+    if (!sameLength(nextPlan.limits.period, limits.period)) this.#anchorMs = endMs;
+    Object.assign(this.team, { plan: nextPlan.name, limits: nextPlan.limits });
+    delete this.team.nextPlan;
   }
 
   /** A calendar period may begin before `fromMs`, if the period before it was counted differently. */

@@ -22,6 +22,7 @@ import { readRequestFilter, recentPage, recentRequestReport } from './request-fi
 import { changedKeyReport, foundKeyReport, keyReport, periodReport, teamReport } from './reports.ts';
 import type { LiveReport } from './reports.ts';
 import { readTeamFilter } from './team-filter.ts';
+import type { PlanTime } from './team-terms.ts';
 import { usageDownload } from './usage-csv.ts';
 import { cursorOf, readCursor, readUsageQuestion } from './usage-question.ts';
 import type { UsageReading } from './usage-reading.ts';
@@ -57,6 +58,8 @@ const ONLY_A_REASON = refuse(
   'validation_error',
   'reason: there is nothing that it is for; also give name, reference, plan or add_credit_minor.',
 );
+
+const NO_PLAN_TIME = refuse('validation_error', 'when: now and next-period need a plan, never takes none.');
 
 type Handler = (input: Input) => Promise<Handled>;
 
@@ -105,10 +108,12 @@ export function adminHandlers({
       const reason = reasonOf(body);
       if (typeof reason === 'object') return reason;
       const plan = body['plan'] as string | undefined;
+      const when = body['when'] as PlanTime | undefined;
+      if ((when === 'never') === (plan !== undefined) && when !== undefined) return NO_PLAN_TIME;
       const addCreditMinor = body['add_credit_minor'] as number | undefined;
       if (addCreditMinor === 0) return NO_AMOUNT;
-      if (reference === undefined && (name ?? plan ?? addCreditMinor) === undefined) return ONLY_A_REASON;
-      const edit = { name, reference, plan, addCreditMinor, reason, once };
+      if (reference === undefined && (name ?? plan ?? when ?? addCreditMinor) === undefined) return ONLY_A_REASON;
+      const edit = { name, reference, plan, when, addCreditMinor, reason, once };
       return done(await operations.updateTeam(id, edit), (team) => ({ value: teamReport(team), audit: { team_id: id } }));
     }),
     deleteTeam: ofRecord(NO_TEAM, async ({ operations, query }, id) => {
@@ -160,9 +165,9 @@ export function adminHandlers({
       return done(await operations.findKeys(search), (keys) => ({ value: { keys: keys.map(foundKeyReport) } }));
     },
     listPlans: ({ operations }) => Promise.resolve({ value: { plans: operations.listPlans() } }),
-    applyPlan: async ({ operations, parameter }) =>
+    applyPlan: async ({ operations, parameter, body }) =>
       done(
-        await operations.applyPlan(parameter),
+        await operations.applyPlan(parameter, { when: (body['when'] as PlanTime | undefined) ?? 'now' }),
         (applied) => ({ value: applied, audit: { plan: applied.plan, teams: applied.teams, changed: applied.changed } }),
         'path',
       ),

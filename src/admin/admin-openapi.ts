@@ -53,7 +53,7 @@ export function adminOpenApi({ serviceName, serverUrl, docsUrl }: AdminOpenApiOp
 }
 
 function operationOf(route: AdminRoute): Record<string, unknown> {
-  const { id, method, summary, path, body, status, answer, looksOnly, query = {}, otherType } = route;
+  const { id, method, summary, path, body, bodyOptional, status, answer, looksOnly, query = {}, otherType } = route;
   const changes = method !== 'GET' && looksOnly !== true;
   const segment = /\{(\w+)\}/.exec(path)?.[1];
   const parameters = [
@@ -66,7 +66,7 @@ function operationOf(route: AdminRoute): Record<string, unknown> {
     operationId: id,
     summary,
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined ? {} : { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
+    ...(body === undefined ? {} : { requestBody: { required: bodyOptional !== true, content: { 'application/json': { schema: body } } } }),
     responses: {
       [status]: {
         description: summary,

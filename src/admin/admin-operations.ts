@@ -33,7 +33,7 @@ import { newKeyReport } from './reports.ts';
 import type { NewKeyReport, PlanReport } from './reports.ts';
 import type { TeamFilter } from './team-filter.ts';
 import { BALANCE_TOO_LARGE, judgeNewTeam, judgeTeamEdit, limitsOfPlan } from './team-terms.ts';
-import type { Plans, TeamDraft, TeamEdit } from './team-terms.ts';
+import type { Plans, PlanTime, TeamDraft, TeamEdit } from './team-terms.ts';
 
 /** Greater than the number of changes made in one millisecond. */
 const CLEARING_SERIAL = 1_000_000_000;
@@ -77,6 +77,8 @@ export interface PlanApplied {
 
 export interface PlanApplyOptions {
   /** Changes nothing, and returns what would change. */
+  /** By default now. */
+  readonly when?: PlanTime;
   readonly dryRun?: boolean;
   /** Called after each changed team. */
   readonly onProgress?: (changed: number, behind: number) => void;
@@ -141,7 +143,7 @@ export class AdminOperations {
     const after = await this.#changing(this.#options.teams.updateTeam(teamId, change, this.#by('updateTeam', edit.reason)));
     if (after !== undefined && 'kind' in after) return refusedUpdate(after, before.value.balanceMicro);
     const result = ofTeam(teamId, after);
-    const weighty = change.plan !== undefined || change.addMicro !== undefined;
+    const weighty = change.plan !== undefined || change.nextPlan !== undefined || change.addMicro !== undefined;
     if (result.kind !== 'done') return result;
     const replicated = weighty ? await this.#replicated([teamId]) : undefined;
     return done(result.value, replicated, await this.#alike(result.value, made));
@@ -251,18 +253,18 @@ export class AdminOperations {
   }
 
   /** After an interruption, a second run changes the remaining teams. */
-  async applyPlan(name: string, { dryRun = false, onProgress }: PlanApplyOptions = {}): Promise<AdminResult<PlanApplied>> {
+  async applyPlan(name: string, { when = 'now', dryRun = false, onProgress }: PlanApplyOptions = {}): Promise<AdminResult<PlanApplied>> {
     const limits = limitsOfPlan(this.#options.plans(), name);
     if ('kind' in limits) return limits;
     const { teams } = this.#options;
-    const found = await teamsBehind(teams, name, limits);
+    const found = await teamsBehind(teams, name, limits, when);
     if ('kind' in found) return found;
     const { members, changes } = found;
     if (dryRun) return done({ plan: name, teams: members, changed: found.behind.length, changes });
     let changed = 0;
     const apply = async (): Promise<StoreUnavailable | undefined> => {
-      for (const teamId of found.behind) {
-        const team = await teams.updateTeam(teamId, { plan: { name, limits } }, this.#by('applyPlan'));
+      for (const { teamId, change } of found.behind) {
+        const team = await teams.updateTeam(teamId, change, this.#by('applyPlan'));
         if (isUnavailable(team)) return team;
         if (team !== undefined) changed++;
         onProgress?.(changed, found.behind.length);
@@ -271,7 +273,10 @@ export class AdminOperations {
     };
     const failed = await this.#changing(apply());
     if (failed !== undefined) return failed;
-    return done({ plan: name, teams: members, changed, changes }, changed === 0 ? undefined : await this.#replicated(found.behind));
+    return done(
+      { plan: name, teams: members, changed, changes },
+      changed === 0 ? undefined : await this.#replicated(found.behind.map(({ teamId }) => teamId)),
+    );
   }
 
   /**

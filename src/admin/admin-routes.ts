@@ -18,6 +18,7 @@ import {
   NewTeamBody,
   PeriodAnswer,
   PlanAppliedAnswer,
+  PlanApplyBody,
   RecentRequestAnswer,
   TeamAnswer,
   TeamPatchBody,
@@ -35,6 +36,8 @@ interface RouteDraft {
   readonly path: string;
   readonly summary: string;
   readonly body?: TObject;
+  /** It may be left out. */
+  readonly bodyOptional?: true;
   readonly status: 200 | 201 | 204;
   /** Absent with 204. */
   readonly answer?: TSchema;
@@ -135,7 +138,15 @@ const ROUTES = {
     looksOnly: true,
   },
   listPlans: get('/plans', 'Lists the plans of the configuration.', listOf('plans', Type.Object({ name: Type.String() }))),
-  applyPlan: post('/plans/{name}/apply', "Copies a plan's numbers to all of its teams.", PlanAppliedAnswer),
+  applyPlan: {
+    ...post(
+      '/plans/{name}/apply',
+      "Copies a plan's numbers to all of its teams, now or when their periods end.",
+      PlanAppliedAnswer,
+      PlanApplyBody,
+    ),
+    bodyOptional: true,
+  },
   listAudit: get('/audit', 'Lists what operators have changed, newest first, in pages.', pageOf('entries', AuditEntryAnswer), {
     team: 'Only changes of the team with this id, which may have been deleted.',
     ...sentences(AUDIT_CRITERIA),

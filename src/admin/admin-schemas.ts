@@ -4,11 +4,20 @@ import { ALLOWED_ADDRESSES_MAX, KEY_CHARACTERS_MAX, KEY_RATE_MAX } from '../doma
 import { MINOR_MAX } from '../domain/money.ts';
 import { REASON_CHARACTERS_MAX, RECORD_NAME_CHARACTERS_MAX, REFERENCE_CHARACTERS_MAX } from '../domain/record-name.ts';
 import { Type } from '../domain/typebox.ts';
+import { PLAN_TIMES } from './team-terms.ts';
 
 const closed = { additionalProperties: false } as const;
 const name = (description: string) => Type.String({ minLength: 1, maxLength: RECORD_NAME_CHARACTERS_MAX, description });
 const reference = (description: string) => Type.String({ minLength: 1, maxLength: REFERENCE_CHARACTERS_MAX, description });
 const minor = (minimum: number, description: string) => Type.Integer({ minimum, maximum: MINOR_MAX, description });
+
+const planTime = (description: string) =>
+  Type.Enum([...PLAN_TIMES], {
+    type: 'string',
+    description: `\`now\` (the default) or \`next-period\`: when the current period ends. ${description}`,
+  });
+
+export const PlanApplyBody = Type.Object({ when: Type.Optional(planTime('`never` takes back what waits.')) }, closed);
 
 export const NewTeamBody = Type.Object(
   {
@@ -24,7 +33,8 @@ export const TeamPatchBody = Type.Object(
   {
     name: Type.Optional(name('A new name.')),
     reference: Type.Optional(Type.Union([reference('Your own word for the team.'), Type.Null()], { description: '`null` removes it.' })),
-    plan: Type.Optional(Type.String({ description: 'A plan of the configuration; effective at the next request.' })),
+    plan: Type.Optional(Type.String({ description: 'A plan of the configuration; effective at the next request, or as `when` says.' })),
+    when: Type.Optional(planTime('With plan. `never`, without plan, takes back the change that waits for the end of the period.')),
     add_credit_minor: Type.Optional(
       minor(
         -MINOR_MAX,
@@ -107,6 +117,15 @@ export const TeamAnswer = Type.Object({
   balance_minor: Type.Optional(whole),
   currency: Type.String({ description: 'ISO 4217.' }),
   created_at: moment,
+  next_plan: Type.Optional(
+    Type.Object(
+      { plan: Type.String() },
+      {
+        additionalProperties: Type.Union([Type.String(), Type.Number()]),
+        description: 'The plan that the team gets when its period ends, with its numbers. Absent if none waits.',
+      },
+    ),
+  ),
 });
 const warnings = Type.Optional(
   Type.Array(Type.String(), { description: 'What was done and may not be meant, for example another team that has the same reference.' }),

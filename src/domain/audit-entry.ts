@@ -40,6 +40,7 @@ interface AuditedTeam {
   readonly plan: string;
   readonly limits: TeamLimits;
   readonly balanceMicro: Micro;
+  readonly nextPlan?: { readonly name: string; readonly limits: TeamLimits };
 }
 
 /** The audited members of a key: those that lists show. */
@@ -90,10 +91,15 @@ export interface AuditDifference {
 /** `undefined` if nothing differs. `before` is empty for a new team. */
 export function teamDifference(before: AuditedTeam | undefined, after: AuditedTeam): AuditDifference | undefined {
   if (before === undefined) return { before: {}, after: stateOf(after) };
-  return differenceIn(CHANGING, before, after);
+  return differenceIn(CHANGING, waiting(before), waiting(after));
 }
 
-const CHANGING = ['name', 'reference', 'plan', 'limits', 'balanceMicro'] as const;
+/** Without who ordered the waiting change: the entry of the order says that. */
+function waiting({ nextPlan, ...team }: AuditedTeam): AuditedTeam {
+  return nextPlan === undefined ? team : { ...team, nextPlan: { name: nextPlan.name, limits: nextPlan.limits } };
+}
+
+const CHANGING = ['name', 'reference', 'plan', 'limits', 'balanceMicro', 'nextPlan'] as const;
 
 function stateOf({ name, reference, plan, limits, balanceMicro }: AuditedTeam): AuditState {
   const named = reference === undefined ? { name } : { name, reference };

@@ -16,7 +16,7 @@ import type { Command, CommandContext } from '../command.ts';
 import { confirm, requireConfirmable, YES } from '../confirmation.ts';
 import type { Confirmation } from '../confirmation.ts';
 import { typed } from '../help.ts';
-import { given, readMinor, readMinorChange, readName, readReason, readReference, teamOperand } from '../operand.ts';
+import { given, readMinor, readMinorChange, readName, readPlanTime, readReason, readReference, teamOperand, WHEN } from '../operand.ts';
 import { labelled, textTable } from '../text-table.ts';
 import { printChange, valueOf, withAdmin } from '../with-store.ts';
 
@@ -130,11 +130,12 @@ export const teamShow: Command = {
 };
 
 export const teamUpdate: Command = {
-  usage: 'TEAM [--plan PLAN] [--name NAME] [--reference R | --no-reference] [--add-credit-minor N] [--reason TEXT]',
+  usage: 'TEAM [--plan PLAN] [--when TIME] [--name NAME] [--reference R] [--add-credit-minor N] [--reason TEXT]',
   about: 'The change takes effect at the next request. A plan with another period length starts a new period.',
   operands: ['TEAM'],
   flags: {
     plan: { kind: 'text', value: 'PLAN', summary: 'a plan of the configuration', fallback: 'unchanged' },
+    when: WHEN,
     name: { kind: 'text', value: 'NAME', summary: 'another name for the team', fallback: 'unchanged' },
     reference: { kind: 'text', value: 'R', summary: 'your own word for it, for example a customer number', fallback: 'unchanged' },
     'no-reference': { kind: 'switch', summary: 'remove its reference' },
@@ -147,13 +148,18 @@ export const teamUpdate: Command = {
   },
   examples: [
     'lingate team update 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC --plan pro',
+    'lingate team update 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC --plan pro --when next-period',
     'lingate team update 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC --name "Web shop"',
     'lingate team update 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC --add-credit-minor 2500',
     'lingate team update 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC --add-credit-minor -500 --reason "invoice 1042 was paid twice"',
   ],
   async run(context) {
     const plan = context.text('plan');
-    if (!['plan', 'name', 'reference', 'no-reference', 'add-credit-minor'].some((flag) => context.on(flag))) {
+    const when = given(context, 'when', readPlanTime);
+    if (when !== undefined && (when === 'never') === (plan !== undefined)) {
+      throw new UsageError('--when now and --when next-period need a --plan, --when never takes none');
+    }
+    if (!['plan', 'when', 'name', 'reference', 'no-reference', 'add-credit-minor'].some((flag) => context.on(flag))) {
       throw new UsageError('nothing to change; give --plan, --name, --reference, --no-reference or --add-credit-minor');
     }
     if (context.on('reference') && context.on('no-reference')) {
@@ -169,7 +175,7 @@ export const teamUpdate: Command = {
     const teamId = teamOperand(context);
     await withAdmin(context, async (admin, store) => {
       if (plan !== undefined) await warnOfOtherNumbers(context, store, plan);
-      const result = await admin.updateTeam(teamId, { name, reference, plan, addCreditMinor, reason });
+      const result = await admin.updateTeam(teamId, { name, reference, plan, when, addCreditMinor, reason });
       const team = valueOf(result, '--add-credit-minor');
       printChange(context, result, teamReport(team), teamText(team));
     });
@@ -224,7 +230,8 @@ function deletionOf({ name }: Team): Confirmation {
 }
 
 function teamText(team: Team): string {
-  return labelled({ ...teamReport(team) });
+  const { next_plan: next, ...report } = teamReport(team);
+  return labelled({ ...report, ...(next === undefined ? {} : { next_plan: `${next.plan}, when the period ends` }) });
 }
 
 function teamTable(teams: readonly Team[]): string {

@@ -2,6 +2,7 @@
 import { freeCreditWords, NO_TEAM, refusalOf } from '../../admin/admin-refusals.ts';
 import type { AdminResult } from '../../admin/admin-result.ts';
 import type { PlanReport } from '../../admin/reports.ts';
+import { isPlanTime } from '../../admin/team-terms.ts';
 import type { TeamEdit } from '../../admin/team-terms.ts';
 import { html } from '../../docs/html.ts';
 import { changedLimits } from '../../domain/key-limits.ts';
@@ -131,9 +132,17 @@ async function giveCredit(visit: SignedInVisit, parts: ConsoleParts, team: Team)
   });
 }
 
-function changePlan(visit: SignedInVisit, parts: ConsoleParts, team: Team): Promise<ConsoleAnswer> {
-  const done = ({ plan }: Team): string => `The team is now on plan ${plan}, effective at its next request.`;
-  return change(visit, parts, team, { plan: visit.form('plan') }, 'plan', done);
+async function changePlan(visit: SignedInVisit, parts: ConsoleParts, team: Team): Promise<ConsoleAnswer> {
+  const when = visit.form('when') === '' ? 'now' : visit.form('when');
+  if (!isPlanTime(when)) return teamPage(visit, parts, { when: 'Choose one of these times.' });
+  const edit = { when, ...(when === 'never' ? {} : { plan: visit.form('plan') }) };
+  return change(visit, parts, team, edit, 'plan', ({ plan, nextPlan }) =>
+    when === 'now'
+      ? `The team is now on plan ${plan}, effective at its next request.`
+      : nextPlan === undefined
+        ? 'No change of plan waits for the end of the period.'
+        : `The team gets plan ${nextPlan.name} when its period ends.`,
+  );
 }
 
 async function rename(visit: SignedInVisit, parts: ConsoleParts, team: Team): Promise<ConsoleAnswer> {

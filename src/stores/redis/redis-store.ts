@@ -86,7 +86,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   const audit = new RedisAuditLog({ link, keptMs: historyDays * DAY_MS, prunes: everyMs !== undefined });
   const idempotency = new RedisIdempotency(link);
   const teams = new RedisTeamRegistry(link, new Replication(link, target, commandTimeoutMs), audit, idempotency, historyDays);
-  const tending = { link, index: teams.index, erasure: teams.erasure, idempotency, log, keptDays: historyDays };
+  const tending = { link, index: teams.index, erasure: teams.erasure, idempotency, audit, log, keptDays: historyDays };
   const janitor = everyMs === undefined ? undefined : new RedisJanitor({ ...tending, everyMs });
   const bulk = new BulkConnection(() => redisConnection(target, commandTimeoutMs));
   const records = new RedisRecords({ link, blobs: new RedisBlobs(link, bulk), index: teams.index, audit });

@@ -109,9 +109,15 @@ export class RedisTeamRegistry implements TeamRegistry {
       // Expires leases first, so that the credit they held can be withdrawn.
       if ((change.addMicro ?? 0) < 0) answered(await this.standing(teamId));
       const audit = await this.#audit.begin(teamId, by);
+      const fields = counted(changedTeamFields(change, by));
       const once = [change.once?.id ?? '', change.once?.request ?? '', String(CHANGE_REMEMBERED_MS)];
-      const args = [String(change.addMicro ?? 0), ...once, ...counted(changedTeamFields(change)), ...audit];
-      const { word, values } = await this.#run('update_team', teamId, args);
+      const args = [String(change.addMicro ?? 0), ...once, ...fields, ...audit];
+      let { word, values } = await this.#run('update_team', teamId, args);
+      // The period has ended, and the plan that waits for that comes first.
+      while (word === 'ended') {
+        answered(await this.standing(teamId));
+        ({ word, values } = await this.#run('update_team', teamId, args));
+      }
       if (word === 'balance') return { kind: 'balance_out_of_bounds' };
       if (word === 'held') return { kind: 'credit_not_free', freeMicro: Number(String(values[0])) };
       if (word === 'other') return { kind: 'other_request' };

@@ -8,6 +8,7 @@ import { NO_TEAM, packEntry } from './audit-codec.ts';
 import { writeEvent } from './event-codec.ts';
 import { RedisFunctions } from './functions.ts';
 import { glossaryTableRecords } from '../records/glossary-record.ts';
+import { packNextPlan } from './next-plan-codec.ts';
 import { isServed, scanned, together } from './keyspace.ts';
 import type { RedisWords } from './keyspace.ts';
 import { markKeyLimits, markPlanNumbers, VERSION } from './layout-version.ts';
@@ -165,8 +166,11 @@ function teamCommands(contents: TeamContents): RedisWords[] {
   const firstLeft = periods.find(({ closed }) => !closed)?.number ?? period.number;
   const fields = ['name', team.name, 'plan', team.plan, 'created', String(team.createdAtMs), 'currency', team.limits.currency];
   if (team.reference !== undefined) fields.push('reference', team.reference);
+  const next = team.nextPlan === undefined ? [] : ['next', packNextPlan(team.nextPlan)];
   const numbers = ['period', team.limits.period, 'left', String(firstLeft)];
-  const commands: RedisWords[] = [['HSET', names.team, ...fields, ...numbers, 'p', packPlan(team.limits), 'b', packBooks(contents)]];
+  const commands: RedisWords[] = [
+    ['HSET', names.team, ...fields, ...numbers, ...next, 'p', packPlan(team.limits), 'b', packBooks(contents)],
+  ];
   const last = contents.toldPercents.find(({ number }) => number === period.number);
   if (last !== undefined) commands.push(['HSET', names.team, 't', LAST_PERCENT.pack(last)]);
   if (period.anchorMs !== team.createdAtMs) commands.push(['HSET', names.team, 'anchor', String(period.anchorMs)]);

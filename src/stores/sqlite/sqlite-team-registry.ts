@@ -91,6 +91,10 @@ export class SqliteTeamRegistry implements TeamRegistry {
         if (sameLength(limits.period, team.limits.period)) setPlan();
         else this.#parts.work.startPeriod(teamId, nowMs, setPlan);
       }
+      if (change.nextPlan !== undefined) {
+        if (change.nextPlan !== null) assertPeriod(change.nextPlan.limits);
+        this.#parts.teams.setNext(no, change.nextPlan && { ...change.nextPlan, ...(by === undefined ? {} : { by }) });
+      }
       if (change.addMicro !== undefined) this.#parts.teams.setBalance(no, balanceMicro);
       if (change.once !== undefined) this.#parts.teams.rememberChange(no, change.once, nowMs);
       const changed = this.#parts.teams.get(no).team;

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { CHANGE_REMEMBERED_MS } from '../../domain/reservation.ts';
-import type { ChangeOnce, NewTeam, Standing, Team } from '../../ports/team-registry.ts';
+import type { ChangeOnce, NewTeam, NextPlan, Standing, Team } from '../../ports/team-registry.ts';
 import { ACCOUNT } from './accounts.ts';
 import { ERASING, LIMITS, NOT_ERASED, OPEN } from './sqlite-schema.ts';
 import { assigned, columnOf, prepared, selected, tuples } from './statements.ts';
@@ -42,6 +42,7 @@ const sqlAmong = (rule: string) => ({
   last: tuples<[no: number]>('SELECT coalesce(max(no), 0) FROM teams'),
   setName: 'UPDATE teams SET name = ? WHERE no = ?',
   setReference: 'UPDATE teams SET reference = ? WHERE no = ?',
+  setNext: 'UPDATE teams SET next_plan = ?, next_limits = ?, next_by = ? WHERE no = ?',
   setPlan: `UPDATE teams SET plan = ?, ${assigned(LIMITS)} WHERE no = ?`,
   setBalance: 'UPDATE books SET balance_micro = ? WHERE team = ?',
   changed: tuples<[request: string]>('SELECT request FROM changes WHERE team = ? AND id = ? AND until_ms > ?'),
@@ -137,6 +138,12 @@ export class TeamRows {
     this.#sql.setPlan.run(plan, ...LIMITS.map((limit) => limits[limit]), no);
   }
 
+  /** The change that waits for the end of the period; `null` takes it back. */
+  setNext(no: number, next: NextPlan | null): void {
+    const { name = null, limits, by } = next ?? {};
+    this.#sql.setNext.run(name, limits === undefined ? null : JSON.stringify(limits), by === undefined ? null : JSON.stringify(by), no);
+  }
+
   setBalance(no: number, balanceMicro: number): void {
     this.#sql.setBalance.run(balanceMicro, no);
   }
@@ -169,7 +176,13 @@ export function teamOf(row: SqlRow): Team {
     limits: limitsOf(row),
     balanceMicro: Number(row['balance_micro']),
     createdAtMs: Number(row['created_at_ms']),
+    ...(row['next_plan'] === null ? {} : { nextPlan: nextPlanOf(row) }),
   };
+}
+
+function nextPlanOf(row: SqlRow): NextPlan {
+  const by = row['next_by'] === null ? {} : { by: JSON.parse(String(row['next_by'])) as NonNullable<NextPlan['by']> };
+  return { name: String(row['next_plan']), limits: JSON.parse(String(row['next_limits'])) as TeamLimits, ...by };
 }
 
 /** The schema guarantees the types of the values: text and integers. */

@@ -100,8 +100,11 @@ do
       return team
     end
     number, starts, ends, used, books_changed = team.number, team.starts, team.ends, team.used, true
-    if next(team.use) then
-      rare = { use = team.use }
+    if team.taken then
+      plan = team.plan
+    end
+    if team.taken or next(team.use) then
+      rare = { use = team.use, taken = team.taken }
     end
     return nil
   end
@@ -207,7 +210,7 @@ do
     begin(at_ms)
     local opened, undone = open_account(key_at(1), 1, 0, teams.read_offer())
     if undone then
-      return teams.ask_for_bounds(now, undone.anchor, undone.length)
+      return teams.ask_for_bounds(now, teams.following(undone))
     end
     return not opened and { now, 'none' } or nil
   end
@@ -431,6 +434,9 @@ do
     if rare then
       teams.write_use(team_key, rare.use or NONE)
       write_days(rare.days or NONE)
+      if rare.taken then
+        teams.write_taken(team_key, rare.taken, number, now)
+      end
     end
     if percents then
       report_charges(percents, credit)

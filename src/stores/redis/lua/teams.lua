@@ -15,31 +15,6 @@ local function read_fields(first)
   return fields, named, first + 1 + #fields
 end
 
--- Whole units of an ISO 8601 duration, in months and in seconds.
-local DATE_UNITS = { Y = { 12, 0 }, M = { 1, 0 }, W = { 0, 604800 }, D = { 0, 86400 } }
-local TIME_UNITS = { H = { 0, 3600 }, M = { 0, 60 }, S = { 0, 1 } }
-
-local function length_of(text)
-  local months, seconds = 0, 0
-  local function add(part, units)
-    for count, unit in string.gmatch(part or '', '(%d+)(%a)') do
-      local each = units[unit] or { 0, 0 }
-      months, seconds = months + count * each[1], seconds + count * each[2]
-    end
-  end
-  local date, time = string.match(text, '^P([^T]*)T?(.*)$')
-  add(date, DATE_UNITS)
-  add(time, TIME_UNITS)
-  return months, seconds
-end
-
--- Compares durations, whose texts may differ: P7D is P1W. Ignores the suffix for how periods are counted, which has no digits.
-local function is_same_length(one, other)
-  local months, seconds = length_of(one)
-  local other_months, other_seconds = length_of(other)
-  return one == other or months == other_months and seconds == other_seconds
-end
-
 local function described(now, team_key)
   return { now, 'team', teams.description(team_key) }
 end
@@ -105,6 +80,9 @@ function timed.update_team(now)
   if done then
     return done == request and described(now, team_key) or { now, 'other' }
   end
+  if team.next and now >= team.ends then
+    return { now, 'ended' }
+  end
   local balance_before = team.balance
   events.look(team_key)
   -- A key of the wrong type fails here, before anything is written.
@@ -118,7 +96,7 @@ function timed.update_team(now)
     return { now, 'balance' }
   end
   team.balance = team.balance + add
-  if named.period and not is_same_length(named.period, team.length) then
+  if named.period and not teams.is_same_length(named.period, team.length) then
     -- Begins a period at the time of the function's first answer, from which the following ones are counted unless they follow
     -- the calendar. A period that follows a current one starts after its anchor: such an offer was computed for another
     -- question.
@@ -130,11 +108,14 @@ function timed.update_team(now)
     insert(fields, 'anchor')
     insert(fields, digits(offer.anchor))
   elseif not teams.follow_period(team, offer, now) then
-    return teams.ask_for_bounds(now, team.anchor, team.length)
+    return teams.ask_for_bounds(now, teams.following(team))
   end
   call('HSET', team_key, 'b', teams.books(team), unpack(fields))
   if named.reference == '' then
     call('HDEL', team_key, 'reference')
+  end
+  if named.next == '' then
+    call('HDEL', team_key, 'next')
   end
   teams.write_use(team.key, team.use)
   if once ~= '' then
@@ -160,12 +141,15 @@ function timed.usage(now)
     return { now, 'none' }
   end
   if not teams.follow_period(team, offer, now) then
-    return teams.ask_for_bounds(now, team.anchor, team.length)
+    return teams.ask_for_bounds(now, teams.following(team))
   end
   local records = call('HGETALL', keys_key)
   if team.changed then
     call('HSET', team_key, 'b', teams.books(team))
     teams.write_use(team.key, team.use)
+    if team.taken then
+      teams.write_taken(team_key, team.taken, team.number, now)
+    end
   end
   return { now, 'usage', call('HGETALL', team_key), records }
 end

@@ -190,7 +190,8 @@ function timed.tend(at_ms)
   elseif next(left) then
     due = min(due, now + OPEN_AGAIN_MS)
   end
-  return { now, 'tended', digits(due) }
+  -- The audit entry of a plan that took effect with the period, still to be listed by the janitor.
+  return { now, 'tended', digits(due), call('HGET', team_key, 'unlisted') }
 end
 
 -- The current period, those that have ended and are not closed, and the closed ones.
