@@ -126,7 +126,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
       const lines = answer.body.split('\r\n');
       expect(lines[0]).toBe('team_id,name,plan,date,character_count,request_count,reference');
       expect(lines.slice(1).filter((line) => line !== '')).toHaveLength((await rowsOf(`${range()}&by=total`)).length);
-      expect(lines).toContain(`${team.teamId},"'=1+1, ""Équipe""",test,,5,1`);
+      expect(lines).toContain(`${team.teamId},"'=1+1, ""Équipe""",test,,5,1,`);
     });
 
     test('without from and to are those of the month', async () => {

@@ -70,10 +70,10 @@ describe('what is loaded', () => {
   });
 
   test.each([
-    ['team list', 114],
-    ['team show TEAM', 114],
-    ['key create --team TEAM --mode live', 114],
-    ['key list --team TEAM', 114],
+    ['team list', 115],
+    ['team show TEAM', 115],
+    ['key create --team TEAM --mode live', 115],
+    ['key list --team TEAM', 115],
     ['usage TEAM', 117],
     ['config check --offline', 94],
     ['routes', 56],
