@@ -194,7 +194,8 @@ type UsedAccount = Pick<ReferenceAccount, 'team' | 'days' | 'periods'>;
 
 /** Closed periods and days without names; `undefined` if there are none. */
 function leftBy(account: ReferenceAccount, nowMs: number): UsedAccount | undefined {
-  const team = { ...account.team, name: '', balanceMicro: 0 };
+  const { reference: _reference, nextPlan: _nextPlan, ...kept } = account.team;
+  const team = { ...kept, name: '', balanceMicro: 0 };
   const closed = account
     .periods(nowMs)
     .map((period, i) => ({
@@ -220,14 +221,15 @@ function leftBy(account: ReferenceAccount, nowMs: number): UsedAccount | undefin
 
 function pageOf<Account extends Pick<ReferenceAccount, 'team'>>(
   accounts: readonly Account[],
-  { after, limit, search }: TeamPage,
+  { after, limit, search, exact }: TeamPage,
 ): readonly Account[] {
-  const has = (text: string): boolean => search === undefined || text.toLowerCase().includes(search.toLowerCase());
+  const wanted = (search ?? '').toLowerCase();
+  const has = (text = ''): boolean => (exact === true ? text.toLowerCase() === wanted : text.toLowerCase().includes(wanted));
   const at = accounts.findIndex(({ team }) => team.teamId === after);
   const gone = after !== undefined && at === -1;
   const next = gone ? accounts.findIndex(({ team }) => team.teamId > after) : at + 1;
   const rest = next === -1 ? [] : accounts.slice(next);
-  return rest.filter(({ team }) => has(team.name) || has(team.teamId)).slice(0, limit);
+  return rest.filter(({ team }) => has(team.name) || has(team.reference) || (exact !== true && has(team.teamId))).slice(0, limit);
 }
 
 /** Opens the current period, as every access to an account does here. */
@@ -358,12 +360,16 @@ export class ReferenceAccount {
     if (!Number.isSafeInteger(balanceMicro)) return { kind: 'balance_out_of_bounds' };
     if (balanceMicro < heldMicro) return { kind: 'credit_not_free', freeMicro: this.team.balanceMicro - heldMicro };
     this.team.name = change.name ?? this.team.name;
+    if (change.reference === null) delete this.team.reference;
+    else if (change.reference !== undefined) this.team.reference = change.reference;
     const anotherLength = change.plan !== undefined && !sameLength(change.plan.limits.period, this.team.limits.period);
     if (anotherLength) this.#history.leave(this.#period, this.team, nowMs);
     if (change.plan !== undefined) {
       this.team.plan = change.plan.name;
       this.team.limits = change.plan.limits;
     }
+    if (change.nextPlan === null) delete this.team.nextPlan;
+    else if (change.nextPlan !== undefined) this.team.nextPlan = change.nextPlan;
     this.team.balanceMicro = balanceMicro;
     if (change.once !== undefined) this.#changes.set(change.once.id, change.once.request);
     if (anotherLength) {
@@ -446,7 +452,17 @@ export class ReferenceAccount {
       .filter((entry) => entry.kind === 'open' || entry.forgetAtMs > nowMs);
     if (nowMs < this.#period.endMs) return;
     this.#history.leave(this.#period, this.team, nowMs);
+    this.#takeNextPlan(this.#period.endMs);
     this.#startPeriod(nowMs, this.#period.endMs);
+  }
+
+  /** Another length is counted from the end of the period. */
+  #takeNextPlan(endMs: number): void {
+    const { nextPlan, limits } = this.team;
+    if (nextPlan === undefined) return;
+    if (!sameLength(nextPlan.limits.period, limits.period)) this.#anchorMs = endMs;
+    Object.assign(this.team, { plan: nextPlan.name, limits: nextPlan.limits });
+    delete this.team.nextPlan;
   }
 
   /** A calendar period may begin before `fromMs`, if the period before it was counted differently. */

@@ -155,7 +155,8 @@ export class AdminApi {
     if (foreign !== undefined) return refuse('validation_error', `Unknown query parameter: ${shownWord(foreign)}.`);
     const twice = names.find((name, index) => names.indexOf(name) !== index);
     if (twice !== undefined) return refuse('validation_error', `${twice}: is given twice; give it once.`);
-    if (route.body === undefined) return { parameter, body: {}, query: request.query };
+    const isLeftOut = route.bodyOptional === true && request.body.length === 0;
+    if (route.body === undefined || isLeftOut) return { parameter, body: {}, query: request.query };
     const body = readBody(request, route, route.body);
     return 'kind' in body ? body : { parameter, body: body.members, query: request.query };
   }

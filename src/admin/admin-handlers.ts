@@ -9,7 +9,7 @@ import { changedLimits } from '../domain/key-limits.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
 import type { ChangeOnce, KeyChange } from '../ports/team-registry.ts';
-import { auditPageOf, limitOf, nameOf, pageOf, reasonOf } from './admin-input.ts';
+import { auditPageOf, limitOf, nameOf, pageOf, reasonOf, referenceOf } from './admin-input.ts';
 import type { AdminOperations } from './admin-operations.ts';
 import { done, NO_GLOSSARY, NO_KEY, NO_TEAM, refusalOfFault, refusalOfQuery } from './admin-refusals.ts';
 import type { Handled } from './admin-refusals.ts';
@@ -25,6 +25,7 @@ import { readRequestFilter, recentPage, recentRequestReport } from './request-fi
 import { changedKeyReport, foundKeyReport, keyReport, periodReport, teamReport } from './reports.ts';
 import type { LiveReport } from './reports.ts';
 import { readTeamFilter } from './team-filter.ts';
+import type { PlanTime } from './team-terms.ts';
 import { usageDownload } from './usage-csv.ts';
 import { cursorOf, readCursor, readUsageQuestion } from './usage-question.ts';
 import type { UsageReading } from './usage-reading.ts';
@@ -55,7 +56,12 @@ export interface HandlerParts {
 }
 
 const NO_AMOUNT = refuse('validation_error', 'add_credit_minor: must not be 0: positive to add credit, negative to deduct it.');
-const ONLY_A_REASON = refuse('validation_error', 'reason: there is nothing that it is for; also give name, plan or add_credit_minor.');
+const ONLY_A_REASON = refuse(
+  'validation_error',
+  'reason: there is nothing that it is for; also give name, reference, plan or add_credit_minor.',
+);
+
+const NO_PLAN_TIME = refuse('validation_error', 'when: now and next-period need a plan, never takes none.');
 
 type Handler = (input: Input) => Promise<Handled>;
 
@@ -81,7 +87,9 @@ export function adminHandlers({ usage, invoices, live, recentRequests, nowMs }: 
     createTeam: async ({ operations, body, id }) => {
       const name = nameOf(body, 'name');
       if (typeof name === 'object') return name;
-      const draft = { id, name, plan: body['plan'] as string, creditMinor: body['credit_minor'] as number | undefined };
+      const reference = referenceOf(body) ?? undefined;
+      if (typeof reference === 'object') return reference;
+      const draft = { id, name, reference, plan: body['plan'] as string, creditMinor: body['credit_minor'] as number | undefined };
       return done(await operations.createTeam(draft), (team) => ({
         value: teamReport(team),
         audit: { team_id: team.teamId },
@@ -93,13 +101,17 @@ export function adminHandlers({ usage, invoices, live, recentRequests, nowMs }: 
     updateTeam: ofRecord(NO_TEAM, async ({ operations, body, once }, id) => {
       const name = body['name'] === undefined ? undefined : nameOf(body, 'name');
       if (typeof name === 'object') return name;
+      const reference = referenceOf(body);
+      if (typeof reference === 'object' && reference !== null) return reference;
       const reason = reasonOf(body);
       if (typeof reason === 'object') return reason;
       const plan = body['plan'] as string | undefined;
+      const when = body['when'] as PlanTime | undefined;
+      if ((when === 'never') === (plan !== undefined) && when !== undefined) return NO_PLAN_TIME;
       const addCreditMinor = body['add_credit_minor'] as number | undefined;
       if (addCreditMinor === 0) return NO_AMOUNT;
-      if ((name ?? plan ?? addCreditMinor) === undefined) return ONLY_A_REASON;
-      const edit = { name, plan, addCreditMinor, reason, once };
+      if (reference === undefined && (name ?? plan ?? when ?? addCreditMinor) === undefined) return ONLY_A_REASON;
+      const edit = { name, reference, plan, when, addCreditMinor, reason, once };
       return done(await operations.updateTeam(id, edit), (team) => ({ value: teamReport(team), audit: { team_id: id } }));
     }),
     deleteTeam: ofRecord(NO_TEAM, async ({ operations, query }, id) => {
@@ -151,9 +163,9 @@ export function adminHandlers({ usage, invoices, live, recentRequests, nowMs }: 
       return done(await operations.findKeys(search), (keys) => ({ value: { keys: keys.map(foundKeyReport) } }));
     },
     listPlans: ({ operations }) => Promise.resolve({ value: { plans: operations.listPlans() } }),
-    applyPlan: async ({ operations, parameter }) =>
+    applyPlan: async ({ operations, parameter, body }) =>
       done(
-        await operations.applyPlan(parameter),
+        await operations.applyPlan(parameter, { when: (body['when'] as PlanTime | undefined) ?? 'now' }),
         (applied) => ({ value: applied, audit: { plan: applied.plan, teams: applied.teams, changed: applied.changed } }),
         'path',
       ),

@@ -7,7 +7,7 @@ import { unknownMembers } from '../domain/caller-words.ts';
 import type { JsonMembers } from '../domain/json-body.ts';
 import { LIMIT_NAMES } from '../domain/given-key-limits.ts';
 import { jsonFault } from '../domain/json-bounds.ts';
-import { judgeReason, judgeRecordName } from '../domain/record-name.ts';
+import { judgeReason, judgeRecordName, judgeReference } from '../domain/record-name.ts';
 import type { JudgedText } from '../domain/record-name.ts';
 import { Compile, Type } from '../domain/typebox.ts';
 import { AUDIT_ID } from '../domain/audit-entry.ts';
@@ -119,6 +119,11 @@ function withoutLimits(body: TObject): TObject {
 
 export function nameOf(body: JsonMembers, field: string): string | Refusal {
   return textOf(judgeRecordName(body[field] as string), field);
+}
+
+/** `undefined` where none was given, `null` where it is to be removed. */
+export function referenceOf({ reference }: JsonMembers): string | null | undefined | Refusal {
+  return reference === undefined || reference === null ? reference : textOf(judgeReference(reference as string), 'reference');
 }
 
 /** `undefined` where none was given. */

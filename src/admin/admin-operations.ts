@@ -12,7 +12,17 @@ import type { UsageReport } from '../domain/usage-report.ts';
 import { auditId } from '../domain/audit-entry.ts';
 import type { AuditAction, Audited, AuditedPeriod, AuditEntry } from '../domain/audit-entry.ts';
 import type { AuditLog, AuditPage } from '../ports/audit-log.ts';
-import type { FoundKey, KeyChange, KeyRecord, Team, TeamPage, TeamRegistry, TeamSummary, Usage } from '../ports/team-registry.ts';
+import type {
+  FoundKey,
+  KeyChange,
+  KeyRecord,
+  Team,
+  TeamChange,
+  TeamPage,
+  TeamRegistry,
+  TeamSummary,
+  Usage,
+} from '../ports/team-registry.ts';
 import type { RefusalCounts, RefusalDays } from '../ports/refusal-days.ts';
 import { done, ofTeam, pageWithNext } from './admin-result.ts';
 import type { AdminRefusal, AdminResult, Page } from './admin-result.ts';
@@ -25,7 +35,7 @@ import { newKeyReport } from './reports.ts';
 import type { NewKeyReport, PlanReport } from './reports.ts';
 import type { TeamFilter } from './team-filter.ts';
 import { BALANCE_TOO_LARGE, judgeNewTeam, judgeTeamEdit, limitsOfPlan } from './team-terms.ts';
-import type { Plans, TeamDraft, TeamEdit } from './team-terms.ts';
+import type { Plans, PlanTime, TeamDraft, TeamEdit } from './team-terms.ts';
 
 /** Greater than the number of changes made in one millisecond. */
 const CLEARING_SERIAL = 1_000_000_000;
@@ -71,6 +81,8 @@ export interface PlanApplied {
 
 export interface PlanApplyOptions {
   /** Changes nothing, and returns what would change. */
+  /** By default now. */
+  readonly when?: PlanTime;
   readonly dryRun?: boolean;
   /** Called after each changed team. */
   readonly onProgress?: (changed: number, behind: number) => void;
@@ -96,15 +108,17 @@ export class AdminOperations {
     return new AdminOperations({ ...this.#options, actor });
   }
 
-  async createTeam({ id, name, plan, creditMinor }: TeamDraft): Promise<AdminResult<Team>> {
+  async createTeam({ id, name, reference, plan, creditMinor }: TeamDraft): Promise<AdminResult<Team>> {
     const judged = judgeNewTeam(this.#options.plans(), { plan, creditMinor });
     if (judged.kind !== 'done') return judged;
     const limits = judged.value;
     const teamId = id ?? this.#options.newId();
-    const draft = { teamId, name, plan, limits, balanceMicro: toMicro(creditMinor ?? 0) };
+    const named = reference === undefined ? { name } : { name, reference };
+    const draft = { teamId, ...named, plan, limits, balanceMicro: toMicro(creditMinor ?? 0) };
     const team = await this.#options.teams.createTeam(draft, this.#by('createTeam'));
     if (isUnavailable(team)) return team;
-    return done(team, team.balanceMicro === 0 ? undefined : await this.#replicated([teamId]));
+    const replicated = team.balanceMicro === 0 ? undefined : await this.#replicated([teamId]);
+    return done(team, replicated, await this.#alike(team, named));
   }
 
   /** With a filter, those that fit; a page checks a bounded number of teams. */
@@ -154,8 +168,10 @@ export class AdminOperations {
     const after = await this.#changing(this.#options.teams.updateTeam(teamId, change, this.#by('updateTeam', edit.reason)));
     if (after !== undefined && 'kind' in after) return refusedUpdate(after, before.value.balanceMicro);
     const result = ofTeam(teamId, after);
-    const weighty = change.plan !== undefined || change.addMicro !== undefined;
-    return result.kind === 'done' && weighty ? done(result.value, await this.#replicated([teamId])) : result;
+    const weighty = change.plan !== undefined || change.nextPlan !== undefined || change.addMicro !== undefined;
+    if (result.kind !== 'done') return result;
+    const replicated = weighty ? await this.#replicated([teamId]) : undefined;
+    return done(result.value, replicated, await this.#alike(result.value, made));
   }
 
   /** With `keepUsage` its days and periods stay, without names. */
@@ -262,18 +278,18 @@ export class AdminOperations {
   }
 
   /** After an interruption, a second run changes the remaining teams. */
-  async applyPlan(name: string, { dryRun = false, onProgress }: PlanApplyOptions = {}): Promise<AdminResult<PlanApplied>> {
+  async applyPlan(name: string, { when = 'now', dryRun = false, onProgress }: PlanApplyOptions = {}): Promise<AdminResult<PlanApplied>> {
     const limits = limitsOfPlan(this.#options.plans(), name);
     if ('kind' in limits) return limits;
     const { teams } = this.#options;
-    const found = await teamsBehind(teams, name, limits);
+    const found = await teamsBehind(teams, name, limits, when);
     if ('kind' in found) return found;
     const { members, changes } = found;
     if (dryRun) return done({ plan: name, teams: members, changed: found.behind.length, changes });
     let changed = 0;
     const apply = async (): Promise<StoreUnavailable | undefined> => {
-      for (const teamId of found.behind) {
-        const team = await teams.updateTeam(teamId, { plan: { name, limits } }, this.#by('applyPlan'));
+      for (const { teamId, change } of found.behind) {
+        const team = await teams.updateTeam(teamId, change, this.#by('applyPlan'));
         if (isUnavailable(team)) return team;
         if (team !== undefined) changed++;
         onProgress?.(changed, found.behind.length);
@@ -282,7 +298,10 @@ export class AdminOperations {
     };
     const failed = await this.#changing(apply());
     if (failed !== undefined) return failed;
-    return done({ plan: name, teams: members, changed, changes }, changed === 0 ? undefined : await this.#replicated(found.behind));
+    return done(
+      { plan: name, teams: members, changed, changes },
+      changed === 0 ? undefined : await this.#replicated(found.behind.map(({ teamId }) => teamId)),
+    );
   }
 
   /**
@@ -332,6 +351,12 @@ export class AdminOperations {
     const { teamId, before = {}, after = {} } = of;
     const failed = await audit.restore([{ id, atMs, teamId, keyId: undefined, before, after, ...this.#by(action) }]);
     return failed ?? done(undefined);
+  }
+
+  async #alike(team: Team, given: Pick<TeamChange, 'name' | 'reference'>): Promise<readonly string[]> {
+    // Imported late, because most commands need none of it.
+    const { warningsOfAlike } = await import('./alike-teams.ts');
+    return warningsOfAlike(this.#options.teams, team, given);
   }
 
   #by(action: AuditAction, reason?: string): Audited {

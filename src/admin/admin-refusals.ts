@@ -4,7 +4,7 @@ import { placeOf } from '../core/error-place.ts';
 import { refuse } from '../core/problem.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Log } from '../ports/log.ts';
-import { replicatedMember } from './admin-result.ts';
+import { resultMembers } from './admin-result.ts';
 import type { AdminRefusal, AdminResult } from './admin-result.ts';
 import type { Download } from './usage-csv.ts';
 import type { QueryFault } from './usage-question.ts';
@@ -80,7 +80,7 @@ export function done<T>(result: AdminResult<T>, handled: (value: T) => Handled, 
   if (result.kind !== 'done') return refusalOf(result, planIn);
   const made = handled(result.value);
   // Values are objects.
-  return 'value' in made ? { ...made, value: { ...(made.value as object), ...replicatedMember(result) } } : made;
+  return 'value' in made ? { ...made, value: { ...(made.value as object), ...resultMembers(result) } } : made;
 }
 
 /** A team that a query names is not part of the path, so it is not a 404. */

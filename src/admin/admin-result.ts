@@ -40,11 +40,15 @@ export interface Done<T> {
    * effect, but a failover may undo it. `undefined` if the store has no replicas, and for all other operations.
    */
   readonly replicated?: boolean | undefined;
+  /** Sentences on what was done and may not be meant; absent if there is nothing. */
+  readonly warnings?: readonly string[];
 }
 
-/** For `--json` and the admin API: the member that a result adds to the answer. */
-export function replicatedMember(result: AdminResult<unknown>): { readonly replicated?: boolean } {
-  return result.kind !== 'done' || result.replicated === undefined ? {} : { replicated: result.replicated };
+/** For `--json` and the admin API: the members that a result adds to the answer. */
+export function resultMembers(result: AdminResult<unknown>): Pick<Done<unknown>, 'replicated' | 'warnings'> {
+  if (result.kind !== 'done') return {};
+  const { replicated, warnings } = result;
+  return { ...(replicated === undefined ? {} : { replicated }), ...(warnings === undefined ? {} : { warnings }) };
 }
 
 const NOT_REPLICATED =
@@ -52,7 +56,7 @@ const NOT_REPLICATED =
 
 /** For people: the warning if no replica has it. */
 export function replicatedWarning(result: AdminResult<unknown>): string | undefined {
-  return replicatedMember(result).replicated === false ? NOT_REPLICATED : undefined;
+  return resultMembers(result).replicated === false ? NOT_REPLICATED : undefined;
 }
 
 export type AdminResult<T> = Done<T> | AdminRefusal | StoreUnavailable;
@@ -65,8 +69,8 @@ export interface Page<T> {
   readonly checkedMax?: number;
 }
 
-export function done<T>(value: T, replicated?: boolean): Done<T> {
-  return { kind: 'done', value, replicated };
+export function done<T>(value: T, replicated?: boolean, warnings: readonly string[] = []): Done<T> {
+  return { kind: 'done', value, replicated, ...(warnings.length === 0 ? {} : { warnings }) };
 }
 
 /** Requests one more than the page has, to find out whether there is a next page. */

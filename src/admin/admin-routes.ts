@@ -19,6 +19,7 @@ import {
   NewTeamBody,
   PeriodAnswer,
   PlanAppliedAnswer,
+  PlanApplyBody,
   RecentRequestAnswer,
   ShownTeamAnswer,
   TeamAnswer,
@@ -37,6 +38,8 @@ interface RouteDraft {
   readonly path: string;
   readonly summary: string;
   readonly body?: TObject;
+  /** It may be left out. */
+  readonly bodyOptional?: true;
   readonly status: 200 | 201 | 204;
   /** Absent with 204. */
   readonly answer?: TSchema;
@@ -60,7 +63,7 @@ export type AdminRouteId = keyof typeof ROUTES;
 const PAGE = {
   cursor: 'The `next` of the previous page.',
   limit: 'The size of the page, 1 to 200; 50 by default.',
-  q: 'Only teams whose name or id contains this, in upper or lower case.',
+  q: 'Only teams whose name, reference or id contains this, in upper or lower case.',
 } as const;
 
 const FILTERED_LIMIT =
@@ -75,7 +78,12 @@ const ROUTES = {
   }),
   createTeam: { ...post('/teams', 'Creates a team on a plan.', ChangedTeamAnswer, NewTeamBody), status: 201 },
   showTeam: get('/teams/{id}', 'Shows a team, its limits, and how many of its requests were refused.', ShownTeamAnswer),
-  updateTeam: patch('/teams/{id}', "Changes a team's plan or name, or adds or deducts credit.", ChangedTeamAnswer, TeamPatchBody),
+  updateTeam: patch(
+    '/teams/{id}',
+    "Changes a team's plan, name or reference, or adds or deducts credit.",
+    ChangedTeamAnswer,
+    TeamPatchBody,
+  ),
   deleteTeam: remove('/teams/{id}', 'Deletes a team with all its data: keys, glossaries, history. Repeat an interrupted deletion.', {
     keep_usage: '`true`: days and periods stay, without names and labels. `false` by default.',
   }),
@@ -150,7 +158,15 @@ const ROUTES = {
     looksOnly: true,
   },
   listPlans: get('/plans', 'Lists the plans of the configuration.', listOf('plans', Type.Object({ name: Type.String() }))),
-  applyPlan: post('/plans/{name}/apply', "Copies a plan's numbers to all of its teams.", PlanAppliedAnswer),
+  applyPlan: {
+    ...post(
+      '/plans/{name}/apply',
+      "Copies a plan's numbers to all of its teams, now or when their periods end.",
+      PlanAppliedAnswer,
+      PlanApplyBody,
+    ),
+    bodyOptional: true,
+  },
   listAudit: get('/audit', 'Lists what operators have changed, newest first, in pages.', pageOf('entries', AuditEntryAnswer), {
     team: 'Only changes of the team with this id, which may have been deleted.',
     ...sentences(AUDIT_CRITERIA),

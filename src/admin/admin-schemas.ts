@@ -2,16 +2,27 @@
 import type { TSchema } from 'typebox';
 import { ALLOWED_ADDRESSES_MAX, KEY_CHARACTERS_MAX, KEY_RATE_MAX } from '../domain/key-limits.ts';
 import { MINOR_MAX } from '../domain/money.ts';
-import { REASON_CHARACTERS_MAX, RECORD_NAME_CHARACTERS_MAX } from '../domain/record-name.ts';
+import { REASON_CHARACTERS_MAX, RECORD_NAME_CHARACTERS_MAX, REFERENCE_CHARACTERS_MAX } from '../domain/record-name.ts';
 import { Type } from '../domain/typebox.ts';
+import { PLAN_TIMES } from './team-terms.ts';
 
 const closed = { additionalProperties: false } as const;
 const name = (description: string) => Type.String({ minLength: 1, maxLength: RECORD_NAME_CHARACTERS_MAX, description });
+const reference = (description: string) => Type.String({ minLength: 1, maxLength: REFERENCE_CHARACTERS_MAX, description });
 const minor = (minimum: number, description: string) => Type.Integer({ minimum, maximum: MINOR_MAX, description });
+
+const planTime = (description: string) =>
+  Type.Enum([...PLAN_TIMES], {
+    type: 'string',
+    description: `\`now\` (the default) or \`next-period\`: when the current period ends. ${description}`,
+  });
+
+export const PlanApplyBody = Type.Object({ when: Type.Optional(planTime('`never` takes back what waits.')) }, closed);
 
 export const NewTeamBody = Type.Object(
   {
     name: name("The team's name."),
+    reference: Type.Optional(reference('Your own word for the team, for example a customer number. Need not be unique.')),
     plan: Type.String({ description: 'A plan of the configuration; its numbers are copied into the team.' }),
     credit_minor: Type.Optional(minor(0, 'Starting credit in minor units; only with a credit plan.')),
   },
@@ -21,7 +32,9 @@ export const NewTeamBody = Type.Object(
 export const TeamPatchBody = Type.Object(
   {
     name: Type.Optional(name('A new name.')),
-    plan: Type.Optional(Type.String({ description: 'A plan of the configuration; effective at the next request.' })),
+    reference: Type.Optional(Type.Union([reference('Your own word for the team.'), Type.Null()], { description: '`null` removes it.' })),
+    plan: Type.Optional(Type.String({ description: 'A plan of the configuration; effective at the next request, or as `when` says.' })),
+    when: Type.Optional(planTime('With plan. `never`, without plan, takes back the change that waits for the end of the period.')),
     add_credit_minor: Type.Optional(
       minor(
         -MINOR_MAX,
@@ -84,6 +97,7 @@ const whole = Type.Integer({ minimum: 0 });
 export const TeamAnswer = Type.Object({
   team_id: Type.String({ description: 'A ULID.' }),
   name: Type.String(),
+  reference: Type.Optional(Type.String({ description: "The operator's own word for the team. Absent if it has none." })),
   plan: Type.String(),
   billing: Type.Enum(['quota', 'credit'], { type: 'string' }),
   requests_per_second: whole,
@@ -103,6 +117,15 @@ export const TeamAnswer = Type.Object({
   balance_minor: Type.Optional(whole),
   currency: Type.String({ description: 'ISO 4217.' }),
   created_at: moment,
+  next_plan: Type.Optional(
+    Type.Object(
+      { plan: Type.String() },
+      {
+        additionalProperties: Type.Union([Type.String(), Type.Number()]),
+        description: 'The plan that the team gets when its period ends, with its numbers. Absent if none waits.',
+      },
+    ),
+  ),
 });
 const refused = (what: string) => Type.Integer({ minimum: 0, description: what });
 export const ShownTeamAnswer = Type.Object({
@@ -119,7 +142,10 @@ export const ShownTeamAnswer = Type.Object({
     },
   ),
 });
-export const ChangedTeamAnswer = Type.Object({ ...TeamAnswer.properties, replicated });
+const warnings = Type.Optional(
+  Type.Array(Type.String(), { description: 'What was done and may not be meant, for example another team that has the same reference.' }),
+);
+export const ChangedTeamAnswer = Type.Object({ ...TeamAnswer.properties, replicated, warnings });
 const status = Type.Enum(['active', 'revoked', 'disabled', 'expired'], {
   type: 'string',
   description: 'A `disabled` key can be enabled and an `expired` one given more time; `revoked` is permanent.',
@@ -240,11 +266,12 @@ export const UsageRowAnswer = Type.Object({
   date: Type.Union([Type.String(), Type.Null()], { description: 'A day (2026-11-22), a month (2026-11), or null with by=total.' }),
   character_count: whole,
   request_count: whole,
-  key_id: Type.Optional(Type.String({ description: 'This and the following members: only with keys=true.' })),
+  key_id: Type.Optional(Type.String({ description: 'This and the following three members: only with keys=true.' })),
   display: Type.Optional(Type.String({ description: "The key's first twelve characters." })),
   label: Type.Optional(Type.String()),
   mode: Type.Optional(Type.Enum(['live', 'test'], { type: 'string' })),
   test_character_count: Type.Integer({ minimum: 0, description: 'Of `character_count`: with keys of mode `test`.' }),
+  reference: Type.Optional(Type.String({ description: "The team's, if it has one; in CSV the last column, empty without one." })),
 });
 const orNull = <Schema extends TSchema>(schema: Schema, description: string) => Type.Union([schema, Type.Null()], { description });
 export const InvoiceAnswer = Type.Object({

@@ -22,16 +22,29 @@ export function auditEntryReport({ atMs, actor, action, teamId, keyId, reason, b
   };
 }
 
-function membersOf({ limits: _limits, balanceMicro, ...state }: AuditState, numbers: AuditMembers): AuditMembers {
-  const { glossaryId, name, plan, periodStartMs, periodEndMs, expiresAtMs, requestsPerSecond, characters, allowedAddresses, ...key } =
-    state;
+function membersOf({ limits: _limits, balanceMicro, nextPlan, ...state }: AuditState, numbers: AuditMembers): AuditMembers {
+  const {
+    glossaryId,
+    name,
+    reference,
+    plan,
+    periodStartMs,
+    periodEndMs,
+    expiresAtMs,
+    requestsPerSecond,
+    characters,
+    allowedAddresses,
+    ...key
+  } = state;
   return {
     ...(glossaryId === undefined ? {} : { glossary_id: glossaryId }),
     ...(name === undefined ? {} : { name }),
+    ...(reference === undefined ? {} : { reference }),
     ...(plan === undefined ? {} : { plan }),
     ...(periodStartMs === undefined ? {} : { period_start: rfc3339(periodStartMs) }),
     ...(periodEndMs === undefined ? {} : { period_end: rfc3339(periodEndMs) }),
     ...numbers,
+    ...(nextPlan === undefined ? {} : nextPlanMembers(nextPlan)),
     ...(balanceMicro === undefined ? {} : { balance_minor: minorRoundedDown(balanceMicro) }),
     ...key,
     ...(expiresAtMs === undefined ? {} : { expires_at: rfc3339(expiresAtMs) }),
@@ -39,6 +52,12 @@ function membersOf({ limits: _limits, balanceMicro, ...state }: AuditState, numb
     ...(characters === undefined ? {} : { characters }),
     ...(allowedAddresses === undefined ? {} : { allowed_addresses: allowedAddresses.join(' ') }),
   };
+}
+
+/** `next_plan`, and its numbers as `next_characters` and so on. */
+function nextPlanMembers({ name, limits }: NonNullable<AuditState['nextPlan']>): AuditMembers {
+  const numbers = Object.entries(planNumbers(limits)).map(([number, value]) => [`next_${number}`, value] as const);
+  return { next_plan: name, ...Object.fromEntries(numbers) };
 }
 
 /** The numbers of a plan that differ from the other side; all of them if that has none. */

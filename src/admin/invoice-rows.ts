@@ -55,7 +55,7 @@ export function invoiceRow(team: Team, deleted: boolean, period: PeriodUse): Inv
   const credit = creditOf(period);
   return {
     team_id: team.teamId,
-    reference: referenceOf(team),
+    reference: team.reference ?? null,
     name: deleted ? null : team.name,
     plan: period.plan,
     billing: limits.billing,
@@ -84,9 +84,4 @@ function creditOf({ limits, credit }: PeriodUse) {
     credit_deducted_minor: minorRoundedDown(credit.deductedMicro),
     balance_minor: minorRoundedDown(credit.balanceMicro),
   };
-}
-
-/** The operator's own number of the team, if teams have one. */
-function referenceOf(team: Team): string | null {
-  return 'reference' in team && typeof team.reference === 'string' ? team.reference : null;
 }

@@ -5,7 +5,8 @@ import type { TeamLimits } from '../domain/plan.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { GatewayRecords } from '../ports/gateway-records.ts';
-import type { Team, TeamRegistry } from '../ports/team-registry.ts';
+import type { Team, TeamChange, TeamRegistry } from '../ports/team-registry.ts';
+import type { PlanTime } from './team-terms.ts';
 
 export interface PlanComparison {
   /** How many teams were checked, whatever their plan. */
@@ -52,22 +53,56 @@ export interface PlanChange extends NumberChange {
 interface TeamsBehind {
   /** All teams on the plan. */
   readonly members: number;
-  /** The ids of those that have other numbers. */
-  readonly behind: readonly string[];
+  /** What is to be changed: of those that have other numbers, and of teams for which the plan waits with other numbers. */
+  readonly behind: readonly { readonly teamId: string; readonly change: Pick<TeamChange, 'plan' | 'nextPlan'> }[];
   readonly changes: readonly PlanChange[];
 }
 
-export async function teamsBehind(teams: TeamRegistry, name: string, limits: TeamLimits): Promise<TeamsBehind | StoreUnavailable> {
-  const behind: string[] = [];
+export async function teamsBehind(
+  teams: TeamRegistry,
+  name: string,
+  limits: TeamLimits,
+  when: PlanTime = 'now',
+): Promise<TeamsBehind | StoreUnavailable> {
+  const behind: TeamsBehind['behind'][number][] = [];
   const changes = new Map<string, PlanChange>();
-  const compared = await eachBehind(teams, name, limits, Infinity, ({ team }) => {
-    behind.push(team.teamId);
-    for (const change of numberChanges(team.limits, limits)) {
-      const key = `${change.number} ${change.from}`;
-      changes.set(key, { ...change, teams: (changes.get(key)?.teams ?? 0) + 1 });
+  let members = 0;
+  for await (const page of pagesOf(teams)) {
+    if (isUnavailable(page)) return page;
+    for (const team of page) {
+      if (team.plan === name) members++;
+      const change = changeOf(team, { name, limits }, when);
+      if (change === undefined) continue;
+      behind.push({ teamId: team.teamId, change });
+      const from = change.plan === undefined ? (team.nextPlan?.limits ?? team.limits) : team.limits;
+      for (const one of numberChanges(from, change.nextPlan === null ? team.limits : limits)) {
+        const key = `${one.number} ${one.from}`;
+        changes.set(key, { ...one, teams: (changes.get(key)?.teams ?? 0) + 1 });
+      }
     }
-  });
-  return isUnavailable(compared) ? compared : { members: compared.members, behind, changes: [...changes.values()] };
+  }
+  return { members, behind, changes: [...changes.values()] };
+}
+
+/** What applying a plan changes of a team. A waiting change to another plan stays, because the team leaves this one then. */
+function changeOf(
+  { plan, limits: held, nextPlan }: Team,
+  applied: NonNullable<TeamChange['plan']>,
+  when: PlanTime,
+): Pick<TeamChange, 'plan' | 'nextPlan'> | undefined {
+  const isMember = plan === applied.name;
+  const waits = nextPlan?.name === applied.name;
+  if (when === 'never') return isMember && waits ? { nextPlan: null } : undefined;
+  const isWaitingBehind = waits && differencesOf(nextPlan.limits, applied.limits).length > 0;
+  const isBehind = isMember && differencesOf(held, applied.limits).length > 0;
+  if (when === 'next-period') {
+    const orders = isBehind && nextPlan === undefined;
+    return orders || isWaitingBehind ? { nextPlan: applied } : undefined;
+  }
+  if (!isBehind && !isWaitingBehind) return undefined;
+  // Numbers of its own plan no longer have to wait.
+  if (isMember && waits) return { plan: applied, nextPlan: null };
+  return isBehind ? { plan: applied } : { nextPlan: applied };
 }
 
 /** A plan that teams have and the configuration lacks. */

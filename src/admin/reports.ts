@@ -8,7 +8,7 @@ import type { Plan } from '../domain/plan.ts';
 import { overageOf } from '../domain/usage-report.ts';
 import type { FoundKey, KeyRecord, Team } from '../ports/team-registry.ts';
 import type { PeriodUse } from '../ports/usage-history.ts';
-import { numbersOfAll, numbersOfBilling } from './plan-comparison.ts';
+import { numbersOfAll, numbersOfBilling, planNumbers } from './plan-comparison.ts';
 import type { FoundKeyAnswer, KeyAnswer, LiveAnswer, NewKeyAnswer, PeriodAnswer, TeamAnswer } from './admin-schemas.ts';
 
 export type TeamReport = Static<typeof TeamAnswer>;
@@ -19,6 +19,7 @@ export function teamReport(team: Team): TeamReport {
   return {
     team_id: team.teamId,
     name: team.name,
+    ...(team.reference === undefined ? {} : { reference: team.reference }),
     plan: team.plan,
     ...numbersOfAll(limits),
     ...numbersOfBilling(limits),
@@ -26,6 +27,7 @@ export function teamReport(team: Team): TeamReport {
     ...(anchorOf(limits.period) === 'calendar' ? { period_anchor: 'calendar' } : {}),
     currency: limits.currency,
     created_at: rfc3339(team.createdAtMs),
+    ...(team.nextPlan === undefined ? {} : { next_plan: { plan: team.nextPlan.name, ...planNumbers(team.nextPlan.limits) } }),
   };
 }
 

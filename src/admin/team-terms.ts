@@ -12,14 +12,28 @@ export interface TeamDraft {
   /** Set if the creation may be a repetition: a team that already has this id was created by the first attempt. */
   readonly id?: string | undefined;
   readonly name: string;
+  readonly reference?: string | undefined;
   readonly plan: string;
   /** `undefined` if none was named: then any plan will do. */
   readonly creditMinor: number | undefined;
 }
 
+/** When a change of plan takes effect. */
+export const PLAN_TIMES = ['now', 'next-period', 'never'] as const;
+
+export type PlanTime = (typeof PLAN_TIMES)[number];
+
+export function isPlanTime(text: string): text is PlanTime {
+  return PLAN_TIMES.some((time) => time === text);
+}
+
 export interface TeamEdit {
   readonly name?: string | undefined;
+  /** `null` removes it. */
+  readonly reference?: string | null | undefined;
   readonly plan?: string | undefined;
+  /** When `plan` takes effect; `never` takes back the change that waits for the end of the period. By default `now`. */
+  readonly when?: PlanTime | undefined;
   /** Negative to deduct credit, which needs a reason. */
   readonly addCreditMinor?: number | undefined;
   /** For the audit. */
@@ -44,16 +58,27 @@ export function limitsOfPlan(plans: Plans, name: string): TeamLimits | AdminRefu
 }
 
 /** The change of a team whose current limits are `team.limits`. */
-export function judgeTeamEdit(plans: Plans, team: Team, { name, plan, addCreditMinor = 0, reason }: TeamEdit): TeamChange | AdminRefusal {
-  const limits = plan === undefined ? team.limits : limitsOfPlan(plans, plan);
-  if ('kind' in limits) return limits;
-  if (addCreditMinor !== 0 && limits.billing !== 'credit') return { kind: 'plan_takes_no_credit', plan: plan ?? team.plan };
+export function judgeTeamEdit(plans: Plans, team: Team, edit: TeamEdit): TeamChange | AdminRefusal {
+  const { name, reference, plan, when = 'now', addCreditMinor = 0, reason } = edit;
+  const wanted = plan === undefined ? undefined : limitsOfPlan(plans, plan);
+  if (wanted !== undefined && 'kind' in wanted) return wanted;
+  const isNow = when === 'now';
+  const limits = isNow ? (wanted ?? team.limits) : team.limits;
+  if (addCreditMinor !== 0 && limits.billing !== 'credit')
+    return { kind: 'plan_takes_no_credit', plan: isNow ? (plan ?? team.plan) : team.plan };
   if (addCreditMinor < 0 && reason === undefined) return { kind: 'reason_missing' };
   // Above this, millionths of a minor unit are no longer exact integers.
   if (addCreditMinor > 0 && minorRoundedUp(team.balanceMicro) + addCreditMinor > MINOR_MAX) return BALANCE_TOO_LARGE;
   return {
     ...(name === undefined ? {} : { name }),
-    ...(plan === undefined ? {} : { plan: { name: plan, limits } }),
+    ...(reference === undefined ? {} : { reference }),
+    ...(when === 'never' ? { nextPlan: null } : planChange(plan, wanted, isNow)),
     ...(addCreditMinor === 0 ? {} : { addMicro: toMicro(addCreditMinor) }),
   };
+}
+
+/** A change at once replaces the one that waits. */
+function planChange(name: string | undefined, limits: TeamLimits | undefined, isNow: boolean): Pick<TeamChange, 'plan' | 'nextPlan'> {
+  if (name === undefined || limits === undefined) return {};
+  return isNow ? { plan: { name, limits }, nextPlan: null } : { nextPlan: { name, limits } };
 }

@@ -9,7 +9,7 @@ const COLUMNS = ['team_id', 'name', 'plan', 'date', 'character_count', 'request_
 const KEY_COLUMNS = ['key_id', 'display', 'label', 'mode'] as const satisfies readonly (keyof UsageRow)[];
 
 /** At the end, so that the others keep their places. */
-const LAST_COLUMNS = ['test_character_count'] as const satisfies readonly (keyof UsageRow)[];
+const LAST_COLUMNS = ['test_character_count', 'reference'] as const satisfies readonly (keyof UsageRow)[];
 
 /** Writes rows as lines; `head` is the first line. */
 export function usageCsv({ keys }: Pick<UsageQuestion, 'keys'>) {

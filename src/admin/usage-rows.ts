@@ -70,8 +70,13 @@ function add(sum: Count, { characters, requests, ofTests }: Readonly<Count>): vo
   sum.ofTests += ofTests;
 }
 
-function rowOf({ teamId, name, plan }: Team, date: string | null, { characters, requests, ofTests }: Count, key?: KeyRecord): UsageRow {
+function rowOf(
+  { teamId, name, reference, plan }: Team,
+  date: string | null,
+  { characters, requests, ofTests }: Count,
+  key?: KeyRecord,
+): UsageRow {
   const row = { team_id: teamId, name, plan, date, character_count: characters, request_count: requests };
   const whose = key === undefined ? {} : { key_id: key.keyId, display: key.display, label: key.label, mode: key.mode };
-  return { ...row, ...whose, test_character_count: ofTests };
+  return { ...row, ...whose, test_character_count: ofTests, ...(reference === undefined ? {} : { reference }) };
 }

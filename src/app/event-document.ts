@@ -4,7 +4,8 @@ import { minorRoundedDown, minorRoundedUp } from '../domain/money.ts';
 import { rfc3339 } from '../domain/period.ts';
 import { dateOf } from '../domain/usage-days.ts';
 import { usageReport } from '../domain/usage-report.ts';
-import type { EventFacts, KeptEvent } from '../ports/outbox.ts';
+import type { EventFacts } from '../ports/outbox.ts';
+import type { SentEvent } from '../runtime/event-sender.ts';
 
 export const CLOUD_EVENT_TYPE = 'application/cloudevents+json';
 
@@ -21,7 +22,9 @@ export interface CloudEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-export function eventDocument({ id, teamId, atMs, facts }: KeptEvent): CloudEvent {
+export function eventDocument({ id, teamId, atMs, facts, reference }: SentEvent): CloudEvent {
+  // An event about the team itself has the reference that the team had then.
+  const isOfTeam = facts.kind === 'team_created' || facts.kind === 'team_updated';
   return {
     specversion: '1.0',
     id,
@@ -30,7 +33,7 @@ export function eventDocument({ id, teamId, atMs, facts }: KeptEvent): CloudEven
     time: rfc3339(atMs),
     subject: teamId,
     datacontenttype: 'application/json',
-    data: dataOf(teamId, facts),
+    data: { ...dataOf(teamId, facts), ...(isOfTeam || reference === undefined ? {} : { reference }) },
   };
 }
 

@@ -8,6 +8,7 @@ import type { Log } from '../ports/log.ts';
 import type { Outbox } from '../ports/outbox.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 import { EventSender, SEND_MS, SENDS_MAX } from '../runtime/event-sender.ts';
+import type { EventSenderOptions } from '../runtime/event-sender.ts';
 import { TeamWatch } from '../runtime/team-watch.ts';
 import { Webhook } from '../runtime/webhook.ts';
 import { CLOUD_EVENT_TYPE, eventDocument } from './event-document.ts';
@@ -53,7 +54,7 @@ export function openPlanCheck(teams: TeamRegistry, log: Log): PlanCheck {
 /** `undefined` if events are off. */
 export function openEvents(
   config: Config,
-  { outbox, nowMs }: GatewayTime & { readonly outbox?: Outbox | undefined },
+  { outbox, teams, nowMs }: GatewayTime & Pick<EventSenderOptions, 'teams'> & { readonly outbox?: Outbox | undefined },
   log: Log,
 ): EventSender | undefined {
   // Checked with everything else before anything is opened.
@@ -66,6 +67,7 @@ export function openEvents(
   const webhook = new Webhook({ url: config.events.url, key, timeoutMs: SEND_MS, nowMs, socketsMax: SENDS_MAX });
   return new EventSender({
     outbox,
+    teams,
     log,
     now: () => performance.now(),
     send: async (event, signal) =>

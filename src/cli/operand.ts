@@ -2,8 +2,10 @@
 import { matchesKeyPattern } from '../domain/api-key.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import { MINOR_MAX } from '../domain/money.ts';
-import { judgeReason, judgeRecordName } from '../domain/record-name.ts';
+import { judgeReason, judgeRecordName, judgeReference } from '../domain/record-name.ts';
 import type { JudgedText } from '../domain/record-name.ts';
+import { isPlanTime, PLAN_TIMES } from '../admin/team-terms.ts';
+import type { PlanTime } from '../admin/team-terms.ts';
 import { CommandFailure, UsageError } from './command.ts';
 import type { CommandContext, Flag } from './command.ts';
 
@@ -16,6 +18,8 @@ export function given<T>(context: CommandContext, flag: string, read: (flag: str
 /** A name or label: short and printable. */
 export const readName = textBy(judgeRecordName);
 
+export const readReference = textBy(judgeReference);
+
 export const readReason = textBy(judgeReason);
 
 function textBy(judge: (value: string) => JudgedText): (flag: string, value: string) => string {
@@ -24,6 +28,18 @@ function textBy(judge: (value: string) => JudgedText): (flag: string, value: str
     if ('fault' in judged) throw new UsageError(`--${flag} ${judged.fault}`);
     return judged.text;
   };
+}
+
+export const WHEN: Flag = {
+  kind: 'text',
+  value: 'TIME',
+  summary: 'now, next-period (when the period ends), or never (takes back what waits)',
+  fallback: 'now',
+};
+
+export function readPlanTime(flag: string, value: string): PlanTime {
+  if (isPlanTime(value)) return value;
+  throw new UsageError(`--${flag} ${JSON.stringify(value)} must be one of ${PLAN_TIMES.join(', ')}`);
 }
 
 /** An amount in minor units of a currency. */

@@ -2,7 +2,7 @@
 import { hostname, userInfo } from 'node:os';
 import { AdminOperations } from '../admin/admin-operations.ts';
 import { GlossaryOperations } from '../admin/glossary-operations.ts';
-import { replicatedMember, replicatedWarning } from '../admin/admin-result.ts';
+import { replicatedWarning, resultMembers } from '../admin/admin-result.ts';
 import type { AdminRefusal, AdminResult } from '../admin/admin-result.ts';
 import type { Config } from '../config/config.ts';
 import { nearest } from '../config/nearest.ts';
@@ -115,9 +115,11 @@ export function valueOf<T>(result: AdminResult<T>, creditFlag = '--credit-minor'
   throw new CommandFailure(wordsOf(result, creditFlag));
 }
 
-/** Prints a change that was made, with a warning if a failover may undo it. */
+/** Prints a change that was made, with its warnings. */
 export function printChange(context: CommandContext, result: AdminResult<unknown>, report: object, text: string): void {
-  context.print({ ...report, ...replicatedMember(result) }, () => saying(text, result));
+  const members = resultMembers(result);
+  for (const warning of members.warnings ?? []) context.io.err(`lingate ${context.name}: warning: ${warning}\n`);
+  context.print({ ...report, ...members }, () => saying(text, result));
 }
 
 /** The text, with a warning if a failover may undo the change. */

@@ -1,6 +1,6 @@
 // The types of a console page: its row in the table of routes, its handler's input and answer, and the audit line of a change.
 import type { AdminOperations } from '../admin/admin-operations.ts';
-import { replicatedWarning } from '../admin/admin-result.ts';
+import { replicatedWarning, resultMembers } from '../admin/admin-result.ts';
 import type { AdminResult } from '../admin/admin-result.ts';
 import type { GlossaryOperations } from '../admin/glossary-operations.ts';
 import type { AdminRouteId } from '../admin/admin-routes.ts';
@@ -146,10 +146,10 @@ export function pageAnswer(content: PageContent, faults: FieldFaults = {}): Cons
   return { kind: 'page', content, status: Object.keys(faults).length === 0 ? 200 : 400 };
 }
 
-/** After a change: a page with a notice, and with the warning if a failover may undo it. */
+/** After a change: a page with a notice, and with its warnings. */
 export function changedAnswer(to: string, notice: Html, result: AdminResult<unknown>): ConsoleAnswer {
-  const warning = replicatedWarning(result);
-  return { kind: 'see', to, notice: html`${notice} ${warning === undefined ? undefined : html`<p class="warning">${warning}</p>`}` };
+  const warnings = [...(resultMembers(result).warnings ?? []), replicatedWarning(result)].filter((warning) => warning !== undefined);
+  return { kind: 'see', to, notice: html`${notice} ${warnings.map((warning) => html`<p class="warning">${warning}</p>`)}` };
 }
 
 export const CONSOLE_PREFIX = '/console';

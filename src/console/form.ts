@@ -8,7 +8,14 @@ import { decimalsOf } from '../domain/currency.ts';
 import type { KeyMode } from '../domain/api-key.ts';
 import { FORM_BODY_HEADERS, readFormBody } from '../domain/form-body.ts';
 import { MINOR_MAX } from '../domain/money.ts';
-import { judgeReason, judgeRecordName, REASON_CHARACTERS_MAX, RECORD_NAME_CHARACTERS_MAX } from '../domain/record-name.ts';
+import {
+  judgeReason,
+  judgeRecordName,
+  judgeReference,
+  REASON_CHARACTERS_MAX,
+  RECORD_NAME_CHARACTERS_MAX,
+  REFERENCE_CHARACTERS_MAX,
+} from '../domain/record-name.ts';
 import type { JudgedText } from '../domain/record-name.ts';
 import type { OpsRequest } from '../ops/ops-request.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
@@ -131,10 +138,16 @@ export type FieldFaults = Readonly<Record<string, string>>;
 
 /** A browser lets people type twice as many UTF-16 units: a character has at most two. */
 export const NAME_INPUT = { maxlength: 2 * RECORD_NAME_CHARACTERS_MAX, autocomplete: 'off' } as const;
+export const REFERENCE_INPUT = { maxlength: 2 * REFERENCE_CHARACTERS_MAX, autocomplete: 'off' } as const;
 export const REASON_INPUT = { maxlength: 2 * REASON_CHARACTERS_MAX, autocomplete: 'off' } as const;
 
 export function nameField(sent: string): JudgedField<string> {
   return textOf(judgeRecordName(sent), 'name');
+}
+
+/** A reference is optional: `null` for none. */
+export function referenceField(sent: string): JudgedField<string | null> {
+  return sent.trim() === '' ? { value: null } : textOf(judgeReference(sent), 'reference');
 }
 
 /** A label is optional. */

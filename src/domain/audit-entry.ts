@@ -36,9 +36,11 @@ export interface Audited {
 /** The audited members of a team. */
 interface AuditedTeam {
   readonly name: string;
+  readonly reference?: string;
   readonly plan: string;
   readonly limits: TeamLimits;
   readonly balanceMicro: Micro;
+  readonly nextPlan?: { readonly name: string; readonly limits: TeamLimits };
 }
 
 /** The audited members of a key: those that lists show. */
@@ -89,13 +91,19 @@ export interface AuditDifference {
 /** `undefined` if nothing differs. `before` is empty for a new team. */
 export function teamDifference(before: AuditedTeam | undefined, after: AuditedTeam): AuditDifference | undefined {
   if (before === undefined) return { before: {}, after: stateOf(after) };
-  return differenceIn(CHANGING, before, after);
+  return differenceIn(CHANGING, waiting(before), waiting(after));
 }
 
-const CHANGING = ['name', 'plan', 'limits', 'balanceMicro'] as const;
+/** Without who ordered the waiting change: the entry of the order says that. */
+function waiting({ nextPlan, ...team }: AuditedTeam): AuditedTeam {
+  return nextPlan === undefined ? team : { ...team, nextPlan: { name: nextPlan.name, limits: nextPlan.limits } };
+}
 
-function stateOf({ name, plan, limits, balanceMicro }: AuditedTeam): AuditState {
-  return { name, plan, limits, ...(limits.billing === 'credit' ? { balanceMicro } : {}) };
+const CHANGING = ['name', 'reference', 'plan', 'limits', 'balanceMicro', 'nextPlan'] as const;
+
+function stateOf({ name, reference, plan, limits, balanceMicro }: AuditedTeam): AuditState {
+  const named = reference === undefined ? { name } : { name, reference };
+  return { ...named, plan, limits, ...(limits.billing === 'credit' ? { balanceMicro } : {}) };
 }
 
 export function newKeyDifference({ display, label, mode, limits = {} }: AuditedKey & { readonly limits?: KeyLimits }): AuditDifference {
@@ -135,7 +143,8 @@ export function withoutNames({ reason: _reason, ...record }: AuditRecord): Audit
 }
 
 /** Allowed addresses are removed as well, because they may be personal data. */
-function namelessState({ name: _name, label: _label, display: _display, allowedAddresses: _addresses, ...state }: AuditState): AuditState {
+function namelessState(whole: AuditState): AuditState {
+  const { name: _name, reference: _reference, label: _label, display: _display, allowedAddresses: _addresses, ...state } = whole;
   return state;
 }
 

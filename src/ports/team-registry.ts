@@ -10,6 +10,8 @@ export interface NewTeam {
   /** ULID. */
   readonly teamId: string;
   readonly name: string;
+  /** The operator's own word for the team, such as a customer number; need not be unique. */
+  readonly reference?: string;
   /** Name of the plan from which `limits` were copied. */
   readonly plan: string;
   readonly limits: TeamLimits;
@@ -17,7 +19,18 @@ export interface NewTeam {
   readonly balanceMicro: Micro;
 }
 
+/** A plan that a team gets when its current period ends. */
+export interface NextPlan {
+  readonly name: string;
+  /** The plan's numbers when the change was ordered. */
+  readonly limits: TeamLimits;
+  /** Who ordered it, for the audit entry of when it takes effect: set by the store. */
+  readonly by?: Audited;
+}
+
 export interface Team extends NewTeam {
+  /** The change of plan that waits for the end of the current period. */
+  readonly nextPlan?: NextPlan;
   /** By the store's clock. The team's periods are counted from it until their length is changed. */
   readonly createdAtMs: number;
 }
@@ -28,13 +41,22 @@ export interface TeamPage {
   readonly after: string | undefined;
   /** Maximum number of teams. */
   readonly limit: number;
-  /** Only teams whose name or id contains this text, ignoring ASCII case; `undefined` for all. */
+  /** Only teams whose name, reference or id contains this text, ignoring ASCII case; `undefined` for all. */
   readonly search: string | undefined;
+  /** With `search`: only teams of which the name or the reference is this text, ignoring ASCII case. */
+  readonly exact?: true;
 }
 
 export interface TeamChange {
   readonly name?: string;
+  /** `null` removes it. */
+  readonly reference?: string | null;
   readonly plan?: { readonly name: string; readonly limits: TeamLimits };
+  /**
+   * Replaces the change that waits for the end of the current period; `null` takes it back. It takes effect in the same atomic
+   * operation that begins the next period, whichever that is; a different period length is counted from the end of the period.
+   */
+  readonly nextPlan?: NextPlan | null;
   /** Negative to withdraw credit. */
   readonly addMicro?: Micro;
   /** Makes the change idempotent: within a day it is applied once per id, whichever process receives it. */

@@ -4,6 +4,7 @@ import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Log } from '../ports/log.ts';
 import type { DueEvent, KeptEvent, Outbox } from '../ports/outbox.ts';
+import type { TeamRegistry } from '../ports/team-registry.ts';
 
 /** Why the receiver did not accept an event. */
 export interface SendFailure {
@@ -11,11 +12,17 @@ export interface SendFailure {
   readonly status?: number;
 }
 
+/** An event with its team's reference, as that is when the event is sent; `undefined` if the team has none, or was deleted. */
+export interface SentEvent extends KeptEvent {
+  readonly reference: string | undefined;
+}
+
 /** Sends an event; `undefined` if it was accepted. Never rejects, and ends within `SEND_MS`. */
-export type SendEvent = (event: KeptEvent, signal: AbortSignal) => Promise<SendFailure | undefined>;
+export type SendEvent = (event: SentEvent, signal: AbortSignal) => Promise<SendFailure | undefined>;
 
 export interface EventSenderOptions {
   readonly outbox: Outbox;
+  readonly teams: Pick<TeamRegistry, 'findTeam'>;
   readonly send: SendEvent;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
@@ -166,12 +173,12 @@ export class EventSender {
   }
 
   async #send(event: DueEvent): Promise<void> {
-    const { outbox, send } = this.#options;
-    const kept = await outbox.read(event);
-    if (isUnavailable(kept)) return;
+    const { outbox, teams, send } = this.#options;
+    const [kept, team] = await Promise.all([outbox.read(event), teams.findTeam(event.teamId)]);
+    if (isUnavailable(kept) || (team !== undefined && isUnavailable(team))) return;
     // Only its list entry was left.
     if (kept === undefined) return this.#settle(event.id, () => outbox.remove(event));
-    const failure = await send(kept, this.#aborting.signal);
+    const failure = await send({ ...kept, reference: team?.reference }, this.#aborting.signal);
     // Unknown whether it arrived, so it will be sent again.
     if (this.#aborting.signal.aborted && failure !== undefined) return;
     if (failure === undefined) this.counts.delivered++;

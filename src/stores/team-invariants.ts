@@ -21,6 +21,8 @@ export function judgeTeam(contents: TeamContents, nowMs: number, report: ReportF
   const { teamId } = contents.team;
   const found: Found = (what, detail, more) => report({ what, teamId, ...more, detail });
   judgeLimits(contents.team.limits, 'its limits', found);
+  const { nextPlan } = contents.team;
+  if (nextPlan !== undefined) judgeLimits(nextPlan.limits, 'the limits of its next plan', found);
   judgeMoney(contents, found);
   judgeCredit(contents, found);
   judgeHeld(contents, found);

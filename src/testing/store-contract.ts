@@ -22,6 +22,7 @@ import { keyUseLimitsContract } from './store/key-use-limits-contract.ts';
 import { keysContract } from './store/keys-contract.ts';
 import { partContract } from './store/part-contract.ts';
 import { periodContract } from './store/period-contract.ts';
+import { nextPlanContract } from './store/next-plan-contract.ts';
 import { planChangeContract } from './store/plan-change-contract.ts';
 import { quotaContract } from './store/quota-contract.ts';
 import { clockContract, rateContract } from './store/rate-contract.ts';
@@ -66,6 +67,7 @@ const PARTS: readonly Part[] = [
   { title: 'periods', part: periodContract },
   { title: 'periods by the calendar', part: calendarContract },
   { title: 'plan changes', part: planChangeContract },
+  { title: 'plan changes at the end of the period', part: nextPlanContract, needs: ({ history }) => history !== undefined },
   { title: 'keys', part: keysContract },
   { title: 'keys with limits', part: keyLimitsContract, needs: ({ teams }) => teams.updateKey !== undefined },
   { title: 'keys with limits: rate and characters', part: keyUseLimitsContract, needs: ({ teams }) => teams.updateKey !== undefined },

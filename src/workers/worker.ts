@@ -184,7 +184,7 @@ async function openOnStore(config: Config, workers: WorkerSource, log: Log, onNe
   const clocks = new ClockWatch({ clock, store: store.clock, log: SILENT });
   const { nowMs } = clock;
   const watch = openTeamWatch(config, { teams: store.teams, nowMs }, log);
-  const events = openEvents(config, { outbox: store.outbox, nowMs }, log);
+  const events = openEvents(config, { outbox: store.outbox, teams: store.teams, nowMs }, log);
   const snapshot = openSnapshots((registry) => {
     if (watch !== undefined) registerTeamGauges(registry, watch);
     if (events !== undefined) registerEventSeries(registry, events.counts);

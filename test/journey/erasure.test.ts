@@ -60,7 +60,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       'updateTeam',
       call('PATCH', `/teams/${teamId}`, { body: { add_credit_minor: 5 }, headers: { 'Idempotency-Key': word('pay') } }),
     );
-    await answered('updateTeam', call('PATCH', `/teams/${teamId}`, { body: { name: word('Renamed-') } }));
+    await answered('updateTeam', call('PATCH', `/teams/${teamId}`, { body: { name: word('Renamed-'), reference: word('Kunde-') } }));
     await answered('updateTeam', call('PATCH', `/teams/${teamId}`, { body: { plan: 'pro' } }));
     const address = `2001:db8:${mark.slice(0, 3)}a:${mark.slice(3, 6)}b:${mark.slice(6, 9)}c::1`;
     const limits = { characters: 500, requests_per_second: 50, allowed_addresses: ['127.0.0.1', address] };

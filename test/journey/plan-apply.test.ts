@@ -124,7 +124,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       expect.stringMatching(/^lingate team create: warning: the gateway on [^\n]+; the team gets the latter\n$/),
     ]);
     const team = await teamOnPro(7);
-    expect((await run(['team', 'update', team, '--name', 'C'], SLOW)).stderr).toBe('');
+    expect((await run(['team', 'update', team, '--name', `C ${team}`], SLOW)).stderr).toBe('');
     expect((await run(['team', 'update', team, '--plan', 'pro'], SLOW)).stderr).toMatch(/^lingate team update: warning: the gateway on /);
   });
 

@@ -124,9 +124,9 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
       expect(answer.header('content-disposition')).toMatch(/^attachment; filename="usage-\d{4}-\d\d-\d\d-to-\d{4}-\d\d-\d\d\.csv"$/);
       expect([answer.header('x-request-id'), answer.header('cache-control')]).toEqual([expect.stringMatching(/^\w{26}$/), 'no-store']);
       const lines = answer.body.split('\r\n');
-      expect(lines[0]).toBe('team_id,name,plan,date,character_count,request_count,test_character_count');
+      expect(lines[0]).toBe('team_id,name,plan,date,character_count,request_count,test_character_count,reference');
       expect(lines.slice(1).filter((line) => line !== '')).toHaveLength((await rowsOf(`${range()}&by=total`)).length);
-      expect(lines).toContain(`${team.teamId},"'=1+1, ""Équipe""",test,,5,1,0`);
+      expect(lines).toContain(`${team.teamId},"'=1+1, ""Équipe""",test,,5,1,0,`);
     });
 
     test('without from and to are those of the month', async () => {

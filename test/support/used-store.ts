@@ -57,10 +57,19 @@ export async function useStore(
 }
 
 async function makeUsedTeam(store: Store, draft: UsedTeamDraft, plans: ReadonlyMap<string, Plan>): Promise<UsedTeam> {
-  const { name, days, plan = 'pro', creditMinor = 0 } = draft;
+  const { name, reference, days, plan = 'pro', creditMinor = 0 } = draft;
   const teamId = ulid();
   const limits = { ...limitsOf(plans.get(plan)!), maxCharactersPerRequest: 100_000_000 };
-  answered(await store.teams.createTeam({ teamId, name, plan, limits, balanceMicro: toMicro(creditMinor) }));
+  answered(
+    await store.teams.createTeam({
+      teamId,
+      name,
+      ...(reference === undefined ? {} : { reference }),
+      plan,
+      limits,
+      balanceMicro: toMicro(creditMinor),
+    }),
+  );
   const keyIds: Record<string, string> = {};
   for (const label of new Set(Object.values(days).flatMap((keys) => Object.keys(keys)))) {
     const [keyId, key] = [ulid(), newKey('live', randomBytes)];

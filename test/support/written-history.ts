@@ -7,6 +7,7 @@ import { QUOTA_PLAN } from './gateway.ts';
 
 export interface WrittenTeam {
   readonly name: string;
+  readonly reference?: string;
   /** By date: characters and requests of each key, by the key's label; keys are created in the order of first use. */
   readonly days: Readonly<Record<string, Readonly<Record<string, readonly [characters: number, requests: number]>>>>;
 }
@@ -16,10 +17,11 @@ export function idAt(kind: 'T' | 'K', number: number): string {
   return `01JD3Q7V6Y8Z0XKQ4T5N${kind}${String(number).padStart(5, '0')}`;
 }
 
-export function writtenTeam({ name, days }: WrittenTeam, number: number): TeamDays {
+export function writtenTeam({ name, reference, days }: WrittenTeam, number: number): TeamDays {
   const team: Team = {
     teamId: idAt('T', number),
     name,
+    ...(reference === undefined ? {} : { reference }),
     plan: 'pro',
     limits: limitsOf(QUOTA_PLAN),
     balanceMicro: 0,

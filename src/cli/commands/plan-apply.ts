@@ -8,6 +8,7 @@ import { answered } from '../../domain/store-unavailable.ts';
 import type { Store } from '../../ports/store.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { CommandFailure } from '../command.ts';
+import { given, readPlanTime, WHEN } from '../operand.ts';
 import { textTable } from '../text-table.ts';
 import { printChange, valueOf, withAdmin } from '../with-store.ts';
 
@@ -15,26 +16,28 @@ const WHAT_TO_DO =
   'name the right file by --config or LINGATE_CONFIG, or have the gateway read the new one first (SIGHUP or a restart); --force applies it anyway';
 
 export const planApply: Command = {
-  usage: 'NAME [--dry-run] [--force]',
+  usage: 'NAME [--when TIME] [--dry-run] [--force]',
   about:
     "The new numbers take effect at each team's next request. Run twice, it does nothing the second time. If a gateway " +
     'that ran within the last minute has other numbers for the plan, nothing is changed.',
   operands: ['NAME'],
   flags: {
+    when: WHEN,
     'dry-run': { kind: 'switch', summary: 'only show what would change' },
     force: { kind: 'switch', summary: 'apply numbers that differ from those of a running gateway' },
   },
-  examples: ['lingate plan apply pro --dry-run', 'lingate plan apply pro'],
+  examples: ['lingate plan apply pro --dry-run', 'lingate plan apply pro', 'lingate plan apply pro --when next-period'],
   async run(context) {
     const name = context.operands[0]!;
     const dryRun = context.on('dry-run');
+    const when = given(context, 'when', readPlanTime) ?? 'now';
     await withAdmin(context, async (admin, store) => {
       const differing = await otherNumbers(context, store, name);
       if (differing !== undefined && !dryRun && !context.on('force')) {
         throw new CommandFailure(`nothing was changed: ${differing}; ${WHAT_TO_DO}`);
       }
       if (differing !== undefined) context.io.err(`lingate plan apply: warning: ${differing}\n`);
-      const result = await admin.applyPlan(name, { dryRun, onProgress: progressOf(context) });
+      const result = await admin.applyPlan(name, { when, dryRun, onProgress: progressOf(context) });
       const applied = valueOf(result);
       printChange(context, result, applied, textOf(applied, dryRun));
     });

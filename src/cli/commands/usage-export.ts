@@ -98,7 +98,7 @@ function textForm({ by, keys }: UsageQuestion): RowWriter {
   const columns = `${date}${'CHARACTERS'.padStart(15)}  ${'REQUESTS'.padStart(11)}  ${'TEAM'.padEnd(26)}  ${'PLAN'.padEnd(12)}`;
   const keyColumns = keys ? `  ${'KEY'.padEnd(26)}  ${'BEGINS WITH'.padEnd(12)}  MODE` : '';
   return {
-    head: `${columns}${keyColumns}  NAME${keys ? ', LABEL' : ''}\n`,
+    head: `${columns}${keyColumns}  NAME (REFERENCE)${keys ? ', LABEL' : ''}\n`,
     lines: (rows) => rows.map((row) => `${lineOf(row)}\n`).join(''),
     end: (rows) => (rows === 0 ? 'Nothing was used.\n' : ''),
   };
@@ -109,7 +109,8 @@ function lineOf({ team_id: id, name, plan, date, character_count: characters, re
   const counts = `${String(characters).padStart(15)}  ${String(requests).padStart(11)}`;
   const ofKey = key.key_id === undefined ? '' : `  ${key.key_id}  ${key.display}  ${key.mode}`;
   const label = key.label === undefined || key.label === '' ? '' : `, ${key.label}`;
-  return `${when}${counts}  ${id}  ${plan.padEnd(12)}${ofKey}  ${name}${label}`;
+  const reference = key.reference === undefined ? '' : ` (${key.reference})`;
+  return `${when}${counts}  ${id}  ${plan.padEnd(12)}${ofKey}  ${name}${reference}${label}`;
 }
 
 const LINE_TEAMS = 25_000;

@@ -1,7 +1,8 @@
-// Changes of teams: a new one, the forms of a team's page (a key, credit, another plan, another name), and a deletion, for which the name must be typed.
+// Changes of teams: a new one, the forms of a team's page (a key, credit, another plan, another name or reference), and a deletion, for which the name must be typed.
 import { freeCreditWords, NO_TEAM, refusalOf } from '../../admin/admin-refusals.ts';
 import type { AdminResult } from '../../admin/admin-result.ts';
 import type { PlanReport } from '../../admin/reports.ts';
+import { isPlanTime } from '../../admin/team-terms.ts';
 import type { TeamEdit } from '../../admin/team-terms.ts';
 import { html } from '../../docs/html.ts';
 import { changedLimits } from '../../domain/key-limits.ts';
@@ -19,6 +20,8 @@ import {
   nameField,
   postForm,
   reasonField,
+  REFERENCE_INPUT,
+  referenceField,
   selectField,
   textField,
 } from '../form.ts';
@@ -35,6 +38,7 @@ export const TEAM_CHANGE_ROUTES: readonly ConsoleRoute[] = [
   post('/teams/{id}/credit', finding(findTeam, giveCredit)),
   post('/teams/{id}/plan', finding(findTeam, changePlan)),
   post('/teams/{id}/name', finding(findTeam, rename)),
+  post('/teams/{id}/reference', finding(findTeam, refer)),
   getForm(
     '/teams/{id}/delete',
     finding(findTeam, (visit, _parts, team) => deletionPage(visit, team, {})),
@@ -47,13 +51,19 @@ const NO_PLAN = 'Choose one of these plans.';
 async function createTeam(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
   const { form } = visit;
   const name = nameField(form('name'));
+  const reference = referenceField(form('reference'));
   const plan = parts.operations.listPlans().find((one) => one.name === form('plan'));
   const credit: JudgedField<number | undefined> =
     form('credit').trim() === '' || plan === undefined ? { value: undefined } : amountField(form('credit'), plan.currency);
-  if ('fault' in name || 'fault' in credit || plan === undefined) {
-    return newTeamPage(visit, parts, { ...faultsOf({ name, credit }), ...(plan === undefined ? { plan: NO_PLAN } : {}) });
+  if ('fault' in name || 'fault' in reference || 'fault' in credit || plan === undefined) {
+    return newTeamPage(visit, parts, { ...faultsOf({ name, reference, credit }), ...(plan === undefined ? { plan: NO_PLAN } : {}) });
   }
-  const made = await parts.operations.createTeam({ name: name.value, plan: plan.name, creditMinor: credit.value });
+  const made = await parts.operations.createTeam({
+    name: name.value,
+    reference: reference.value ?? undefined,
+    plan: plan.name,
+    creditMinor: credit.value,
+  });
   if (made.kind === 'plan_takes_no_credit')
     return newTeamPage(visit, parts, { credit: `The plan ${made.plan} takes no credit; leave it out.` });
   if (made.kind === 'unavailable') return refusalOf(made);
@@ -70,6 +80,7 @@ function newTeamPage({ form, formToken }: SignedInVisit, { operations }: Console
   const more = { inputmode: 'decimal', autocomplete: 'off' };
   const hasCredit = plans.some(({ billing }) => billing === 'credit');
   const fields = html`${textField(texts, 'name', 'Name', { required: true, more: NAME_INPUT })}
+  ${textField(texts, 'reference', 'Reference', { hint: REFERENCE_HINT, more: REFERENCE_INPUT })}
   ${selectField(
     texts,
     'plan',
@@ -81,6 +92,8 @@ function newTeamPage({ form, formToken }: SignedInVisit, { operations }: Console
     ${postForm({ action: '/teams', formToken, fields, submit: 'Create the team' })}`;
   return pageAnswer({ title: 'New team', section: 'teams', main }, faults);
 }
+
+const REFERENCE_HINT = 'Your own word for the team, for example a customer number. Optional.';
 
 function planLabel({ name, billing, currency }: PlanReport): string {
   return billing === 'credit' ? `${name} (prepaid credit, ${currency})` : `${name} (quota)`;
@@ -119,15 +132,31 @@ async function giveCredit(visit: SignedInVisit, parts: ConsoleParts, team: Team)
   });
 }
 
-function changePlan(visit: SignedInVisit, parts: ConsoleParts, team: Team): Promise<ConsoleAnswer> {
-  const done = ({ plan }: Team): string => `The team is now on plan ${plan}, effective at its next request.`;
-  return change(visit, parts, team, { plan: visit.form('plan') }, 'plan', done);
+async function changePlan(visit: SignedInVisit, parts: ConsoleParts, team: Team): Promise<ConsoleAnswer> {
+  const when = visit.form('when') === '' ? 'now' : visit.form('when');
+  if (!isPlanTime(when)) return teamPage(visit, parts, { when: 'Choose one of these times.' });
+  const edit = { when, ...(when === 'never' ? {} : { plan: visit.form('plan') }) };
+  return change(visit, parts, team, edit, 'plan', ({ plan, nextPlan }) =>
+    when === 'now'
+      ? `The team is now on plan ${plan}, effective at its next request.`
+      : nextPlan === undefined
+        ? 'No change of plan waits for the end of the period.'
+        : `The team gets plan ${nextPlan.name} when its period ends.`,
+  );
 }
 
 async function rename(visit: SignedInVisit, parts: ConsoleParts, team: Team): Promise<ConsoleAnswer> {
   const name = nameField(visit.form('name'));
   if ('fault' in name) return teamPage(visit, parts, { name: name.fault });
   return change(visit, parts, team, { name: name.value }, 'name', (renamed) => `The team is now called ${renamed.name}.`);
+}
+
+function refer(visit: SignedInVisit, parts: ConsoleParts, team: Team): Promise<ConsoleAnswer> {
+  const reference = referenceField(visit.form('reference'));
+  if ('fault' in reference) return teamPage(visit, parts, { reference: reference.fault });
+  return change(visit, parts, team, { reference: reference.value }, 'reference', (changed) =>
+    changed.reference === undefined ? 'The team has no reference now.' : `The team's reference is now ${changed.reference}.`,
+  );
 }
 
 /** `field` is the form field beside which a refusal is shown. */

@@ -11,8 +11,8 @@ import type { RefusalCode, RefusalCounts } from '../../ports/refusal-days.ts';
 import type { Team, Usage } from '../../ports/team-registry.ts';
 import { CONSOLE_PREFIX, get, mayChange, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { NAME_INPUT, postForm, REASON_INPUT, selectField, textField } from '../form.ts';
-import type { FieldFaults, FieldTexts } from '../form.ts';
+import { NAME_INPUT, postForm, REASON_INPUT, REFERENCE_INPUT, selectField, textField } from '../form.ts';
+import type { Choice, FieldFaults, FieldTexts } from '../form.ts';
 import { fact } from '../html-table.ts';
 import { foldedLimits } from '../key-limit-fields.ts';
 import { count, day, money, usageBar } from '../shown.ts';
@@ -32,7 +32,11 @@ export async function teamPage(visit: SignedInVisit, parts: ConsoleParts, faults
   const [history, credit] = await Promise.all([teamHistory(team.teamId, parts, visit.nowMs), teamCredit(team, parts)]);
   if ('kind' in history) return history;
   const main = html`<h1>${team.name}</h1>
-    <p class="soft">Team <code>${team.teamId}</code>, plan ${team.plan}, since ${day(team.createdAtMs)}</p>
+    <p class="soft">
+      Team <code>${team.teamId}</code>${team.reference === undefined ? undefined : `, reference ${team.reference}`}, plan ${team.plan},
+      since ${day(team.createdAtMs)}
+    </p>
+    ${team.nextPlan === undefined ? undefined : html`<p>When this period ends, it gets plan ${team.nextPlan.name}.</p>`}
     ${usageSection(figures, report, refusals)}
     <p>
       <a href="#history">Days, months and periods</a> · <a href="${CONSOLE_PREFIX}/teams/${team.teamId}/glossaries">Glossaries</a>
@@ -103,12 +107,14 @@ function teamForms(team: Team, plans: readonly PlanReport[], { form, formToken }
     </section>`;
   // Only a field with an error shows what was sent.
   const named = { form: faults['name'] === undefined ? () => team.name : form, faults };
+  const referred = { form: faults['reference'] === undefined ? () => team.reference ?? '' : form, faults };
   const planned = { form: () => team.plan, faults };
   const choices = plans.map(({ name, billing }) => ({ value: name, label: billing === 'credit' ? `${name} (prepaid credit)` : name }));
   return html`<div class="forms">
     ${section('new-key', 'New key', keyFields(texts), 'Create the key', 'keys')}
     ${limits.billing === 'credit' ? section('credit', 'Add or deduct credit', creditFields(texts, limits.currency), 'Change the credit') : undefined}
-    ${section('plan', 'Change the plan', selectField(planned, 'plan', 'Plan', choices, 'Its numbers take effect at the next request.'))}
+    ${section('plan', 'Change the plan', planFields(planned, choices, team))}
+    ${section('reference', 'Change the reference', referenceInput(referred))}
     ${section('name', 'Rename', textField(named, 'name', 'Name', { required: true, more: NAME_INPUT }))}
   </div>`;
 }
@@ -117,6 +123,21 @@ function keyFields(texts: FieldTexts): Html {
   const hint = 'What the key is for; optional. Both modes work alike and cost the same.';
   return html`${selectField(texts, 'mode', 'Mode', MODES)} ${textField(texts, 'label', 'Label', { hint, more: NAME_INPUT })}
   ${foldedLimits(texts)}`;
+}
+
+function planFields(planned: FieldTexts, choices: readonly Choice[], { nextPlan }: Team): Html {
+  const times = [
+    { value: 'now', label: 'at the next request' },
+    { value: 'next-period', label: 'when the period ends' },
+    ...(nextPlan === undefined ? [] : [{ value: 'never', label: `not: take back the change to ${nextPlan.name}` }]),
+  ];
+  const timed = { form: () => 'now', faults: planned.faults };
+  return html`${selectField(planned, 'plan', 'Plan', choices)} ${selectField(timed, 'when', 'Effective', times)}`;
+}
+
+function referenceInput(texts: FieldTexts): Html {
+  const hint = 'Your own word for the team, for example a customer number; empty for none.';
+  return textField(texts, 'reference', 'Reference', { hint, more: REFERENCE_INPUT });
 }
 
 function creditFields(texts: FieldTexts, currency: string): Html {

@@ -112,7 +112,7 @@ function searchedBy({ search, sort, criteria }: Asked, plans: readonly string[],
   return searchForm({
     action: '/teams',
     fields: [
-      searchText('q', 'Name, id or beginning of a key', search, keyless, 'long'),
+      searchText('q', 'Name, reference, id or beginning of a key', search, keyless, 'long'),
       searchSelect('plan', 'Plan', [ANY, ...named], criteria.plan),
       searchSelect('standing', 'Limit', [ANY, ...standings], criteria.standing),
       searchSelect('sort', 'Order', sorts, sort),
@@ -130,12 +130,21 @@ function standingNote({ criteria: { standing } }: Asked): Html | undefined {
 }
 
 function listed(teams: readonly TeamSummary[], nowMs: number): Html {
-  const columns = ['Team', 'Plan', 'Used this period', numeric('Credit'), numeric('Keys'), 'Last use', 'Created'];
+  const columns = ['Team', freeText('Reference'), 'Plan', 'Used this period', numeric('Credit'), numeric('Keys'), 'Last use', 'Created'];
   const rows = teams.map((summary) => {
     const { team, activeKeys } = summary;
     const name = html`<a href="${CONSOLE_PREFIX}/teams/${team.teamId}">${team.name}</a>`;
     const credit = team.limits.billing === 'credit' ? money(minorRoundedDown(team.balanceMicro), team.limits.currency) : '–';
-    return [name, team.plan, used(summary), credit, count(activeKeys), lastUse(summary, nowMs), day(team.createdAtMs)];
+    return [
+      name,
+      team.reference ?? '–',
+      team.plan,
+      used(summary),
+      credit,
+      count(activeKeys),
+      lastUse(summary, nowMs),
+      day(team.createdAtMs),
+    ];
   });
   return htmlTable({ caption: 'Teams', columns, rows });
 }
@@ -158,7 +167,7 @@ function nobody({ search, criteria }: Asked, { checkedMax }: Page<TeamSummary>):
   if (Object.values(criteria).some((text) => text !== ''))
     return html`<p class="soft">${checkedMax === undefined ? 'No team fits.' : 'None of these teams fits.'}</p>`;
   if (search === '') return html`<p class="soft">There are no teams here.</p>`;
-  return html`<p class="soft">No team's name or id contains “${search}”.</p>`;
+  return html`<p class="soft">No team's name, reference or id contains “${search}”.</p>`;
 }
 
 function pages({ search, sort, cursor, criteria }: Asked, { next, checkedMax }: Page<TeamSummary>): Html | undefined {

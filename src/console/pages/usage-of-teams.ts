@@ -10,7 +10,7 @@ import { dayOf } from '../../domain/period.ts';
 import { dateOf, daysOfMonth, monthOf } from '../../domain/usage-days.ts';
 import { CONSOLE_PREFIX, get, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { htmlTable, numeric, pager } from '../html-table.ts';
+import { freeText, htmlTable, numeric, pager } from '../html-table.ts';
 import { searchForm, searchSelect } from '../search-form.ts';
 import { count } from '../shown.ts';
 import { lastMonths } from '../team-history.ts';
@@ -82,7 +82,7 @@ function downloads({ range }: UsageQuestion): Html {
   </p>`;
 }
 
-const COLUMNS = ['Team', 'Plan', numeric('Characters'), numeric('Requests')] as const;
+const COLUMNS = ['Team', freeText('Reference'), 'Plan', numeric('Characters'), numeric('Requests')] as const;
 
 function listed(month: string, { rows, next }: UsagePage): Html {
   if (rows.length === 0)
@@ -95,6 +95,7 @@ function listed(month: string, { rows, next }: UsagePage): Html {
       row.name === ''
         ? html`<code>${row.team_id}</code> (deleted)`
         : html`<a href="${CONSOLE_PREFIX}/teams/${row.team_id}">${row.name}</a>`,
+      row.reference ?? '–',
       row.plan,
       count(row.character_count),
       count(row.request_count),

@@ -28,7 +28,7 @@ const GROUPS = {
     functions: {
       ledger: {},
       settle: { is: 'ledger', onFull: true },
-      standing: {},
+      standing: { keepsEvents: true },
       tend: { keepsEvents: true },
       periods: { keepsEvents: true },
       kept_periods: {},
@@ -40,7 +40,7 @@ const GROUPS = {
     functions: {
       create_team: { keepsEvents: true },
       update_team: { keepsEvents: true },
-      usage: {},
+      usage: { keepsEvents: true },
       usage_days: {},
       create_key: { keepsEvents: true },
       update_key: { onFull: true, keepsEvents: true },

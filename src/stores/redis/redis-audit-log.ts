@@ -160,7 +160,17 @@ export class RedisAuditLog implements AuditLog {
     });
   }
 
-  async #list(entries: readonly AuditEntry[]): Promise<undefined> {
+  /** Lists the entry of a plan that took effect at the end of a period. If this is interrupted, the janitor repeats it. */
+  async listTaken(teamId: string, id: string): Promise<undefined> {
+    await this.#list([{ id, teamId }]);
+    const { team } = teamKeys(teamId);
+    await this.#link.ask(async ({ redis }) => {
+      // Another one may have taken effect meanwhile.
+      if ((await redis.hget(team, 'unlisted')) === id) await redis.hdel(team, 'unlisted');
+    });
+  }
+
+  async #list(entries: readonly Pick<AuditEntry, 'id' | 'teamId'>[]): Promise<undefined> {
     if (entries.length === 0) return undefined;
     await this.#link.ask(({ redis }) => redis.zadd(AUDIT_KEY, ...entries.flatMap(({ id, teamId = NO_TEAM }) => [0, id + teamId])));
   }

@@ -6,6 +6,7 @@ import { answering, isUnavailable } from '../../domain/store-unavailable.ts';
 import type { IdempotencyRecords } from '../../ports/idempotency-records.ts';
 import type { Log } from '../../ports/log.ts';
 import { DUE_KEY, JANITOR_KEY, SLOTS, teamKey, teamSlot } from './redis-keys.ts';
+import type { RedisAuditLog } from './redis-audit-log.ts';
 import type { RedisLink } from './redis-link.ts';
 import type { RedisTeamErasure } from './redis-team-erasure.ts';
 import type { TeamIndex } from './team-index.ts';
@@ -39,6 +40,7 @@ export interface RedisJanitorOptions {
   readonly index: TeamIndex;
   readonly erasure: Pick<RedisTeamErasure, 'finishAll' | 'tendKept'>;
   readonly idempotency: Pick<IdempotencyRecords, 'sweep'>;
+  readonly audit: Pick<RedisAuditLog, 'listTaken'>;
   readonly log: Log;
   readonly keptDays: number;
   readonly everyMs: number;
@@ -137,6 +139,8 @@ export class RedisJanitor {
       return [teamId, wasMs, String(nowMs + BROKEN_AGAIN_MS)];
     }
     if (isUnavailable(reply)) return [];
+    const unlisted = reply.values[1];
+    if (unlisted instanceof Buffer) await answering(() => this.#options.audit.listTaken(teamId, String(unlisted)));
     return [teamId, wasMs, reply.word === 'none' ? '' : String(reply.values[0])];
   }
 

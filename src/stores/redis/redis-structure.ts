@@ -5,7 +5,7 @@ import type { ReportFinding, StoreFinding } from '../../ports/store-contents.ts'
 import { isWrongType, listedTeams, readOwner, scanned } from './keyspace.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { AUDIT_KEY, DIGEST_PREFIX, ownerKey, OWNER_PREFIX, SEARCHED_KEY, SINGLE_KEYS, teamKey, teamKeys, TEAMS_KEY } from './redis-keys.ts';
-import { lineOf, searchedNames } from './team-index.ts';
+import { readLine, searchedLines } from './team-index.ts';
 
 const SCAN_PIECE = 500;
 const TEAMS_PIECE = 200;
@@ -96,14 +96,13 @@ async function judgeTeams(redis: RedisConnection, looks: Look[]): Promise<Map<st
   for await (const ids of listedTeams(redis, TEAMS_PIECE)) {
     await Promise.all(
       ids.map(async (teamId) => {
-        const { team, keys: records } = teamKeys(teamId);
-        const found = await unlessWrongType(Promise.all([redis.hget(team, 'name'), redis.hkeys(records)]));
+        const found = await unlessWrongType(Promise.all([readLine(redis, teamId), redis.hkeys(teamKeys(teamId).keys)]));
         if (found === undefined) return;
-        const [name, keyIds] = found;
-        if (name === null) return void looks.push(() => lookAtTeam(redis, teamId));
-        // A name that is missing from the search index is added by the next search.
+        const [line, keyIds] = found;
+        if (line === null) return void looks.push(() => lookAtTeam(redis, teamId));
+        // A line that is missing from the search index is added by the next search.
         const searched = names.get(teamId);
-        if (searched !== undefined && searched !== lineOf(name)) looks.push(() => lookAtName(redis, teamId));
+        if (searched !== undefined && searched !== line) looks.push(() => lookAtName(redis, teamId));
         for (const keyId of keyIds) keys.set(keyId, teamId);
         const owners = await Promise.all(keyIds.map((keyId) => redis.get(ownerKey(keyId))));
         for (const [i, owner] of owners.entries()) if (owner !== teamId) looks.push(() => lookAtOwner(redis, keyIds[i]!, teamId));
@@ -178,10 +177,10 @@ async function lookAtListing(redis: RedisConnection, teamId: string): Promise<St
 }
 
 async function lookAtName(redis: RedisConnection, teamId: string): Promise<StoreFinding | undefined> {
-  const [name, names] = await Promise.all([redis.hget(teamKey(teamId), 'name'), nameLines(redis)]);
-  const searched = names.get(teamId);
-  if (name === null || searched === undefined || searched === lineOf(name)) return undefined;
-  return { what: 'index', teamId, detail: 'the search index has a different name for it' };
+  const [line, lines] = await Promise.all([readLine(redis, teamId), nameLines(redis)]);
+  const searched = lines.get(teamId);
+  if (line === null || searched === undefined || searched === line) return undefined;
+  return { what: 'index', teamId, detail: 'the search index has a different name or reference for it' };
 }
 
 async function lookAtOwner(redis: RedisConnection, keyId: string, teamId: string): Promise<StoreFinding | undefined> {
@@ -222,7 +221,7 @@ async function lookAtOrphan(redis: RedisConnection, name: string, teamId: string
 /** Each team's name in the search index. */
 async function nameLines(redis: RedisConnection): Promise<Map<string, string>> {
   const fields = Object.entries(await redis.hgetall(SEARCHED_KEY));
-  return searchedNames(fields.filter(([stretch]) => /^\d+$/.test(stretch)).map(([, lines]) => lines));
+  return searchedLines(fields.filter(([stretch]) => /^\d+$/.test(stretch)).map(([, lines]) => lines));
 }
 
 /** Key names contain only ids, unless another program wrote them. */

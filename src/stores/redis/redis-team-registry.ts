@@ -32,6 +32,7 @@ import type { RedisLink } from './redis-link.ts';
 import { RedisTeamErasure } from './redis-team-erasure.ts';
 import type { Replication } from './replication.ts';
 import {
+  DESCRIPTION,
   TEAM_FIELDS,
   changedKeyWords,
   changedTeamFields,
@@ -43,7 +44,7 @@ import {
   readTeam,
 } from './team-codec.ts';
 import type { Report } from './team-codec.ts';
-import { LIST_PIECE, TeamIndex } from './team-index.ts';
+import { LIST_PIECE, lineOf, TeamIndex } from './team-index.ts';
 import { creationOf, readTeamRecord, summaryOf } from './team-summary.ts';
 
 /** Teams whose keys are searched at a time. */
@@ -71,8 +72,9 @@ export class RedisTeamRegistry implements TeamRegistry {
       const args = [String(team.balanceMicro), ...counted(newTeamFields(team)), ...audit];
       const { word, values } = await this.#run('create_team', team.teamId, args);
       if (word === 'erasing') throw new RangeError(`team ${team.teamId} is being deleted; use another id.`);
-      await this.index.add(team.teamId, team.name);
-      return readTeam(team.teamId, values[0]);
+      const made = readTeam(team.teamId, values[0]);
+      await this.index.add(team.teamId, lineOf(made));
+      return made;
     });
   }
 
@@ -107,16 +109,23 @@ export class RedisTeamRegistry implements TeamRegistry {
       // Expires leases first, so that the credit they held can be withdrawn.
       if ((change.addMicro ?? 0) < 0) answered(await this.standing(teamId));
       const audit = await this.#audit.begin(teamId, by);
+      const fields = counted(changedTeamFields(change, by));
       const once = [change.once?.id ?? '', change.once?.request ?? '', String(CHANGE_REMEMBERED_MS)];
-      const args = [String(change.addMicro ?? 0), ...once, ...counted(changedTeamFields(change)), ...audit];
-      const { word, values } = await this.#run('update_team', teamId, args);
+      const args = [String(change.addMicro ?? 0), ...once, ...fields, ...audit];
+      let { word, values } = await this.#run('update_team', teamId, args);
+      // The period has ended, and the plan that waits for that comes first.
+      while (word === 'ended') {
+        answered(await this.standing(teamId));
+        ({ word, values } = await this.#run('update_team', teamId, args));
+      }
       if (word === 'balance') return { kind: 'balance_out_of_bounds' };
       if (word === 'held') return { kind: 'credit_not_free', freeMicro: Number(String(values[0])) };
       if (word === 'other') return { kind: 'other_request' };
       if (word === 'none') return undefined;
-      if (change.name !== undefined) await this.index.add(teamId, change.name);
+      const changed = readTeam(teamId, values[0]);
+      if (change.name !== undefined || change.reference !== undefined) await this.index.add(teamId, lineOf(changed));
       if (change.plan !== undefined) await this.index.callJanitor(teamId);
-      return readTeam(teamId, values[0]);
+      return changed;
     });
   }
 
@@ -243,8 +252,8 @@ export class RedisTeamRegistry implements TeamRegistry {
   }
 
   async #findTeam(teamId: string): Promise<Team | undefined> {
-    const values = await this.#link.ask(({ redis }) => redis.hmgetBuffer(teamKeys(teamId).team, ...TEAM_FIELDS));
-    return values.includes(null) ? undefined : readTeam(teamId, values);
+    const values = await this.#link.ask(({ redis }) => redis.hmgetBuffer(teamKeys(teamId).team, ...DESCRIPTION));
+    return values.slice(0, TEAM_FIELDS.length).includes(null) ? undefined : readTeam(teamId, values);
   }
 
   async #report(teamId: string): Promise<Report | undefined> {

@@ -9,7 +9,7 @@ import { keyDays } from './key-days.ts';
 import { readKeptPeriods, readPeriods } from './period-record.ts';
 import { ONLY_USAGE_KEY, teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
-import { TEAM_FIELDS, fieldsOf, keysInOrder, readTeam } from './team-codec.ts';
+import { DESCRIPTION, fieldsOf, keysInOrder, readTeam } from './team-codec.ts';
 import type { TeamIndex } from './team-index.ts';
 import { readKeyState } from './team-layout.ts';
 
@@ -112,7 +112,7 @@ async function each<T>(ids: readonly string[], read: ReadTeam<T>): Promise<reado
 function teamIn(teamId: string, fields: ReadonlyMap<string, Buffer>): Team {
   return readTeam(
     teamId,
-    TEAM_FIELDS.map((name) => fields.get(name) ?? fields.get(`erased_${name}`) ?? NOTHING),
+    DESCRIPTION.map((name) => fields.get(name) ?? fields.get(`erased_${name}`) ?? NOTHING),
   );
 }
 

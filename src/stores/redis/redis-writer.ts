@@ -11,6 +11,7 @@ import { writeEvent } from './event-codec.ts';
 import { RedisFunctions } from './functions.ts';
 import { glossaryTableRecords } from '../records/glossary-record.ts';
 import { isIndex } from '../records/record-tables.ts';
+import { packNextPlan } from './next-plan-codec.ts';
 import { isServed, scanned, together } from './keyspace.ts';
 import type { RedisWords } from './keyspace.ts';
 import { markKeyLimits, markPlanNumbers, VERSION } from './layout-version.ts';
@@ -21,6 +22,7 @@ import { connected, RedisReader } from './redis-reader.ts';
 import { FLEETING } from './redis-structure.ts';
 import { requestIdBytes } from './request-id-bytes.ts';
 import { serverTime } from './store-round.ts';
+import { lineOf } from './team-index.ts';
 import { packPlan, toldFields } from './team-layout.ts';
 import { packHead, packSlots, packRequest } from './team-raw.ts';
 
@@ -69,7 +71,7 @@ export class RedisWriter implements StoreWriter {
   }
 
   async team(contents: TeamContents, entries: ReadonlyMap<string, EntryPieces>): Promise<void> {
-    const { teamId, name } = contents.team;
+    const { teamId } = contents.team;
     const nowMs = await this.#nowMs();
     this.#hasLimits ||= contents.keys.some(({ status, limits }) => status === 'disabled' || hasLimits(limits));
     await together(this.#redis, [
@@ -81,7 +83,7 @@ export class RedisWriter implements StoreWriter {
     ]);
     await Promise.all(contents.keys.map(({ keyId }) => this.#redis.set(ownerKey(keyId), teamId)));
     // One after the other, because the list is in order of creation.
-    await this.#functions.run('index_team', { keys: INDEX_KEYS, args: [teamId, name.toLowerCase()] });
+    await this.#functions.run('index_team', { keys: INDEX_KEYS, args: [teamId, lineOf(contents.team)] });
   }
 
   async loose(record: LooseContents): Promise<void> {
@@ -146,9 +148,11 @@ function teamCommands(contents: TeamContents): RedisWords[] {
   const names = teamKeys(team.teamId);
   const firstLeft = periods.find(({ closed }) => !closed)?.number ?? period.number;
   const fields = ['name', team.name, 'plan', team.plan, 'created', String(team.createdAtMs), 'currency', team.limits.currency];
+  if (team.reference !== undefined) fields.push('reference', team.reference);
+  const next = team.nextPlan === undefined ? [] : ['next', packNextPlan(team.nextPlan)];
   const numbers = ['period', team.limits.period, 'left', String(firstLeft)];
   const commands: RedisWords[] = [
-    ['HSET', names.team, ...fields, ...numbers, 'p', packPlan(team.limits), 'b', packBooks(contents), ...creditField(contents)],
+    ['HSET', names.team, ...fields, ...numbers, ...next, 'p', packPlan(team.limits), 'b', packBooks(contents), ...creditField(contents)],
   ];
   const told = toldFields(contents);
   if (told.length > 0) commands.push(['HSET', names.team, ...told]);

@@ -1,26 +1,36 @@
 // The encoding of teams, keys and their counts in Redis: hashes of texts, and of bytes for what the ledger reads.
 import type { KeyMode } from '../../domain/api-key.ts';
-import type { ChangeableKey } from '../../domain/audit-entry.ts';
+import type { Audited, ChangeableKey } from '../../domain/audit-entry.ts';
 import { keyStatus } from '../../domain/key-limits.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import type { KeyChange, KeyRecord, KeyUsage, NewKey, NewTeam, Standing, Team, TeamChange, Usage } from '../../ports/team-registry.ts';
 import { packRanges, readKeyLimits } from './key-layout.ts';
+import { packNextPlan, readNextPlan } from './next-plan-codec.ts';
 import { BOOKS, packPlan, readKeyState, readPlan } from './team-layout.ts';
 import type { KeyState } from './team-layout.ts';
 
 /** A hash: names and values. */
 type RawFields = ReadonlyMap<string, Buffer>;
 
-/** The fields that a team is read from, in the order in which functions return them. */
+/** The fields that every team has, in the order in which functions return them. */
 export const TEAM_FIELDS = ['name', 'plan', 'created', 'period', 'currency', 'p', 'b'] as const;
+/** All fields that a team is read from (lua/team.lua); a team need not have those after the first. */
+export const DESCRIPTION = [...TEAM_FIELDS, 'reference', 'next'] as const;
 
 /** Names and values, as the functions take them. */
 export function newTeamFields(team: NewTeam): (string | Buffer)[] {
-  return ['name', team.name, ...planFields(team.plan, team.limits)];
+  const { name, reference, plan, limits } = team;
+  return ['name', name, ...(reference === undefined ? [] : ['reference', reference]), ...planFields(plan, limits)];
 }
 
-export function changedTeamFields({ name, plan }: TeamChange): (string | Buffer)[] {
-  const named = name === undefined ? [] : ['name', name];
+/** An empty reference or next plan removes it. */
+export function changedTeamFields({ name, reference, plan, nextPlan }: TeamChange, by?: Audited): (string | Buffer)[] {
+  const named: (string | Buffer)[] = [
+    ...(name === undefined ? [] : ['name', name]),
+    ...(reference === undefined ? [] : ['reference', reference ?? '']),
+  ];
+  if (nextPlan !== undefined)
+    named.push('next', nextPlan === null ? '' : packNextPlan({ ...nextPlan, ...(by === undefined ? {} : { by }) }));
   return plan === undefined ? named : [...named, ...planFields(plan.name, plan.limits)];
 }
 
@@ -28,17 +38,20 @@ function planFields(plan: string, limits: TeamLimits): (string | Buffer)[] {
   return ['plan', plan, 'currency', limits.currency, 'period', limits.period, 'p', packPlan(limits)];
 }
 
-/** `values` are those of `TEAM_FIELDS`. */
+/** `values` are those of `DESCRIPTION`; older records end before the last of them. */
 export function readTeam(teamId: string, values: unknown): Team {
-  const [name, plan, created, period, currency, numbers, books] = values as readonly Buffer[];
-  if (numbers === undefined || books === undefined) throw new Error("a team's record is incomplete");
+  const [name, plan, created, period, currency, numbers, books, reference, next] = values as readonly (Buffer | null | undefined)[];
+  if (!numbers || !books) throw new Error("a team's record is incomplete");
   return {
     teamId,
     name: String(name),
+    // In an event, a text that is missing is empty.
+    ...(reference && reference.length > 0 ? { reference: String(reference) } : {}),
     plan: String(plan),
     limits: { ...readPlan(numbers), currency: String(currency), period: String(period) },
     balanceMicro: BOOKS.read(books).balanceMicro,
     createdAtMs: Number(String(created)),
+    ...(next && next.length > 0 ? { nextPlan: readNextPlan(next) } : {}),
   };
 }
 
@@ -126,7 +139,7 @@ export function readReport(teamId: string, values: readonly unknown[], nowMs: nu
   const [fields, records] = [fieldsOf(values[0]), fieldsOf(values[1])];
   const team = readTeam(
     teamId,
-    TEAM_FIELDS.map((name) => fields.get(name)),
+    DESCRIPTION.map((name) => fields.get(name)),
   );
   const { number, startMs, endMs, usedCharacters } = BOOKS.read(fields.get('b')!);
   const keys = keysInOrder(teamId, records, fields, nowMs);

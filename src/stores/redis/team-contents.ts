@@ -15,7 +15,7 @@ import { readGlossaryTables } from '../records/glossary-record.ts';
 import { keyDays } from './key-days.ts';
 import { creditOf, currentCredit, numberOf, readClosed, requestsOfKeys } from './period-record.ts';
 import { readKeyCounts } from './key-layout.ts';
-import { TEAM_FIELDS, countsIn, digestOfRecord, fieldsOf, keyFields, readKey, readTeam, stateOf } from './team-codec.ts';
+import { DESCRIPTION, TEAM_FIELDS, countsIn, digestOfRecord, fieldsOf, keyFields, readKey, readTeam, stateOf } from './team-codec.ts';
 import { ROWS } from './row-formats.ts';
 import { readKeyState, BOOKS, readPlan, readTold } from './team-layout.ts';
 import { readHead, readRequest, readWindow } from './team-raw.ts';
@@ -70,7 +70,7 @@ export function readContents(teamId: string, raw: WholeRawTeam, report: ReportFi
   }
   const team = readTeam(
     teamId,
-    TEAM_FIELDS.map((name) => fields.get(name)),
+    DESCRIPTION.map((name) => fields.get(name)),
   );
   const { number, startMs, endMs, usedCharacters } = BOOKS.read(fields.get('b')!);
   const { head, requests } = requestsOf(raw);

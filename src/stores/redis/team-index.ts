@@ -2,6 +2,7 @@
 // the whole operation (`answering`).
 import type { Team, TeamPage } from '../../ports/team-registry.ts';
 import { DUE_KEY, INDEX_KEYS, SEARCHED_KEY, TEAMS_KEY, teamKey } from './redis-keys.ts';
+import type { RedisConnection } from './redis-connection.ts';
 import type { RedisLink } from './redis-link.ts';
 
 /** How many teams are read at a time when all are read. */
@@ -16,16 +17,26 @@ function stretchOf(position: number): string {
   return String(Math.floor(position / STRETCH));
 }
 
-/** Names by team, from the fields of the search index. */
-export function searchedNames(fields: readonly (string | null)[]): Map<string, string> {
+/** What a team is searched by, by team, from the fields of the search index. */
+export function searchedLines(fields: readonly (string | null)[]): Map<string, string> {
   const names = new Map<string, string>();
   for (const lines of fields) for (const match of (lines ?? '').matchAll(/^\d+ (\S+) (.*)$/gm)) names.set(match[1]!, match[2]!);
   return names;
 }
 
-/** A name as the search index has it (lua/search.lua). */
-export function lineOf(name: string): string {
-  return name.toLowerCase().replaceAll('\n', ' ');
+/** Between a name and a reference, which have no control characters (lua/search.lua). */
+const SEPARATOR = '\u001F';
+
+/** A team's name and reference as the search index has them. */
+export function lineOf({ name, reference }: Pick<Team, 'name' | 'reference'>): string {
+  const line = reference === undefined ? name : name + SEPARATOR + reference;
+  return line.toLowerCase().replaceAll('\n', ' ');
+}
+
+/** The same of a team as it is now; `null` if it does not exist. */
+export async function readLine(redis: Pick<RedisConnection, 'hmget'>, teamId: string): Promise<string | null> {
+  const [name = null, reference] = await redis.hmget(teamKey(teamId), 'name', 'reference');
+  return name === null ? null : lineOf(reference ? { name, reference } : { name });
 }
 
 export class TeamIndex {
@@ -38,15 +49,15 @@ export class TeamIndex {
     this.#find = find;
   }
 
-  /** Adds a team, or updates its name. */
-  async add(teamId: string, name: string): Promise<void> {
-    for (let indexed = name; ;) {
+  /** Adds a team, or updates its line. */
+  async add(teamId: string, line: string): Promise<void> {
+    for (let indexed = line; ;) {
       const now = await this.#link.ask(async ({ redis, run }) => {
-        await run('index_team', { keys: INDEX_KEYS, args: [teamId, indexed.toLowerCase()] });
-        return redis.hget(teamKey(teamId), 'name');
+        await run('index_team', { keys: INDEX_KEYS, args: [teamId, indexed] });
+        return readLine(redis, teamId);
       });
-      // The team may have been renamed or deleted since its name was read: whoever changes it later either updates the index
-      // afterwards, or is seen now. So the last one to write the index leaves the present name in it.
+      // The team may have been renamed or deleted since its line was read: whoever changes it later either updates the index
+      // afterwards, or is seen now. So the last one to write the index leaves the present line in it.
       if (now === null) return this.remove(teamId);
       if (now === indexed) return;
       indexed = now;
@@ -54,21 +65,21 @@ export class TeamIndex {
   }
 
   /**
-   * Corrects the names of the teams that the index has under another one, because a process stopped between the two writes.
+   * Corrects the lines of the teams that the index has under another one, because a process stopped between the two writes.
    * `ids` are consecutive in the list of all teams.
    */
   async mend(ids: readonly string[]): Promise<void> {
-    const [names, indexed] = await this.#link.ask(async ({ redis }) => {
+    const [lines, indexed] = await this.#link.ask(async ({ redis }) => {
       const [positions, found] = await Promise.all([
         redis.zmscore(TEAMS_KEY, ...ids),
-        Promise.all(ids.map((teamId) => redis.hget(teamKey(teamId), 'name'))),
+        Promise.all(ids.map((teamId) => readLine(redis, teamId))),
       ]);
       const stretches = new Set(positions.filter((position) => position !== null).map((position) => stretchOf(Number(position))));
-      return [found, searchedNames(stretches.size === 0 ? [] : await redis.hmget(SEARCHED_KEY, ...stretches))] as const;
+      return [found, searchedLines(stretches.size === 0 ? [] : await redis.hmget(SEARCHED_KEY, ...stretches))] as const;
     });
     for (const [i, teamId] of ids.entries()) {
-      const [name, line] = [names[i] ?? null, indexed.get(teamId)];
-      if (name !== null && line !== undefined && line !== lineOf(name)) await this.add(teamId, name);
+      const [now, line] = [lines[i] ?? null, indexed.get(teamId)];
+      if (now !== null && line !== undefined && line !== now) await this.add(teamId, now);
     }
   }
 
@@ -110,9 +121,9 @@ export class TeamIndex {
   }
 
   /** The ids of a page's teams. */
-  async page({ after, limit, search }: TeamPage): Promise<readonly string[]> {
+  async page({ after, limit, search, exact }: TeamPage): Promise<readonly string[]> {
     const first = after === undefined ? 0 : await this.#behind(after);
-    return search === undefined ? this.ids(first, limit) : this.#search(first, limit, search.toLowerCase());
+    return search === undefined ? this.ids(first, limit) : this.#search(first, limit, search.toLowerCase(), exact === true);
   }
 
   /**
@@ -133,20 +144,25 @@ export class TeamIndex {
   }
 
   /** Searches a part of the teams per call, so that no call blocks the server for long. `first` is a rank. */
-  async #search(first: number, limit: number, text: string): Promise<readonly string[]> {
+  async #search(first: number, limit: number, text: string, exact: boolean): Promise<readonly string[]> {
     await this.#nameAll();
     const places = await this.#link.ask(({ redis }) =>
       Promise.all([String(first), '-1'].map((rank) => redis.zrange(TEAMS_KEY, rank, rank, 'WITHSCORES'))),
     );
     const [from = NaN, last = NaN] = places.map(([, place]) => Number(place));
-    return this.#searchPlaces(from, last, limit, text);
+    return this.#searchPlaces(from, last, limit, { text, exact });
   }
 
   /** Searches positions `first` to `last`; both are NaN if there are no teams. */
-  async #searchPlaces(first: number, last: number, limit: number, text: string): Promise<readonly string[]> {
+  async #searchPlaces(
+    first: number,
+    last: number,
+    limit: number,
+    { text, exact }: { text: string; exact: boolean },
+  ): Promise<readonly string[]> {
     const ids: string[] = [];
     for (let from = first; from <= last && ids.length < limit;) {
-      const args = [from, SEARCH_PIECE, text, limit - ids.length].map(String);
+      const args = [...[from, SEARCH_PIECE, text, limit - ids.length].map(String), exact ? '1' : ''];
       const reply = await this.#link.ask(({ run }) => run('find_teams', { keys: [SEARCHED_KEY], args }));
       const [, , next, found] = reply as readonly [number, Buffer, number, readonly Buffer[]];
       ids.push(...found.map(String));
@@ -155,13 +171,13 @@ export class TeamIndex {
     return ids.slice(0, limit);
   }
 
-  /** Adds names missing from the search: of teams from older versions, or after a process stopped between the two writes. */
+  /** Adds lines missing from the search: of teams from older versions, or after a process stopped between the two writes. */
   async #nameAll(): Promise<void> {
     const [teams, named] = await this.#link.ask(({ redis }) => Promise.all([redis.zcard(TEAMS_KEY), redis.hget(SEARCHED_KEY, 'teams')]));
     if (Number(named ?? 0) >= teams) return;
     for (let first = 0; first < teams; first += LIST_PIECE) {
       const found = await this.#find(await this.ids(first, LIST_PIECE));
-      await Promise.all(found.map(({ teamId, name }) => this.add(teamId, name)));
+      await Promise.all(found.map((team) => this.add(team.teamId, lineOf(team))));
     }
   }
 }

@@ -5,7 +5,7 @@ import { readKeyLimits } from './key-layout.ts';
 import type { GuardedLimits } from './key-layout.ts';
 import { BOOKS, readKeyState } from './team-layout.ts';
 import type { KeyState } from './team-layout.ts';
-import { TEAM_FIELDS, readTeam } from './team-codec.ts';
+import { DESCRIPTION, TEAM_FIELDS, readTeam } from './team-codec.ts';
 
 type KeyStanding = KeyState & GuardedLimits;
 
@@ -23,8 +23,8 @@ export interface TeamRecord {
 
 /** `undefined` if there is no such team. */
 export function readTeamRecord(teamId: string, fields: Readonly<Record<string, Buffer>>): TeamRecord | undefined {
-  const values = TEAM_FIELDS.map((name) => fields[name]);
-  if (values.includes(undefined)) return undefined;
+  if (TEAM_FIELDS.some((name) => fields[name] === undefined)) return undefined;
+  const values = DESCRIPTION.map((name) => fields[name]);
   const { endMs, usedCharacters } = BOOKS.read(fields['b']!);
   const states = Object.entries(fields).filter(([name]) => name.startsWith('k'));
   const keys = new Map(

@@ -167,7 +167,7 @@ export class Accounts {
 export class TeamAccount {
   readonly teamId: string;
   readonly no: number;
-  readonly limits: TeamLimits;
+  limits: TeamLimits;
   readonly counts: Numbers<typeof ACCOUNT>;
   readonly window: RateWindow;
   /** No open lease expires before this time. */
@@ -195,6 +195,11 @@ export class TeamAccount {
     this.window = new RateWindow(packed, newestMs);
     this.counts = membersOf(ACCOUNT, row, ACCOUNT_AT) as Numbers<typeof ACCOUNT>;
     this.limits = membersOf(LIMITS, row, LIMITS_AT) as unknown as TeamLimits;
+  }
+
+  setPlan(name: string, limits: TeamLimits): void {
+    this.planName = name;
+    this.limits = limits;
   }
 
   add(key: KeyAccount): KeyAccount {

@@ -3,9 +3,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Micro } from '../../domain/money.ts';
 import { dayOf } from '../../domain/period.ts';
-import { periodBy } from '../../domain/period-rule.ts';
+import { periodBy, sameLength } from '../../domain/period-rule.ts';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
 import type { Accounts, KeyAccount, TeamAccount } from './accounts.ts';
+import type { NextPlans } from './next-plans.ts';
 import { EXPIRED, LIMITS, OPEN } from './sqlite-schema.ts';
 import { columnOf, prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
@@ -74,10 +75,12 @@ const SQL = {
 export class Periods {
   readonly #accounts: Accounts;
   readonly #hooks: HistoryHooks | undefined;
+  readonly #nextPlans: NextPlans;
   readonly #sql: Statements<typeof SQL>;
 
-  constructor(database: DatabaseSync, accounts: Accounts, hooks?: HistoryHooks) {
+  constructor(database: DatabaseSync, accounts: Accounts, nextPlans: NextPlans, hooks?: HistoryHooks) {
     this.#accounts = accounts;
+    this.#nextPlans = nextPlans;
     this.#hooks = hooks;
     this.#sql = prepared(database, SQL);
   }
@@ -117,17 +120,22 @@ export class Periods {
 
   /**
    * Begins the current period with counts of zero. Open reservations stay in the period they were made in. Periods are counted
-   * from `fromMs` if given, otherwise from the previous anchor, or by the calendar.
+   * from `fromMs` if given, otherwise from the previous anchor, or by the calendar. A period that has ended is followed by one of the
+   * plan that waits for that, which is counted from its end if its length differs.
    */
   start(team: TeamAccount, nowMs: number, fromMs?: number): void {
     const before = team.counts.periodNo;
-    const [anchorMs] = fromMs === undefined ? this.#sql.anchor.get(before, team.no)! : [fromMs];
+    const next = fromMs === undefined ? this.#nextPlans.of(team) : undefined;
+    const endedMs = team.counts.periodEndMs;
+    const isOtherLength = next !== undefined && !sameLength(next.limits.period, team.limits.period);
+    const [anchorMs] = fromMs === undefined && !isOtherLength ? this.#sql.anchor.get(before, team.no)! : [fromMs ?? endedMs];
+    this.leave(team, nowMs);
+    if (next !== undefined) this.#nextPlans.take(team, next, nowMs);
     const period = periodBy(team.limits.period, anchorMs, nowMs);
     const { endMs } = period;
     // A calendar period may have begun before the end of the team's last one, if that was counted differently.
-    const startMs = Math.max(period.startMs, fromMs ?? team.counts.periodEndMs);
+    const startMs = Math.max(period.startMs, fromMs ?? endedMs);
     const periodNo = before + 1;
-    this.leave(team, nowMs);
     // A team's first balance is credit that was added.
     const { balanceMicro } = team.counts;
     const [openingMicro, addedMicro] = before === 0 ? [0, balanceMicro] : [balanceMicro, 0];

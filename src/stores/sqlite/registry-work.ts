@@ -105,7 +105,7 @@ export class TeamPages {
 
   /** Applies `read` to a page's teams. Teams deleted since they were listed are replaced by the following ones. */
   async read<T>(
-    { after, limit, search }: TeamPage,
+    { after, limit, search, exact }: TeamPage,
     read: (no: number, nowMs: number) => T | undefined,
   ): Promise<readonly T[] | StoreUnavailable> {
     const full: T[] = [];
@@ -113,7 +113,7 @@ export class TeamPages {
     for (;;) {
       if (isUnavailable(first)) return first;
       const wanted = limit - full.length;
-      const numbers = await this.#behind(first, wanted, search);
+      const numbers = await this.#behind(first, wanted, search, exact);
       if (isUnavailable(numbers)) return numbers;
       const found = await this.#work.run(SUBJECT, (nowMs) => numbers.map((no) => read(no, nowMs)));
       if (isUnavailable(found)) return found;
@@ -123,10 +123,10 @@ export class TeamPages {
     }
   }
 
-  async #behind(first: number, limit: number, search: string | undefined): Promise<readonly number[] | StoreUnavailable> {
+  async #behind(first: number, limit: number, search: string | undefined, exact = false): Promise<readonly number[] | StoreUnavailable> {
     if (search === undefined) return this.#work.run(SUBJECT, () => this.#teams.behind(first, limit));
-    const text = search.toLowerCase();
+    if (exact) return this.#work.run(SUBJECT, () => this.#teams.alike(search, first, limit));
     const last = (): number => this.#teams.last();
-    return this.#work.search(SUBJECT, first, last, (from, to, found) => this.#teams.matching(text, from, to, limit - found), limit);
+    return this.#work.search(SUBJECT, first, last, (from, to, found) => this.#teams.matching(search, from, to, limit - found), limit);
   }
 }

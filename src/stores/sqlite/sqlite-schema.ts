@@ -32,7 +32,19 @@ export function missingNumbers(database: DatabaseSync, columns: readonly string[
 
 /** Columns of a migrated file's `teams` that this version would not enforce, because a newer version added them. */
 export function strangeNumbers(database: DatabaseSync): string[] {
-  const known = ['no', 'team_id', 'name', 'created_at_ms', 'plan', 'erasure', ...LIMITS.map(columnOf)];
+  const known = [
+    'no',
+    'team_id',
+    'name',
+    'created_at_ms',
+    'plan',
+    'erasure',
+    'reference',
+    'next_plan',
+    'next_limits',
+    'next_by',
+    ...LIMITS.map(columnOf),
+  ];
   return teamColumns(database).filter((column) => !known.includes(column));
 }
 

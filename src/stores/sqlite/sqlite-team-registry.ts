@@ -83,12 +83,17 @@ export class SqliteTeamRegistry implements TeamRegistry {
       if (change.addMicro !== undefined && balanceMicro < heldMicro)
         return { kind: 'credit_not_free', freeMicro: team.balanceMicro - heldMicro };
       if (change.name !== undefined) this.#parts.teams.setName(no, change.name);
+      if (change.reference !== undefined) this.#parts.teams.setReference(no, change.reference);
       if (change.plan !== undefined) {
         const { name, limits } = change.plan;
         assertPeriod(limits);
         const setPlan = (): void => this.#parts.teams.setPlan(no, name, limits);
         if (sameLength(limits.period, team.limits.period)) setPlan();
         else this.#parts.work.startPeriod(teamId, nowMs, setPlan);
+      }
+      if (change.nextPlan !== undefined) {
+        if (change.nextPlan !== null) assertPeriod(change.nextPlan.limits);
+        this.#parts.teams.setNext(no, change.nextPlan && { ...change.nextPlan, ...(by === undefined ? {} : { by }) });
       }
       if (change.addMicro !== undefined) this.#parts.teams.setBalance(no, balanceMicro, change.addMicro);
       if (change.once !== undefined) this.#parts.teams.rememberChange(no, change.once, nowMs);

@@ -93,9 +93,15 @@ export class SqliteWriter implements StoreWriter {
   }
 
   #writeTeam({ team: whole, period, usedCharacters, heldCharacters, heldMicro, window, days, dayDone }: TeamContents): number {
-    const { limits, balanceMicro, ...record } = whole;
+    const { limits, balanceMicro, nextPlan, ...record } = whole;
+    const { by } = nextPlan ?? {};
+    const next = nextPlan && {
+      nextPlan: nextPlan.name,
+      nextLimits: JSON.stringify(nextPlan.limits),
+      nextBy: by ? JSON.stringify(by) : null,
+    };
     const numbers = Object.fromEntries(LIMITS.map((name) => [name, limits[name]]));
-    const team = this.#insert('teams', { ...record, ...numbers });
+    const team = this.#insert('teams', { ...record, ...numbers, ...next });
     const { number, credit, ...bounds } = period;
     this.#insert('periods', { team, no: number, ...bounds, ...creditColumns(credit), balanceMicro: null });
     const current = { periodNo: number, periodEndMs: period.endMs, day: runningDay({ days, dayDone }) };

@@ -50,7 +50,7 @@ const SQL = {
   erasing: tuples<[erasure: number, teamId: string]>(
     `SELECT erasure, team_id FROM teams WHERE no = ? AND erasure BETWEEN ${ERASING} AND ${ERASING_BUT_USAGE}`,
   ),
-  mark: "UPDATE teams SET erasure = ?, name = '' WHERE no = ?",
+  mark: "UPDATE teams SET erasure = ?, name = '', reference = NULL, next_plan = NULL, next_limits = NULL, next_by = NULL WHERE no = ?",
   release: `DELETE FROM operations WHERE team = ? AND state = ${OPEN}`,
   dropAccount: 'DELETE FROM books WHERE team = ?',
   // If the usage is deleted too, only the deletion itself is still reported.

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { CHANGE_REMEMBERED_MS } from '../../domain/reservation.ts';
-import type { ChangeOnce, NewTeam, Standing, Team } from '../../ports/team-registry.ts';
+import type { ChangeOnce, NewTeam, NextPlan, Standing, Team } from '../../ports/team-registry.ts';
 import { ACCOUNT } from './accounts.ts';
 import { ERASING, LIMITS, NOT_ERASED, OPEN } from './sqlite-schema.ts';
 import { assigned, columnOf, prepared, selected, tuples } from './statements.ts';
@@ -26,18 +26,23 @@ export type Among = 'teams' | 'teams and what deleted ones have left';
 const COLUMNS = LIMITS.map(columnOf);
 
 const sqlAmong = (rule: string) => ({
-  insert: tuples<[no: number]>(`INSERT INTO teams (team_id, name, created_at_ms, plan, ${COLUMNS.join(', ')})
-    VALUES (?, ?, ?, ?, ${COLUMNS.map(() => '?').join(', ')}) RETURNING no`),
+  insert: tuples<[no: number]>(`INSERT INTO teams (team_id, name, created_at_ms, plan, reference, ${COLUMNS.join(', ')})
+    VALUES (?, ?, ?, ?, ?, ${COLUMNS.map(() => '?').join(', ')}) RETURNING no`),
   insertAccount: 'INSERT INTO books (team, balance_micro) VALUES (?, ?)',
   one: `${SELECT} WHERE t.no = ? AND t.${rule}`,
   all: `${SELECT} WHERE t.${rule} ORDER BY t.no`,
   behind: tuples<[no: number]>(`SELECT no FROM teams WHERE no > ? AND ${rule} ORDER BY no LIMIT ?`),
   matching: tuples<[no: number]>(`SELECT no FROM teams WHERE no > $after AND no <= $last AND ${rule}
-    AND (instr(lower(name), $text) > 0 OR instr(lower(team_id), $text) > 0) ORDER BY no LIMIT $limit`),
+    AND (instr(lower(name), lower($text)) > 0 OR instr(lower(reference), lower($text)) > 0 OR instr(lower(team_id), lower($text)) > 0)
+    ORDER BY no LIMIT $limit`),
+  alike: tuples<[no: number]>(`SELECT no FROM teams WHERE (lower(name) = lower($text) OR lower(reference) = lower($text))
+    AND no > $after AND ${rule} ORDER BY no LIMIT $limit`),
   number: tuples<[no: number]>(`SELECT no FROM teams WHERE team_id = ? AND ${rule}`),
   behindId: tuples<[no: number | null]>(`SELECT min(no) FROM teams WHERE team_id > ? AND ${rule}`),
   last: tuples<[no: number]>('SELECT coalesce(max(no), 0) FROM teams'),
   setName: 'UPDATE teams SET name = ? WHERE no = ?',
+  setReference: 'UPDATE teams SET reference = ? WHERE no = ?',
+  setNext: 'UPDATE teams SET next_plan = ?, next_limits = ?, next_by = ? WHERE no = ?',
   setPlan: `UPDATE teams SET plan = ?, ${assigned(LIMITS)} WHERE no = ?`,
   setBalance: 'UPDATE books SET balance_micro = ? WHERE team = ?',
   rearmCredit: "UPDATE told_refusals SET told = 0 WHERE team = ? AND code = 'credit_exhausted'",
@@ -57,8 +62,8 @@ export class TeamRows {
   }
 
   /** Returns the row number. The caller must then begin the team's first period. */
-  insert({ teamId, name, balanceMicro, plan, limits }: NewTeam, createdAtMs: number): number {
-    const [no] = this.#sql.insert.get(teamId, name, createdAtMs, plan, ...LIMITS.map((limit) => limits[limit]))!;
+  insert({ teamId, name, reference, balanceMicro, plan, limits }: NewTeam, createdAtMs: number): number {
+    const [no] = this.#sql.insert.get(teamId, name, createdAtMs, plan, reference ?? null, ...LIMITS.map((limit) => limits[limit]))!;
     this.#sql.insertAccount.run(no, balanceMicro);
     return no;
   }
@@ -113,17 +118,33 @@ export class TeamRows {
     return this.#sql.behind.all(after, limit).map(([no]) => no);
   }
 
-  /** Row numbers above `after`, up to `last`, of teams whose name or id contains `text` (in lower case). */
+  /** Row numbers above `after`, up to `last`, of teams whose name, reference or id contains `text`. */
   matching(text: string, after: number, last: number, limit: number): number[] {
     return this.#sql.matching.all({ $after: after, $last: last, $text: text, $limit: limit }).map(([no]) => no);
+  }
+
+  /** Row numbers above `after` of teams whose name or reference is `text`. */
+  alike(text: string, after: number, limit: number): number[] {
+    return this.#sql.alike.all({ $after: after, $text: text, $limit: limit }).map(([no]) => no);
   }
 
   setName(no: number, name: string): void {
     this.#sql.setName.run(name, no);
   }
 
+  /** `null` removes it. */
+  setReference(no: number, reference: string | null): void {
+    this.#sql.setReference.run(reference, no);
+  }
+
   setPlan(no: number, plan: string, limits: TeamLimits): void {
     this.#sql.setPlan.run(plan, ...LIMITS.map((limit) => limits[limit]), no);
+  }
+
+  /** The change that waits for the end of the period; `null` takes it back. */
+  setNext(no: number, next: NextPlan | null): void {
+    const { name = null, limits, by } = next ?? {};
+    this.#sql.setNext.run(name, limits === undefined ? null : JSON.stringify(limits), by === undefined ? null : JSON.stringify(by), no);
   }
 
   /** `addMicro` is how much more that is than before, and is counted in the team's period. */
@@ -156,11 +177,18 @@ export function teamOf(row: SqlRow): Team {
   return {
     teamId: String(row['team_id']),
     name: String(row['name']),
+    ...(row['reference'] === null ? {} : { reference: String(row['reference']) }),
     plan: String(row['plan']),
     limits: limitsOf(row),
     balanceMicro: Number(row['balance_micro']),
     createdAtMs: Number(row['created_at_ms']),
+    ...(row['next_plan'] === null ? {} : { nextPlan: nextPlanOf(row) }),
   };
+}
+
+function nextPlanOf(row: SqlRow): NextPlan {
+  const by = row['next_by'] === null ? {} : { by: JSON.parse(String(row['next_by'])) as NonNullable<NextPlan['by']> };
+  return { name: String(row['next_plan']), limits: JSON.parse(String(row['next_limits'])) as TeamLimits, ...by };
 }
 
 /** The schema guarantees the types of the values: text and integers. */

@@ -74,6 +74,62 @@ export function teamsContract(it: AddStoreCase, subject: Subject): void {
     expect(answered(await teams.pageTeams({ after: undefined, limit: 1, search: gamma }))[0]).toEqual(await teams.findTeam(gamma));
   });
 
+  it('a reference is kept beside the name, found by search, changed, and removed', async () => {
+    const { teams } = subject.store;
+    const mark = newId().slice(-8);
+    const draft = {
+      teamId: newId(),
+      name: `Shop ${mark}`,
+      reference: `K-${mark}/Ü`,
+      plan: 'test',
+      limits: GENEROUS_QUOTA,
+      balanceMicro: 0,
+    };
+    const made = answered(await teams.createTeam(draft));
+    expect(made).toMatchObject({ name: draft.name, reference: draft.reference });
+    const { teamId } = made;
+    const page = async (search: string, exact?: true) =>
+      answered(await teams.pageTeams({ after: undefined, limit: 5, search, ...(exact === undefined ? {} : { exact }) })).map(
+        (team) => team.teamId,
+      );
+    expect(await teams.findTeam(teamId)).toEqual(made);
+    expect(answered(await teams.usage(teamId))?.team).toEqual(made);
+    expect(answered(await teams.pageSummaries({ after: undefined, limit: 5, search: `k-${mark}` })).map(({ team }) => team)).toEqual([
+      made,
+    ]);
+    expect(await page(`K-${mark.toLowerCase()}`)).toEqual([teamId]);
+    const changed = { ...made, reference: `L-${mark}` };
+    expect(await subject.again.teams.updateTeam(teamId, { reference: `L-${mark}` })).toEqual(changed);
+    expect([await page(`K-${mark}`), await page(`L-${mark}`)]).toEqual([[], [teamId]]);
+    const renamed = { ...changed, name: `Store ${mark}` };
+    expect(await teams.updateTeam(teamId, { name: renamed.name })).toEqual(renamed);
+    expect(await page(`L-${mark}`)).toEqual([teamId]);
+    const { reference: _reference, ...bare } = renamed;
+    expect(await teams.updateTeam(teamId, { reference: null })).toEqual(bare);
+    expect(await teams.findTeam(teamId)).toEqual(bare);
+    expect([await page(`L-${mark}`), await page(`Store ${mark}`)]).toEqual([[], [teamId]]);
+  });
+
+  it('teams with exactly this name or reference are found in order of creation', async () => {
+    const { teams } = subject.store;
+    const mark = newId().slice(-8);
+    const make = async (name: string, reference?: string) => {
+      const named = reference === undefined ? { name } : { name, reference };
+      return answered(await teams.createTeam({ teamId: newId(), ...named, plan: 'test', limits: GENEROUS_QUOTA, balanceMicro: 0 })).teamId;
+    };
+    const one = await make(`Übung ${mark}`);
+    const other = await make(`x Übung ${mark}`, `Übung ${mark}`);
+    await make(`Übung ${mark} 2`, `A Übung ${mark}`);
+    const third = await make(`übung ${mark}`.replace('ü', 'Ü'));
+    const exactly = async (after: string | undefined, limit: number) =>
+      answered(await teams.pageTeams({ after, limit, search: `Übung ${mark}`, exact: true })).map(({ teamId }) => teamId);
+    expect(await exactly(undefined, 5)).toEqual([one, other, third]);
+    expect(await exactly(one, 1)).toEqual([other]);
+    expect(answered(await teams.pageTeams({ after: undefined, limit: 5, search: `Übung ${mark}` }))).toHaveLength(4);
+    const mine = answered(await teams.findTeam(one))!;
+    expect(answered(await teams.pageTeams({ after: undefined, limit: 5, search: mine.teamId, exact: true }))).toEqual([]);
+  });
+
   it('a page of summaries has the same teams, with their usage and the key that was unused for longest', async () => {
     const { teams } = subject.store;
     const [mark, start] = [newId().slice(-8), subject.clock.nowMs()];

@@ -63,7 +63,7 @@ export const HISTORY_MUTATIONS: readonly Mutation[] = [
   inSqlite(
     'a calendar month begins in the period before it',
     'periods.ts',
-    'Math.max(period.startMs, fromMs ?? team.counts.periodEndMs)',
+    'Math.max(period.startMs, fromMs ?? endedMs)',
     'period.startMs',
     CALENDAR('SQLite'),
   ),

@@ -1,7 +1,7 @@
 // Which operations wait for a replica of the store, for which teams, and how the result is reported to programs and to people.
 import { beforeEach, describe, expect, test } from 'vitest';
 import { AdminOperations } from '../../../src/admin/admin-operations.ts';
-import { replicatedMember, replicatedWarning } from '../../../src/admin/admin-result.ts';
+import { replicatedWarning, resultMembers } from '../../../src/admin/admin-result.ts';
 import type { AdminResult } from '../../../src/admin/admin-result.ts';
 import { saying } from '../../../src/cli/with-store.ts';
 import { changedAnswer } from '../../../src/console/console-route.ts';
@@ -56,7 +56,7 @@ describe.each(OPERATIONS)('%s', (_what, waits, operation) => {
   test(`waits for a replica: ${waits}`, async () => {
     const result = await operation();
     expect([result.kind, asked]).toEqual(['done', waits ? [['T1']] : []]);
-    expect(replicatedMember(result)).toEqual(waits ? { replicated: false } : {});
+    expect(resultMembers(result)).toEqual(waits ? { replicated: false } : {});
   });
 });
 
@@ -67,7 +67,7 @@ test.each([
 ] as const)('a change whose replication is %s', async (answer, member, warns) => {
   confirmed = answer;
   const result = await admin.revokeKey('K1');
-  expect(replicatedMember(result)).toEqual(member);
+  expect(resultMembers(result)).toEqual(member);
   expect(saying('Done.', result)).toBe(warns ? `Done.\n\n${replicatedWarning(result)}` : 'Done.');
   const shown = changedAnswer('/teams', html`<p>Done.</p>`, result);
   expect(shown.kind === 'see' && shown.notice?.text.includes('class="warning"')).toBe(warns);
@@ -77,5 +77,5 @@ test.each([
 test('for a store without replicas nothing is reported', async () => {
   const { replicated: _left, ...teams } = { ...AWAY_TEAMS, revokeKey: () => Promise.resolve(KEY), replicated: undefined };
   const plain = new AdminOperations({ teams, plans: () => PLANS, newId: () => 'T1', audit: undefined, actor: 'cli:test@host' });
-  expect(replicatedMember(await plain.revokeKey('K1'))).toEqual({});
+  expect(resultMembers(await plain.revokeKey('K1'))).toEqual({});
 });

@@ -31,18 +31,18 @@ function cellOf(name: string): string {
 describe('lines', () => {
   test('for teams', () => {
     const { head, lines } = usageCsv({ keys: false });
-    expect(head).toBe('team_id,name,plan,date,character_count,request_count,test_character_count\r\n');
+    expect(head).toBe('team_id,name,plan,date,character_count,request_count,test_character_count,reference\r\n');
     expect(lines([ROW, { ...ROW, date: null }])).toBe(
-      '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC,Acme,pro,2026-11-22,1200,40,3\r\n01JD3Q7V6Y8Z0XKQ4T5N2M9HRC,Acme,pro,,1200,40,3\r\n',
+      '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC,Acme,pro,2026-11-22,1200,40,3,\r\n01JD3Q7V6Y8Z0XKQ4T5N2M9HRC,Acme,pro,,1200,40,3,\r\n',
     );
     expect(lines([])).toBe('');
   });
 
   test('for keys', () => {
     const { head, lines } = usageCsv({ keys: true });
-    expect(head).toBe('team_id,name,plan,date,character_count,request_count,key_id,display,label,mode,test_character_count\r\n');
-    expect(lines([{ ...ROW, ...KEY, label: '' }])).toBe(
-      '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC,Acme,pro,2026-11-22,1200,40,01JD3Q7V6Y8Z0XKQ4T5N2M9HRD,la_live_Ab3d,,live,3\r\n',
+    expect(head).toBe('team_id,name,plan,date,character_count,request_count,key_id,display,label,mode,test_character_count,reference\r\n');
+    expect(lines([{ ...ROW, ...KEY, label: '', reference: 'K-1' }])).toBe(
+      '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC,Acme,pro,2026-11-22,1200,40,01JD3Q7V6Y8Z0XKQ4T5N2M9HRD,la_live_Ab3d,,live,3,K-1\r\n',
     );
   });
 
@@ -131,7 +131,7 @@ const QUESTION: UsageQuestion = {
   teamId: undefined,
 };
 const AWAY = { kind: 'unavailable', cause: 'closed' } as const;
-const HEAD = 'team_id,name,plan,date,character_count,request_count,test_character_count\r\n';
+const HEAD = 'team_id,name,plan,date,character_count,request_count,test_character_count,reference\r\n';
 const teams = Array.from({ length: 150 }, (_, index) => writtenTeam({ name: 'A', days: { '2026-11-02': { a: [7, 1] } } }, index));
 
 async function download(history: UsageHistory | undefined, question = QUESTION) {
@@ -147,7 +147,7 @@ describe('the download', () => {
       'attachment; filename="usage-2026-11-01-to-2026-11-30.csv"',
     ]);
     const text = (await Readable.from(file.pieces).toArray()).join('');
-    expect(text).toBe(HEAD + teams.map(({ team }) => `${team.teamId},A,pro,,7,1,0\r\n`).join(''));
+    expect(text).toBe(HEAD + teams.map(({ team }) => `${team.teamId},A,pro,,7,1,0,\r\n`).join(''));
   });
 
   test('without rows is the header line', async () => {

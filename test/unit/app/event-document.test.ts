@@ -124,7 +124,7 @@ const CASES: readonly [facts: EventFacts, type: string, data: object][] = [
 ];
 
 test.each(CASES)('$kind', (facts, type, data) => {
-  const document = eventDocument({ id: 'an-id', teamId: TEAM_ID, atMs: AT, facts });
+  const document = eventDocument({ id: 'an-id', teamId: TEAM_ID, atMs: AT, facts, reference: undefined });
   expect(cloudEventFaults(document)).toEqual([]);
   expect(document).toEqual({
     specversion: '1.0',
@@ -139,7 +139,7 @@ test.each(CASES)('$kind', (facts, type, data) => {
 });
 
 test('the schema rejects a wrong event', () => {
-  const document = eventDocument({ id: '', teamId: TEAM_ID, atMs: AT, facts: { kind: 'team_deleted' } });
+  const document = eventDocument({ id: '', teamId: TEAM_ID, atMs: AT, facts: { kind: 'team_deleted' }, reference: undefined });
   expect(cloudEventFaults(document)).toHaveLength(1);
   expect(cloudEventFaults({ ...document, id: 'x', time: '22 November' })).toHaveLength(1);
   expect(cloudEventFaults({ ...document, id: 'x', teamId: 'x' })).toHaveLength(1);

@@ -70,11 +70,11 @@ describe('what is loaded', () => {
   });
 
   test.each([
-    ['team list', 120],
-    ['team show TEAM', 120],
-    ['key create --team TEAM --mode live', 120],
-    ['key list --team TEAM', 120],
-    ['usage TEAM', 120],
+    ['team list', 122],
+    ['team show TEAM', 122],
+    ['key create --team TEAM --mode live', 122],
+    ['key list --team TEAM', 122],
+    ['usage TEAM', 122],
     ['config check --offline', 94],
     ['routes', 56],
     ['openapi', 70],

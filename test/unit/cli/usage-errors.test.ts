@@ -48,7 +48,7 @@ const WRONG: readonly [words: string, title: string, reason: string][] = [
   ['team list --json=yes', 'team list', '--json takes no value.'],
   ['team show', 'team show', 'TEAM is missing.'],
   [`team show ${TEAM} ${TEAM}`, 'team show', `"${TEAM}" is one argument too many; this command takes only TEAM.`],
-  [`team update ${TEAM}`, 'team update', 'nothing to change; give --plan, --name or --add-credit-minor.'],
+  [`team update ${TEAM}`, 'team update', 'nothing to change; give --plan, --name, --reference, --no-reference or --add-credit-minor.'],
   [`team update ${TEAM} --name=\u0007`, 'team update', '--name holds a control character; use printable characters only.'],
   [
     `team update ${TEAM} --add-credit-minor 0`,

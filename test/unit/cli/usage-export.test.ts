@@ -39,7 +39,7 @@ beforeAll(async () => {
   [acme, , other] = (await useStore(url, FROM, [
     { name: '=Acme, "Ltd"', days: used },
     ...idle.slice(0, 1),
-    { name: 'Other', days: { [LATE]: { only: [5, 1] }, [LAST]: { only: [6, 2] } } },
+    { name: 'Other', reference: 'K-20417', days: { [LATE]: { only: [5, 1] }, [LAST]: { only: [6, 2] } } },
     ...idle.slice(1),
   ])) as [UsedTeam, UsedTeam, UsedTeam];
 });
@@ -51,11 +51,11 @@ describe('usage export', () => {
       status: 0,
       stderr: '',
       stdout: [
-        'team_id,name,plan,date,character_count,request_count,test_character_count',
-        `${acme.teamId},"'=Acme, ""Ltd""",pro,${EARLY},130,5,0`,
-        `${acme.teamId},"'=Acme, ""Ltd""",pro,${LATE},7,1,0`,
-        `${other.teamId},Other,pro,${LATE},5,1,0`,
-        `${other.teamId},Other,pro,${LAST},6,2,0`,
+        'team_id,name,plan,date,character_count,request_count,test_character_count,reference',
+        `${acme.teamId},"'=Acme, ""Ltd""",pro,${EARLY},130,5,0,`,
+        `${acme.teamId},"'=Acme, ""Ltd""",pro,${LATE},7,1,0,`,
+        `${other.teamId},Other,pro,${LATE},5,1,0,K-20417`,
+        `${other.teamId},Other,pro,${LAST},6,2,0,K-20417`,
         '',
       ].join('\r\n'),
     });
@@ -65,9 +65,9 @@ describe('usage export', () => {
     const { stdout } = await run('export', ...RANGE, '--csv', '--keys', '--by', 'total', '--team', acme.teamId.toLowerCase());
     const lines = stdout.split('\r\n').map((line) => line.split(/,(?! )/));
     expect(lines[0]).toEqual(
-      'team_id,name,plan,date,character_count,request_count,key_id,display,label,mode,test_character_count'.split(','),
+      'team_id,name,plan,date,character_count,request_count,key_id,display,label,mode,test_character_count,reference'.split(','),
     );
-    expect(lines.slice(1, -1).map((cells) => cells.slice(3).filter((_, index) => index !== 4))).toEqual([
+    expect(lines.slice(1, -1).map((cells) => cells.slice(3, -1).filter((_, index) => index !== 4))).toEqual([
       ['', '100', '2', acme.keyIds['backend'], 'backend', 'live', '0'],
       ['', '37', '4', acme.keyIds['website'], 'website', 'live', '0'],
     ]);
@@ -108,7 +108,7 @@ describe('usage export', () => {
     const nothing = ['--from', FROM, '--to', FROM];
     expect((await run('export', ...nothing)).stdout).toMatch(/\nNothing was used\.\n$/);
     expect((await run('export', ...nothing, '--csv')).stdout).toBe(
-      'team_id,name,plan,date,character_count,request_count,test_character_count\r\n',
+      'team_id,name,plan,date,character_count,request_count,test_character_count,reference\r\n',
     );
     expect(parsed(await run('export', ...nothing, '--json'))).toEqual({ usage: [] });
   });

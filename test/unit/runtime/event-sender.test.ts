@@ -54,6 +54,7 @@ function sender(send: Send, outbox: Outbox = store.outbox!): EventSender {
   const say = (message: string, fields?: unknown): void => void lines.push({ message, fields });
   const made = new EventSender({
     outbox,
+    teams: store.teams,
     now: () => clock.nowMs(),
     log: { info: say, warn: say, error: say },
     send: async (event, signal) => {
@@ -166,7 +167,7 @@ test('while a receiver hangs no more than those eight are started', async () => 
     await hanging.turn();
     clock.step(1000);
   }
-  expect(sent.size).toBe(SENDS_MAX);
+  await expect.poll(() => sent.size).toBe(SENDS_MAX);
   expect(hanging.counts.pending).toBe(100);
   // Closing waits briefly, then aborts; it is unknown whether these have arrived, so they stay due.
   await hanging.close();

@@ -118,7 +118,10 @@ do
       return team
     end
     number, starts, ends, used, books_changed = team.number, team.starts, team.ends, team.used, true
-    rare = { use = team.use, credit = team.credit }
+    if team.taken then
+      plan = team.plan
+    end
+    rare = { use = team.use, credit = team.credit, taken = team.taken }
     return nil
   end
 
@@ -223,7 +226,7 @@ do
     begin(at_ms)
     local opened, undone = open_account(key_at(1), 1, 0, teams.read_offer())
     if undone then
-      return teams.ask_for_bounds(now, undone.anchor, undone.length)
+      return teams.ask_for_bounds(now, teams.following(undone))
     end
     return not opened and { now, 'none' } or nil
   end
@@ -452,6 +455,9 @@ do
     if rare then
       teams.write_use(team_key, rare.use or NONE)
       write_days(rare.days or NONE)
+      if rare.taken then
+        teams.write_taken(team_key, rare.taken, number, now)
+      end
     end
     if percents then
       report_charges(percents, credit)

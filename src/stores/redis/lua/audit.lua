@@ -1,18 +1,15 @@
 -- The audit of a team, `:audit`: a sorted set whose members all have score 0, so that they are ordered by id. A member: the id,
 -- `>I4c0` with what the driver knows of the change as JSON, then the team's records before and after it, if only this function
 -- knows them.
---@ uses shared: call, max, insert, unpack, pack, text_at, number_at
+--@ uses shared: call, unpack, text_at, number_at
 --@ uses layout: beside
+--@ uses team: teams
 --@ gives open_audit, keep_audit
 
 local ID_BYTES = 31
 -- How many old entries are deleted with each new one.
 local OLD_AT_ONCE = 64
-local MISSING = 4294967295
-
-local function moment(ms)
-  return string.format('%015.0f', max(0, ms))
-end
+local moment = teams.moment
 
 -- Arguments from `first` on: the entry's id, or only its serial number if the list of all entries was unavailable, or '' for no
 -- entry; what the driver knows; how long entries are kept. Must be called before anything is written, because it reads the old
@@ -29,21 +26,12 @@ local function open_audit(team_key, first, now)
   return audit
 end
 
-local function description(values)
-  local parts = { pack('>I2', #values) }
-  for _, value in ipairs(values) do
-    insert(parts, value and pack('>I4c0', #value, value) or pack('>I4', MISSING))
-  end
-  return table.concat(parts)
-end
-
 -- `before` is NONE for something new; both are omitted if the driver knows everything.
 local function keep_audit(audit, before, after)
   if audit.id == '' then
     return
   end
-  local known = after and description(before) .. description(after) or ''
-  call('ZADD', audit.key, 0, audit.id .. pack('>I4c0', #audit.record, audit.record) .. known)
+  call('ZADD', audit.key, 0, teams.audit_entry(audit.id, audit.record, before, after))
   if #audit.old > 0 then
     call('ZREM', audit.key, unpack(audit.old))
   end

@@ -12,6 +12,7 @@
 --@ uses account: begin, open_account, open_alone, write_account, KEEPS_EVENTS
 --@ uses admit: admit
 --@ uses resolve: resolve
+--@ uses team: teams
 
 local LATE = 'T'
 
@@ -28,10 +29,15 @@ end
 
 -- Answers if the account cannot be opened: `undone` has the parameters of its next period, nil if there is no team.
 local function answer_unopened(first, last, undone)
+  local asked
+  if undone then
+    local anchor, length = teams.following(undone)
+    asked = 'P' .. pack('>dBc0', anchor, #length, length)
+  end
   left_over = true
   for i = first, last do
     if undone then
-      answers[i] = 'P' .. pack('>dBc0', undone.anchor, #undone.length, undone.length)
+      answers[i] = asked
     else
       answers[i] = op_what[i] >= ADMISSION and KEY_UNKNOWN or ABSENT
     end

@@ -1,13 +1,13 @@
--- The index for searches by a part of a name: each field of the hash has the lines `<position> <id> <lower-case name>` of this
--- many teams, by position in the list of all teams. A single string.find over a field rules out all of its teams; checking each
+-- The index for searches by a part of a name or reference: each field of the hash has the lines `<position> <id> <name>` of this
+-- many teams, in lower case, by position in the list of all teams; a reference follows the name after SEPARATOR. A single string.find over a field rules out all of its teams; checking each
 -- team would cost twenty times as much.
 --@ uses library: functions
 --@ uses shared: call, floor, insert, unpack, sub, key_at, text_at, number_at, digits
 
-local STRETCH = 250
+local STRETCH, SEPARATOR = 250, '\31'
 
 -- Adds a team to the end of the list of all teams, once, and its name to the search index; removes both when it is deleted. In
--- a different cluster slot from the team, and written last. KEYS: teams, searched, due. ARGV: team, its name in lower case.
+-- a different cluster slot from the team, and written last. KEYS: teams, searched, due. ARGV: team, its line in lower case.
 
 -- After the last: positions of deleted teams are not reused unless they were the last.
 local function next_position(teams)
@@ -34,7 +34,7 @@ function functions.index_team()
   local stretch, lines, mark, at = line_of(searched, team, position)
   local line = mark .. string.gsub(text_at(2), '\n', ' ') .. '\n'
   if at then
-    -- Its name has changed.
+    -- It has changed.
     lines = sub(lines, 1, at - 1) .. line .. sub(lines, string.find(lines, '\n', at, true) + 1)
   else
     lines = lines .. line
@@ -65,11 +65,16 @@ function functions.unindex_team()
   return { 0, 'removed' }
 end
 
--- Finds the teams whose names or ids contain a text. KEYS: searched. ARGV: the first position, how many teams to check at
--- least, the text in lower case, how many are wanted.
+-- Finds the teams whose names, references or ids contain a text, or whose names or references are that text. KEYS: searched.
+-- ARGV: the first position, how many teams to check at least, the text in lower case, how many are wanted, '1' if they are it.
+
+local function is_it(line, text)
+  local at = string.find(line, SEPARATOR, 1, true)
+  return line == text or at and (sub(line, 1, at - 1) == text or sub(line, at + 1) == text)
+end
 
 function functions.find_teams()
-  local first, count, text, wanted = number_at(1), number_at(2), text_at(3), number_at(4)
+  local first, count, text, wanted, exact = number_at(1), number_at(2), text_at(3), number_at(4), text_at(5) == '1'
   local from, fields, of_id = floor(first / STRETCH), {}, string.upper(text)
   local last = floor((first + count - 1) / STRETCH)
   for stretch = from, last do
@@ -80,7 +85,11 @@ function functions.find_teams()
     local hits = {}
     if lines and (string.find(lines, text, 1, true) or string.find(lines, of_id, 1, true)) then
       for position, id, name in string.gmatch(lines, '(%d+) (%S+) ([^\n]*)\n') do
-        if tonumber(position) >= first and (string.find(name, text, 1, true) or string.find(id, of_id, 1, true)) then
+        local fits = is_it(name, text)
+        if not exact then
+          fits = fits or string.find(name, text, 1, true) or string.find(id, of_id, 1, true)
+        end
+        if fits and tonumber(position) >= first then
           insert(hits, { position = tonumber(position), id = id })
         end
       end

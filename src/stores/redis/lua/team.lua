@@ -21,6 +21,46 @@ do
     return { starts = tonumber(text_at(3)), ends = tonumber(text_at(4)), length = text_at(5), anchor = tonumber(text_at(6)) }
   end
 
+  -- Whole units of an ISO 8601 duration, in months and in seconds.
+  local DATE_UNITS = { Y = { 12, 0 }, M = { 1, 0 }, W = { 0, 604800 }, D = { 0, 86400 } }
+  local TIME_UNITS = { H = { 0, 3600 }, M = { 0, 60 }, S = { 0, 1 } }
+
+  local function length_of(text)
+    local months, seconds = 0, 0
+    local function add(part, units)
+      for count, unit in string.gmatch(part or '', '(%d+)(%a)') do
+        local each = units[unit] or { 0, 0 }
+        months, seconds = months + count * each[1], seconds + count * each[2]
+      end
+    end
+    local date, time = string.match(text, '^P([^T]*)T?(.*)$')
+    add(date, DATE_UNITS)
+    add(time, TIME_UNITS)
+    return months, seconds
+  end
+
+  -- Compares durations, whose texts may differ: P7D is P1W. Ignores the suffix for how periods are counted, which has no digits.
+  function teams.is_same_length(one, other)
+    local months, seconds = length_of(one)
+    local other_months, other_seconds = length_of(other)
+    return one == other or months == other_months and seconds == other_seconds
+  end
+
+  -- A plan that waits for the end of the period (next-plan-codec.ts); `by` is '' if it is unknown who ordered it.
+  local function read_next(packed)
+    local plan, currency, length, p, by = parse('>I4c0I4c0I4c0I4c0I4c0', packed)
+    return { plan = plan, currency = currency, length = length, p = p, by = by }
+  end
+
+  -- The anchor and the length from which the period after the current one is computed: those of the waiting plan, if there is one,
+  -- which is counted from the end of the current period if its length differs.
+  function teams.following(team)
+    if not team.next then
+      return team.anchor, team.length
+    end
+    return teams.is_same_length(team.next.length, team.length) and team.anchor or team.ends, team.next.length
+  end
+
   local function fits(offer, anchor, length, now)
     if not offer.ends or offer.length ~= length or offer.anchor ~= anchor or now >= offer.ends then
       return false
@@ -36,14 +76,22 @@ do
   -- A team's plan and counts, and what its periods are computed from; nil if there is no team. `use` collects the counts of
   -- earlier periods. Periods are counted from `anchor`: the last change of their length, or the team's creation.
   function teams.read(team_key)
-    local got = call('HMGET', team_key, 'p', 'b', 'created', 'period', 'currency', 'anchor', 'credit')
+    local got = call('HMGET', team_key, 'p', 'b', 'created', 'period', 'currency', 'anchor', 'credit', 'next')
     if not got[1] or not got[2] then
       return nil
     end
     local team = { key = team_key, plan = read_plan(got[1]), anchor = tonumber(got[6] or got[3]), length = got[4], currency = got[5], use = {} }
     team.number, team.starts, team.ends, team.used, team.balance = parse(BOOKS, got[2])
     team.credit = teams.read_credit(got[7], team.number)
+    team.next = got[8] and read_next(got[8])
     return team
+  end
+
+  -- What the driver reads a team from (team-codec.ts); false for what it does not have.
+  teams.DESCRIBED = 9
+
+  function teams.description(team_key)
+    return call('HMGET', team_key, 'name', 'plan', 'created', 'period', 'currency', 'p', 'b', 'reference', 'next')
   end
 
   -- The period's number, the balance at its beginning, and what was added and deducted since. What was spent is the rest
@@ -107,13 +155,62 @@ do
     if now < team.ends then
       return true
     end
-    if not offer or not fits(offer, team.anchor, team.length, now) then
+    local anchor, length = teams.following(team)
+    if not offer or not fits(offer, anchor, length, now) then
       return false
     end
     -- By the calendar it may have begun before the team's period ended, if that one was computed differently.
     offer.starts = max(offer.starts, team.ends)
     teams.begin_period(team, offer)
+    local taken = team.next
+    if taken then
+      -- Keys of the wrong type fail here, before anything is written.
+      call('ZCARD', beside(team.key, 'audit'))
+      events.look(team.key)
+      taken.anchor = anchor ~= team.anchor and anchor
+      team.plan, team.currency, team.length, team.anchor = read_plan(taken.p), taken.currency, length, anchor
+      team.taken, team.next = taken, nil
+    end
     return true
+  end
+
+  -- Serial numbers of entries that are not in the list of all entries; the janitor lists them (redis-audit-log.ts).
+  local UNLISTED = 500000000000000
+  local MISSING = 4294967295
+
+  function teams.moment(ms)
+    return string.format('%015.0f', max(0, ms))
+  end
+
+  local function packed(values)
+    local parts = { pack('>I2', #values) }
+    for _, value in ipairs(values) do
+      insert(parts, value and pack('>I4c0', #value, value) or pack('>I4', MISSING))
+    end
+    return table.concat(parts)
+  end
+
+  -- A member of the audit (audit.lua); without `after` the driver knows everything.
+  function teams.audit_entry(id, record, before, after)
+    return id .. pack('>I4c0', #record, record) .. (after and packed(before) .. packed(after) or '')
+  end
+
+  -- Writes the plan that a new period has brought, after the books.
+  function teams.write_taken(team_key, taken, number, now)
+    local before = teams.description(team_key)
+    call('HSET', team_key, 'plan', taken.plan, 'currency', taken.currency, 'period', taken.length, 'p', taken.p)
+    if taken.anchor then
+      call('HSET', team_key, 'anchor', digits(taken.anchor))
+    end
+    call('HDEL', team_key, 'next')
+    local after = teams.description(team_key)
+    if taken.by ~= '' then
+      local id = teams.moment(now) .. string.format('%016.0f', UNLISTED + number)
+      call('ZADD', beside(team_key, 'audit'), 0, teams.audit_entry(id, taken.by, before, after))
+      call('HSET', team_key, 'unlisted', id)
+    end
+    local event = events.change_id(team_key, events.team_of(team_key) .. '-updated', now)
+    events.keep(team_key, event, now, 'updated', after, teams.DESCRIBED)
   end
 
   function teams.books(team)

@@ -23,37 +23,8 @@ local function read_fields(first)
   return fields, named, first + 1 + #fields
 end
 
--- Whole units of an ISO 8601 duration, in months and in seconds.
-local DATE_UNITS = { Y = { 12, 0 }, M = { 1, 0 }, W = { 0, 604800 }, D = { 0, 86400 } }
-local TIME_UNITS = { H = { 0, 3600 }, M = { 0, 60 }, S = { 0, 1 } }
-
-local function length_of(text)
-  local months, seconds = 0, 0
-  local function add(part, units)
-    for count, unit in string.gmatch(part or '', '(%d+)(%a)') do
-      local each = units[unit] or { 0, 0 }
-      months, seconds = months + count * each[1], seconds + count * each[2]
-    end
-  end
-  local date, time = string.match(text, '^P([^T]*)T?(.*)$')
-  add(date, DATE_UNITS)
-  add(time, TIME_UNITS)
-  return months, seconds
-end
-
--- Compares durations, whose texts may differ: P7D is P1W. Ignores the suffix for how periods are counted, which has no digits.
-local function is_same_length(one, other)
-  local months, seconds = length_of(one)
-  local other_months, other_seconds = length_of(other)
-  return one == other or months == other_months and seconds == other_seconds
-end
-
-local function description_of(team_key)
-  return call('HMGET', team_key, 'name', 'plan', 'created', 'period', 'currency', 'p', 'b')
-end
-
 local function described(now, team_key)
-  return { now, 'team', description_of(team_key) }
+  return { now, 'team', teams.description(team_key) }
 end
 
 -- Whether two descriptions differ in more than the books; plans written before a number was introduced have 0 for it.
@@ -92,7 +63,7 @@ function timed.create_team(now)
     'credit', teams.pack_credit(1, { opening = 0, added = balance, deducted = 0 }), unpack(fields))
   local answer = described(now, team_key)
   keep_audit(audit, NONE, answer[3])
-  events.keep(team_key, events.team_of(team_key) .. '-created', now, 'created', answer[3], 7)
+  events.keep(team_key, events.team_of(team_key) .. '-created', now, 'created', answer[3], teams.DESCRIBED)
   return answer
 end
 
@@ -114,10 +85,13 @@ function timed.update_team(now)
   if not team then
     return { now, 'none' }
   end
-  local audit, before = open_audit(team_key, behind, now), description_of(team_key)
+  local audit, before = open_audit(team_key, behind, now), teams.description(team_key)
   local done = once ~= '' and call('GET', beside(team_key, 'once:' .. once))
   if done then
     return done == request and described(now, team_key) or { now, 'other' }
+  end
+  if team.next and now >= team.ends then
+    return { now, 'ended' }
   end
   local balance_before = team.balance
   events.look(team_key)
@@ -131,7 +105,7 @@ function timed.update_team(now)
   elseif team.balance + add > NUMBER_MAX then
     return { now, 'balance' }
   end
-  if named.period and not is_same_length(named.period, team.length) then
+  if named.period and not teams.is_same_length(named.period, team.length) then
     -- Begins a period at the time of the function's first answer, from which the following ones are counted unless they follow
     -- the calendar. A period that follows a current one starts after its anchor: such an offer was computed for another
     -- question.
@@ -143,7 +117,7 @@ function timed.update_team(now)
     insert(fields, 'anchor')
     insert(fields, digits(offer.anchor))
   elseif not teams.follow_period(team, offer, now) then
-    return teams.ask_for_bounds(now, team.anchor, team.length)
+    return teams.ask_for_bounds(now, teams.following(team))
   end
   teams.add_credit(team, add)
   if team.credit then
@@ -151,6 +125,12 @@ function timed.update_team(now)
     insert(fields, teams.pack_credit(team.number, team.credit))
   end
   call('HSET', team_key, 'b', teams.books(team), unpack(fields))
+  if named.reference == '' then
+    call('HDEL', team_key, 'reference')
+  end
+  if named.next == '' then
+    call('HDEL', team_key, 'next')
+  end
   teams.write_use(team.key, team.use)
   if add > 0 then
     events.rearm_credit(team_key, team.number)
@@ -163,7 +143,7 @@ function timed.update_team(now)
   if add ~= 0 or differ(before, answer[3]) then
     keep_audit(audit, before, answer[3])
   end
-  events.keep(team_key, events.change_id(team_key, events.team_of(team_key) .. '-updated', now), now, 'updated', answer[3], 7)
+  events.keep(team_key, events.change_id(team_key, events.team_of(team_key) .. '-updated', now), now, 'updated', answer[3], teams.DESCRIBED)
   if read_plan(answer[3][6]).on_credit then
     events.report_credit(team_key, now, balance_before, team.balance, answer[3][5])
   end
@@ -178,12 +158,15 @@ function timed.usage(now)
     return { now, 'none' }
   end
   if not teams.follow_period(team, offer, now) then
-    return teams.ask_for_bounds(now, team.anchor, team.length)
+    return teams.ask_for_bounds(now, teams.following(team))
   end
   local records = call('HGETALL', keys_key)
   if team.changed then
     call('HSET', team_key, 'b', teams.books(team), 'credit', teams.pack_credit(team.number, team.credit))
     teams.write_use(team.key, team.use)
+    if team.taken then
+      teams.write_taken(team_key, team.taken, team.number, now)
+    end
   end
   return { now, 'usage', call('HGETALL', team_key), records }
 end

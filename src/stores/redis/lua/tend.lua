@@ -23,7 +23,7 @@ local LEFT_BEFORE = 10000
 local function report_late_percents(of, counts, record)
   local reached = events.percents_reached(read_plan(counts.p), tonumber(counts.told or 0), tonumber(counts.characters))
   for _, percent in ipairs(reached) do
-    local team = events.texts(call('HMGET', team_key, 'name', 'plan', 'created', 'period', 'currency', 'p', 'b'), 7)
+    local team = events.texts(teams.description(team_key), teams.DESCRIBED)
     local id = events.quota_id(team_key, tonumber(counts.starts), of, percent)
     events.keep(team_key, id, now, 'late', { digits(percent), team, digits(of), record })
   end
@@ -200,7 +200,8 @@ function timed.tend(at_ms)
   elseif next(left) then
     due = min(due, now + OPEN_AGAIN_MS)
   end
-  return { now, 'tended', digits(due) }
+  -- The audit entry of a plan that took effect with the period, still to be listed by the janitor.
+  return { now, 'tended', digits(due), call('HGET', team_key, 'unlisted') }
 end
 
 -- The current period, those that have ended and are not closed, and the closed ones.
