@@ -7,33 +7,29 @@ const SENT = { file: 'test/unit/runtime/event-sender.test.ts' };
 export const EVENT_MUTATIONS: readonly Mutation[] = [
   {
     name: 'SQLite: what was told in the period is forgotten',
-    edits: [
-      { file: 'src/stores/sqlite/sqlite-events.ts', find: '      this.#sql.setLastPercent.run(no, periodNo, percent);\n', replace: '' },
-    ],
+    edits: [{ where: 'SqliteEvents.#keepReached', find: '      this.#sql.setLastPercent.run(no, periodNo, percent);\n', replace: '' }],
     caughtBy: [{ ...KEPT, names: 'SQLite' }],
   },
   {
     name: 'Redis: what was told in the period is forgotten',
-    edits: [
-      { file: 'src/stores/redis/lua/account.lua', find: "pack('>dd', number, reached[#reached])", replace: "pack('>dd', number, 0)" },
-    ],
+    edits: [{ where: 'report_percents', find: "pack('>dd', number, reached[#reached])", replace: "pack('>dd', number, 0)" }],
     caughtBy: [{ ...KEPT, names: 'Redis' }],
   },
   {
     name: 'Redis: a charge does not say that there is something to list',
-    edits: [{ file: 'src/stores/redis/lua/ledger.lua', find: "      answers[i] = 'K'\n", replace: '' }],
+    edits: [{ where: 'events.note', find: "      answers[i] = 'K'\n", replace: '' }],
     caughtBy: [{ ...KEPT, names: 'Redis' }],
   },
   {
     name: 'Redis: the event of a changed key is in no list',
-    edits: [{ file: 'src/stores/redis/functions.ts', find: 'update_key: { onFull: true, keepsEvents: true }', replace: 'update_key: {}' }],
+    edits: [{ where: 'functions.update_key', find: 'update_key: { onFull: true, keepsEvents: true }', replace: 'update_key: {}' }],
     caughtBy: [{ ...KEPT, names: 'Redis.*a changed key is recorded' }],
   },
   {
     name: 'SQLite: changes within a millisecond share an event',
     edits: [
       {
-        file: 'src/stores/sqlite/sqlite-events.ts',
+        where: 'SQL.nextSerial',
         find: 'SET event_serial = event_serial + 1',
         replace: 'SET event_serial = event_serial',
       },
@@ -42,24 +38,24 @@ export const EVENT_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'Redis: changes within a millisecond share an event',
-    edits: [{ file: 'src/stores/redis/lua/outbox.lua', find: "digits(call('HINCRBY', key, 'changes', 1))", replace: "'1'" }],
+    edits: [{ where: 'events.change_id', find: "digits(call('HINCRBY', key, 'changes', 1))", replace: "'1'" }],
     caughtBy: [{ ...KEPT, names: 'Redis.*within a millisecond' }],
   },
   {
     name: 'periods that begin within a millisecond share their events',
-    edits: [{ file: 'src/domain/event-rules.ts', find: '${startMs}-${number}-${characters}`', replace: '${startMs}-${characters}`' }],
+    edits: [{ where: 'eventIds.period', find: '${startMs}-${number}-${characters}`', replace: '${startMs}-${characters}`' }],
     caughtBy: [{ ...KEPT, names: 'SQLite.*begin within a millisecond' }],
   },
   {
     name: 'SQLite: a period without a charged character is told',
-    edits: [{ file: 'src/stores/sqlite/periods.ts', find: 'nullif(sum(characters), 0)', replace: 'sum(characters)' }],
+    edits: [{ where: 'SQL.close', find: 'nullif(sum(characters), 0)', replace: 'sum(characters)' }],
     caughtBy: [{ ...KEPT, names: 'SQLite' }],
   },
   {
     name: 'two gateways send',
     edits: [
       {
-        file: 'src/stores/sqlite/sqlite-outbox.ts',
+        where: 'SQL.lease',
         find: 'WHERE holder = $holder OR until_ms <= $now RETURNING no',
         replace: 'RETURNING no',
       },
@@ -68,22 +64,22 @@ export const EVENT_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'what was delivered is sent again while the store takes no writes',
-    edits: [{ file: 'src/runtime/event-sender.ts', find: ' && !this.#unsettled.has(id));', replace: ');' }],
+    edits: [{ where: 'EventSender.#fill', find: ' && !this.#unsettled.has(id));', replace: ');' }],
     caughtBy: [SENT],
   },
   {
     name: 'the signature leaves out the time',
-    edits: [{ file: 'src/runtime/webhook.ts', find: '`${id}.${timestamp}.${body}`', replace: '`${id}.${body}`' }],
+    edits: [{ where: 'signatureOf', find: '`${id}.${timestamp}.${body}`', replace: '`${id}.${body}`' }],
     caughtBy: [{ file: 'test/unit/runtime/webhook.test.ts' }],
   },
   {
     name: 'an event waits until the body of an earlier answer has ended',
-    edits: [{ file: 'src/runtime/webhook.ts', find: '      oldest.destroy();\n', replace: '' }],
+    edits: [{ where: 'Webhook.#freeSocket', find: '      oldest.destroy();\n', replace: '' }],
     caughtBy: [{ file: 'test/unit/runtime/webhook.test.ts', names: 'the status is enough' }],
   },
   {
     name: 'a receiver may send interim answers for as long as it likes',
-    edits: [{ file: 'src/runtime/webhook.ts', find: 'if (++interim > INTERIM_ANSWERS_MAX) sent.destroy();', replace: 'interim++;' }],
+    edits: [{ where: 'Webhook.post', find: 'if (++interim > INTERIM_ANSWERS_MAX) sent.destroy();', replace: 'interim++;' }],
     caughtBy: [{ file: 'test/unit/runtime/webhook.test.ts', names: 'hostile answers' }],
   },
 ];
