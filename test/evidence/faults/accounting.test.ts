@@ -2,7 +2,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../../src/ports/store.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
@@ -11,7 +10,7 @@ import type { TestUpstream } from '../../support/upstream.ts';
 import { CHARACTERS_MIN, Callers } from './caller.ts';
 import { startFleet } from './fleet.ts';
 import type { Fleet } from './fleet.ts';
-import { keepSqliteJournal, sqliteJournal } from './journal/sqlite-journal.ts';
+import { keepSqliteJournal, openRows, sqliteJournal } from './journal/sqlite-journal.ts';
 import { startJournalledRedis } from './journal/journalled-redis.ts';
 import type { JournalledRedis } from './journal/journalled-redis.ts';
 import { startMarkedEngine } from './marked-engine.ts';
@@ -133,14 +132,4 @@ function marksOf(random: Seeded): [Mark, Mark] {
   const slow = random.between(0, 20);
   if (random.chance(0.25)) return [random.oneOf(UNUSABLE), random.oneOf(UNUSABLE)];
   return random.chance(0.1) ? [random.oneOf(UNUSABLE), slow] : [slow, slow];
-}
-
-function openRows(path: string, teamId: string): number {
-  const database = new DatabaseSync(path, { timeout: 5000 });
-  try {
-    const sql = 'SELECT count(*) AS left FROM operations o JOIN teams t ON t.no = o.team WHERE o.state = 0 AND t.team_id = ?';
-    return Number(database.prepare(sql).get(teamId)?.['left']);
-  } finally {
-    database.close();
-  }
 }

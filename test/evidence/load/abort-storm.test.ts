@@ -4,13 +4,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { CHARACTERS_MIN, Callers } from '../faults/caller.ts';
 import { startFleet } from '../faults/fleet.ts';
 import type { Target } from '../faults/caller.ts';
 import { startJournalledRedis } from '../faults/journal/journalled-redis.ts';
-import { keepSqliteJournal, sqliteJournal } from '../faults/journal/sqlite-journal.ts';
+import { keepSqliteJournal, openRows, sqliteJournal } from '../faults/journal/sqlite-journal.ts';
 import { marked, startMarkedEngine } from '../faults/marked-engine.ts';
 import { report } from '../scorecard/report.ts';
 import { RUN_MS_MAX, sized } from '../scorecard/size.ts';
@@ -126,13 +125,3 @@ describe.each(['redis', 'sqlite'] as const)('a storm of aborts on %s', (kind) =>
     }
   });
 });
-
-function openRows(path: string, teamId: string): number {
-  const database = new DatabaseSync(path, { timeout: 5000 });
-  try {
-    const sql = 'SELECT count(*) AS left FROM operations o JOIN teams t ON t.no = o.team WHERE o.state = 0 AND t.team_id = ?';
-    return Number(database.prepare(sql).get(teamId)?.['left']);
-  } finally {
-    database.close();
-  }
-}

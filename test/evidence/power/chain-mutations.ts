@@ -13,8 +13,8 @@ const UNREAD: TestRun = { file: 'test/journey/unread-bodies.test.ts' };
 const MONEY: TestRun = { file: 'test/unit/domain/money.test.ts' };
 
 /** One edit, which is enough for most bugs. */
-function bug(name: string, file: string, find: string, replace: string, ...caughtBy: TestRun[]): Mutation {
-  return { name, edits: [{ file: `src/${file}`, find, replace }], caughtBy };
+function bug(name: string, where: string, find: string, replace: string, ...caughtBy: TestRun[]): Mutation {
+  return { name, edits: [{ where, find, replace }], caughtBy };
 }
 
 const NO_ANSWER = "if (outcome.kind !== 'reply' && outcome.kind !== 'stream')";
@@ -25,42 +25,42 @@ const UNTIL = 'const untilMs = this.#options.now()';
 const DELAYED = 'this.#closed || this.#options.now() + delayMs';
 
 export const CHAIN_MUTATIONS: readonly Mutation[] = [
-  bug('settled on abort', 'steps/admit.ts', NO_ANSWER, "if (outcome.kind === 'problem')", SIMULATED),
-  bug('failures are charged', 'steps/admit.ts', `${NO_ANSWER} ${RELEASE}`, '', SIMULATED),
-  bug('failures release nothing', 'steps/admit.ts', RELEASE, 'return;', SIMULATED),
+  bug('settled on abort', 'admitStep.settle', NO_ANSWER, "if (outcome.kind === 'problem')", SIMULATED),
+  bug('failures are charged', 'admitStep.settle', `${NO_ANSWER} ${RELEASE}`, '', SIMULATED),
+  bug('failures release nothing', 'admitStep.settle', RELEASE, 'return;', SIMULATED),
   bug(
     'what was spared is charged',
-    'steps/admit.ts',
+    'admitStep.settle',
     'characters === reservation.characters ? undefined : characters',
     'undefined',
     SIMULATED,
   ),
-  bug('what was spared is said to be charged', 'steps/translate.ts', '.characters}}`', '.characters + 1}}`', SIMULATED),
-  bug('what is spared counts once', 'domain/charge.ts', 'stats.characters - count', 'count', {
+  bug('what was spared is said to be charged', 'answerOf in translate.ts', '.characters}}`', '.characters + 1}}`', SIMULATED),
+  bug('what is spared counts once', 'spareCharacters', 'stats.characters - count', 'count', {
     file: 'test/unit/steps/admit.test.ts',
   }),
   bug(
     'what only the schema refuses is accepted',
-    'domain/translate-request.ts',
+    'judgeTranslateBody',
     "if (fits || judged.kind === 'invalid') return judged;",
     'return judged;',
     { file: 'test/unit/domain/schema-refusal.test.ts', names: 'a rule that only the schema has' },
   ),
-  bug('the lease is forgotten', 'steps/admit.ts', 'this.leaseMs = options.leaseMs;', 'this.leaseMs = 2 ** 40;', SIMULATED),
-  bug('an unknown admission is left held', 'steps/admit.ts', 'options.settlements.releaseUnknown(teamId, x.id);', '', SIMULATED),
-  bug('UTF-16 units are counted', 'domain/characters.ts', 'if (unit >= 0xd800 && unit <= 0xdbff) count--;', '', SIMULATED, {
+  bug('the lease is forgotten', 'PendingAdmission.constructor', 'this.leaseMs = options.leaseMs;', 'this.leaseMs = 2 ** 40;', SIMULATED),
+  bug('an unknown admission is left held', 'conclude in admit.ts', 'options.settlements.releaseUnknown(teamId, x.id);', '', SIMULATED),
+  bug('UTF-16 units are counted', 'countCharacters', 'if (unit >= 0xd800 && unit <= 0xdbff) count--;', '', SIMULATED, {
     file: 'test/unit/domain/translate-request.test.ts',
   }),
   bug(
     'floats for money',
-    'domain/money.ts',
+    'costMicro',
     'return characters * minorPerMillion;',
     'return characters * (minorPerMillion / 1_000_000) * 1_000_000;',
     MONEY,
   ),
   bug(
     'a place is taken before the body has come',
-    'core/pipeline.ts',
+    'Pipeline.advance',
     `x.bodyDue) return;
       x.entered = true;
       for (const step of entering) {`,
@@ -70,30 +70,30 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     UNREAD,
     { file: 'test/unit/core/pipeline.test.ts', names: 'steps that identify the caller' },
   ),
-  bug('a body that is not announced is never long', 'server/call.ts', 'body.length > LONG_BODY_BYTES && ', 'false && ', UNREAD),
-  bug('an announced body is never long', 'core/gateway.ts', 'announcedBytes > LONG_BODY_BYTES', 'announcedBytes > Infinity', UNREAD),
+  bug('a body that is not announced is never long', 'Call.receive', 'body.length > LONG_BODY_BYTES && ', 'false && ', UNREAD),
+  bug('an announced body is never long', 'Gateway.begin', 'announcedBytes > LONG_BODY_BYTES', 'announcedBytes > Infinity', UNREAD),
   bug(
     'whoever sends last loses a slow body, not who has most of them',
-    'core/unfinished-bodies.ts',
+    'surplus',
     'return callers.flatMap((of) => of.slice(share));',
     'return unfinished.slice(max + share * 0);',
     { file: 'test/unit/core/unfinished-bodies.test.ts' },
   ),
-  bug('brackets in a text count as nesting', 'domain/json-bounds.ts', `${WITHIN}\n        at = endOfString(bytes, at + 1);`, WITHIN, {
+  bug('brackets in a text count as nesting', 'scanned in json-bounds.ts', `${WITHIN}\n        at = endOfString(bytes, at + 1);`, WITHIN, {
     file: 'test/unit/domain/json-body.test.ts',
   }),
-  bug('no deadline', 'core/gateway.ts', 'if (!x.answered && !x.ownDeadline) this.#giveUp(x);', '', SIMULATED),
+  bug('no deadline', 'Gateway.#expire', 'if (!x.answered && !x.ownDeadline) this.#giveUp(x);', '', SIMULATED),
   bug(
     'what was given up on is settled as if it had been delivered',
-    'core/pipeline.ts',
+    'Pipeline.resume',
     "if (x.cancelled) {\n      if (outcome?.kind === 'stream') outcome.body.cancel();\n      this.#finish(x, x.calledOffWith ?? CLIENT_CLOSED);\n    } else if",
     'if',
     SIMULATED,
   ),
-  bug('an answer that could not be written is charged', 'core/pipeline.ts', 'step.settle(x, sent);', 'step.settle(x, outcome);', SIMULATED),
+  bug('an answer that could not be written is charged', 'Pipeline.settle', 'step.settle(x, sent);', 'step.settle(x, outcome);', SIMULATED),
   bug(
     'a verdict is tried once',
-    'runtime/settlement-queue.ts',
+    'SettlementQueue.conclude',
     "if (resolution.kind !== 'unavailable') return this.#done(open, resolution.kind);",
     "return this.#done(open, resolution.kind === 'unavailable' ? 'abandoned' : resolution.kind);",
     SIMULATED,
@@ -101,16 +101,16 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   {
     name: 'the queue goes by the wall clock',
     edits: [
-      { file: 'src/runtime/settlement-queue.ts', find: UNTIL, replace: 'const untilMs = Date.now()' },
-      { file: 'src/runtime/settlement-queue.ts', find: DELAYED, replace: 'this.#closed || Date.now() + delayMs' },
+      { where: 'SettlementQueue.#take', find: UNTIL, replace: 'const untilMs = Date.now()' },
+      { where: 'SettlementQueue.conclude', find: DELAYED, replace: 'this.#closed || Date.now() + delayMs' },
     ],
     caughtBy: [SIMULATED_LONG],
   },
-  bug('a closed queue keeps trying', 'runtime/settlement-queue.ts', 'if (this.#closed || ', 'if (', SIMULATED_LONG),
-  bug('unknown keys are remembered too long', 'runtime/key-cache.ts', 'const UNKNOWN_MS = 1000;', 'const UNKNOWN_MS = 60_000;', SIMULATED),
+  bug('a closed queue keeps trying', 'SettlementQueue.conclude', 'if (this.#closed || ', 'if (', SIMULATED_LONG),
+  bug('unknown keys are remembered too long', 'UNKNOWN_MS', 'const UNKNOWN_MS = 1000;', 'const UNKNOWN_MS = 60_000;', SIMULATED),
   bug(
     'a store that is away makes keys unknown',
-    'runtime/key-cache.ts',
+    'LruKeyCache.#remember',
     'if (found === undefined) this.#unknown',
     "if (found === undefined || 'kind' in found) this.#unknown",
     SIMULATED,

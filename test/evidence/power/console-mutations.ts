@@ -11,63 +11,63 @@ function forms(names: string): TestRun {
   return { file: 'test/journey/console-forms.test.ts', names };
 }
 
-function bug(name: string, file: string, find: string, replace: string, caughtBy: TestRun): Mutation {
-  return { name: `console: ${name}`, edits: [{ file: `src/${file}`, find, replace }], caughtBy: [caughtBy] };
+function bug(name: string, where: string, find: string, replace: string, caughtBy: TestRun): Mutation {
+  return { name: `console: ${name}`, edits: [{ where, find, replace }], caughtBy: [caughtBy] };
 }
 
 export const CONSOLE_MUTATIONS: readonly Mutation[] = [
   bug(
     'a form needs no anti-forgery token',
-    'console/console.ts',
+    'Console.#isOurs',
     'session !== undefined && isSame(token, session.formToken)',
     'session !== undefined',
     guards('a forged form'),
   ),
-  bug('a form may come from anywhere', 'console/form.ts', "site !== 'same-origin' && site !== 'none'", "site === 'none'", {
+  bug('a form may come from anywhere', 'isFromHere', "site !== 'same-origin' && site !== 'none'", "site === 'none'", {
     file: 'test/unit/console/form.test.ts',
   }),
   bug(
     'a session never ends',
-    'console/sessions.ts',
+    'Sessions.find',
     'kept.untilMs > this.#now() ? this.#operators.now(kept.session.operator) : undefined',
     'this.#operators.now(kept.session.operator)',
     SIGN_IN,
   ),
-  bug('a session outlives its end', 'console/pages/sign-in.ts', 'sessions.end(session);', '', guards('signing out')),
-  bug('a new key is shown again', 'console/sessions.ts', 'notices.delete(name);', '', SIGN_IN),
-  bug('the token of the sign-in form is for ever', 'console/sessions.ts', ' && ageMs < GOOD_MS', '', SIGN_IN),
+  bug('a session outlives its end', 'signOut', 'sessions.end(session);', '', guards('signing out')),
+  bug('a new key is shown again', 'newSession.take', 'notices.delete(name);', '', SIGN_IN),
+  bug('the token of the sign-in form is for ever', 'SignInFormTokens.isGood', ' && ageMs < GOOD_MS', '', SIGN_IN),
   bug(
     'wrong tokens are not counted by address',
-    'console/pages/sign-in.ts',
+    'signIn',
     "attempts.judge(form('token'), address)",
     "attempts.judge(form('token'), requestId)",
     guards('10,000 wrong tokens'),
   ),
   bug(
     'the listener answers to any name',
-    'ops/ops-listener.ts',
+    'answerTo in ops-listener.ts',
     'names !== undefined && !isCalledByOwnName',
     'names === null && !isCalledByOwnName',
     guards('not the listener’s own'),
   ),
   bug(
     'a text is put into a page as it came',
-    'docs/html.ts',
+    'textOf in html.ts',
     'return escape(String(value));',
     'return String(value);',
     guards('what a query holds'),
   ),
   bug(
     'a form that is sent twice acts twice',
-    'console/console.ts',
+    'Console.#once',
     'if (session === undefined || !IDEMPOTENCY_KEY.test(name)) return run();',
     'if (name !== undefined) return run();',
     forms('sent twice'),
   ),
-  bug('any page may frame it', 'console/layout.ts', '  "frame-ancestors \'none\'",\n', '', guards('every answer forbids framing')),
+  bug('any page may frame it', 'CONSOLE_SECURITY', '  "frame-ancestors \'none\'",\n', '', guards('every answer forbids framing')),
   bug(
     'a revocation leaves no audit line',
-    'console/pages/rotate-key.ts',
+    'revoke',
     "audit(parts, visit, 'revokeKey', { team_id: team.teamId, key_id: key.keyId });",
     '',
     forms('audit line'),

@@ -10,41 +10,41 @@ const PATHS: TestRun = { file: 'test/unit/core/plain-path.test.ts' };
 const BODY: TestRun = { file: 'test/unit/server/incoming-body.test.ts' };
 const STREAMING: TestRun = { file: 'test/unit/server/streaming.test.ts', names: 'trickles in' };
 
-function bug(name: string, file: string, find: string, replace: string, ...caughtBy: TestRun[]): Mutation {
-  return { name, edits: [{ file: `src/${file}`, find, replace }], caughtBy };
+function bug(name: string, where: string, find: string, replace: string, ...caughtBy: TestRun[]): Mutation {
+  return { name, edits: [{ where, find, replace }], caughtBy };
 }
 
 export const ENGINE_MUTATIONS: readonly Mutation[] = [
   bug(
     'an answer may be as long as the maximum, whatever was asked',
-    'engines/http1/pool.ts',
+    'Pool.responseBytesFor',
     'return bodyBytes === 0 ? responseBytesMax :',
     'return bodyBytes >= 0 ? responseBytesMax :',
     BOUNDS,
   ),
   bug(
     'answers are parsed whatever they hold',
-    'domain/json-bounds.ts',
+    'parseJson',
     "if (jsonFault(bytes, text, bounds) !== undefined) return 'too_large';",
     '',
     BOUNDS,
   ),
   bug(
     "a model's text is parsed whatever it holds",
-    'engines/protocols/openai-judge.ts',
+    'parsed',
     'if (jsonFault(Buffer.from(json), json) !== undefined) return undefined;',
     '',
     BOUNDS,
   ),
-  bug('an attempt without a kind is an attempt', 'engines/attempt.ts', 'checkForm(attempt);', '', {
+  bug('an attempt without a kind is an attempt', 'RunningAttempt.#conclude', 'checkForm(attempt);', '', {
     file: 'test/unit/engines/bounds.test.ts',
   }),
-  bug('a step that returns nonsense is never answered', 'core/pipeline.ts', 'default:\n        this.#malformed(x);', 'default:', {
+  bug('a step that returns nonsense is never answered', 'Pipeline.#finish', 'default:\n        this.#malformed(x);', 'default:', {
     file: 'test/unit/core/pipeline.test.ts',
   }),
   bug(
     'a format is judged by what any engine can do',
-    'domain/engine-offer.ts',
+    'EngineOffer.canFor',
     "return typeof left === 'object' ? left.can : this.can;",
     'return left === undefined ? this.can : this.can;',
     {
@@ -53,106 +53,100 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
   ),
   bug(
     'a team’s dictionaries at an engine are told by content alone',
-    'engines/protocols/deepl-entries.ts',
+    'named in deepl-entries.ts',
     '`lingate ${teamId} ${source}-${target} ${digest}`',
     '`lingate ${"0".repeat(26)} ${source}-${target} ${digest}`',
     KEPT_GLOSSARIES,
   ),
   bug(
     'of two dictionaries made at the same time, both stay',
-    'engines/protocols/deepl-glossaries.ts',
+    'KeptGlossaries.#findOrMake',
     'for (const { id } of others) await this.#remove(id, wire);',
     '',
     KEPT_GLOSSARIES,
   ),
   bug(
     'a dictionary made for a team that was just deleted stays',
-    'engines/protocols/deepl-glossaries.ts',
+    'KeptGlossaries.#findOrMake',
     "if (this.#forgotten.has(teamInName(name) ?? '')) {\n      await",
     'if (name === chosen.id) {\n      await',
     KEPT_GLOSSARIES,
   ),
-  bug('an expired access token is good', 'domain/access-token.ts', 'expiresAtMs <= nowMs || ', '', {
+  bug('an expired access token is good', 'readToken', 'expiresAtMs <= nowMs || ', '', {
     file: 'test/unit/runtime/token-sealer.test.ts',
   }),
-  bug("another request's id says nothing", 'domain/request-id.ts', "else if (OURS.test(id)) return 'foreign';", '', UNASKED),
-  bug('the state of distrust ends no connection', 'engines/http1/pool.ts', 'this.idle.endAll();', '', UNASKED),
+  bug("another request's id says nothing", 'answeredId', "else if (OURS.test(id)) return 'foreign';", '', UNASKED),
+  bug('the state of distrust ends no connection', 'Pool.onUnasked', 'this.idle.endAll();', '', UNASKED),
   bug(
     'calls on used connections go on',
-    'engines/http1/pool.ts',
+    'Pool.onUnasked',
     'if (client !== from && client.busyAgain) client.distrust();',
     'if (client !== from && client.busyAgain) continue;',
     UNASKED,
   ),
   bug(
     'an answer with another behind it counts anywhere',
-    'engines/http1/client.ts',
+    'Client.#completed',
     'if (early || (this.#used && response.echoedId !== true)) {',
     'if (early) {',
     UNASKED,
   ),
   bug(
     'a team may have all while others are there',
-    'engines/http1/team-turns.ts',
+    'TeamTurns.admits',
     'return lane.inFlight < this.#shareMax ||',
     'return true ||',
     TURNS,
   ),
-  bug('calls are taken as they came', 'engines/http1/team-turns.ts', 'if (this.#queue.delete(lane)) this.#queue.add(lane);', '', TURNS),
-  bug('kept upstream connections are not watched', 'forward/kept-connections.ts', "socket.on('data', look).on('close', look);", '', KEPT),
+  bug('calls are taken as they came', 'TeamTurns.next', 'if (this.#queue.delete(lane)) this.#queue.add(lane);', '', TURNS),
+  bug('kept upstream connections are not watched', 'KeptConnections.#keptOf', "socket.on('data', look).on('close', look);", '', KEPT),
   bug(
     'forward: ids in trailers are not looked at',
-    'forward/proxy-call.ts',
+    'ProxyCall.#faultOf',
     "if (this.#refusesIdIn(message.rawTrailers)) return 'foreign_id';",
     '',
     KEPT,
   ),
-  bug('escapes are decoded once', 'core/plain-path.ts', 'if (next === decoded) return true;', 'return true;', PATHS),
+  bug('escapes are decoded once', 'isPlainPath', 'if (next === decoded) return true;', 'return true;', PATHS),
   bug(
     'uWebSockets.js is given long bodies',
-    'app/http-library.ts',
+    'longBodies',
     'if (long.length === 0) return undefined;',
     'if (long.length >= 0) return undefined;',
     { file: 'test/unit/cli/process.test.ts', names: 'long bodies' },
   ),
-  bug('`listener: uws` takes long bodies', 'config/forward.ts', "if (listener !== 'uws') return [];", 'return [];', {
+  bug('`listener: uws` takes long bodies', 'longBodyFaults', "if (listener !== 'uws') return [];", 'return [];', {
     file: 'test/unit/config/forward.test.ts',
   }),
   bug(
     'a body that waits is held however long it is',
-    'server/incoming-body.ts',
+    'IncomingBody.#hold',
     'if (this.#receivedBytes <= bodyBytesMax) {',
     'if (true) {',
     BODY,
   ),
-  bug(
-    'a body that its upstream takes too slowly was broken',
-    'server/incoming-body.ts',
-    "this.#fail('late');",
-    "this.#fail('broken');",
-    BODY,
-  ),
+  bug('a body that its upstream takes too slowly was broken', 'IncomingBody.#expire', "this.#fail('late');", "this.#fail('broken');", BODY),
   bug(
     'a late body is its upstream’s fault',
-    'forward/proxy-call.ts',
+    'ProxyCall.#expire',
     "this.#finish(awaitsBody ? { kind: 'too_slow' } :",
     'this.#finish(',
     KEPT,
   ),
   bug(
     'every upstream gets bodies on used connections',
-    'forward/kept-connections.ts',
+    'KeptConnections.agentForBody',
     'if (this.#repeatsIds !== true) return undefined;',
     '',
     KEPT,
   ),
-  bug('an answer without an id counts after a body', 'forward/kept-connections.ts', 'kept.hadBody && !repeatsId;', 'false;', KEPT),
+  bug('an answer without an id counts after a body', 'KeptConnections.vouchesFor', 'kept.hadBody && !repeatsId;', 'false;', KEPT),
   bug(
     'bodies are sent on connections however long idle',
-    'forward/kept-connections.ts',
+    'KeptConnections.agentForBody',
     'if ((this.#kept.get(socket)?.idleSinceMs ?? Infinity) < oldestMs) socket.destroy();',
     'void [socket, oldestMs];',
     KEPT,
   ),
-  bug('a streamed body has no deadline', 'server/incoming-body.ts', 'else this.#connection.bodySilent();\n  }', '\n  }', STREAMING),
+  bug('a streamed body has no deadline', 'IncomingBody.#expire', 'else this.#connection.bodySilent();\n  }', '\n  }', STREAMING),
 ];

@@ -10,7 +10,7 @@ export const ERASURE_MUTATIONS: readonly Mutation[] = [
     name: 'SQLite: a deletion leaves the team in the memory of the process that makes it, and its keys admit',
     edits: [
       {
-        file: 'src/stores/sqlite/team-erasure.ts',
+        where: 'TeamErasure.delete',
         find: 'const no = await work.change(`team ${teamId}`',
         replace: 'const no = await work.run(`team ${teamId}`',
       },
@@ -21,7 +21,7 @@ export const ERASURE_MUTATIONS: readonly Mutation[] = [
     name: 'Redis: a deletion that keeps the usage keeps the account, and commits continue in it',
     edits: [
       {
-        file: 'src/stores/redis/lua/erase.lua',
+        where: 'STAYS',
         find: 'local STAYS = { created = true,',
         replace: 'local STAYS = { b = true, p = true, created = true,',
       },
@@ -35,7 +35,7 @@ export const ERASURE_MUTATIONS: readonly Mutation[] = [
     name: 'Redis: the janitor does not end a deletion that was cut off',
     edits: [
       {
-        file: 'src/stores/redis/redis-team-erasure.ts',
+        where: 'RedisTeamErasure.finishAll',
         find: '        if (isTeam === 0) await answering(() => this.#finish(teamId));\n        else if',
         replace: '        if',
       },
@@ -44,14 +44,14 @@ export const ERASURE_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'SQLite: the janitor does not end a deletion that was cut off',
-    edits: [{ file: 'src/stores/sqlite/janitor.ts', find: '    if (erasure.isDue()) await erasure.finishAll();\n', replace: '' }],
+    edits: [{ where: 'Janitor.sweep', find: '    if (erasure.isDue()) await erasure.finishAll();\n', replace: '' }],
     caughtBy: [SQLITE],
   },
   {
     name: 'SQLite: a janitor continues a deletion that somebody else has completed',
     edits: [
       {
-        file: 'src/stores/sqlite/team-erasure.ts',
+        where: 'TeamErasure.#removeSome',
         find: '    if (state === undefined) return false;\n',
         replace: '',
       },
@@ -62,7 +62,7 @@ export const ERASURE_MUTATIONS: readonly Mutation[] = [
     name: 'Redis: a deletion leaves digests of old keys',
     edits: [
       {
-        file: 'src/stores/redis/redis-team-erasure.ts',
+        where: 'RedisTeamErasure.#removeKeys',
         find: 'if (isOld) await this.#removeDigests(teamId);',
         replace: '',
       },
@@ -73,7 +73,7 @@ export const ERASURE_MUTATIONS: readonly Mutation[] = [
     name: 'Redis: a deletion looks for digests on one server of a cluster',
     edits: [
       {
-        file: 'src/stores/redis/keyspace.ts',
+        where: 'scanned in keyspace.ts',
         find: 'of mastersOf(redis)) {',
         replace: 'of mastersOf(redis).slice(0, 1)) {',
       },
@@ -84,7 +84,7 @@ export const ERASURE_MUTATIONS: readonly Mutation[] = [
     name: 'Redis: the deletion of a glossary is not kept in the audit',
     edits: [
       {
-        file: 'src/stores/redis/lua/records.lua',
+        where: 'timed.change_records',
         find: "  keep_audit(audit)\n  return { now, 'changed' }",
         replace: "  return { now, 'changed' }",
       },

@@ -8,51 +8,49 @@ const SENT = { file: 'test/unit/runtime/event-sender.test.ts' };
 export const EVENT_MUTATIONS: readonly Mutation[] = [
   {
     name: 'SQLite: what was told in the period is forgotten',
-    edits: [
-      { file: 'src/stores/sqlite/sqlite-events.ts', find: '      this.#sql.setLastPercent.run(no, periodNo, percent);\n', replace: '' },
-    ],
+    edits: [{ where: 'SqliteEvents.#keepReached', find: '      this.#sql.setLastPercent.run(no, periodNo, percent);\n', replace: '' }],
     caughtBy: [{ ...KEPT, names: 'SQLite' }],
   },
   {
     name: 'Redis: what was told in the period is forgotten',
-    edits: [{ file: 'src/stores/redis/lua/account.lua', find: 'number, reached[#reached])', replace: 'number, 0)' }],
+    edits: [{ where: 'report_percents', find: 'number, reached[#reached])', replace: 'number, 0)' }],
     caughtBy: [{ ...KEPT, names: 'Redis' }],
   },
   {
     name: 'SQLite: a refusal is told again by each process',
-    edits: [{ file: 'src/stores/sqlite/sqlite-events.ts', find: '    if (toldIn === periodNo) return;\n', replace: '' }],
+    edits: [{ where: 'SqliteEvents.#quotaRefused', find: '    if (toldIn === periodNo) return;\n', replace: '' }],
     caughtBy: [{ ...LIMITS, names: 'SQLite' }],
   },
   {
     name: 'SQLite: added credit does not arm the refusal again',
-    edits: [{ file: 'src/stores/sqlite/team-rows.ts', find: 'if (added) this.#sql.rearmCredit.run(no);', replace: '' }],
+    edits: [{ where: 'TeamRows.setBalance', find: 'if (addMicro > 0) this.#sql.rearmCredit.run(no);', replace: '' }],
     caughtBy: [{ ...LIMITS, names: 'SQLite' }],
   },
   {
     name: 'Redis: what was told of a refusal is forgotten',
-    edits: [{ file: 'src/stores/redis/lua/told.lua', find: "        call('HSET', team_key, 't', events.percents)\n", replace: '' }],
+    edits: [{ where: 'events.write_refusals', find: "        call('HSET', team_key, 't', events.percents)\n", replace: '' }],
     caughtBy: [{ ...LIMITS, names: 'Redis' }],
   },
   {
     name: 'Redis: a refusal does not say that there is something to list',
-    edits: [{ file: 'src/stores/redis/lua/told.lua', find: 'return REPORTED .. answer', replace: 'return answer' }],
+    edits: [{ where: 'events.refused', find: 'return REPORTED .. answer', replace: 'return answer' }],
     caughtBy: [{ ...LIMITS, names: 'Redis' }],
   },
   {
     name: 'Redis: a charge does not say that there is something to list',
-    edits: [{ file: 'src/stores/redis/lua/ledger.lua', find: "      answers[i] = 'K'\n", replace: '' }],
+    edits: [{ where: 'events.note', find: "      answers[i] = 'K'\n", replace: '' }],
     caughtBy: [{ ...KEPT, names: 'Redis' }],
   },
   {
     name: 'Redis: the event of a changed key is in no list',
-    edits: [{ file: 'src/stores/redis/functions.ts', find: 'update_key: { onFull: true, keepsEvents: true }', replace: 'update_key: {}' }],
+    edits: [{ where: 'functions.update_key', find: 'update_key: { onFull: true, keepsEvents: true }', replace: 'update_key: {}' }],
     caughtBy: [{ ...KEPT, names: 'Redis.*a changed key is recorded' }],
   },
   {
     name: 'SQLite: changes within a millisecond share an event',
     edits: [
       {
-        file: 'src/stores/sqlite/sqlite-events.ts',
+        where: 'SQL.nextSerial',
         find: 'SET event_serial = event_serial + 1',
         replace: 'SET event_serial = event_serial',
       },
@@ -61,19 +59,19 @@ export const EVENT_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'Redis: changes within a millisecond share an event',
-    edits: [{ file: 'src/stores/redis/lua/outbox.lua', find: "digits(call('HINCRBY', key, 'changes', 1))", replace: "'1'" }],
+    edits: [{ where: 'events.change_id', find: "digits(call('HINCRBY', key, 'changes', 1))", replace: "'1'" }],
     caughtBy: [{ ...KEPT, names: 'Redis.*within a millisecond' }],
   },
   {
     name: 'periods that begin within a millisecond share their events',
-    edits: [{ file: 'src/domain/event-rules.ts', find: '${startMs}-${number}-${characters}`', replace: '${startMs}-${characters}`' }],
+    edits: [{ where: 'eventIds.period', find: '${startMs}-${number}-${characters}`', replace: '${startMs}-${characters}`' }],
     caughtBy: [{ ...KEPT, names: 'SQLite.*begin within a millisecond' }],
   },
   {
     name: 'SQLite: a period without a charged character is told',
     edits: [
-      { file: 'src/stores/sqlite/periods.ts', find: 'nullif(sum(characters), 0)', replace: 'sum(characters)' },
-      { file: 'src/stores/sqlite/periods.ts', find: 'if (closed[0] > 0) ', replace: '' },
+      { where: 'SQL.close', find: 'nullif(sum(characters), 0)', replace: 'sum(characters)' },
+      { where: 'Periods.close', find: 'if (closed[0] > 0) ', replace: '' },
     ],
     caughtBy: [{ ...KEPT, names: 'SQLite' }],
   },
@@ -81,7 +79,7 @@ export const EVENT_MUTATIONS: readonly Mutation[] = [
     name: 'two gateways send',
     edits: [
       {
-        file: 'src/stores/sqlite/sqlite-outbox.ts',
+        where: 'SQL.lease',
         find: 'WHERE holder = $holder OR until_ms <= $now RETURNING no',
         replace: 'RETURNING no',
       },
@@ -90,22 +88,22 @@ export const EVENT_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'what was delivered is sent again while the store takes no writes',
-    edits: [{ file: 'src/runtime/event-sender.ts', find: ' && !this.#unsettled.has(id));', replace: ');' }],
+    edits: [{ where: 'EventSender.#fill', find: ' && !this.#unsettled.has(id));', replace: ');' }],
     caughtBy: [SENT],
   },
   {
     name: 'the signature leaves out the time',
-    edits: [{ file: 'src/runtime/webhook.ts', find: '`${id}.${timestamp}.${body}`', replace: '`${id}.${body}`' }],
+    edits: [{ where: 'signatureOf', find: '`${id}.${timestamp}.${body}`', replace: '`${id}.${body}`' }],
     caughtBy: [{ file: 'test/unit/runtime/webhook.test.ts' }],
   },
   {
     name: 'an event waits until the body of an earlier answer has ended',
-    edits: [{ file: 'src/runtime/webhook.ts', find: '      oldest.destroy();\n', replace: '' }],
+    edits: [{ where: 'Webhook.#freeSocket', find: '      oldest.destroy();\n', replace: '' }],
     caughtBy: [{ file: 'test/unit/runtime/webhook.test.ts', names: 'the status is enough' }],
   },
   {
     name: 'a receiver may send interim answers for as long as it likes',
-    edits: [{ file: 'src/runtime/webhook.ts', find: 'if (++interim > INTERIM_ANSWERS_MAX) sent.destroy();', replace: 'interim++;' }],
+    edits: [{ where: 'Webhook.post', find: 'if (++interim > INTERIM_ANSWERS_MAX) sent.destroy();', replace: 'interim++;' }],
     caughtBy: [{ file: 'test/unit/runtime/webhook.test.ts', names: 'hostile answers' }],
   },
 ];

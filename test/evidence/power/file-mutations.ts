@@ -1,10 +1,10 @@
 // Planted bugs in what is taken from files: empty ones, those cut off or still being written, and what later workers get.
 import type { Mutation } from './mutation.ts';
 
-function planted(name: string, file: string, find: string, replace: string, test: string): Mutation {
+function planted(name: string, where: string, find: string, replace: string, test: string): Mutation {
   return {
     name: `${name} (files)`,
-    edits: [{ file: `src/${file}`, find, replace }],
+    edits: [{ where, find, replace }],
     caughtBy: [{ file: `test/unit/${test}.test.ts` }],
   };
 }
@@ -12,37 +12,37 @@ function planted(name: string, file: string, find: string, replace: string, test
 export const FILE_MUTATIONS: readonly Mutation[] = [
   planted(
     'an empty file means all defaults',
-    'config/yaml-file.ts',
+    'readYamlFile',
     'if (value === null || value === undefined) throw new ConfigError([`${label}: ${EMPTY}`]);',
     'if (value === null || value === undefined) return {};',
     'config/lost-parts',
   ),
-  planted('a reload may take all plans away', 'config/lost-parts.ts', "['plans'], ['store']", "['store']", 'config/lost-parts'),
-  planted("a reload may leave out the engine's URLs", 'config/lost-parts.ts', "[ENGINE_URLS, 'engines'], ", '', 'config/lost-parts'),
+  planted('a reload may take all plans away', 'KEPT_SECTIONS', "['plans'], ['store']", "['store']", 'config/lost-parts'),
+  planted("a reload may leave out the engine's URLs", 'KEPT_SECTIONS', "[ENGINE_URLS, 'engines'], ", '', 'config/lost-parts'),
   planted(
     'the beginning of a file is a file',
-    'config/lost-parts.ts',
+    'cutOff',
     '!whole.subarray(0, part.length).equals(part)) return undefined;',
     'true) return undefined;',
     'config/lost-parts',
   ),
   planted(
     'the second look is not compared',
-    'config/settled-load.ts',
+    'loadSettled',
     'if (changed.length === 0) return { files, config };',
     'return { files, config };',
     'config/settled-load',
   ),
   planted(
     'a file that was moved here counts as old',
-    'config/file-set.ts',
+    'changedAtMs',
     'Math.max(found.mtimeMs, found.ctimeMs)',
     'found.mtimeMs',
     'config/settled-load',
   ),
   planted(
     'what waits for a restart loses its files at a reload',
-    'config/changes.ts',
+    'filesOf',
     '[next.get(path), running.get(path)]',
     '[next.get(path)]',
     'config/lost-parts',
@@ -50,14 +50,14 @@ export const FILE_MUTATIONS: readonly Mutation[] = [
   {
     name: 'uWebSockets.js reads whatever is in the files (files)',
     edits: [
-      { file: 'src/server/uws.ts', find: 'if (isOnDisk(pair, tls)) {', replace: 'if (pair !== undefined) {' },
-      { file: 'src/server/uws.ts', find: 'app !== undefined && isOnDisk(pair, tls)', replace: 'app !== undefined' },
+      { where: 'openTlsApp', find: 'if (isOnDisk(pair, tls)) {', replace: 'if (pair !== undefined) {' },
+      { where: 'openTlsApp', find: 'app !== undefined && isOnDisk(pair, tls)', replace: 'app !== undefined' },
     ],
     caughtBy: [{ file: 'test/unit/server/tls-contents.test.ts' }],
   },
   planted(
     'copies of keys are left behind',
-    'server/tls-copies.ts',
+    'withTlsCopies',
     'rmSync(folder, { recursive: true, force: true });',
     '',
     'server/tls-contents',
@@ -66,7 +66,7 @@ export const FILE_MUTATIONS: readonly Mutation[] = [
     name: 'a certificate that cannot be used is sent to the workers (files)',
     edits: [
       {
-        file: 'src/app/tls-in-force.ts',
+        where: 'withUsableTls',
         find: 'if (reason === undefined || running.tls',
         replace: 'if (reason !== undefined || running.tls',
       },
@@ -75,7 +75,7 @@ export const FILE_MUTATIONS: readonly Mutation[] = [
   },
   planted(
     'alternatives of an option are not named',
-    'config/faults.ts',
+    'expectation',
     'if (shape.anyOf !== undefined) return alternatives(shape.anyOf);',
     '',
     'config/fault-messages',

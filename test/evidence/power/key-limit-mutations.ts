@@ -6,148 +6,158 @@ import { contract, inRedis, inSqlite } from './store-mutations.ts';
 const TITLE = 'keys with limits';
 const SIMULATED = simulated(250);
 
-type Bug = readonly [name: string, file: string, find: string, replace: string, ...more: TestRun[]];
+type Bug = readonly [name: string, where: string, find: string, replace: string, ...more: TestRun[]];
 
 const REDIS: readonly Bug[] = [
-  ['a disabled key is let through', 'guards.lua', 'if guard.disabled == 1 then', 'if guard.disabled == 2 then'],
-  ['a key expires a millisecond late', 'guards.lua', 'now >= guard.expires', 'now > guard.expires'],
-  ['a request without an address is let through', 'guards.lua', 'return ADDRESS_WANTED', 'return nil'],
-  ['addresses are compared by whole bytes only', 'guards.lua', '(whole == length or floor', '(true or floor'],
+  ['a disabled key is let through', 'guarding.refusal', 'if guard.disabled == 1 then', 'if guard.disabled == 2 then'],
+  ['a key expires a millisecond late', 'guarding.refusal', 'now >= guard.expires', 'now > guard.expires'],
+  ['a request without an address is let through', 'guarding.refusal', 'return ADDRESS_WANTED', 'return nil'],
+  ['addresses are compared by whole bytes only', 'is_allowed', '(whole == length or floor', '(true or floor'],
   [
     'an address refused leaves a last use',
-    'admit.lua',
+    'admit',
     'op_rare[i])\n      if refusal then',
     'op_rare[i])\n      if refusal then\n        key.last_use, key.changed = now, true',
   ],
   [
     "a request that the key's rate refuses takes a place of the team's",
-    'admit.lua',
+    'admit',
     "return too_fast('l', guard.rate, wait, guard)",
     "take_slot(id)\n        return too_fast('l', guard.rate, wait, guard)",
   ],
-  ["the key's rate is off by one", 'guards.lua', 'guard.total - guard.rate, 1', 'guard.total - guard.rate - 1, 1'],
-  ["the key's window does not move with the clock", 'guards.lua', 'if guard.newest > now and guard.total > 0 then', 'if false then'],
+  ["the key's rate is off by one", 'guarding.wait', 'guard.total - guard.rate, 1', 'guard.total - guard.rate - 1, 1'],
+  ["the key's window does not move with the clock", 'guarding.wait', 'if guard.newest > now and guard.total > 0 then', 'if false then'],
   [
     "a place of the key's ends a millisecond late",
-    'guards.lua',
+    'guarding.wait',
     'age(guard, low) + RATE_WINDOW_MS - now)',
     'age(guard, low) + RATE_WINDOW_MS + 1 - now)',
   ],
-  ["what is open of the key's does not count", 'guards.lua', 'used_by_key + guard.held + characters', 'used_by_key + characters'],
-  ["the key's characters of an earlier period count", 'guards.lua', 'key.number == number and key.characters or 0', 'key.characters'],
+  ["what is open of the key's does not count", 'guarding.is_used_up', 'used_by_key + guard.held + characters', 'used_by_key + characters'],
+  [
+    "the key's characters of an earlier period count",
+    'guarding.is_used_up',
+    'key.number == number and key.characters or 0',
+    'key.characters',
+  ],
   [
     "a settlement leaves what the key's reservation held",
-    'resolve.lua',
+    'resolve in resolve.lua',
     'if rare and rare.guards and reserved_in == number then',
     'if false then',
   ],
   [
     "a lease that ends leaves what the key's reservation held",
-    'expiry.lua',
+    'look in expiry.lua',
     'guarding.expire(sub(record, OPEN_KEY), characters)',
     'local _ = guarding',
   ],
-  ['a limit that comes later does not count what is open', 'keys.lua', 'if held > 0 and held_in == number then', 'if false then'],
+  ['a limit that comes later does not count what is open', 'held_by', 'if held > 0 and held_in == number then', 'if false then'],
   [
     "the team's characters are judged for the key",
-    'admit.lua',
+    'judge in admit.lua',
     "'Q' .. pack('>ddd', guard.characters, 0, ends)",
     "'Q' .. pack('>ddd', plan.character_limit, 0, ends)",
   ],
-  ['the wider window is reported', 'admit.lua', 'guard.rate - guard.total < left', 'guard.rate - guard.total > left'],
-  ['revoking passes over keys with limits', 'keys.lua', 'local active = byte(record) ~= REVOKED', 'local active = byte(record) == ACTIVE'],
+  ['the wider window is reported', 'admit', 'guard.rate - guard.total < left', 'guard.rate - guard.total > left'],
+  [
+    'revoking passes over keys with limits',
+    'timed.revoke_key',
+    'local active = byte(record) ~= REVOKED',
+    'local active = byte(record) == ACTIVE',
+  ],
 ];
 
 const SQLITE: readonly Bug[] = [
-  ['a disabled key is let through', 'key-guard.ts', 'if (this.disabled) return', 'if (this.disabled && nowMs < 0) return'],
-  ['a key expires a millisecond late', 'key-guard.ts', 'nowMs >= expiresAtMs', 'nowMs > expiresAtMs'],
+  ['a disabled key is let through', 'KeyGuard.refusal', 'if (this.disabled) return', 'if (this.disabled && nowMs < 0) return'],
+  ['a key expires a millisecond late', 'KeyGuard.refusal', 'nowMs >= expiresAtMs', 'nowMs > expiresAtMs'],
   [
     'a request without an address is let through',
-    'key-guard.ts',
+    'KeyGuard.refusal',
     "if (address === undefined) return { kind: 'address_wanted' };",
     'if (address === undefined) return undefined;',
   ],
   [
     'an address refused leaves a last use',
-    'sqlite-ledger.ts',
+    'SqliteLedger.#callerRefusal',
     'if (barred !== undefined) return barred;',
     'if (barred !== undefined) this.#stamp(key, nowMs);\n    if (barred !== undefined) return barred;',
   ],
   [
     "a request that the key's rate refuses takes a place of the team's",
-    'sqlite-ledger.ts',
+    'SqliteLedger.#callerRefusal',
     'return guard.rateRefusal(nowMs);',
     'const refused = guard.rateRefusal(nowMs);\n    if (refused !== undefined) team.window.take(nowMs);\n    return refused;',
   ],
-  ["the key's rate is off by one", 'key-guard.ts', 'this.window.waitMsKept(limit, nowMs)', 'this.window.waitMsKept(limit + 1, nowMs)'],
-  ["what is open of the key's does not count", 'sqlite-ledger.ts', 'used + guard.held(team) + characters', 'used + characters'],
+  [
+    "the key's rate is off by one",
+    'KeyGuard.rateRefusal',
+    'this.window.waitMsKept(limit, nowMs)',
+    'this.window.waitMsKept(limit + 1, nowMs)',
+  ],
+  ["what is open of the key's does not count", 'keyRefusal', 'used + guard.held(team) + characters', 'used + characters'],
   [
     "the key's characters of an earlier period count",
-    'sqlite-ledger.ts',
+    'keyRefusal',
     'counts.periodNo === team.periodNo ? counts.characters : 0',
     'counts.characters',
   ],
   [
     "a settlement leaves what the key's reservation held",
-    'sqlite-ledger.ts',
+    'SqliteLedger.#settle',
     'if (key.guard !== undefined) this.#accounts.hold',
     'if (key.guard === undefined) this.#accounts.hold',
   ],
   [
     "a lease that ends leaves what the key's reservation held",
-    'periods.ts',
+    'Periods.endLeases',
     'if (limitsKeys) this.#accounts.hold',
     'if (!limitsKeys) this.#accounts.hold',
   ],
-  ['a limit that comes later does not count what is open', 'key-rows.ts', 'iif($characters IS NULL, 0,', 'iif(true, 0,'],
-  ['the wider window is reported', 'key-guard.ts', 'remaining < rate.remaining', 'remaining > rate.remaining'],
+  ['a limit that comes later does not count what is open', 'SQL.setLimits', 'iif($characters IS NULL, 0,', 'iif(true, 0,'],
+  ['the wider window is reported', 'KeyGuard.nearer', 'remaining < rate.remaining', 'remaining > rate.remaining'],
 ];
 
 /** Also found without a dedicated test, by the simulation. */
 const IN_RUNS: readonly Bug[] = [
   [
     "a request that the key's rate refuses is remembered, and takes a place of the team's",
-    'stores/sqlite/sqlite-ledger.ts',
+    'SqliteLedger.#callerRefusal',
     'return guard.rateRefusal(nowMs);',
     'const refused = guard.rateRefusal(nowMs);\n    if (refused !== undefined && takesPlace) team.window.take(nowMs);\n    return refused;',
   ],
-  [
-    "what is open of the key's does not count",
-    'stores/sqlite/sqlite-ledger.ts',
-    'used + guard.held(team) + characters',
-    'used + characters',
-  ],
+  ["what is open of the key's does not count", 'keyRefusal', 'used + guard.held(team) + characters', 'used + characters'],
   [
     'who is asked for the address is refused instead',
-    'steps/admit.ts',
+    'conclude in admit.ts',
     "admission.kind === 'address_wanted' && asking.address === undefined",
     "asking.requestId === ''",
   ],
   [
     'the address is lost on the way to Redis',
-    'stores/redis/ledger-codec.ts',
+    'writeAddress',
     'const bytes = addressBytes(address);',
     "const bytes = addressBytes(address.replace('10.', '11.'));",
   ],
 ];
 
 export const KEY_LIMIT_MUTATIONS: readonly Mutation[] = [
-  ...REDIS.map(([name, file, find, replace, ...more]) =>
-    inRedis(`key limits: ${name}`, `lua/${file}`, find, replace, contract('Redis', TITLE), ...more),
+  ...REDIS.map(([name, where, find, replace, ...more]) =>
+    inRedis(`key limits: ${name}`, where, find, replace, contract('Redis', TITLE), ...more),
   ),
-  ...SQLITE.map(([name, file, find, replace, ...more]) =>
-    inSqlite(`key limits: ${name}`, file, find, replace, contract('SQLite', TITLE), ...more),
+  ...SQLITE.map(([name, where, find, replace, ...more]) =>
+    inSqlite(`key limits: ${name}`, where, find, replace, contract('SQLite', TITLE), ...more),
   ),
-  ...IN_RUNS.map(([name, file, find, replace]): Mutation => ({
+  ...IN_RUNS.map(([name, where, find, replace]): Mutation => ({
     name: `key limits in runs: ${name}`,
-    edits: [{ file: `src/${file}`, find, replace }],
+    edits: [{ where, find, replace }],
     caughtBy: [SIMULATED],
   })),
   {
     name: 'key limits: SQLite: a key may hold less than nothing',
     edits: [
       {
-        file: 'src/stores/sqlite/key-guard.ts',
+        where: 'KeyGuard.hold',
         find: 'Math.max(0, Math.min(before + characters, team.heldCharacters))',
         replace: 'Math.min(before + characters, team.heldCharacters)',
       },
@@ -158,7 +168,7 @@ export const KEY_LIMIT_MUTATIONS: readonly Mutation[] = [
     name: "key limits: callers are told that the team's limit refused what the key's did",
     edits: [
       {
-        file: 'src/steps/admit.ts',
+        where: 'refusalOf in admit.ts',
         find: "limitOf = admission.of ?? 'team';\n      return quotaExceeded(",
         replace: "limitOf = 'team';\n      return quotaExceeded(",
       },
@@ -167,9 +177,7 @@ export const KEY_LIMIT_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'key limits: an IPv4 address within IPv6 is another address',
-    edits: [
-      { file: 'src/domain/key-limits.ts', find: 'return isMapped(whole) ? whole.subarray(-IPV4_BYTES) : whole;', replace: 'return whole;' },
-    ],
+    edits: [{ where: 'addressBytes', find: 'return isMapped(whole) ? whole.subarray(-IPV4_BYTES) : whole;', replace: 'return whole;' }],
     caughtBy: [{ file: 'test/unit/domain/key-limits.test.ts' }, contract('Redis', TITLE), contract('SQLite', TITLE)],
   },
 ];

@@ -8,23 +8,23 @@ function planted(name: string, edit: Edit, test: string): Mutation {
 export const OUTAGE_MUTATIONS: readonly Mutation[] = [
   planted(
     'the probe only reads',
-    { file: 'src/stores/redis/write-probe.ts', find: "redis.set(probeKey(tag, name), '', 'PX', KEPT_MS)", replace: 'redis.ping()' },
+    { where: 'writeProbe.write', find: "redis.set(probeKey(tag, name), '', 'PX', KEPT_MS)", replace: 'redis.ping()' },
     'stores/redis/write-probe',
   ),
   planted(
     'a state that flaps is logged each time',
-    { file: 'src/runtime/store-probe.ts', find: '(!this.#follows && nowMs - this.#sinceMs < HELD_MS)', replace: 'false' },
+    { where: 'StateLog.note', find: '(!this.#follows && nowMs - this.#sinceMs < HELD_MS)', replace: 'false' },
     'runtime/store-probe',
   ),
   planted(
     'an admission that was refused as a write waits for the probe',
-    { file: 'src/runtime/store-probe.ts', find: "this.#fault ??= { kind: 'unavailable', cause };", replace: '' },
+    { where: 'StoreProbe.failed', find: "this.#fault ??= { kind: 'unavailable', cause };", replace: '' },
     'runtime/store-probe',
   ),
   planted(
     'a probe in flight while the process stands still is overdue',
     {
-      file: 'src/runtime/store-probe.ts',
+      where: 'StoreProbe.fault',
       find: 'this.#asking && this.#running.steppedMs >= EVERY_MS',
       replace: 'this.#asking && this.#running.ranMs + this.#running.stoodMs >= EVERY_MS',
     },
@@ -33,7 +33,7 @@ export const OUTAGE_MUTATIONS: readonly Mutation[] = [
   planted(
     'a deadline of the driver that passed while the process stood still is a fault of the store',
     {
-      file: 'src/runtime/store-probe.ts',
+      where: 'StoreProbe.#conclude',
       find: 'DEADLINES.has(fault.cause) && stoodMs >= STEP_MS && steppedMs < EVERY_MS',
       replace: 'false',
     },
@@ -41,18 +41,18 @@ export const OUTAGE_MUTATIONS: readonly Mutation[] = [
   ),
   planted(
     'a file that was moved away is written on',
-    { file: 'src/stores/sqlite/sqlite-store.ts', find: 'group.setAway(fault);', replace: '' },
+    { where: 'ping', find: 'group.setAway(fault);', replace: '' },
     'stores/sqlite/database-file',
   ),
   planted(
     'a new master is not told what was revoked',
-    { file: 'src/stores/redis/masters.ts', find: 'await this.#reapply(name);', replace: 'await Promise.resolve();' },
+    { where: 'Masters.#look', find: 'await this.#reapply(name);', replace: 'await Promise.resolve();' },
     'stores/redis/masters',
   ),
   planted(
     'a master is asked before it was looked at',
     {
-      file: 'src/stores/redis/ledger-turns.ts',
+      where: 'LedgerTurns.#send',
       find: '!isChecked && masters !== undefined && !masters.settled.has(node)',
       replace: 'false',
     },
@@ -61,7 +61,7 @@ export const OUTAGE_MUTATIONS: readonly Mutation[] = [
   planted(
     'WAIT on the connection of the admissions',
     {
-      file: 'src/stores/redis/replication.ts',
+      where: 'Replication.#wait',
       find: "own.call('WAIT', REPLICAS, WAIT_MS)",
       replace: "this.#link.redis.call('WAIT', REPLICAS, WAIT_MS)",
     },
@@ -69,7 +69,7 @@ export const OUTAGE_MUTATIONS: readonly Mutation[] = [
   ),
   planted(
     'a wrong password is waited for',
-    { file: 'src/app/configured-store.ts', find: 'if (!(error instanceof StoreAwayError)) throw error;', replace: '' },
+    { where: 'openAwaited', find: 'if (!(error instanceof StoreAwayError)) throw error;', replace: '' },
     'app/configured-store',
   ),
 ];

@@ -13,51 +13,38 @@ const JOURNEY: TestRun = { file: 'test/journey/several-engines.test.ts' };
 const PARTS: TestRun = { file: 'test/journey/several-engines-texts.test.ts' };
 const RELOAD: TestRun = { file: 'test/journey/several-engines-manual.test.ts', names: 'are taken by a reload' };
 
-function bug(name: string, file: string, find: string, replace: string, ...caughtBy: TestRun[]): Mutation {
-  return { name: `routing: ${name}`, edits: [{ file: `src/${file}`, find, replace }], caughtBy };
+function bug(name: string, where: string, find: string, replace: string, ...caughtBy: TestRun[]): Mutation {
+  return { name: `routing: ${name}`, edits: [{ where, find, replace }], caughtBy };
 }
 
 export const ROUTING_MUTATIONS: readonly Mutation[] = [
-  bug(
-    'the last rule that fits decides',
-    'domain/engine-routing.ts',
-    'return rules.findIndex(',
-    'return rules.findLastIndex(',
-    RULES,
-    COMMAND,
-  ),
+  bug('the last rule that fits decides', 'ruleFor', 'return rules.findIndex(', 'return rules.findLastIndex(', RULES, COMMAND),
   bug(
     'a rule for plans fits those that are not known',
-    'domain/engine-routing.ts',
+    'ruleFor',
     '(plan !== undefined && plans.has(plan))',
     '(plan === undefined || plans.has(plan))',
     RULES,
   ),
   bug(
     'a rule with a source fits a request without one',
-    'domain/engine-routing.ts',
+    'pairTest',
     '(sourceLang !== undefined && targets.get(sourceLang)?.has(targetLang) === true)',
     '[...targets].some(([source, of]) => (sourceLang ?? source) === source && of.has(targetLang))',
     RULES,
     JOURNEY,
   ),
-  bug(
-    'a plan that no rule names gets what any can',
-    'domain/engine-offer.ts',
-    '(byPlan.get(plan) ?? others)',
-    '(byPlan.get(plan) ?? any)',
-    OFFER,
-  ),
+  bug('a plan that no rule names gets what any can', 'offersOfSeveral', '(byPlan.get(plan) ?? others)', '(byPlan.get(plan) ?? any)', OFFER),
   bug(
     'the plan is not asked for',
-    'domain/engine-choice.ts',
+    'enginesFor',
     'const offer = offerFor(x, parts.offers.current);',
     'const offer = parts.offers.current.any;',
     JOURNEY,
   ),
   bug(
     "an engine's pairs do not count",
-    'domain/engine-offer.ts',
+    'offersPair',
     'if (pairs === undefined) return true;\n  return sourceLang',
     'if (pairs !== null) return true;\n  return sourceLang',
     OFFER,
@@ -65,24 +52,17 @@ export const ROUTING_MUTATIONS: readonly Mutation[] = [
   ),
   bug(
     'only what is asked for first counts',
-    'domain/engine-offer.ts',
+    'EngineRoute.withAll',
     '(this.with(want)?.withAll(others) ?? want)',
     '(this.with(want) ?? want)',
     OFFER,
   ),
-  bug('glossaries go to every engine', 'domain/engine-offer.ts', "if (hasGlossary) wants.push('glossary');", '', OFFER, COMMAND),
-  bug('a second attempt stays at the engine', 'engines/open-engine.ts', 'engines?.[1];', 'engines?.[0];', ENGINES, FALLBACK),
-  bug(
-    'a second attempt goes to the last engine of the list',
-    'engines/open-engine.ts',
-    'engines?.[1];',
-    'engines?.at(-1);',
-    ENGINES,
-    FALLBACK,
-  ),
+  bug('glossaries go to every engine', 'wantsOf', "if (hasGlossary) wants.push('glossary');", '', OFFER, COMMAND),
+  bug('a second attempt stays at the engine', 'openEngines.next', 'engines?.[1];', 'engines?.[0];', ENGINES, FALLBACK),
+  bug('a second attempt goes to the last engine of the list', 'openEngines.next', 'engines?.[1];', 'engines?.at(-1);', ENGINES, FALLBACK),
   bug(
     'a third attempt',
-    'engines/balancer.ts',
+    'Balancer.second',
     "else asked.answered({ kind: 'unavailable', failures: [failure, second.failure] });",
     `else if (before === undefined && !(asked as { third?: true }).third) {
         (asked as { third?: true }).third = true;
@@ -93,28 +73,28 @@ export const ROUTING_MUTATIONS: readonly Mutation[] = [
   ),
   bug(
     'requests of a batch follow the first of them to its next engine',
-    'engines/batch.ts',
+    'conclude in batch.ts',
     'balancer.second(asked, cancellation, attempt, replica);',
     'balancer.second(Object.assign(Object.create(asked), { engines: members[0]!.asked.engines }), cancellation, attempt, replica);',
     ENGINES,
   ),
   bug(
     'all engines have the limits of the first',
-    'engines/open-engine.ts',
+    'openEngines',
     '{ ...options, ...several }',
     '{ ...options, timeoutMs: all[0]!.timeoutMs, connectionsMax: all[0]!.connectionsMax, queueMax: all[0]!.queueMax, ...several }',
     ENGINES,
   ),
   bug(
     'a preferred formality goes to an engine without',
-    'engines/open-engine.ts',
+    'openEngines',
     'options.can.formality ? undefined : withoutFormality',
     'undefined',
     ENGINES,
   ),
   bug(
     "a last attempt takes a replica's trial",
-    'engines/rotation.ts',
+    'Rotation.afterAnother',
     'this.#from(turn, ({ standing }) => !standing.aside) ??\n      this.#from(turn, ({ standing }) => standing.isDue(nowMs)) ??',
     'this.#from(turn, ({ standing }) => standing.isDue(nowMs)) ??\n      this.#from(turn, ({ standing }) => !standing.aside) ??',
     ROTATION,
@@ -122,7 +102,7 @@ export const ROUTING_MUTATIONS: readonly Mutation[] = [
   ),
   bug(
     'last attempts go to replicas that are set aside',
-    'engines/rotation.ts',
+    'Rotation.afterAnother',
     'this.#from(turn, ({ standing }) => !standing.aside) ??\n      this.#from(turn, ({ standing }) => standing.isDue(nowMs)) ??',
     'this.#from(turn, () => true) ??',
     ROTATION,
@@ -130,23 +110,23 @@ export const ROUTING_MUTATIONS: readonly Mutation[] = [
   ),
   bug(
     'a fallback does not find out that a replica is back',
-    'engines/balancer.ts',
+    'Balancer.second',
     'if (before === undefined) this.#tryOverdue(asked.options);',
     '',
     ENGINES,
   ),
-  bug('SIGHUP keeps the rules', 'app/serving.ts', 'this.#languages.replace(this.#offeredBy(next));', '', RELOAD),
+  bug('SIGHUP keeps the rules', 'OpenServing.replace', 'this.#languages.replace(this.#offeredBy(next));', '', RELOAD),
   bug(
     'SIGHUP keeps the URLs of all engines but the first',
-    'app/serving.ts',
+    'OpenServing.replace',
     'for (const { name, urls } of next.engines) this',
     'for (const { name, urls } of next.engines.slice(0, 1)) this',
     RELOAD,
   ),
-  bug('the body is kept for as long as the engine takes', 'steps/admit.ts', 'x.set(judgeAgainSlot, undefined);', '', ADMIT),
+  bug('the body is kept for as long as the engine takes', 'judgedAgain', 'x.set(judgeAgainSlot, undefined);', '', ADMIT),
   bug(
     'a quota is judged before the plan',
-    'steps/admit.ts',
+    'conclude in admit.ts',
     'if (again !== undefined) return again;',
     "if (again !== undefined && admission.kind === 'admitted') return again;",
     ADMIT,
@@ -154,35 +134,35 @@ export const ROUTING_MUTATIONS: readonly Mutation[] = [
   ),
   bug(
     'a request is judged again by what any plan can',
-    'steps/read.ts',
+    'judgeLater.judge',
     'judged(x, value, offerFor(x, offers.current))',
     'judged(x, value, offers.current.any)',
     READ,
   ),
   bug(
     'the name of the engine stands in the answer',
-    'steps/translate.ts',
+    'answerOf in translate.ts',
     '.characters}}`);',
     ".characters}}`, 200, [['X-Engine', x.need(requestStatsSlot).engine ?? '']]);",
     FALLBACK,
   ),
   bug(
     'the log names the first engine, whoever answered',
-    'steps/translate.ts',
+    'PendingWork.finished',
     'stats.engine = result.engine;',
     'stats.engine = engines[0];',
     FALLBACK,
   ),
   bug(
     'a part whose engines fail is left out of the answer',
-    'plugins/facades/texts.ts',
+    'allOrRefusal',
     "all.find((one): one is Refusal => 'problem' in one) ?? (all as readonly Done[])",
     "all.filter((one): one is Done => !('problem' in one))",
     PARTS,
   ),
   bug(
     'engine route forgets that the target has no formality',
-    'domain/explained-route.ts',
+    'explainRoute.cannot',
     "(want === 'formality' && !hasFormality) || ",
     '',
     COMMAND,

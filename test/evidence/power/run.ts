@@ -24,7 +24,7 @@ try {
 }
 
 async function plantAll(): Promise<number> {
-  const stale = mutations.filter((mutation) => workshops[0]!.faultsOf(mutation).map(say).length > 0);
+  const stale = mutations.filter((mutation) => workshops[0]!.anchors.faultsOf(mutation).map(say).length > 0);
   const harmed = await shareOut(runsOf(mutations), async (workshop, run) => {
     const { kind, output } = await runTests(workshop, run);
     return kind === 'passed' || say(`CONTROL FAILED: ${nameOf(run)} is ${kind} without any planted bug:\n${output}`);

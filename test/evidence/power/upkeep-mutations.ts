@@ -6,12 +6,12 @@ const CHECK = { file: 'test/unit/stores/store-check.test.ts' };
 const INTERRUPTED = 'test/unit/stores/erasure-interrupted.test.ts';
 const SEARCH = 'test/unit/stores/redis/team-search.test.ts';
 
-type Bug = readonly [name: string, file: string, find: string, replace: string, ...caughtBy: Mutation['caughtBy']];
+type Bug = readonly [name: string, where: string, find: string, replace: string, ...caughtBy: Mutation['caughtBy']];
 
 const BUGS: readonly Bug[] = [
   [
     'SQLite: the check wants rows of keys whose team was deleted',
-    'sqlite/sqlite-structure.ts',
+    'STRAYS',
     'WHERE u.key IS NULL AND t.erasure = ${NOT_ERASED}`',
     'WHERE u.key IS NULL`',
     CHECK,
@@ -19,120 +19,120 @@ const BUGS: readonly Bug[] = [
   ],
   [
     'SQLite: the check judges the limits of keys in the middle of a deletion',
-    'sqlite/sqlite-structure.ts',
+    'STRAYS',
     '(l.key IS NOT NULL) AND t.erasure = ${NOT_ERASED}`',
     '(l.key IS NOT NULL)`',
     { file: INTERRUPTED, names: 'sqlite' },
   ],
   [
     'SQLite: the check does not see what a deletion has left',
-    'sqlite/sqlite-structure.ts',
+    'LEFT_BY_DELETION',
     "const LEFT_BY_DELETION = ['books', 'key_books',",
     "const LEFT_BY_DELETION = ['books',",
     CHECK,
   ],
   [
     'Redis: the check reports the indexes of a team that is being deleted',
-    'redis/redis-structure.ts',
+    'isBeingDeleted',
     "return (await redis.hexists(teamKey(teamId), 'erasure')) === 1;",
     "return (await redis.hexists(teamKey(teamId), 'gone')) === 1;",
     { file: INTERRUPTED, names: 'redis' },
   ],
   [
     'the check is content with a period that is still to come',
-    'team-invariants.ts',
+    'judgeTimes',
     'if (isAhead(period.startMs, nowMs)) {',
     'if (isAhead(period.startMs, Infinity)) {',
     { file: REPAIR, names: 'an idle team' },
   ],
   [
     'the repair forgets what was charged after the clock was right again',
-    'clock-repair.ts',
+    'usedIn',
     'const total = contents.usedCharacters + sumOf(undone);',
     'const total = sumOf(undone);',
     { file: REPAIR },
   ],
   [
     'the repair leaves usage on days to come',
-    'clock-repair.ts',
+    'daysUntil',
     'kept.push({ keyId, day: today,',
     'kept.push({ keyId, day: own.at(-1)!.day,',
     { file: REPAIR },
   ],
   [
     'the repair keeps a period that is anchored in the future',
-    'clock-repair.ts',
+    'periodAt in clock-repair.ts',
     'anchorMs: isWrong ? endMs : period.anchorMs, isReopened: true',
     'anchorMs: period.anchorMs, isReopened: true',
     { file: REPAIR, names: 'a plan that was changed' },
   ],
   [
     'the repair lets a lease last for years',
-    'clock-repair.ts',
+    'requestOf in clock-repair.ts',
     'const untilMs = Math.min(request.untilMs, nowMs + LEASE_MS_MAX);',
     'const { untilMs } = request;',
     { file: REPAIR, names: 'what is reserved' },
   ],
   [
     'the repair leaves the event of a period that it opens again',
-    'clock-repair.ts',
+    'isUndone',
     'return facts.period.number >= fromNumber;',
     'return facts.period.number > fromNumber;',
     { file: REPAIR, names: 'is told once' },
   ],
   [
     'thresholds that were told are told again after a repair',
-    'clock-repair.ts',
+    'toldIn',
     'return percent === 0 ? [] : [{ number, percent }];',
     'return percent === 0 ? [] : [{ number, percent: 1 }];',
     { file: REPAIR, names: 'is told once' },
   ],
   [
     'the repair goes by a clock that is behind',
-    'store-repair.ts',
+    'doubtOf',
     'last - first + 1 < first - dayOf(nowMs)) return undefined;',
     'first > 0) return undefined;',
     { file: REPAIR, names: 'behind' },
   ],
   [
     'Redis: the repair writes over what was charged meanwhile',
-    'redis/redis-mender.ts',
+    'RedisMender.#try',
     'this.#redis.watch(team, keys, ids, places, late, days, periods, outboxKey(teamId)),',
     'this.#redis.watch(keys),',
     { file: REPAIR, names: 'redis.*while gateways serve' },
   ],
   [
     'Redis: the repair loses periods that are not closed yet',
-    'redis/redis-mender.ts',
+    'teamCommands in redis-mender.ts',
     "if (Number(String(fields.get('left') ?? 0)) > number) books",
     'books',
     { file: REPAIR, names: 'redis' },
   ],
   [
     'SQLite: the repair drops the day that was being counted',
-    'sqlite/sqlite-mender.ts',
+    'SqliteMender.#write',
     'this.#sql.keepDay.run(no);',
     'this.#sql.keepUsage.run(no, number);',
     { file: REPAIR, names: 'sqlite' },
   ],
   [
     'Redis: the last to write the search index decides the name, not the last renaming',
-    'redis/team-index.ts',
+    'TeamIndex.add',
     'if (now === indexed) return;',
     'if (now !== null) return;',
     { file: SEARCH, names: 'two gateways' },
   ],
   [
     'Redis: the janitor leaves the name of an interrupted renaming',
-    'redis/redis-janitor.ts',
+    'RedisJanitor.#compare',
     'await index.mend(ids);',
     '',
     { file: 'test/unit/stores/redis/redis-janitor.test.ts', names: 'corrects a name' },
   ],
 ];
 
-export const UPKEEP_MUTATIONS: readonly Mutation[] = BUGS.map(([name, file, find, replace, ...caughtBy]) => ({
+export const UPKEEP_MUTATIONS: readonly Mutation[] = BUGS.map(([name, where, find, replace, ...caughtBy]) => ({
   name,
-  edits: [{ file: `src/stores/${file}`, find, replace }],
+  edits: [{ where, find, replace }],
   caughtBy,
 }));

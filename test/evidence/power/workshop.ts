@@ -4,6 +4,8 @@ import { stripTypeScriptTypes } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Anchors } from './anchors.ts';
+import type { Place } from './anchors.ts';
 import type { Mutation } from './mutation.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -13,6 +15,7 @@ const SOURCE_IMPORT = /(?<=\b(?:from|import\() ?'\.[^'\n]*)\.ts'/g;
 
 export class Workshop {
   readonly folder: string;
+  readonly anchors = new Anchors(ROOT);
   readonly #originals = new Map<string, string>();
 
   constructor() {
@@ -21,25 +24,17 @@ export class Workshop {
     symlinkSync(join(ROOT, 'node_modules'), join(this.folder, 'node_modules'));
   }
 
-  /** The table must match the sources: returns a line for each text that does not occur exactly once. */
-  faultsOf({ name, edits }: Mutation): string[] {
-    return edits.flatMap(({ file, find }) => {
-      const path = join(this.folder, file);
-      const times = existsSync(path) ? readFileSync(path, 'utf8').split(find).length - 1 : 0;
-      if (times === 1) return [];
-      return [`OUT OF DATE: ${name}: ${file} holds this text ${times} times instead of once: ${JSON.stringify(find)}`];
-    });
-  }
-
   /** Only bugs without such faults. */
   plant({ edits }: Mutation): void {
-    for (const { file, find, replace } of edits) {
+    const planted = edits.map((edit) => ({ ...(this.anchors.find(edit) as Place), replace: edit.replace }));
+    // From the end of a file, so that the places before it remain.
+    for (const { file, start, end, replace } of planted.toSorted((a, b) => b.start - a.start)) {
       const path = join(this.folder, file);
       const text = readFileSync(path, 'utf8');
-      const planted = text.replace(find, () => replace);
-      this.#write(path, planted);
+      const changed = text.slice(0, start) + replace + text.slice(end);
+      this.#write(path, changed);
       const compiled = this.#compiledOf(file);
-      if (existsSync(compiled)) this.#write(compiled, file.endsWith('.ts') ? javaScriptOf(planted) : planted);
+      if (existsSync(compiled)) this.#write(compiled, file.endsWith('.ts') ? javaScriptOf(changed) : changed);
     }
   }
 

@@ -83,3 +83,14 @@ function placesTaken(row: Row): number[] {
     return Array.from({ length: atMs === beforeMs ? count - before : count }, () => atMs);
   });
 }
+
+/** Reservations of a team that are open in the file. */
+export function openRows(path: string, teamId: string): number {
+  const database = new DatabaseSync(path, { timeout: 5000 });
+  try {
+    const sql = 'SELECT count(*) AS left FROM operations o JOIN teams t ON t.no = o.team WHERE o.state = 0 AND t.team_id = ?';
+    return Number(database.prepare(sql).get(teamId)?.['left']);
+  } finally {
+    database.close();
+  }
+}
