@@ -85,7 +85,11 @@ export function detectionChain({ authenticated }: GoogleSetting, read: string): 
 }
 
 /** Reads the texts, refuses them if no engine of the caller's detects, and answers with what was detected. */
-export function detectionSteps(host: PluginHost, setting: GoogleSetting, { read, parameters, answerOf }: DetectionParts): ApiPart['steps'] {
+export function detectionSteps(
+  host: PluginHost,
+  setting: GoogleSetting,
+  { read, parameters, answerOf: answered }: DetectionParts,
+): ApiPart['steps'] {
   const slot = host.reserveSlot<Texts>('texts to detect');
   return (services) => [
     readParameters(read, services, setting, parameters, (x, members) => {
@@ -97,7 +101,7 @@ export function detectionSteps(host: PluginHost, setting: GoogleSetting, { read,
       return uncharged(asked.texts.characters);
     }),
     engineStep('google-detect', slot, (x, { entries, text: texts }) =>
-      detectAll(services, x, texts).then((found) => (found.kind === 'detected' ? answerOf(entries, found) : found)),
+      detectAll(services, x, texts).then((found) => (found.kind === 'detected' ? answered(entries, found) : found)),
     ),
   ];
 }

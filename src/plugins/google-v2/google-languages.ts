@@ -92,12 +92,12 @@ export function listChain({ authenticated }: GoogleSetting): readonly string[] {
   return [...authenticated, 'google-read-languages', 'admit', 'google-languages'];
 }
 
-/** Reads the parameters and answers with the list as `listOf` writes it; a list is written once for each locale. */
+/** Reads the parameters and answers with the list as `written` has it; a list is written once for each locale. */
 export function listSteps(
   host: PluginHost,
   setting: GoogleSetting,
   parameters: readonly NamesParameter[],
-  listOf: (languages: Languages, nameOf: NameOf | undefined) => Outcome,
+  written: (languages: Languages, nameOf: NameOf | undefined) => Outcome,
 ): ApiPart['steps'] {
   const slot = host.reserveSlot<NamesWanted>('names of languages');
   const listFor = keptAnswers<Outcome>(LISTS_MAX);
@@ -115,7 +115,7 @@ export function listSteps(
       run(x) {
         const languages = services.languages(x);
         const { locale } = x.need(slot);
-        return listFor(languages, locale ?? '', () => listOf(languages, locale === undefined ? undefined : namesOf(languages, locale)));
+        return listFor(languages, locale ?? '', () => written(languages, locale === undefined ? undefined : namesOf(languages, locale)));
       },
     },
   ];

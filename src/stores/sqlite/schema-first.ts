@@ -33,8 +33,17 @@ CREATE TABLE teams (
   period TEXT NOT NULL,
   -- 0 not deleted; 1 being deleted; 2 being deleted, but its usage is kept; 3 only its usage is left. From 1 on only the deletion
   -- and the history use the row.
-  erasure INTEGER NOT NULL DEFAULT 0 CHECK (erasure BETWEEN 0 AND 3)
+  erasure INTEGER NOT NULL DEFAULT 0 CHECK (erasure BETWEEN 0 AND 3),
+  -- The operator's word for the team.
+  reference TEXT,
+  -- The plan that the team gets when its period ends, with its limits by name, and who ordered that; null without one.
+  next_plan TEXT,
+  next_limits TEXT CHECK (json_valid(next_limits)),
+  next_by TEXT CHECK (json_valid(next_by))
 ) STRICT;
+-- A second team with the same name or reference is made with a warning.
+CREATE INDEX teams_by_name ON teams (lower(name));
+CREATE INDEX teams_by_reference ON teams (lower(reference));
 CREATE INDEX unfinished_erasures ON teams (no) WHERE erasure BETWEEN 1 AND 2;
 
 -- The part of a team that operations change. Narrow, so that many teams share a page: a transaction writes whole pages.
@@ -125,7 +134,25 @@ CREATE TABLE periods (
   limits TEXT CHECK (json_valid(limits)),
   -- The characters charged in it, once it is final.
   closed_characters INTEGER CHECK (closed_characters ${WHOLE}),
+  -- What an invoice needs besides: the balance at its beginning, what was added and deducted since, the balance at its end (null for
+  -- the current period), and the requests charged in it, once it is final.
+  opening_micro INTEGER,
+  added_micro INTEGER NOT NULL DEFAULT 0,
+  deducted_micro INTEGER NOT NULL DEFAULT 0,
+  balance_micro INTEGER,
+  closed_requests INTEGER,
   PRIMARY KEY (team, no)
+) STRICT, WITHOUT ROWID;
+
+-- Refusals for a limit for which an event was created: of the team where key is 0, otherwise of a key's own limit. The number is the
+-- last period in which one was told; for credit how many were told, and told says whether one was since credit was last added.
+CREATE TABLE told_refusals (
+  team INTEGER NOT NULL,
+  key INTEGER NOT NULL,
+  code TEXT NOT NULL CHECK (code IN ('quota_exceeded', 'credit_exhausted')),
+  number INTEGER NOT NULL,
+  told INTEGER NOT NULL CHECK (told BETWEEN 0 AND 1),
+  PRIMARY KEY (team, key, code)
 ) STRICT, WITHOUT ROWID;
 -- For the janitor: periods that wait for their open reservations.
 CREATE INDEX unclosed_periods ON periods (team, no) WHERE left_ms IS NOT NULL AND closed_characters IS NULL;
