@@ -35,7 +35,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       .poll(async () => (await answered('listUsage', call('GET', `/usage?by=total&team=${id}`)))['usage'])
       .toMatchObject([{ team_id: id, reference: `K-${mark}`, character_count: 5 }]);
     const csv = await call('GET', `/usage?by=total&team=${id}&format=csv`);
-    expect(csv.body.split('\r\n')[1]).toMatch(new RegExp(`^${id},Shop ${mark},pro,,5,1,K-${mark}$`));
+    expect(csv.body.split('\r\n')[1]).toMatch(new RegExp(`^${id},Shop ${mark},pro,,5,1,0,K-${mark}$`));
     expect(await patch(id, { reference: `L-${mark}` })).toMatchObject({ reference: `L-${mark}`, name: `Shop ${mark}` });
     expect([await search(`K-${mark}`), await search(`L-${mark}`)]).toEqual([[], [[id, `L-${mark}`]]]);
     expect(await patch(id, { reference: null })).not.toHaveProperty('reference');

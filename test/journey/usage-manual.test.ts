@@ -33,10 +33,10 @@ beforeAll(async () => {
   const days = {
     [day(1)]: { backend: [100, 2], website: [30, 3] },
     [day(2)]: { website: [7, 1] },
-    [day(30)]: { backend: [1000, 10] },
+    [day(30)]: { backend: [880, 9], staging: [120, 1] },
   } as const;
   [acme] = (await useStore(store, day(0), [
-    { name: 'Acme', days },
+    { name: 'Acme', reference: 'K-20417', days, testKeys: ['staging'] },
     { name: 'Idle', days: {} },
   ])) as [UsedTeam, UsedTeam];
   gateway = await startGateway({ listener: 'node', store, engineUrls: ['http://127.0.0.1:9'], config: { admin: { token: TOKEN } } });

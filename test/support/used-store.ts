@@ -22,6 +22,8 @@ export interface UsedTeamDraft extends WrittenTeam {
   /** By name; `pro` if absent. */
   readonly plan?: string;
   readonly creditMinor?: number;
+  /** The labels of its keys of mode `test`. */
+  readonly testKeys?: readonly string[];
 }
 
 /** Teams are created at the start of `since`, a date. Nothing is left open. */
@@ -57,7 +59,7 @@ export async function useStore(
 }
 
 async function makeUsedTeam(store: Store, draft: UsedTeamDraft, plans: ReadonlyMap<string, Plan>): Promise<UsedTeam> {
-  const { name, reference, days, plan = 'pro', creditMinor = 0 } = draft;
+  const { name, reference, days, plan = 'pro', creditMinor = 0, testKeys = [] } = draft;
   const teamId = ulid();
   const limits = { ...limitsOf(plans.get(plan)!), maxCharactersPerRequest: 100_000_000 };
   answered(
@@ -72,8 +74,9 @@ async function makeUsedTeam(store: Store, draft: UsedTeamDraft, plans: ReadonlyM
   );
   const keyIds: Record<string, string> = {};
   for (const label of new Set(Object.values(days).flatMap((keys) => Object.keys(keys)))) {
-    const [keyId, key] = [ulid(), newKey('live', randomBytes)];
-    answered(await store.teams.createKey({ keyId, teamId, digest: digestOf(key), display: displayOf(key), label, mode: 'live' }));
+    const mode = testKeys.includes(label) ? 'test' : 'live';
+    const [keyId, key] = [ulid(), newKey(mode, randomBytes)];
+    answered(await store.teams.createKey({ keyId, teamId, digest: digestOf(key), display: displayOf(key), label, mode }));
     keyIds[label] = keyId;
   }
   return { teamId, keyIds };

@@ -24,7 +24,7 @@ const KEY = { key_id: '01JD3Q7V6Y8Z0XKQ4T5N2M9HRD', display: 'la_live_Ab3d', lab
 /** The second cell of the only row. */
 function cellOf(name: string): string {
   const rows = parse(usageCsv({ keys: false }).lines([{ ...ROW, name }]));
-  expect([rows.length, rows[0]!.length]).toEqual([1, 7]);
+  expect([rows.length, rows[0]!.length]).toEqual([1, 8]);
   return rows[0]![1]!;
 }
 
