@@ -19,6 +19,7 @@ export const EVIDENCE = [
   'input',
   'isolation',
   'load',
+  'postgres',
   'security',
   'simulation',
 ];

