@@ -88,7 +88,7 @@ export function detectionChain({ authenticated }: GoogleSetting, read: string): 
 export function detectionSteps(
   host: PluginHost,
   setting: GoogleSetting,
-  { read, parameters, answerOf: answered }: DetectionParts,
+  { read, parameters, answerOf: write }: DetectionParts,
 ): ApiPart['steps'] {
   const slot = host.reserveSlot<Texts>('texts to detect');
   return (services) => [
@@ -101,7 +101,7 @@ export function detectionSteps(
       return uncharged(asked.texts.characters);
     }),
     engineStep('google-detect', slot, (x, { entries, text: texts }) =>
-      detectAll(services, x, texts).then((found) => (found.kind === 'detected' ? answered(entries, found) : found)),
+      detectAll(services, x, texts).then((found) => (found.kind === 'detected' ? write(entries, found) : found)),
     ),
   ];
 }
