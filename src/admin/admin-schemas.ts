@@ -49,7 +49,7 @@ export const TeamPatchBody = Type.Object(
 /** Checked by `judgeLimits`, which has better messages; the document says what is valid. */
 const limit = (schema: TSchema, description: string) => Type.Optional(Type.Union([schema, Type.Null()], { description }));
 const range = Type.String({ description: 'An address or a range in CIDR notation, of IPv4 or IPv6.' });
-export const KeyTerms = {
+const KeyTerms = {
   label: Type.Optional(Type.String({ maxLength: RECORD_NAME_CHARACTERS_MAX, description: 'What the key is for.' })),
   expires_at: limit(
     Type.String({ format: 'date-time' }),

@@ -62,7 +62,7 @@ function enginesOf({ engines }: Config, states: ProcessStates['states']): Overvi
 }
 
 /** A step with its durations reduced to quantiles. */
-export function figuresOf(step: LiveStep): StepFigures {
+function figuresOf(step: LiveStep): StepFigures {
   return { ...step, p50Ms: quantileMs(step, 0.5), p99Ms: quantileMs(step, 0.99) };
 }
 

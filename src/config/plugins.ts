@@ -45,7 +45,7 @@ export interface LoadedPlugins extends PluginApis {
   close(): Promise<void>;
 }
 
-export interface ForgetfulPlugin {
+interface ForgetfulPlugin {
   readonly plugin: string;
   readonly forget: (teamId: string | undefined) => number | undefined | Promise<number | undefined>;
 }

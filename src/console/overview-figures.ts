@@ -43,7 +43,7 @@ export interface Overview {
   readonly startedAtMs: number;
 }
 
-export interface StoreState {
+interface StoreState {
   /** Without credentials. */
   readonly url: string;
   readonly answers: boolean;
@@ -61,7 +61,7 @@ export interface StoreState {
 export type OutcomeKind = 'answered' | 'refused' | 'failed' | 'left';
 
 /** In the order in which they are shown. */
-export const OUTCOMES: readonly OutcomeKind[] = ['answered', 'refused', 'failed', 'left'];
+const OUTCOMES: readonly OutcomeKind[] = ['answered', 'refused', 'failed', 'left'];
 
 export const OUTCOME_LABELS: Readonly<Record<OutcomeKind, string>> = {
   answered: 'Answered',
@@ -103,7 +103,7 @@ export interface Chart {
   readonly words: string;
 }
 
-export interface Series {
+interface Series {
   readonly id: string;
   readonly label: string;
   /** One for each time in `Columns`; `null` if there is no value. */

@@ -18,7 +18,7 @@ export interface WrittenEntries {
 }
 
 /** Builds pieces from single entries. Terms must not repeat. */
-export class EntriesWriter {
+class EntriesWriter {
   readonly #pieces: Uint8Array[] = [];
   #text = '';
   #entryCount = 0;

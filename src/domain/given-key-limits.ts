@@ -14,7 +14,7 @@ export const LIMIT_NAMES = {
 export type LimitName = keyof typeof LIMIT_NAMES;
 
 /** An error message, to follow the name of a field or flag; `at` is the index of the list entry at fault. */
-export interface LimitFault {
+interface LimitFault {
   readonly fault: string;
   readonly at?: number;
 }

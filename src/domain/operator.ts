@@ -1,7 +1,7 @@
 // Operators of the admin API and the console: their names, what they may do, and their tokens.
 
 /** `read` sees everything and changes nothing. */
-export type OperatorRole = 'manage' | 'read';
+type OperatorRole = 'manage' | 'read';
 
 export interface Operator {
   readonly name: string;

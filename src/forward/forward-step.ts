@@ -12,7 +12,7 @@ import { isRepeatable, takesBody } from '../domain/forward-route.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
 
 /** Why an attempt gave nothing that can be passed on; for the log. */
-export type ForwardFailure = UpstreamFailure | 'status' | 'encoded';
+type ForwardFailure = UpstreamFailure | 'status' | 'encoded';
 
 export interface ForwardOptions {
   /** By the names of the gateway's routes. */

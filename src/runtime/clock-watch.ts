@@ -56,10 +56,10 @@ export class ClockWatch {
   }
 }
 
-export const CLOCK_NOT_BELIEVED =
+const CLOCK_NOT_BELIEVED =
   'the clock is not believed: nothing expires, ends or is deleted by it until it has held for ten minutes, or "lingate store check --accept-clock" vouches for it';
 
-export function stepMembers({ byMs, server }: ClockStep): Record<string, number | string> {
+function stepMembers({ byMs, server }: ClockStep): Record<string, number | string> {
   return { step_seconds: stepSeconds(byMs), ...(server === undefined ? {} : { server }) };
 }
 

@@ -18,7 +18,7 @@ export interface SentEvent extends KeptEvent {
 }
 
 /** Sends an event; `undefined` if it was accepted. Never rejects, and ends within `SEND_MS`. */
-export type SendEvent = (event: SentEvent, signal: AbortSignal) => Promise<SendFailure | undefined>;
+type SendEvent = (event: SentEvent, signal: AbortSignal) => Promise<SendFailure | undefined>;
 
 export interface EventSenderOptions {
   readonly outbox: Outbox;

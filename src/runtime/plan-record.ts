@@ -41,6 +41,6 @@ export class PlanRecord {
 }
 
 /** The record of a gateway on this host with this configuration. */
-export function recordOf(file: string, plans: ReadonlyMap<string, Plan>): GatewayRecord {
+function recordOf(file: string, plans: ReadonlyMap<string, Plan>): GatewayRecord {
   return { host: hostname(), file, plans: Object.fromEntries([...plans].map(([name, plan]) => [name, limitsOf(plan)])) };
 }

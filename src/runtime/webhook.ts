@@ -122,6 +122,6 @@ export class Webhook {
 class TooLate extends Error {}
 
 /** `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by dots. */
-export function signatureOf(key: Buffer, id: string, timestamp: number, body: string): string {
+function signatureOf(key: Buffer, id: string, timestamp: number, body: string): string {
   return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
 }

@@ -9,7 +9,7 @@ import type { KeyContents, LastCounts, MendedTeam, PeriodContents, RequestConten
 import type { KeyDay } from '../ports/usage-history.ts';
 
 /** Clocks of servers differ by less; what begins later than this from now was begun by a wrong clock. */
-export const AHEAD_MS = 60_000;
+const AHEAD_MS = 60_000;
 /** No lease of a gateway is longer. */
 const LEASE_MS_MAX = 3_600_000;
 

@@ -11,6 +11,7 @@ export function samplePages({ teamId, keyId, glossaryId }: SampleConsole): Reado
     'new-team': '/teams/new',
     requests: '/requests',
     usage: '/usage',
+    invoices: '/invoices',
     team,
     key: `${team}/keys/${keyId}`,
     'key-rotation': `${team}/keys/${keyId}/rotate`,

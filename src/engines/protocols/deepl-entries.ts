@@ -7,8 +7,8 @@ import type { EngineGlossary, TranslationOptions } from '../../domain/translatio
 import type { EngineCall, EngineWork } from '../../ports/engine.ts';
 
 /** DeepL's limits: UTF-8 bytes of a term or a translation, and of a whole dictionary as lines of TSV. */
-export const PHRASE_BYTES_MAX = 1024;
-export const DICTIONARY_BYTES_MAX = 10 * 1024 * 1024;
+const PHRASE_BYTES_MAX = 1024;
+const DICTIONARY_BYTES_MAX = 10 * 1024 * 1024;
 /** Control characters, line separators, and white space at either end. */
 const UNFIT = /[\p{Cc}\u2028\u2029]|^\s|\s$/u;
 /** Characters of one piece of a body. */

@@ -7,7 +7,7 @@ const COMMAND_TIMEOUT = 'Command timed out';
 const NO_MASTER = 'All sentinels are unreachable';
 
 /** One of Lingate's own deadlines has passed. */
-export class TimedOut extends Error {}
+class TimedOut extends Error {}
 
 /** `timeout`, a system code (`ECONNREFUSED`), a Redis error code in lower case, `refused`, `closed`, or that no master is known. */
 export function causeOf(error: unknown): string {

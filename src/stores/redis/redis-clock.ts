@@ -21,7 +21,7 @@ interface ServerTime {
 }
 
 /** Reads the time of every master. */
-export async function readClocks(redis: RedisConnection, clocks: ServerClocks, servers?: SimulatedServers): Promise<ServerTime[]> {
+async function readClocks(redis: RedisConnection, clocks: ServerClocks, servers?: SimulatedServers): Promise<ServerTime[]> {
   return Promise.all(
     mastersOf(redis).map(async (master) => {
       const server = 'slots' in redis ? nameOf(master) : '';

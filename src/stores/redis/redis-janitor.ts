@@ -1,5 +1,6 @@
 // Tends idle teams: closes periods, moves finished days to the history, deletes old data and forgotten requests, and completes
 // interrupted deletions. One gateway at a time runs it.
+import { placeOf } from '../../core/error-place.ts';
 import { randomBytes } from 'node:crypto';
 import { DAY_MS } from '../../domain/period.ts';
 import { answering, isUnavailable } from '../../domain/store-unavailable.ts';
@@ -98,7 +99,7 @@ export class RedisJanitor {
       await this.#erase();
       return isMore ? Math.max(PAUSE_MS_MIN, PAUSE_RATIO * (performance.now() - startedAtMs)) : everyMs;
     } catch (error) {
-      log.error('cleaning up after idle teams failed and will be retried', { reason: error instanceof Error ? error.message : 'unknown' });
+      log.error('cleaning up after idle teams failed and will be retried', { reason: placeOf(error) });
       return everyMs;
     }
   }

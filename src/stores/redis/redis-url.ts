@@ -1,7 +1,7 @@
 // Parses a store URL of the Redis family: a single server, a cluster, or a master that sentinels know by name.
 import { StoreError } from '../../domain/store-unavailable.ts';
 
-export interface HostPort {
+interface HostPort {
   readonly host: string;
   readonly port: number;
 }

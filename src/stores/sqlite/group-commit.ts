@@ -35,7 +35,7 @@ interface QueuedOperation {
 }
 
 /** Rows that operations keep in memory between reading them and the COMMIT. */
-export interface WriteBehind {
+interface WriteBehind {
   /** A transaction has begun. */
   begin(): void;
   /** Writes the changed rows; if it throws, the transaction fails. */

@@ -1,5 +1,6 @@
 // Cleans up in small batches: expired leases, forgotten ids, past usage of idle teams, old audit entries, requests that
 // are forgotten, and leftovers of interrupted deletions.
+import { placeOf } from '../../core/error-place.ts';
 import { NOT_ERASED, OPEN } from './sqlite-schema.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
@@ -61,8 +62,8 @@ export class Janitor {
       const { history, clock } = this.#parts;
       if (history.hasMore) this.#schedule(HISTORY_ON_MS);
       else this.#schedule(this.#isDue(clock.nowMs()) ? SWEEP_ON_MS : SWEEP_EVERY_MS);
-    } catch {
-      this.#parts.log.error('cleaning up after idle teams failed and will be retried');
+    } catch (error) {
+      this.#parts.log.error('cleaning up after idle teams failed and will be retried', { reason: placeOf(error) });
       this.#schedule(SWEEP_EVERY_MS);
     }
   }

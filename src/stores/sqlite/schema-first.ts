@@ -4,7 +4,7 @@
 export const APPLICATION_ID = 0x4c474154;
 
 /** Amounts are limited to JavaScript's safe integers. */
-export const WHOLE = 'BETWEEN 0 AND 9007199254740991';
+const WHOLE = 'BETWEEN 0 AND 9007199254740991';
 
 /**
  * Rows refer to each other by small numbers (`no`), which also give the order of creation. The two tables written by every
