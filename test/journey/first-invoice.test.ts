@@ -146,6 +146,7 @@ test('from an empty folder to the invoice: two engines, two gateways, nginx, a c
 
   const team = /01[\dA-Z]{24}/.exec(invoice![0]!)![0];
   const [csv, line] = [shown(11, 'csv')[0]!, shown(11, 'text')[0]!];
-  expect(invoice![0]!.replaceAll('\r', '')).toBe(csv.replace(/^01\w+/m, team));
-  expect(invoice![1]!.replaceAll(/\d{4}-\d{2}-01/g, 'D')).toBe(line.replaceAll(/\d{4}-\d{2}-01/g, 'D'));
+  const dateless = (text: string): string => text.replaceAll(/\d{4}-\d{2}-01/g, 'D');
+  expect(dateless(invoice![0]!.replaceAll('\r', ''))).toBe(dateless(csv.replace(/^01\w+/m, team)));
+  expect(dateless(invoice![1]!)).toBe(dateless(line));
 });
