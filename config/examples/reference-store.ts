@@ -549,8 +549,7 @@ function movedBack(places: readonly number[], nowMs: number): number[] {
   return places.map((place) => place - backMs);
 }
 
-/** Drops no entry: only an admission that takes a place does. */
-/** `expiresAtMs` is the key's: until then at most can a refusal be promised. */
+/** Drops no entry: only an admission that takes a place does. `expiresAtMs` is the key's: until then at most can a refusal be promised. */
 function rateRefusal(
   places: readonly number[],
   limit: number,

@@ -27,7 +27,7 @@ export async function startPostgres(): Promise<PostgresServer> {
 
 /**
  * In a temporary directory even as root (-t), so that any number can run at a time. Without fsync: no test of it cuts the power. The
- * server lives as long as the shell, whose input ends with us at the latest; killing it would leave the server behind.
+ * shell ends with its input, and pg_virtualenv then stops the server; if pg_virtualenv itself is killed, the server stays behind.
  */
 async function start(port: number): Promise<PostgresServer> {
   const said = 'echo "ready $PGUSER $PGPASSWORD $PGPORT"; cat';
