@@ -1,5 +1,6 @@
 // Decodes the periods that lua/tend.lua returns: the current one, earlier ones with open reservations, and closed ones.
 import { DAY_MS } from '../../domain/period.ts';
+import { movedCredit } from '../../domain/period-credit.ts';
 import type { PeriodCredit } from '../../domain/period-credit.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import type { PeriodUse } from '../../ports/usage-history.ts';
@@ -9,11 +10,13 @@ import { BOOKS, readKeyState, readPlan } from './team-layout.ts';
 
 type Fields = ReadonlyMap<string, Buffer>;
 
-/** Newest first; periods without usage are omitted, except for the current one. `values` are the function's. */
+/** Newest first; periods that neither used characters nor moved credit are omitted, except for the current one. `values` are the function's. */
 export function readPeriods(values: readonly unknown[], keptDays: number): PeriodUse[] {
   const [now, record, left, closed] = values as readonly [Buffer, unknown, readonly (readonly Buffer[])[], unknown];
   const team = fieldsOf(record);
-  const open = left.map((one) => readLeft(one, team)).filter(({ characters }) => characters > 0);
+  const open = left
+    .map((one) => readLeft(one, team))
+    .filter(({ characters, credit }) => characters > 0 || (credit !== undefined && movedCredit(credit)));
   const others = [...open, ...closedPeriods(now, closed, keptDays)];
   return [readCurrent(team), ...others.toSorted((one, other) => other.number - one.number)];
 }
