@@ -126,7 +126,7 @@ function monthForm(month: string, { open }: InvoiceQuestion, today: number): Htm
   const choices = months.map((one) => ({ value: one, label: one }));
   const states = [
     { value: 'false', label: 'closed' },
-    { value: 'true', label: 'closed and open' },
+    { value: 'true', label: 'all' },
   ];
   const fields = [searchSelect('month', 'Month (UTC)', choices, month), searchSelect('open', 'Periods', states, String(open))];
   return searchForm({ action: '/invoices', fields, submit: 'Show', isFiltered: false });
@@ -163,14 +163,15 @@ function sums(totals: readonly InvoiceTotal[]): Html | undefined {
 }
 
 const FIGURES = ['Characters', 'Included', 'Overage', 'Credit added', 'Credit deducted', 'Balance', 'Total'].map(numeric);
-const COLUMNS = ['Team', 'From', 'To', 'State', 'Plan', ...FIGURES] as const;
+const COLUMNS = ['Team', 'Period', 'Plan', ...FIGURES] as const;
 
 function listed(month: string, { rows, next }: InvoicePage): Html {
   if (rows.length === 0)
     return html`<p class="soft">
       ${next === undefined ? 'No period was closed' : 'None of these teams has a closed period'} in ${month}.
     </p>`;
-  return htmlTable({ caption: `Periods closed in ${month}, teams in order of creation`, columns: COLUMNS, rows: rows.map(cellsOf) });
+  const caption = `Periods closed in ${month}, teams in order of creation`;
+  return htmlTable({ caption, columns: COLUMNS, wide: true, rows: rows.map(cellsOf) });
 }
 
 function isEmpty({ rows, next }: InvoicePage): boolean {
@@ -195,9 +196,8 @@ function cellsOf(row: InvoiceRow): (Html | string)[] {
     row.name === null
       ? html`<code>${row.team_id}</code> (deleted)`
       : html`<a href="${CONSOLE_PREFIX}/teams/${row.team_id}">${row.name}</a> ${referenceOf(row)}`,
-    row.period_start.slice(0, 10),
-    row.period_end.slice(0, 10),
-    row.closed ? 'closed' : 'open',
+    html`<span class="short">${row.period_start.slice(0, 10)} to</span>
+      <time>${row.period_end.slice(0, 10)}</time>${row.closed ? '' : html` open`}`,
     row.plan,
     count(row.character_count),
     figure(row.included_characters),

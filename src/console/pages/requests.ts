@@ -120,8 +120,12 @@ function listed(requests: readonly RecentRequest[], names: TeamNames): Html {
   });
 }
 
+/** Shorter ones than this fit. */
+const LONG_ROUTE = 24;
+
 /** A long path is continued on the next line behind a slash, not within a word. */
-function brokenAtSlashes(route: string): Html {
+function brokenAtSlashes(route: string): Html | string {
+  if (route.length < LONG_ROUTE) return route;
   return html`${route.split(/(?<=\/)(?=.)/).map((part, index) => (index === 0 ? part : html`<wbr />${part}`))}`;
 }
 
