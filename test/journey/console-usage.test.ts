@@ -64,7 +64,10 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
     for (const { teamId } of teams) expect(printed).toContain(`/console/teams/${teamId}`);
     const file = await read(`/console/invoices/csv?month=${MONTH}&open=true`);
     expect(file.trim().split('\r\n').length).toBeGreaterThan(TEAMS);
-    expect(await read('/console/invoices?month=2020-02')).toContain('No period was closed in 2020-02');
+    const empty = await read('/console/invoices?month=2020-01');
+    expect(empty).toContain('No period was closed in 2020-01');
+    expect(empty).toContain('<a href="/console/invoices?month=2019-12">Invoices of 2019-12</a>');
+    expect(empty).toContain('<a href="/console/invoices?month=2020-01&amp;open=true">Periods that are still open</a>');
   });
 
   test('the teams of a month come page by page, in order of creation, escaped, each with its sums', async () => {

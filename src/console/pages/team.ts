@@ -39,7 +39,9 @@ export async function teamPage(visit: SignedInVisit, parts: ConsoleParts, faults
     ${team.nextPlan === undefined ? undefined : html`<p>When this period ends, it gets plan ${team.nextPlan.name}.</p>`}
     ${usageSection(figures, report, refusals)}
     <p>
-      <a href="#history">Days, months and periods</a> · <a href="${CONSOLE_PREFIX}/teams/${team.teamId}/glossaries">Glossaries</a>
+      <a href="#history">Days, months and periods</a> ·
+      <a href="${CONSOLE_PREFIX}/requests?team=${team.teamId}">Refused and failed requests</a> ·
+      <a href="${CONSOLE_PREFIX}/teams/${team.teamId}/glossaries">Glossaries</a>
       ${mayChange(visit) ? html`· <a href="${CONSOLE_PREFIX}/teams/${team.teamId}/delete">Delete the team</a>` : undefined}
     </p>
     <h2 id="keys">Keys</h2>
@@ -120,7 +122,7 @@ function teamForms(team: Team, plans: readonly PlanReport[], { form, formToken }
 }
 
 function keyFields(texts: FieldTexts): Html {
-  const hint = 'What the key is for; optional. Both modes work alike and cost the same.';
+  const hint = 'What the key is for; optional. Both modes are billed and limited alike.';
   return html`${selectField(texts, 'mode', 'Mode', MODES)} ${textField(texts, 'label', 'Label', { hint, more: NAME_INPUT })}
   ${foldedLimits(texts)}`;
 }
