@@ -18,6 +18,7 @@ export const EVIDENCE = [
   'idle',
   'input',
   'isolation',
+  'kubernetes',
   'load',
   'postgres',
   'security',
