@@ -10,6 +10,7 @@ import { request } from '../support/raw-http.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 import { logged, openSite, translate } from '../support/site.ts';
 import type { Site } from '../support/site.ts';
+import { withinASecond } from '../support/within-a-second.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -40,12 +41,14 @@ onEveryGateway({ once: true, config: LISTED }, (setting) => {
     );
     expect(setting.engine.requests).toHaveLength(1);
     // After the admission: a revoked key is reported first, and the request has taken its slot of the window.
-    const once = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1, characters: 1 });
-    const answers = await Promise.all([send(once.key, 'fr'), send(once.key, 'fr')]);
+    const [once, answers] = await withinASecond(async () => {
+      const team = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1, characters: 1 });
+      return [team, await Promise.all([send(team.key, 'fr'), send(team.key, 'fr')])] as const;
+    });
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([400, 429]);
     answered(await setting.gateway.store.teams.revokeKey(once.keyId));
     // Revoked by somebody else: for as long as the window is known to be full, the gateway goes on to answer 429.
-    await expect.poll(async () => (await send(once.key, 'fr')).status, { timeout: 10_000 }).not.toBe(429);
+    await expect.poll(async () => (await send(once.key, 'fr')).status).not.toBe(429);
     expect((await send(once.key, 'fr')).status).toBe(front.statuses.key_revoked);
     expect(await setting.gateway.store.teams.standing(once.teamId)).toMatchObject({ usedCharacters: 0, openReservations: 0 });
     expect(setting.engine.requests).toHaveLength(1);
