@@ -55,9 +55,9 @@ export const COMMON = {
   execArgv: ['--disable-warning=ExperimentalWarning'],
   // Tests wait for conditions and never sleep. A busy machine may be ten times as slow as an idle one, and these limits only
   // end what hangs.
-  testTimeout: 60_000,
+  testTimeout: 120_000,
   hookTimeout: 120_000,
-  expect: { poll: { timeout: 30_000, interval: 20 } },
+  expect: { poll: { timeout: 60_000, interval: 20 } },
   reporters: ['default'],
 };
 

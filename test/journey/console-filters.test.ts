@@ -55,7 +55,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       Promise.all(
         [full, half, broke].map(async ({ id }) => (await answered('teamUsage', call('GET', `/teams/${id}/usage`)))['character_count']),
       );
-    await vi.waitFor(async () => expect(await settled()).toEqual([10, 5, 5]), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await settled()).toEqual([10, 5, 5]), { timeout: 60_000 });
     await answered('updateTeam', call('PATCH', `/teams/${half.id}`, { body: { name: 'Half again' } }));
     ids['Half again'] = half.id;
   });

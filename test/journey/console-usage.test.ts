@@ -29,7 +29,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
     expect((await ask(setting, { method: 'POST', path: '/v1/translate', key, body })).status).toBe(200);
     const settled = async (): Promise<void> =>
       expect(await setting.gateway.store.teams.standing(teamId)).toMatchObject({ openReservations: 0 });
-    await vi.waitFor(settled, { timeout: 20_000 });
+    await vi.waitFor(settled, { timeout: 60_000 });
   };
   const teams: TestTeam[] = [];
 

@@ -1,13 +1,11 @@
 // Events from operations to a receiver, the manual's example: sent by a gateway of one process or several, and caused by commands.
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { EVENTS_SECRET, startManualReceiver } from '../support/event-receiver.ts';
 import type { ManualReceiver } from '../support/event-receiver.ts';
 import type { GatewayProcess } from '../support/gateway-process.ts';
 import { lingate } from '../support/lingate-command.ts';
 import { openSite, opsPage, translate } from '../support/site.ts';
 import type { Site } from '../support/site.ts';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let site: Site;
 let receiver: ManualReceiver;
@@ -82,9 +80,9 @@ describe.each(['1', '2'])('%s worker(s)', (workers) => {
     expect(told(teamId).map(({ type }) => type)).not.toContain('lingate.limit.reached');
     for (let i = 0; i < 7; i++) expect((await translate(gateway.port, key)).status).toBe(402);
     const refusals = async (): Promise<unknown> => (await command<{ refusals: unknown }>('team', 'show', teamId)).refusals;
-    await expect.poll(refusals, { timeout: 30_000 }).toEqual({ rate_limited: 0, quota_exceeded: 7, credit_exhausted: 0 });
+    await expect.poll(refusals).toEqual({ rate_limited: 0, quota_exceeded: 7, credit_exhausted: 0 });
     const reached = (): Told['data'][] => told(teamId).flatMap(({ type, data }) => (type === 'lingate.limit.reached' ? [data] : []));
-    await expect.poll(reached, { timeout: 30_000 }).toHaveLength(1);
+    await expect.poll(reached).toHaveLength(1);
     expect(reached()[0]).toMatchObject({ code: 'quota_exceeded', required_characters: 10, team_id: teamId, character_count: 100 });
     // What it ends with is told too.
     for (let i = 0; i < 3; i++) expect((await translate(gateway.port, key)).status).toBe(402);
@@ -111,12 +109,10 @@ describe.each(['1', '2'])('%s worker(s)', (workers) => {
     for (let i = 0; i < 10; i++) expect((await translate(gateway.port, key)).status).toBe(200);
     await command('key', 'revoke', keyId);
     await expect
-      .poll(
-        () =>
-          told(teamId)
-            .map(({ type }) => type)
-            .toSorted(),
-        { timeout: 30_000 },
+      .poll(() =>
+        told(teamId)
+          .map(({ type }) => type)
+          .toSorted(),
       )
       .toEqual([
         'lingate.key.created',

@@ -13,6 +13,7 @@ import { freePort } from '../support/free-port.ts';
 import { MAIN } from '../support/lingate-command.ts';
 import { codeBlocks, manualPage } from '../support/manual.ts';
 import { needsOf } from '../support/programs.ts';
+import { isRunning } from '../support/process-tree.ts';
 import { startProgram } from '../support/start-program.ts';
 import { completion, openAiTexts } from '../unit/engines/protocols/subjects.ts';
 
@@ -99,6 +100,8 @@ async function followed(env: Readonly<Record<string, string>>): Promise<readonly
     expect(printed, readFileSync(errors, 'utf8')).toHaveLength(script.length + 1);
     // The last block stops it all: nothing holds the shell's output open.
     await shell.ended;
+    // What it has stopped may still write into the folder: Redis keeps its data.
+    await expect.poll(() => isRunning(-shell.pid)).toBe(false);
     let at = 0;
     return blocks.map((own) => own.map(() => printed[at++]!.trim()));
   } finally {

@@ -1,5 +1,5 @@
 // Pairs that are not offered: refused on every front, after the admission and without asking the engine; the lists match.
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { answered } from '../../src/domain/store-unavailable.ts';
 import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
@@ -11,8 +11,6 @@ import type { HttpResponse } from '../support/raw-http.ts';
 import { logged, openSite, translate } from '../support/site.ts';
 import type { Site } from '../support/site.ts';
 import { withinASecond } from '../support/within-a-second.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const LISTED = { plugins: FACADES, engine: { timeout_ms: 20_000, pairs: ['EN-DE', 'ES-EN', 'DE-PT-BR'] } };
 const codesOf = (response: HttpResponse): string[] => (response.json() as { language: string }[]).map(({ language }) => language);

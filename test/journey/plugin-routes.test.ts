@@ -13,7 +13,7 @@ import type { HttpResponse } from '../support/raw-http.ts';
 import { withinASecond } from '../support/within-a-second.ts';
 
 const MODULE = fileURLToPath(new URL('../../config/examples/small-api.ts', import.meta.url));
-const ATTEMPT_MS = 500;
+const ATTEMPT_MS = 1500;
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
 /** Checks a failure in the plugin's form; returns its message. */

@@ -1,5 +1,5 @@
 // Several engines behind one gateway: routing by plan, pair and features, over all fronts.
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { limitsOf } from '../../src/domain/plan.ts';
 import type { Plan } from '../../src/domain/plan.ts';
 import { answered } from '../../src/domain/store-unavailable.ts';
@@ -14,8 +14,6 @@ import type { HttpResponse } from '../support/raw-http.ts';
 import { storePlace } from '../support/store-place.ts';
 import type { StorePlace } from '../support/store-place.ts';
 import { withinASecond } from '../support/within-a-second.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const COMBINATIONS = [
   { listener: LISTENERS[0], store: 'sqlite' },
@@ -37,9 +35,9 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
       config: {
         plugins: FACADES,
         engines: {
-          small: { urls: [engines.small.url], timeout_ms: 1000, pairs: ['EN-DE', 'EN-FR', 'EN-ES'] },
-          large: { urls: [engines.large.url], timeout_ms: 1000 },
-          third: { urls: [engines.third.url], timeout_ms: 1000 },
+          small: { urls: [engines.small.url], timeout_ms: 20_000, pairs: ['EN-DE', 'EN-FR', 'EN-ES'] },
+          large: { urls: [engines.large.url], timeout_ms: 20_000 },
+          third: { urls: [engines.third.url], timeout_ms: 20_000 },
         },
         routing: [
           { plans: ['free'], engines: ['small'] },

@@ -1,7 +1,7 @@
 // serve --workers N: several processes on one port that start, answer, die and stop together.
 import { existsSync, readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { inProcess, lingate } from '../support/lingate-command.ts';
 import { QUOTA_PLAN, makeTeam } from '../support/gateway.ts';
 import type { GatewayProcess } from '../support/gateway-process.ts';
@@ -9,9 +9,6 @@ import { RawConnection, request, requestBytes } from '../support/raw-http.ts';
 import { logged, openSite, opsPage, translate, workersOf } from '../support/site.ts';
 import type { Site } from '../support/site.ts';
 import { LISTENERS } from '../support/listeners.ts';
-
-/** Each test starts up to five processes, and the machine may have others to run. */
-vi.setConfig({ testTimeout: 60_000 });
 
 let site: Site;
 
