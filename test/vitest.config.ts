@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import type { Command } from './support/programs.ts';
 import { COMPILE_CACHE, COMPILE_CACHE_VARIABLE } from './support/compile-cache.ts';
+import { temporaryFilesInMemory } from './support/memory-folder.ts';
 import { COMMAND_VARIABLE } from './support/start-program.ts';
 import { suiteLimit } from './support/suite-limit.ts';
 
@@ -66,7 +67,7 @@ export default defineConfig({
   test: {
     ...COMMON,
     maxWorkers: WORKERS,
-    env: startsFor('test'),
+    env: { ...startsFor('test'), ...temporaryFilesInMemory() },
     // Files share the workers: loading imports again for each file would take a sixth of the total time.
     isolate: false,
     include: ['test/**/*.test.ts'],

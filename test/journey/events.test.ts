@@ -1,9 +1,9 @@
 // Events from operations to a receiver, the manual's example: sent by a gateway of one process or several, and caused by commands.
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { EVENTS_SECRET, startManualReceiver } from '../support/event-receiver.ts';
 import type { ManualReceiver } from '../support/event-receiver.ts';
 import type { GatewayProcess } from '../support/gateway-process.ts';
-import { lingate } from '../support/lingate-command.ts';
+import { inProcess } from '../support/lingate-command.ts';
 import { openSite, opsPage, translate } from '../support/site.ts';
 import type { Site } from '../support/site.ts';
 
@@ -11,15 +11,18 @@ let site: Site;
 let receiver: ManualReceiver;
 let gateway: GatewayProcess | undefined;
 
+beforeAll(async () => {
+  receiver = await startManualReceiver();
+});
+afterAll(() => receiver.end());
+
 beforeEach(async () => {
   site = await openSite();
-  receiver = await startManualReceiver();
 });
 
 afterEach(async () => {
   await gateway?.end('SIGTERM');
   gateway = undefined;
-  await receiver.end();
   await site.close();
 });
 
@@ -42,7 +45,7 @@ const configure = (): Promise<void> =>
   });
 
 async function command<T>(...args: readonly string[]): Promise<T> {
-  const { status, stdout, stderr } = await lingate([
+  const { status, stdout, stderr } = await inProcess([
     ...args,
     '--json',
     '--config',

@@ -86,7 +86,8 @@ export function translate(
 
 /** A page of the ops listener, as `STATUS body`. */
 export async function opsPage(gateway: GatewayProcess, path: string): Promise<string> {
-  const { status, body } = await request({ port: Number(new URL(gateway.opsUrl).port), path, headers: { Connection: 'close' } });
+  const { host, port } = new URL(gateway.opsUrl);
+  const { status, body } = await request({ port: Number(port), path, headers: { Host: host, Connection: 'close' } });
   return `${status} ${body}`;
 }
 

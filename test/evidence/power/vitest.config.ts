@@ -2,6 +2,7 @@
 import process from 'node:process';
 import { defineConfig } from 'vitest/config';
 import { COMMON, startsFor } from '../../vitest.config.ts';
+import { temporaryFilesInMemory } from '../../support/memory-folder.ts';
 import { suiteLimit } from '../../support/suite-limit.ts';
 import { CONTROL_VARIABLE } from './test-runner.ts';
 
@@ -16,7 +17,7 @@ export default defineConfig({
   test: {
     ...COMMON,
     ...(process.env[CONTROL_VARIABLE] === undefined ? IMPATIENT : {}),
-    env: startsFor('test:power'),
+    env: { ...startsFor('test:power'), ...temporaryFilesInMemory() },
     include: ['test/**/*.test.ts'],
   },
 });
