@@ -67,7 +67,8 @@ export default defineConfig({
   test: {
     ...COMMON,
     maxWorkers: WORKERS,
-    env: { ...startsFor('test'), ...temporaryFilesInMemory() },
+    // Of the random histories of stores, `test:evidence` tries more.
+    env: { ...startsFor('test'), ...temporaryFilesInMemory(), LINGATE_PROPERTY_RUNS: '20' },
     // Files share the workers: loading imports again for each file would take a sixth of the total time.
     isolate: false,
     include: ['test/**/*.test.ts'],

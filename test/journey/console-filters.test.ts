@@ -7,6 +7,7 @@ import { ConsoleVisitor } from '../support/console-visitor.ts';
 import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import { lingate, parsed } from '../support/lingate-command.ts';
+import { untilOneDay } from '../support/one-day.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
 const SMALL = { ...QUOTA_PLAN, characters: 10, overage_cap_minor: 0, overage_minor_per_million: 0 };
@@ -20,6 +21,7 @@ const PREPAID = {
 };
 const PLANS = { small: SMALL, other: QUOTA_PLAN, prepaid: PREPAID };
 
+await untilOneDay();
 onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) => {
   const { call, answered } = adminClient(setting, TOKEN);
   const ids: Record<string, string> = {};

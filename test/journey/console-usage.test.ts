@@ -7,8 +7,10 @@ import { ConsoleVisitor } from '../support/console-visitor.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
+import { untilOneDay } from '../support/one-day.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
+await untilOneDay();
 const MONTH = monthOf(dayOf(Date.now()));
 /** More teams than fit on a page. */
 const TEAMS = 53;

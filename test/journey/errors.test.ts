@@ -280,11 +280,12 @@ describe.each(combinations({}))('$listener listener, $store store', ({ listener,
   test('503 service_unavailable at once while the store is down, and service when it is back', async () => {
     const { port } = redis!;
     await redis!.stop();
-    const startedAt = performance.now();
+    const startedAtMs = performance.now();
     const response = await translate();
     expectProblem(response, 'service_unavailable');
     expect(response.header('retry-after')).toBe('5');
-    expect(performance.now() - startedAt).toBeLessThan(2000);
+    // Not after the deadline of the store, which is five seconds here.
+    expect(performance.now() - startedAtMs).toBeLessThan(4500);
     redis = await startRedis(['--port', String(port)]);
     await expect.poll(() => gateway.store.ping()).toBeUndefined();
     const fresh = await gateway.team();

@@ -15,6 +15,7 @@ import { codeBlocks, manualPage } from '../support/manual.ts';
 import { needsOf } from '../support/programs.ts';
 import { isRunning } from '../support/process-tree.ts';
 import { startProgram } from '../support/start-program.ts';
+import { untilOneDay } from '../support/one-day.ts';
 import { completion, openAiTexts } from '../unit/engines/protocols/subjects.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
@@ -119,6 +120,7 @@ test('what it installs from Debian is what the tests install; test:package runs 
   expect(others).toEqual(['npm install --global node@24 ./lingate-*.tgz', '']);
 });
 
+await untilOneDay();
 test('from an empty folder to the invoice: two engines, two gateways, nginx, a customer, a limit', async () => {
   const ports = await chosenPorts();
   const [, , engine, , config, serve, , translate, limit, watch, invoice] = await followed(await machine(ports));

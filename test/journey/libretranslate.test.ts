@@ -273,9 +273,9 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libr
 
     test('costs nothing but counts against the rate', async () => {
       const [own, limited] = await withinASecond(async () => {
-        const team = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1, characters: 0 });
-        answered(await detect('Hello', { key: team.key }));
-        return [team, await detect('Hello', { key: team.key })] as const;
+        const slow = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1, characters: 0 });
+        answered(await detect('Hello', { key: slow.key }));
+        return [slow, await detect('Hello', { key: slow.key })] as const;
       });
       expectError(limited, 429);
       expect(await settled(own)).toBe(0);

@@ -40,8 +40,8 @@ onEveryGateway({ once: true, config: LISTED }, (setting) => {
     expect(setting.engine.requests).toHaveLength(1);
     // After the admission: a revoked key is reported first, and the request has taken its slot of the window.
     const [once, answers] = await withinASecond(async () => {
-      const team = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1, characters: 1 });
-      return [team, await Promise.all([send(team.key, 'fr'), send(team.key, 'fr')])] as const;
+      const slow = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1, characters: 1 });
+      return [slow, await Promise.all([send(slow.key, 'fr'), send(slow.key, 'fr')])] as const;
     });
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([400, 429]);
     answered(await setting.gateway.store.teams.revokeKey(once.keyId));
