@@ -7,8 +7,10 @@ import { ConsoleVisitor } from '../support/console-visitor.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
+import { untilOneDay } from '../support/one-day.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
+await untilOneDay();
 const MONTH = monthOf(dayOf(Date.now()));
 /** More teams than fit on a page. */
 const TEAMS = 53;
@@ -29,7 +31,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
     expect((await ask(setting, { method: 'POST', path: '/v1/translate', key, body })).status).toBe(200);
     const settled = async (): Promise<void> =>
       expect(await setting.gateway.store.teams.standing(teamId)).toMatchObject({ openReservations: 0 });
-    await vi.waitFor(settled, { timeout: 20_000 });
+    await vi.waitFor(settled, { timeout: 60_000 });
   };
   const teams: TestTeam[] = [];
 

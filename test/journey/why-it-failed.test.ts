@@ -40,8 +40,8 @@ beforeAll(async () => {
       admin: { token: TOKEN },
       // Nobody listens at the second one's address.
       engines: {
-        small: { urls: [engine.url], timeout_ms: 200 },
-        gone: { urls: [`http://127.0.0.1:${await freePort()}`], timeout_ms: 1000 },
+        small: { urls: [engine.url], timeout_ms: 1500 },
+        gone: { urls: [`http://127.0.0.1:${await freePort()}`], timeout_ms: 20_000 },
       },
     },
   });
