@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { get } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { formatNetworkAddress } from '../config/network-address.ts';
+import { reachedAt } from '../config/network-address.ts';
 import type { NetworkAddress } from '../config/network-address.ts';
 import type { Config } from '../config/config.ts';
 import { adminOperators } from '../config/secrets.ts';
@@ -23,8 +23,6 @@ export const GATEWAY_FLAGS: Flags = {
 };
 
 const ANSWER_MS_MAX = 10_000;
-/** Addresses that mean every interface of this machine, and how it reaches itself. */
-const EVERY_INTERFACE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /** One that answers, if it can be reached at all. */
 export interface RunningGateway {
@@ -47,8 +45,8 @@ export function runningGateway({ io }: CommandContext, config: Config): RunningG
 }
 
 /** Where this machine reaches what listens on the address. */
-export function urlOf({ host, port }: NetworkAddress, secure: boolean): string {
-  return `${secure ? 'https' : 'http'}://${formatNetworkAddress({ host: EVERY_INTERFACE[host] ?? host, port })}`;
+export function urlOf(address: NetworkAddress, secure: boolean): string {
+  return `${secure ? 'https' : 'http'}://${reachedAt(address)}`;
 }
 
 interface Answer {
