@@ -21,6 +21,7 @@ export const EVIDENCE = [
   'kubernetes',
   'load',
   'postgres',
+  'release',
   'security',
   'simulation',
 ];
