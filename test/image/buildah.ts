@@ -26,6 +26,7 @@ export interface ImageBuild {
   readonly seconds: number;
   readonly settings: string;
   readonly path: string;
+  readonly limitMs: number;
 }
 
 export class Buildah {
@@ -39,8 +40,12 @@ export class Buildah {
   }
 
   /** What it prints, without the line break at its end. Throws what it said when it fails. */
-  async run(command: string, ...args: readonly string[]): Promise<string> {
-    const output = await mustRun('buildah', [...this.#storage, command, ...args], { limitMs: LIMIT_MS, env: this.#env });
+  run(command: string, ...args: readonly string[]): Promise<string> {
+    return this.#within(LIMIT_MS, command, ...args);
+  }
+
+  async #within(limitMs: number, command: string, ...args: readonly string[]): Promise<string> {
+    const output = await mustRun('buildah', [...this.#storage, command, ...args], { limitMs, env: this.#env });
     return output.trim();
   }
 
@@ -57,10 +62,10 @@ export class Buildah {
    * Builds a Dockerfile in the context; `settings` is seen as `path` by its steps and is not in the image. All times in it are that of
    * `seconds`. Nothing of an earlier build is used.
    */
-  async build(name: string, { dockerfile, context, seconds, settings, path }: ImageBuild): Promise<void> {
+  async build(name: string, { dockerfile, context, seconds, settings, path, limitMs }: ImageBuild): Promise<void> {
     const network = ['--network', 'host', '--pull-never', '--no-cache', '--format', 'docker', '--volume', `${settings}:${path}:ro`];
     const times = ['--timestamp', String(seconds), '--build-arg', `SOURCE_DATE_EPOCH=${seconds}`];
-    await this.run('build', ...network, ...times, '--file', dockerfile, '--tag', name, context);
+    await this.#within(limitMs, 'build', ...network, ...times, '--file', dockerfile, '--tag', name, context);
   }
 
   async configOf(image: string): Promise<ImageConfig> {

@@ -1,4 +1,4 @@
-// npm run test:image: builds the Dockerfile without Docker, and runs what came of it as an engine would.
+// npm run task -- test:image: builds the Dockerfile without Docker, and runs what came of it as an engine would; with --twice also a second time.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -22,7 +22,9 @@ const IMAGE = 'lingate';
 const AGAIN = 'lingate-again';
 /** Any time: the only one in the image. */
 const SECONDS = 1_790_000_000;
-const LIMIT_MS = 10 * 60_000;
+/** Most of a build is npm's, so a second one is for a run of its own. */
+const TWICE = process.argv.includes('--twice');
+const LIMIT_MS = (TWICE ? 30 : 10) * 60_000;
 const START_MS = 20_000;
 const LOOPBACK = ['--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0'];
 const READY = /lingate is ready on (http:\/\/[^ ",]+), ops on (http:\/\/[^ ",]+)/;
@@ -57,13 +59,20 @@ async function tryImage(folder: string, steps: StepCounts): Promise<void> {
   const made = await steps.step('the base image is made', () => makeBaseImage(buildah, folder, withoutDigests(dockerfile), settings));
   const file = join(folder, 'Dockerfile');
   writeFileSync(file, withoutDigests(dockerfile));
-  const how = { dockerfile: file, context: PROJECT, seconds: SECONDS, settings: npmSettingsFolder(folder, settings), path: SETTINGS_PATH };
+  const how = {
+    dockerfile: file,
+    context: PROJECT,
+    seconds: SECONDS,
+    settings: npmSettingsFolder(folder, settings),
+    path: SETTINGS_PATH,
+    limitMs: LIMIT_MS / 2,
+  };
   const built = made && (await steps.step('the Dockerfile is built', () => buildah.build(IMAGE, how)));
   if (!built) return;
   const container: Container = { root: await buildah.mount(IMAGE), config: await buildah.configOf(IMAGE) };
   await steps.step('it holds what runs, and nothing else', async () => expectContents(container));
   await steps.step('its bill of materials lists what is in it', async () => expectBill(container));
-  await steps.step('a second build has the same bytes', () => expectSame(buildah, how));
+  if (TWICE) await steps.step('a second build has the same bytes', () => expectSame(buildah, how));
   await steps.step('its user is not root, and it tells its version and build', () => expectUser(container));
   await steps.step('demo translates, and ends by SIGTERM', () => tryDemo(container));
   await steps.step('serve translates, is healthy, ends by SIGTERM, and the books are kept', () => tryServe(container));
