@@ -29,7 +29,10 @@ export const TASKS = {
     file: 'test/evidence/power/run.ts',
   },
   'test:bare': { what: "the README's two commands on a fresh Debian", file: 'test/bare/main.ts' },
-  'test:image': { what: 'builds the Dockerfile without Docker, and runs it', file: 'test/image/main.ts' },
+  'test:image': {
+    what: 'builds the Dockerfile without Docker, and runs it; --twice: also that a second build has the same bytes',
+    file: 'test/image/main.ts',
+  },
   scorecard: { what: 'all rows of the scorecard, as a table', file: 'test/evidence/scorecard/run.ts' },
   simulate: { what: 'the simulation, by seeds', file: 'test/evidence/simulation/main.ts' },
   fuzz: { what: 'fuzzes both listeners for a given time', file: 'test/evidence/input/fuzz-run.ts' },

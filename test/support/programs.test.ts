@@ -14,6 +14,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const STARTERS: Readonly<Record<string, string>> = {
   'test/support/start-program.ts': 'the only way',
   'src/build.ts': 'runs the compiler on our own Node',
+  'src/bill-of-materials.ts': 'has npm list the packages',
   'src/release.ts': 'runs npm and git to make a release',
   'src/workers/worker-process.ts': "forks the gateway's workers, which run our own entry on our own Node",
 };

@@ -5,9 +5,10 @@ import { parse } from 'yaml';
 import { CHART_VALUES } from '../../src/chart-values.ts';
 import { currentFiles } from '../../src/chart.ts';
 import { ConfigFile } from '../../src/config/schema.ts';
-import { read, version } from './config/image.ts';
 
 const CHART = 'config/helm/lingate/';
+const read = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
+const { version } = JSON.parse(read('package.json')) as { readonly version: string };
 const yaml = (name: string): Record<string, unknown> => parse(read(CHART + name)) as Record<string, unknown>;
 
 test('its schema, alerts and dashboard are current: `npm run task -- chart` would change nothing', () => {
@@ -49,7 +50,7 @@ test('a template reads only values that there are', () => {
   const files = [...names, 'monitoring', 'serviceaccount', 'trial-redis'].map((name) => `templates/${name}.yaml`);
   const partials = ['_names', '_configuration', '_env'].map((name) => `templates/${name}.tpl`);
   const used = [...files, ...partials, 'templates/NOTES.txt'].flatMap((name) =>
-    [...readFileSync(new URL(`../../${CHART}${name}`, import.meta.url), 'utf8').matchAll(/\.Values\.(\w+)/g)].map(([, value]) => value!),
+    [...read(CHART + name).matchAll(/\.Values\.(\w+)/g)].map(([, value]) => value!),
   );
   const there = new Set([...Object.keys(CHART_VALUES), 'config']);
   expect([...new Set(used)].filter((name) => !there.has(name))).toEqual([]);

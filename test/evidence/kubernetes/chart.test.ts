@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CHART_VALUES } from '../../../src/chart-values.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { CHART, chartTools } from '../../kubernetes/chart-tools.ts';
 import type { ChartTools } from '../../kubernetes/chart-tools.ts';
@@ -16,7 +17,7 @@ import { SEED } from '../../support/seed.ts';
 import { COMMAND_VARIABLE } from '../../support/start-program.ts';
 
 /** helm takes a sixteenth of a second for each. */
-const COMBINATIONS = process.env[COMMAND_VARIABLE] === 'test:long' ? 400 : 80;
+const COMBINATIONS = process.env[COMMAND_VARIABLE] === 'test:long' ? 400 : 50;
 const AT_ONCE = 2;
 
 let folder: string;
@@ -61,6 +62,8 @@ test(`${COMBINATIONS} random combinations of values`, async () => {
   await Promise.all(Array.from({ length: AT_ONCE }, (_, first) => worker(first)));
   for (const manifest of unique.values()) await expectValid(tools.folder, manifest);
   expect(await namesFaults(tools.folder, [...unique.values()])).toBe('');
+  const named = new Set(drawn.flatMap(([, own]) => Object.keys(own)));
+  expect([...Object.keys(CHART_VALUES), 'config'].filter((name) => !named.has(name))).toEqual([]);
   const kinds = new Set([...unique.values()].map(({ apiVersion, kind }) => `${apiVersion} ${kind}`));
   expect([...kinds].toSorted()).toEqual([
     'apps/v1 Deployment',

@@ -1,5 +1,6 @@
 // The table of planted bugs: each must be caught by every test run that it names.
 import { CHAIN_MUTATIONS } from './chain-mutations.ts';
+import { CHART_MUTATIONS } from './chart-mutations.ts';
 import { CLOCK_MUTATIONS } from './clock-mutations.ts';
 import { CONSOLE_MUTATIONS } from './console-mutations.ts';
 import { ENGINE_MUTATIONS } from './engine-mutations.ts';
@@ -41,5 +42,6 @@ export const MUTATIONS: readonly Mutation[] = [
   ...OUTAGE_MUTATIONS,
   ...FILE_MUTATIONS,
   ...UPKEEP_MUTATIONS,
+  ...CHART_MUTATIONS,
   ...CLOCK_MUTATIONS,
 ];
