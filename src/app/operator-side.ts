@@ -7,12 +7,12 @@ import { formatNetworkAddress, isLoopback } from '../config/network-address.ts';
 import type { NetworkAddress } from '../config/network-address.ts';
 import { appsWhileOff } from '../console/console-off.ts';
 import type { LogDestination } from '../ops/json-log.ts';
-import type { Metrics } from '../ops/metrics/metrics.ts';
 import type { OpenApiOptions } from '../docs/openapi-document.ts';
 import { adminOpenApi } from '../admin/admin-openapi.ts';
 import { startOpsListener } from '../ops/ops-listener.ts';
 import type { OpsContent, OpsListener, OpsPages } from '../ops/ops-listener.ts';
 import { json, opsPages, WAITING_PAGES } from '../ops/ops-pages.ts';
+import type { MetricTexts } from '../ops/ops-pages.ts';
 import type { Readiness } from '../ops/readiness.ts';
 import type { Log } from '../ports/log.ts';
 import type { PluginApis } from '../ports/plugin-route.ts';
@@ -29,7 +29,7 @@ export interface OperatorSideOptions {
   /** The state at the time of the request. */
   readonly config: () => Config;
   readonly readiness: () => Readiness | Promise<Readiness>;
-  readonly metrics: Pick<Metrics, 'contentType' | 'render'>;
+  readonly metrics: MetricTexts;
   readonly docsOnOps: boolean;
   /** For the API reference. */
   readonly pluginApis: PluginApis;

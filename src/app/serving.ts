@@ -27,6 +27,7 @@ import { pluginDocument } from '../docs/plugin-document.ts';
 import type { OpenApiOptions } from '../docs/openapi-document.ts';
 import { documentRouteNames } from './route-rows.ts';
 import { tlsOf } from './tls-in-force.ts';
+import { flushWithinMs } from './configured-telemetry.ts';
 import { openSettlements, settle, settleWithinMs } from './settling.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
 import type { IdempotencyRecords } from '../ports/idempotency-records.ts';
@@ -97,9 +98,15 @@ const FULL_WINDOWS_MAX = 10_000;
 /** The entries of some hundred large glossaries, or of many small ones. */
 const GLOSSARY_CACHE_BYTES_MAX = 64 * 1024 * 1024;
 
-/** `down` closes everything. Rejects with a `ConfigError` or `StoreError`. */
-export async function openServing(config: Config, output: JsonLog, down: Teardown, onNewStore?: OnNewStore): Promise<Serving> {
-  const serving = new OpenServing(await openParts(config, output, down, onNewStore));
+/** `down` closes everything. `role` is that of the process, for its telemetry. Rejects with a `ConfigError` or `StoreError`. */
+export async function openServing(
+  config: Config,
+  output: JsonLog,
+  down: Teardown,
+  role: string,
+  onNewStore?: OnNewStore,
+): Promise<Serving> {
+  const serving = new OpenServing(await openParts(config, output, down, role, onNewStore));
   // Before the gateway reports that it is ready, so that a command run then finds its plans in the store.
   await serving.leavePlans();
   return serving;
@@ -138,6 +145,7 @@ class OpenServing implements Serving {
 
   constructor(opened: Opened) {
     this.#opened = opened;
+    opened.down.add('telemetry', () => opened.telemetry?.close(flushWithinMs(this.#stopByMs - monotonicMs())));
     this.nowMs = opened.nowMs;
     this.#live = new LiveWindow(opened.nowMs);
     this.#recent = new RecentRequests(opened.nowMs);
@@ -324,6 +332,7 @@ class OpenServing implements Serving {
         documented: plugins,
         api,
       }),
+      tracer: this.#opened.telemetry?.tracer,
       apiDocument: (plugin) => pluginDocument(plugin, api()),
       offers: this.#languages,
       serving: () => this.#ready(),

@@ -125,6 +125,10 @@ export const FIXED_MEMBERS: Readonly<Record<string, (config: Config) => unknown>
   'events.secret': (c) => c.events?.secret,
   'events.thresholds': (c) => c.events?.rules.percents,
   'events.credit_minor': (c) => c.events?.rules.creditMinor,
+  'otel.endpoint': (c) => c.otel?.endpoint,
+  'otel.headers': (c) => c.otel?.headers,
+  'otel.sample': (c) => c.otel?.sample,
+  'otel.follow_callers': (c) => c.otel?.followCallers,
   forward: (c) => c.forward,
   plugins: (c) => c.plugins,
 };

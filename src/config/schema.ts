@@ -11,6 +11,7 @@ import { otherSchemeOf, STORE_URL_FORMS, storeKindOf } from '../domain/store-url
 import { ForwardEntries } from './forward.ts';
 import { EngineSections, HTTP_URL, isHttpUrl } from './engine-schema.ts';
 import { isAddressOrRange, parseNetworkAddress } from './network-address.ts';
+import { OtelSection } from './otel-section.ts';
 import { closed, list, matching, section, text, whole } from './schema-parts.ts';
 
 export const DEFAULT_PLANS: Readonly<Record<string, Plan>> = {
@@ -226,6 +227,8 @@ export const ConfigFile = Type.Object(
         closed,
       ),
     ),
+    // Its headers may be secrets, which are only read when the gateway starts.
+    otel: Type.Optional(OtelSection),
     languages: Type.Optional(matching(FILE, /^[^\0]+$/)),
     forward: ForwardEntries,
     plugins: Type.Array(

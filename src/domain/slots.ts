@@ -2,6 +2,7 @@
 import { reserveSlot } from '../core/exchange.ts';
 import type { KeyDigest, KeyOwner } from './api-key.ts';
 import type { LimitOwner } from './key-limits.ts';
+import type { RequestTrace } from './request-trace.ts';
 import type { TranslateRequest } from './translate-request.ts';
 
 /** Digest of the key that was sent; its pattern has been checked. */
@@ -17,6 +18,9 @@ export const translateRequestSlot = reserveSlot<TranslateRequest>('translate req
 
 /** The team's plan, if the admission was asked to report it; '' if the store does not report it. */
 export const planSlot = reserveSlot<string>('plan');
+
+/** The request's trace; set only if it is sampled. */
+export const traceSlot = reserveSlot<RequestTrace>('trace');
 
 /** Numbers for the access log and metrics. Durations are in milliseconds. */
 export interface RequestStats {

@@ -27,6 +27,8 @@ export interface AccessEntry {
   readonly parameter: string | undefined;
   /** Whose rate, characters or credit refused the request, if one did. */
   readonly limitOf: LimitOwner | undefined;
+  /** If the request is traced. */
+  readonly traceId?: string | undefined;
   readonly durationMs: number;
   readonly storeMs: number;
   readonly engineMs: number;

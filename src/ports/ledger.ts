@@ -1,5 +1,6 @@
 // The ledger: one atomic admission per request, and the settlement of what it reserved. This is the contract for every store.
 import type { GlossaryReference } from '../domain/charge.ts';
+import type { RequestTrace } from '../domain/request-trace.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 
 export type { GlossaryReference } from '../domain/charge.ts';
@@ -251,9 +252,12 @@ export interface Ledger {
 
 /** Settles reservations for the chain: accepts each verdict at once and retries in the background until the ledger has it. */
 export interface Settlements {
-  /** `characters`: how many of the reserved characters to charge; by default all. Only if the ledger `chargesParts`. */
-  commit(reservation: Reservation, characters?: number): void;
-  release(reservation: Reservation): void;
+  /**
+   * `characters`: how many of the reserved characters to charge; by default all. Only if the ledger `chargesParts`. `trace`: that
+   * of the request, if it is traced.
+   */
+  commit(reservation: Reservation, characters?: number, trace?: RequestTrace): void;
+  release(reservation: Reservation, trace?: RequestTrace): void;
   /** For an admission whose outcome is unknown: releases whatever it may have reserved. */
-  releaseUnknown(teamId: string, requestId: string): void;
+  releaseUnknown(teamId: string, requestId: string, trace?: RequestTrace): void;
 }
