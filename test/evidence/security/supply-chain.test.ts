@@ -29,7 +29,7 @@ const runtime = Object.entries(lock.packages).filter(([path, { dev }]) => path !
 /** Everything in an image besides Node: review it when it changes. */
 const RUNTIME_PACKAGES =
   '@btc-vision/uwebsockets.js @ioredis/commands @opentelemetry/api bintrees cluster-key-slot debug denque entities follow-redirects ' +
-  'http-proxy-3 ioredis lru-cache ms parse5 prom-client redis-errors saxes standard-as-callback tdigest typebox uWebSockets.js uplot ' +
+  'http-proxy-3 ioredis jose lru-cache ms oauth4webapi openid-client parse5 prom-client redis-errors saxes standard-as-callback tdigest typebox uWebSockets.js uplot ' +
   'xmlchars yaml';
 const DIRECT_MAX = 12;
 const LICENSES = new Set(['MIT', 'ISC', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause']);
@@ -61,9 +61,10 @@ describe('runtime packages', () => {
     expect(runtime.filter(([, { license }]) => !LICENSES.has(license ?? ''))).toEqual([]);
   });
 
-  test('are used, all but the two builds of the HTTP library', () => {
+  test('are used, all but the two builds of the HTTP library and what the sign-in by a provider needs', () => {
     const optional = runtime.filter(([, packed]) => packed.optional === true).map(([path]) => path);
-    expect(optional).toEqual(['node_modules/@btc-vision/uwebsockets.js', 'node_modules/uWebSockets.js']);
+    const oidc = ['node_modules/oauth4webapi', 'node_modules/openid-client'];
+    expect(optional).toEqual(['node_modules/@btc-vision/uwebsockets.js', ...oidc, 'node_modules/uWebSockets.js']);
   });
 
   test('contain no machine code but the two builds of the HTTP library', () => {
