@@ -86,6 +86,8 @@ const HOMES: Readonly<Record<string, string | readonly string[]>> = {
   '@opentelemetry/sdk-trace': 'telemetry/',
   ulid: 'domain/',
   'http-proxy-3': 'forward/proxy-upstream.ts',
+  // Types besides the one import, which happens only if a provider is configured.
+  'openid-client': ['runtime/oidc-provider.ts', 'runtime/oidc-refusals.ts'],
   'typebox/compile': 'domain/typebox.ts',
   'typebox/system': 'domain/typebox.ts',
   'typebox/value': 'domain/typebox.ts',

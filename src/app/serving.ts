@@ -35,7 +35,9 @@ import type { GlossaryCache, GlossaryStore } from '../ports/glossary-store.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 import type { Outbox } from '../ports/outbox.ts';
 import type { PluginApis } from '../ports/plugin-route.ts';
+import type { RecordSpace } from '../ports/record-space.ts';
 import type { RefusalDays } from '../ports/refusal-days.ts';
+import type { SharedSecrets } from '../ports/shared-secrets.ts';
 import type { Store } from '../ports/store.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 import type { UsageHistory } from '../ports/usage-history.ts';
@@ -70,6 +72,8 @@ export interface Serving {
   readonly outbox: Outbox | undefined;
   readonly audit: AuditLog | undefined;
   readonly idempotency: IdempotencyRecords;
+  readonly secrets: SharedSecrets;
+  readonly records: RecordSpace;
   /** For operators: without the routes' limits and cache. */
   readonly glossaries: GlossaryStore;
   /** This gateway has changed a team or a key. */
@@ -121,6 +125,8 @@ class OpenServing implements Serving {
   readonly outbox: Outbox | undefined;
   readonly audit: AuditLog | undefined;
   readonly idempotency: IdempotencyRecords;
+  readonly secrets: SharedSecrets;
+  readonly records: RecordSpace;
   /** For operators: without the routes' limits and cache. */
   readonly glossaries: GlossaryStore;
   readonly #opened: Opened;
@@ -162,6 +168,8 @@ class OpenServing implements Serving {
     this.outbox = opened.store.outbox;
     this.audit = opened.store.audit;
     this.idempotency = opened.store.idempotency;
+    this.secrets = opened.store.secrets;
+    this.records = opened.store.records;
     this.glossaries = opened.store.glossaries;
     const { config, engines, settings, output, down } = opened;
     const upkeep = new GlossaryUpkeepTimer({ engines: engines.byName, nowMs: opened.nowMs, log: output.log });

@@ -84,9 +84,11 @@ onEveryGateway({ listeners: ['node'], stores: ['sqlite'], config: { admin: { tok
       }
     });
 
-    test('only the sign-in and its style sheet are accessible', async () => {
+    test('only the sign-in, its way to a provider and back, and its style sheet are accessible', async () => {
       expect(paths('POST', 'everybody')).toEqual(['/console/sign-in']);
-      expect(paths('GET', 'everybody').filter((path) => !path.startsWith('/console/assets/'))).toEqual(['/console/sign-in']);
+      const pages = paths('GET', 'everybody').filter((path) => !path.startsWith('/console/assets/'));
+      expect(pages).toEqual(['/console/sign-in', '/console/oidc/start', '/console/oidc/callback']);
+      for (const path of pages.slice(1)) expectProblem(await visitor().get(path, { accept: '*/*' }), 'not_found');
     });
   });
 
