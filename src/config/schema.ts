@@ -72,6 +72,7 @@ const planBase = {
   max_characters_per_request: whole(1, 10_000_000),
   max_glossaries: whole(0, 10_000),
   period_anchor: Type.Optional(Type.Enum(['creation', 'calendar'])),
+  test_keys: Type.Optional(Type.Object({ characters: whole(1, CHARACTERS_MAX) }, closed)),
   currency: text('an ISO 4217 code of three capital letters, for example EUR', isCurrency),
 };
 

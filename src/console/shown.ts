@@ -110,6 +110,7 @@ export const NUMBER_LABELS: Readonly<Record<keyof TeamLimits, string>> = {
   overageCharacters: 'overage characters',
   overageCapMinor: 'most overage',
   minorPerMillion: 'price per million',
+  testAllowance: 'free characters of test keys',
   currency: 'currency',
   period: 'period',
 };

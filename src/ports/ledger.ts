@@ -65,10 +65,13 @@ export interface Reservation {
  * 5. `admitted` without a reservation, if none was requested.
  * 6. `glossary_missing`, `glossary_mismatch`.
  * 7. `quota_exceeded` by the key's own limit: the key's used + held + requested characters in the team's current period would
- *    exceed it; `characterLimit` is the key's, `overageCapMinor` is 0, and `of` is set. Otherwise `quota_exceeded` by the team's:
- *    used + held + requested characters in the current period would exceed its limit and overage. `credit_exhausted`: the
+ *    exceed it; `characterLimit` is the key's, `overageCapMinor` is 0, and `of` is set. Otherwise, for a test key of a plan with a
+ *    `testAllowance`: what is used, held and requested of that in the current period would exceed it; `characterLimit` is the
+ *    allowance, `overageCapMinor` is 0, and `of` is set. Otherwise `quota_exceeded` by the team's: used + held + requested
+ *    characters in the current period, without those of the allowance, would exceed its limit and overage. `credit_exhausted`: the
  *    balance less held credit does not cover the price. Requested are those to reserve.
- * 8. `admitted` with a reservation.
+ * 8. `admitted` with a reservation. One of the allowance holds no credit and costs nothing when it is committed, whatever the plan
+ *    is by then.
  *
  * Reservations whose lease has ended count as released from that millisecond on, even if no sweep has run yet. When a period
  * has ended, the one that contains `now` becomes current; open reservations stay in theirs. If the clock steps back, the
@@ -150,8 +153,10 @@ export interface Admitted {
   readonly dictionaryId?: string;
 }
 
-export interface QuotaExceeded extends WhoseLimit {
+export interface QuotaExceeded {
   readonly kind: 'quota_exceeded';
+  /** Whose limit it is: a key's own, the plan's allowance for test keys, or if absent the team's. */
+  readonly of?: 'key' | 'test_keys' | undefined;
   readonly characterLimit: number;
   readonly overageCapMinor: number;
   readonly periodEndMs: number;

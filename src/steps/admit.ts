@@ -255,11 +255,12 @@ function refusalOf(x: Exchange, admission: Refused, { charge, options }: Pending
   }
 }
 
+const WHOSE_CHARACTERS = { team: 'the team', key: 'this key', test_keys: "the team's test keys" } as const;
+
 function quotaExceeded({ characterLimit, overageCapMinor, periodEndMs, of }: QuotaExceeded): Outcome {
-  const whose = of === 'key' ? 'this key' : 'the team';
   return refuse(
     'quota_exceeded',
-    `The characters left for ${whose} in this period do not cover the request; wait for the next period, or have the limit raised.`,
+    `The characters left for ${WHOSE_CHARACTERS[of ?? 'team']} in this period do not cover the request; wait for the next period, or have the limit raised.`,
     { character_limit: characterLimit, overage_cap_minor: overageCapMinor, period_end: rfc3339(periodEndMs) },
   );
 }
