@@ -31,6 +31,7 @@ export type { Problem, ProblemCode, ProblemDocument, ProblemForm } from './core/
 export type { Body, Cancellation, Exchange, RequestHead, Slot } from './core/exchange.ts';
 export { LONG_BODY_BYTES } from './core/exchange.ts';
 export type { Lenience } from './core/route.ts';
+export type { Scope } from './domain/scopes.ts';
 export type { BodyStep, CallerStep, HeadStep, Step } from './core/step.ts';
 export type { StepPlacement } from './core/step-placement.ts';
 export type { AccessTokens } from './ports/access-tokens.ts';

@@ -21,7 +21,17 @@ export function fromPlugin(store: PluginStore): Store {
   };
 }
 
-const OF_CALLERS = ['key_unknown', 'key_revoked', 'address_wanted', 'address_refused', 'rate_limited', 'admitted', 'unavailable'] as const;
+const OF_CALLERS = [
+  'key_unknown',
+  'key_revoked',
+  'address_wanted',
+  'address_refused',
+  'scope_wanted',
+  'scope_missing',
+  'rate_limited',
+  'admitted',
+  'unavailable',
+] as const;
 /** The results of each method, by kind. */
 const KINDS = {
   admit: new Set<Admission['kind']>([
