@@ -134,6 +134,7 @@ export type { Log } from './ports/log.ts';
 export { SHARED_RECORDS } from './domain/shared-records.ts';
 export type { GatewayRecord, GatewayRecords } from './ports/gateway-records.ts';
 export type { IdempotencyRecords } from './ports/idempotency-records.ts';
+export type { EngineUse, EngineUsed, SentCharacters } from './ports/engine-use.ts';
 export type { SharedSecrets } from './ports/shared-secrets.ts';
 export type { DueEvent, EventFacts, KeptEvent, Outbox } from './ports/outbox.ts';
 export type { StoreCreation, StoreFault } from './ports/store.ts';

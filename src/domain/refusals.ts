@@ -62,6 +62,10 @@ export const GLOSSARY_NOT_TAKEN = refuse(
   'validation_error',
   'glossary_id: the engine of this service does not take this glossary: its languages, or a term or translation that is too long or has control characters; use another one, or leave it out.',
 );
+export const ENGINE_UNAVAILABLE = refuse(
+  'engine_unavailable',
+  'No usable translation was available; nothing was charged. Try again in a few seconds.',
+);
 export const NO_DETECTION = refuse('validation_error', 'No engine of this service detects languages.');
 
 /** Other APIs name their own parameter for it. */

@@ -4,7 +4,7 @@ import type { PluginLedger, PluginStore } from '../ports/plugin.ts';
 import type { Store } from '../ports/store.ts';
 
 export function fromPlugin(store: PluginStore): Store {
-  const { keys, teams, glossaries, records, gateways, history, audit, idempotency, secrets } = store;
+  const { keys, teams, glossaries, records, gateways, history, audit, idempotency, secrets, engineUse } = store;
   return {
     keys,
     ledger: withCallbacks(store.ledger),
@@ -14,6 +14,7 @@ export function fromPlugin(store: PluginStore): Store {
     gateways,
     idempotency,
     secrets,
+    engineUse,
     ...(history === undefined ? {} : { history }),
     ...(audit === undefined ? {} : { audit }),
     ping: () => store.ping(),
