@@ -49,7 +49,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   admin: ['core', 'domain', 'ports', 'docs/openapi-writer.ts'],
   console: ['core', 'domain', 'ports', 'admin', 'docs/html.ts', 'docs/engine-advice.ts', 'ops/ops-request.ts'],
   cli: ['app', 'admin', 'workers', 'config', 'ports', 'domain', 'stores/open.ts'],
-  'routes.ts': ['core'],
+  'routes.ts': ['core', 'domain/scopes.ts'],
   'main.ts': ['cli'],
   'build.ts': ['stores/redis/functions.ts', 'stores/redis/lua-check.ts'],
   'release.ts': ['bill-of-materials.ts'],

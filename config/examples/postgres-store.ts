@@ -334,16 +334,18 @@ async function admit(account: Account, request: AdmissionRequest): Promise<Admis
 }
 
 /** The rules that need no text: the key's state, its addresses, and both rates. */
-async function caller(account: Account, { keyId, address }: Pick<CallerCheck, 'keyId' | 'address'>) {
+async function caller(account: Account, { keyId, address, scope }: Pick<CallerCheck, 'keyId' | 'address' | 'scope'>) {
   const { db, nowMs, team } = account;
   const [key] = await keysOf(account, keyId);
   const ended = (answer: CheckedCaller): { answer: CheckedCaller; key: KeyRecord | undefined } => ({ answer, key });
   if (key === undefined) return ended({ kind: 'key_unknown' });
   if (key.status === 'revoked') return ended({ kind: 'key_revoked' });
   if (key.status !== 'active') return ended({ kind: 'key_revoked', reason: key.status });
-  const { expiresAtMs = Infinity, requestsPerSecond, allowedAddresses } = key.limits;
+  const { expiresAtMs = Infinity, requestsPerSecond, allowedAddresses, scopes } = key.limits;
   if (allowedAddresses !== undefined && address === undefined) return ended({ kind: 'address_wanted' });
   if (allowedAddresses !== undefined && !allowsAddress(allowedAddresses, address!)) return ended({ kind: 'address_refused' });
+  if (scopes !== undefined && scope === undefined) return ended({ kind: 'scope_wanted' });
+  if (scopes?.includes(scope!) === false) return ended({ kind: 'scope_missing' });
   await db('update keys set last_used_at_ms = greatest(last_used_at_ms, $2) where key_id = $1', [keyId, nowMs]);
   const full = async (keyOfWindow: string, limit: number) => {
     // The place that must become free before another fits: the oldest, unless the limit was lowered meanwhile.

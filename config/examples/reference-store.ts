@@ -323,15 +323,20 @@ export class ReferenceAccount {
     return this.#caller(check, nowMs);
   }
 
-  #caller({ keyId, address }: Pick<CallerCheck, 'keyId' | 'address'>, nowMs: number): Exclude<CheckedCaller, StoreUnavailable> {
+  #caller(
+    { keyId, address, scope }: Pick<CallerCheck, 'keyId' | 'address' | 'scope'>,
+    nowMs: number,
+  ): Exclude<CheckedCaller, StoreUnavailable> {
     const key = this.#keys.find((one) => one.keyId === keyId);
     if (key === undefined) return { kind: 'key_unknown' };
     if (key.status === 'revoked') return { kind: 'key_revoked' };
-    const { expiresAtMs, requestsPerSecond, allowedAddresses } = key.limits;
+    const { expiresAtMs, requestsPerSecond, allowedAddresses, scopes } = key.limits;
     if (key.disabled) return { kind: 'key_revoked', reason: 'disabled' };
     if (expiresAtMs !== undefined && expiresAtMs <= nowMs) return { kind: 'key_revoked', reason: 'expired' };
     if (allowedAddresses !== undefined && address === undefined) return { kind: 'address_wanted' };
     if (allowedAddresses !== undefined && !allowsAddress(allowedAddresses, address!)) return { kind: 'address_refused' };
+    if (scopes !== undefined && scope === undefined) return { kind: 'scope_wanted' };
+    if (scopes?.includes(scope!) === false) return { kind: 'scope_missing' };
     key.lastUsedAtMs = Math.max(key.lastUsedAtMs ?? nowMs, nowMs);
     this.#places = movedBack(this.#places, nowMs);
     const tooFast = rateRefusal(this.#places, this.team.limits.requestsPerSecond, nowMs, expiresAtMs);

@@ -1,6 +1,7 @@
 // The schemas of the admin API's bodies and answers: requests are checked against them, and the OpenAPI document shows them.
 import type { TSchema } from 'typebox';
 import { TestKeysAnswer } from '../domain/answers.ts';
+import { SCOPES, SCOPES_MAX } from '../domain/scopes.ts';
 import { ALLOWED_ADDRESSES_MAX, KEY_CHARACTERS_MAX, KEY_RATE_MAX } from '../domain/key-limits.ts';
 import { MINOR_MAX } from '../domain/money.ts';
 import { REASON_CHARACTERS_MAX, RECORD_NAME_CHARACTERS_MAX, REFERENCE_CHARACTERS_MAX } from '../domain/record-name.ts';
@@ -50,6 +51,7 @@ export const TeamPatchBody = Type.Object(
 /** Checked by `judgeLimits`, which has better messages; the document says what is valid. */
 const limit = (schema: TSchema, description: string) => Type.Optional(Type.Union([schema, Type.Null()], { description }));
 const range = Type.String({ description: 'An address or a range in CIDR notation, of IPv4 or IPv6.' });
+const scope = Type.String({ description: `One of ${SCOPES.map((one) => `\`${one}\``).join(', ')}, or \`forward:\` and a name.` });
 const KeyTerms = {
   label: Type.Optional(Type.String({ maxLength: RECORD_NAME_CHARACTERS_MAX, description: 'What the key is for.' })),
   expires_at: limit(
@@ -67,6 +69,10 @@ const KeyTerms = {
   allowed_addresses: limit(
     Type.Array(range, { minItems: 1, maxItems: ALLOWED_ADDRESSES_MAX }),
     'Addresses and ranges from which the key may be used.',
+  ),
+  scopes: limit(
+    Type.Array(scope, { minItems: 1, maxItems: SCOPES_MAX }),
+    'What the key may be used for; without scopes, for everything. Any other request is a 403 `forbidden`.',
   ),
   disabled: Type.Optional(Type.Boolean({ description: 'Whether the key is refused until it is enabled again.' })),
 } as const;
@@ -160,6 +166,7 @@ const LimitAnswers = {
   requests_per_second: Type.Optional(whole),
   characters: Type.Optional(whole),
   allowed_addresses: Type.Optional(Type.Array(range)),
+  scopes: Type.Optional(Type.Array(scope)),
 } as const;
 const keyBase = {
   key_id: Type.String(),

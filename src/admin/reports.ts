@@ -32,12 +32,13 @@ export function teamReport(team: Team): TeamReport {
 }
 
 /** A key's limits, under the names that operators use; absent if the key has no such limit. */
-export function limitsReport({ expiresAtMs, requestsPerSecond, characters, allowedAddresses }: KeyLimits) {
+export function limitsReport({ expiresAtMs, requestsPerSecond, characters, allowedAddresses, scopes }: KeyLimits) {
   return {
     ...(expiresAtMs === undefined ? {} : { expires_at: rfc3339(expiresAtMs) }),
     ...(requestsPerSecond === undefined ? {} : { requests_per_second: requestsPerSecond }),
     ...(characters === undefined ? {} : { characters }),
     ...(allowedAddresses === undefined ? {} : { allowed_addresses: [...allowedAddresses] }),
+    ...(scopes === undefined ? {} : { scopes: [...scopes] }),
   };
 }
 

@@ -58,6 +58,7 @@ import { OfferedLanguages } from '../runtime/offered-languages.ts';
 import type { OfferedByConfig } from '../runtime/offered-languages.ts';
 import { PendingRefusals } from '../runtime/pending-refusals.ts';
 import { PlanRecord } from '../runtime/plan-record.ts';
+import { withEngineEvents } from '../stores/records/record-engine-use.ts';
 import { RecordRefusals } from '../stores/records/record-refusals.ts';
 import type { SettlementQueue } from '../runtime/settlement-queue.ts';
 
@@ -165,7 +166,8 @@ class OpenServing implements Serving {
     const refusals = new PendingRefusals({ days, nowMs: opened.nowMs });
     this.refusals = refusals;
     opened.down.add('counts of refusals', () => refusals.flush());
-    this.outbox = opened.store.outbox;
+    const { caps, store } = opened;
+    this.outbox = store.outbox && (caps.isEmpty ? store.outbox : withEngineEvents(store.outbox, store.records));
     this.audit = opened.store.audit;
     this.idempotency = opened.store.idempotency;
     this.secrets = opened.store.secrets;
@@ -318,13 +320,14 @@ class OpenServing implements Serving {
   }
 
   #parts(settlements: SettlementQueue, sources: Sources): ChainParts {
-    const { config, output, metrics, plugins, store, probe, engines, settings, forward, upstream } = this.#opened;
+    const { config, output, metrics, plugins, store, probe, engines, caps, settings, forward, upstream } = this.#opened;
     const api = (): OpenApiOptions => apiOptions(this.#config, this.#urls, plugins);
     return {
       forward,
       upstream,
       engine: engines.engine,
       takesGlossary: engines.takesGlossary,
+      isSpent: caps.isEmpty ? undefined : (engine) => caps.isSpent(engine),
       can: anyOf(settings.map(({ can }) => can)),
       ...cachesOf(config, store, metrics),
       full: this.#full,

@@ -85,6 +85,7 @@ export const FIXED_ENGINE_MEMBERS: Readonly<Record<string, (engine: EngineConfig
   response_bytes_factor: (e) => e.responseBytesFactor,
   keep_alive: (e) => e.keepAlive,
   check_ids: (e) => e.checkIds,
+  characters: (e) => e.cap,
   batch: (e) => e.batch,
 };
 

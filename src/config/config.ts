@@ -1,5 +1,6 @@
 // The configuration as the program uses it: validated, with our own names and units, and with paths resolved.
 import { dirname, isAbsolute, resolve } from 'node:path';
+import type { EngineCap } from '../domain/engine-cap.ts';
 import type { RoutingRule } from '../domain/engine-routing.ts';
 import { eventRules } from '../domain/event-rules.ts';
 import type { LanguageTable } from '../domain/languages.ts';
@@ -143,6 +144,8 @@ function toEngine(name: string, place: string, engine: WrittenEngine, bodyBytes:
     checkIds: engine.check_ids,
     /** Which pairs are offered; `undefined`: `ask` if the protocol's engines can report them, otherwise `any`. */
     pairs: engine.pairs as 'any' | 'ask' | readonly string[] | undefined,
+    /** What may be sent to it in each window, over all gateways; `undefined` for no limit. */
+    cap: engine.characters satisfies EngineCap | undefined,
     /** `undefined`: every request is a separate call. */
     batch: engine.batch && toBatch(engine.batch, bodyBytes),
   };

@@ -11,6 +11,8 @@ export interface KeyLimits {
   readonly characters?: number;
   /** Ranges in the form of `canonicalRange`; at least one. */
   readonly allowedAddresses?: readonly string[];
+  /** What the key may be used for (domain/scopes.ts); at least one. Without it, everything. */
+  readonly scopes?: readonly string[];
 }
 
 /** Whose limit refused a request. */

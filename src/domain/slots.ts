@@ -11,6 +11,8 @@ export const keyDigestSlot = reserveSlot<KeyDigest>('key digest');
 export const keyOwnerSlot = reserveSlot<KeyOwner>('key owner');
 /** The client's address, set only if the key is restricted to certain addresses. */
 export const clientAddressSlot = reserveSlot<string>('client address');
+/** The scope that the route needs, set only if the key has scopes. */
+export const neededScopeSlot = reserveSlot<string>('needed scope');
 /** The dictionary that the admission found for the charge's glossary. */
 export const dictionaryIdSlot = reserveSlot<string>('dictionary id');
 /** The requested translation; steps after the admission can rely on it. */

@@ -35,6 +35,8 @@ export interface AdmissionRequest {
    * addresses.
    */
   readonly address?: string | undefined;
+  /** The scope that the route needs, `''` if none opens it (domain/scopes.ts). Only sent for keys believed to have scopes. */
+  readonly scope?: string | undefined;
   /** Whether to report the team's plan. Omitted if nothing depends on it. */
   readonly reportPlan?: true | undefined;
 }
@@ -55,8 +57,9 @@ export interface Reservation {
  *    `admitted` with that reservation again, and nothing changes.)
  * 2. `key_unknown`: the team has no record of the key; whichever cache named it is stale. `key_revoked`: revoked, disabled, or
  *    expired (from `expiresAtMs` on). `address_wanted`: the key is restricted to certain addresses and the request carried
- *    none. `address_refused`: the address is not allowed. None of these changes anything: the same id can be admitted later,
- *    with the address.
+ *    none. `address_refused`: the address is not allowed. `scope_wanted`: the key has scopes and the request carried none.
+ *    `scope_missing`: the route's is not among them. None of these changes anything: the same id can be admitted later, with the
+ *    address and the scope.
  * 3. `rate_limited`: `limit` requests were admitted within the last 1,000 ms. A slot in the window is free again after exactly
  *    1,000 ms. The key's last use is stamped, no slot is taken. The team's window is checked first, then the key's if it has
  *    its own rate, whose refusal has `of`: a request takes a slot in both or in neither. From here on a slot is taken, the last
@@ -90,7 +93,7 @@ export type Admission =
   | { readonly kind: 'repeated' }
   | { readonly kind: 'key_unknown' }
   | KeyRevoked
-  | { readonly kind: 'address_wanted' | 'address_refused' }
+  | { readonly kind: 'address_wanted' | 'address_refused' | 'scope_wanted' | 'scope_missing' }
   | RateLimited
   | Placed
   | StoreUnavailable;
@@ -205,6 +208,8 @@ export interface CallerCheck {
   readonly keyId: string;
   /** As in `AdmissionRequest`. */
   readonly address?: string | undefined;
+  /** As in `AdmissionRequest`. */
+  readonly scope?: string | undefined;
 }
 
 /**
@@ -216,7 +221,9 @@ export type CheckedCaller = CallerRefusal | { readonly kind: 'admitted'; readonl
 /** Reasons to reject a caller before it takes a slot. */
 export type CallerRefusal = Extract<
   Admission,
-  { readonly kind: 'key_unknown' | 'key_revoked' | 'address_wanted' | 'address_refused' | 'rate_limited' }
+  {
+    readonly kind: 'key_unknown' | 'key_revoked' | 'address_wanted' | 'address_refused' | 'scope_wanted' | 'scope_missing' | 'rate_limited';
+  }
 >;
 
 /**

@@ -28,6 +28,8 @@ export type RecordTable =
   | 'refusals'
   /** Shared: what gateways say about themselves (stores/records/record-gateways.ts). */
   | 'gateways'
+  /** Shared: what engines with a limit have used (stores/records/record-engine-use.ts). */
+  | 'engines'
   /** Shared: the secrets of all processes, by name (stores/records/record-secrets.ts). */
   | 'secrets'
   /** Shared: attempts to sign in to the console that have been used (stores/records/record-sign-ins.ts). */

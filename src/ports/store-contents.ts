@@ -3,6 +3,7 @@ import type { KeyDigest, KeyOwner } from '../domain/api-key.ts';
 import type { AuditEntry, AuditRecord } from '../domain/audit-entry.ts';
 import type { EntryPieces } from '../domain/entries-text.ts';
 import type { Micro } from '../domain/money.ts';
+import type { WantedFact } from '../domain/wanted-facts.ts';
 import type { PeriodCredit } from '../domain/period-credit.ts';
 import type { DictionaryRecord, GlossaryRecord } from './glossary-store.ts';
 import type { EventFacts, KeptEvent } from './outbox.ts';
@@ -122,7 +123,7 @@ export interface DictionaryContents extends DictionaryRecord {
 }
 
 /** Maps a digest to its key. Separate from teams and keys, because a store may index keys by digest only. */
-export interface LooseDigest extends Omit<KeyOwner, 'addressWanted'> {
+export interface LooseDigest extends Omit<KeyOwner, WantedFact> {
   readonly kind: 'digest';
   readonly digest: KeyDigest;
 }

@@ -205,6 +205,7 @@ function isUndone(facts: EventFacts, fromNumber: number, nowMs: number): boolean
     case 'key_created':
     case 'key_updated':
     case 'key_revoked':
+    case 'engine_limit':
       return false;
   }
 }

@@ -7,6 +7,7 @@ import { spentIn } from '../domain/period-credit.ts';
 import { isPeriodRule } from '../domain/period-rule.ts';
 import { LIMIT_NUMBERS } from '../domain/plan.ts';
 import type { TeamLimits } from '../domain/plan.ts';
+import { isScope } from '../domain/scopes.ts';
 import { dayOfDate } from '../domain/usage-days.ts';
 import { RATE_WINDOW_MS } from '../domain/reservation.ts';
 import type { DictionaryContents, ReportFinding, StoreFinding, TeamContents } from '../ports/store-contents.ts';
@@ -182,12 +183,13 @@ function judgeWindow(window: TeamContents['window'], detail: string, found: Foun
 /** The totals kept for a key's own limits match its reservations and slots. */
 function judgeKeyLimits({ keys, period, requests }: TeamContents, found: Found): void {
   for (const { keyId, status, limits, heldCharacters, window } of keys) {
-    const { expiresAtMs = 1, requestsPerSecond = 1, characters = 1, allowedAddresses = [] } = limits;
+    const { expiresAtMs = 1, requestsPerSecond = 1, characters = 1, allowedAddresses = [], scopes = [] } = limits;
     if (![expiresAtMs, requestsPerSecond, characters].every((number) => isCount(number) && number > 0)) {
       found('key', 'its limits are not whole numbers from 1 on', { keyId });
     }
     if (allowedAddresses.some((range) => canonicalRange(range) !== range))
       found('key', 'it is allowed from an invalid address range', { keyId });
+    if (!scopes.every(isScope)) found('key', 'it has a scope that does not exist', { keyId });
     judgeWindow(window, "the slots of a key's rate window are out of order", found, { keyId });
     // A revoked key's counts are no longer updated.
     if (heldCharacters === undefined || status === 'revoked') continue;

@@ -11,6 +11,7 @@ import { checkContract } from './store/check-contract.ts';
 import { concurrencyContract } from './store/concurrency-contract.ts';
 import { creditContract } from './store/credit-contract.ts';
 import { dictionaryConcurrencyContract, dictionaryContract } from './store/dictionary-contract.ts';
+import { engineUseContract } from './store/engine-use-contract.ts';
 import { erasureContract } from './store/erasure-contract.ts';
 import { glossaryBytesContract } from './store/glossary-bytes-contract.ts';
 import { gatewaysContract } from './store/gateways-contract.ts';
@@ -79,6 +80,7 @@ const PARTS: readonly Part[] = [
   { title: 'what invoices need of periods', part: invoiceContract, needs: ({ history }) => history?.pagePeriods !== undefined },
   { title: 'audit', part: auditContract, needs: ({ audit }) => audit !== undefined },
   { title: 'records of gateways', part: gatewaysContract },
+  { title: 'what engines with a limit have used', part: engineUseContract },
   { title: 'requests that take effect once', part: idempotencyContract },
   { title: 'shared secrets', part: secretsContract },
   { title: 'record space', part: recordSpaceContract },

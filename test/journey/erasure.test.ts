@@ -64,7 +64,8 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     await answered('updateTeam', call('PATCH', `/teams/${teamId}`, { body: { name: word('Renamed-'), reference: word('Kunde-') } }));
     await answered('updateTeam', call('PATCH', `/teams/${teamId}`, { body: { plan: 'pro' } }));
     const address = `2001:db8:${mark.slice(0, 3)}a:${mark.slice(3, 6)}b:${mark.slice(6, 9)}c::1`;
-    const limits = { characters: 500, requests_per_second: 50, allowed_addresses: ['127.0.0.1', address] };
+    const scopes = ['translate:text', 'glossaries:write', 'glossaries:read'];
+    const limits = { characters: 500, requests_per_second: 50, allowed_addresses: ['127.0.0.1', address], scopes };
     await answered('updateKey', call('PATCH', `/keys/${String(keys[0]!['key_id'])}`, { body: limits }));
     const [key, other] = keys.map((one) => String(one['key'])) as [string, string];
     const small = { source_lang: 'EN', target_lang: 'DE', entries: { [word('term')]: word('translation') } };

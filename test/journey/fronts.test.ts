@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { answered } from '../../src/domain/store-unavailable.ts';
 import { CANARY } from '../../src/testing/scripted-engine.ts';
 import { onEveryGateway } from '../support/every-gateway.ts';
-import { FACADES, FRONTS, LIBRETRANSLATE, V1 } from '../support/fronts.ts';
+import { DEEPL, FACADES, FRONTS, LIBRETRANSLATE, V1 } from '../support/fronts.ts';
 import type { Front, FrontRequest, RefusalCode } from '../support/fronts.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { KeyChange } from '../../src/ports/team-registry.ts';
@@ -202,6 +202,27 @@ onEveryGateway({ config }, (setting) => {
       expect((await translate(front, team)).status).toBe(200);
       await expect.poll(() => charged(team)).toBe(20);
       expect(setting.engine.requests).toHaveLength(4);
+    });
+
+    test('a key whose scopes do not cover the front is refused before the rate, which it does not touch, and works again with them', async () => {
+      const team = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 2 });
+      await changeKey(team, { limits: { scopes: ['languages:read', 'glossaries:write', 'forward:text'] } });
+      const refused = await Promise.all(Array.from({ length: 4 }, () => translate(front, team)));
+      refused.push(await send(front.translation(team.key, ['a'], 'zz')));
+      for (const response of refused) expectRefusal(front, response, 'forbidden');
+      for (const { body } of refused) expect(body).toContain('translate:text');
+      if (front === V1 || front === DEEPL) {
+        expect(JSON.parse(refused[0]!.body)).toMatchObject({ code: 'forbidden', missing_scopes: ['translate:text'] });
+      }
+      const [record] = answered(await setting.gateway.store.teams.listKeys(team.teamId))!;
+      expect(record!.lastUsedAtMs).toBeUndefined();
+      await changeKey(team, { limits: { scopes: ['translate:text'] } });
+      expect((await translate(front, team)).status).toBe(200);
+      await changeKey(team, { limits: { scopes: ['translate:document'] } });
+      expectRefusal(front, await translate(front, team), 'forbidden');
+      await changeKey(team, { limits: { scopes: null } });
+      expect((await translate(front, team)).status).toBe(200);
+      await expect.poll(() => charged(team)).toBe(10);
     });
 
     test('a key’s own characters end before the team’s, whoever used the rest', async () => {

@@ -130,7 +130,7 @@ test('a key is limited, changed, disabled and enabled', async () => {
     await typed(change, { KEY_ID: String(shown['key_id']) });
     statuses.push((await list())['status']);
   }
-  expect(statuses).toEqual(['active', 'disabled', 'active']);
+  expect(statuses).toEqual(['active', 'active', 'disabled', 'active']);
   const freed = await list();
   expect(freed).toMatchObject({ characters: 250_000, requests_per_second: 5 });
   expect(freed).not.toHaveProperty('allowed_addresses');

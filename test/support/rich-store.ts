@@ -56,6 +56,8 @@ const CREDIT: TeamLimits = {
 const BY: Audited = { actor: 'cli:ada@host', action: 'createTeam' };
 /** The address from which `limitedKey` is allowed. */
 export const RICH_ADDRESS = '2001:db8::7';
+/** One of its scopes. */
+export const RICH_SCOPE = 'translate:text';
 /** Settings with which operations store events of every kind. */
 export const RICH_EVENTS = eventRules([1, 80], [4, 5]);
 const DAY_MS = 86_400_000;
@@ -150,7 +152,15 @@ async function limitKeys({ teams }: PluginStore, clock: MovableClock): Promise<v
     teams.createKey({ keyId, teamId: RICH.quota, digest: `digest-${label}`, display: 'la_live_Lim1', label, mode: 'live', limits });
   const expiresAtMs = clock.nowMs() + 30 * DAY_MS;
   const allowedAddresses = ['10.0.0.0/8', '2001:db8::/32'];
-  done(await create(RICH.limitedKey, 'limited', { expiresAtMs, requestsPerSecond: 2, characters: 150, allowedAddresses }));
+  done(
+    await create(RICH.limitedKey, 'limited', {
+      expiresAtMs,
+      requestsPerSecond: 2,
+      characters: 150,
+      allowedAddresses,
+      scopes: [RICH_SCOPE, 'forward:voices'],
+    }),
+  );
   done(await create(RICH.disabledKey, 'disabled', {}));
   done(await teams.updateKey!(RICH.disabledKey, { disabled: true }, { ...BY, action: 'updateKey' }));
   done(await create(RICH.expiredKey, 'expired', { expiresAtMs: clock.nowMs() + 1 }));
@@ -160,7 +170,7 @@ async function limitKeys({ teams }: PluginStore, clock: MovableClock): Promise<v
 
 async function admit({ ledger }: PluginStore, teamId: string, keyId: string, requestId: string, characters: number): Promise<void> {
   const request = { requestId, teamId, keyId, characters, reserve: true, leaseMs: LEASE_MS, glossary: undefined };
-  done(await ledger.admit({ ...request, address: RICH_ADDRESS }));
+  done(await ledger.admit({ ...request, address: RICH_ADDRESS, scope: RICH_SCOPE }));
 }
 
 /** What a store returns on success. */

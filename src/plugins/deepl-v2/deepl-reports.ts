@@ -35,7 +35,7 @@ export function languages(host: PluginHost): ApiPart {
   const slot = host.reserveSlot<ListType>('type of languages');
   const steps = [...AUTHENTICATED, 'deepl-read-type', 'admit', 'deepl-languages'];
   return {
-    routes: [{ ...route('GET', '/v2/languages', steps, LANGUAGES_DOC), takesBody: true }],
+    routes: [{ ...route('GET', '/v2/languages', steps, LANGUAGES_DOC, 'languages:read'), takesBody: true }],
     steps: (services) => [
       readBody('deepl-read-type', services, (x, members) => {
         const given = new URLSearchParams(x.head.query).getAll('type');
@@ -76,7 +76,7 @@ const USAGE_DOC: RouteDoc = {
 
 export function usage(): ApiPart {
   return {
-    routes: [route('GET', '/v2/usage', [...AUTHENTICATED, 'admit', 'deepl-usage'], USAGE_DOC)],
+    routes: [route('GET', '/v2/usage', [...AUTHENTICATED, 'admit', 'deepl-usage'], USAGE_DOC, 'usage:read')],
     steps: ({ teams }) => [
       teamEndpoint('deepl-usage', async (_x, teamId) => {
         const found = await teams.usage(teamId);

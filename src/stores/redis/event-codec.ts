@@ -48,6 +48,7 @@ function wordsOf(facts: EventFacts): (string | Buffer)[] {
     case 'key_created':
     case 'key_updated':
     case 'key_revoked':
+    case 'engine_limit':
       return ['facts', JSON.stringify(facts)];
   }
 }

@@ -17,6 +17,8 @@ const REFUSALS: ReadonlyMap<string, Admission> = new Map([
   ['e', { kind: 'key_revoked', reason: 'expired' }],
   ['w', { kind: 'address_wanted' }],
   ['i', { kind: 'address_refused' }],
+  ['s', { kind: 'scope_wanted' }],
+  ['f', { kind: 'scope_missing' }],
 ] as const);
 const RESOLUTIONS: ReadonlyMap<string, Resolution> = new Map([
   ['C', { kind: 'committed' }],

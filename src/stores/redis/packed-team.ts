@@ -5,7 +5,7 @@ import { hasLimits } from '../../domain/key-limits.ts';
 import { packKeyCounts, packKeyLimits } from './key-layout.ts';
 import { CLOSED, CLOSED_CREDIT, CLOSED_REQUESTS, CLOSED_TESTS, CREDIT } from './period-record.ts';
 import { ROWS } from './row-formats.ts';
-import { BOOKS, byteOf, KEY, packPlan } from './team-layout.ts';
+import { activeWord, BOOKS, byteOf, KEY, packPlan } from './team-layout.ts';
 
 const SEVEN_BITS = 128;
 
@@ -21,7 +21,7 @@ export function creditField({ period: { number, credit } }: TeamContents): (stri
 /** All counts of the key are already among its days. */
 export function packKey({ status, limits, lastUsedAtMs = 0, characters, requests }: KeyContents, periodNumber: number): Buffer {
   const isGuarded = status === 'disabled' || hasLimits(limits);
-  const word = byteOf(status === 'revoked' ? 'revoked' : isGuarded ? 'guarded' : 'active');
+  const word = byteOf(status === 'revoked' ? 'revoked' : activeWord(isGuarded, limits));
   return KEY.pack({ word, lastUsedAtMs, number: requests > 0 ? periodNumber : 0, characters, requests, day: 0 });
 }
 

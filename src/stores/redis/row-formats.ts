@@ -33,7 +33,7 @@ export const ROWS = {
    * in, and the day of the last count, 0 if the key's days include all counts. Rows of versions without days lack the day.
    */
   KEY: recordFormat({ word: 'I1', lastUsedAtMs: 'd', number: 'd', characters: 'd', requests: 'd', day: 'I3' }),
-  /** Field `l:<key>` of a team: whether the key is disabled, then its limits, 0 for none; its address ranges follow. */
+  /** Field `l:<key>` of a team: whether the key is disabled, then its limits, 0 for none; its scopes and its address ranges follow. */
   KEY_LIMITS: recordFormat({ disabled: 'I1', expiresAtMs: 'd', requestsPerSecond: 'd', characters: 'd' }),
   /**
    * Field `w:<key>` of a team: the period and the characters held in it, maintained only if they are limited; then the key's rate

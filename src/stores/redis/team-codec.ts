@@ -4,7 +4,7 @@ import type { Audited, ChangeableKey } from '../../domain/audit-entry.ts';
 import { keyStatus } from '../../domain/key-limits.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import type { KeyChange, KeyRecord, KeyUsage, NewKey, NewTeam, Standing, Team, TeamChange, Usage } from '../../ports/team-registry.ts';
-import { packRanges, readKeyLimits } from './key-layout.ts';
+import { packRanges, packScopes, readKeyLimits } from './key-layout.ts';
 import { packNextPlan, readNextPlan } from './next-plan-codec.ts';
 import { BOOKS, packPlan, readAllowance, readKeyState, readPlan } from './team-layout.ts';
 import type { KeyState } from './team-layout.ts';
@@ -57,7 +57,7 @@ export function readTeam(teamId: string, values: unknown): Team {
 
 /** In the order in which the function reads them (lua/keys.lua); '' leaves a value unchanged. */
 export function changedKeyWords({ label, disabled, limits = {} }: KeyChange): (string | Buffer)[] {
-  const { expiresAtMs, requestsPerSecond, characters, allowedAddresses } = limits;
+  const { expiresAtMs, requestsPerSecond, characters, allowedAddresses, scopes } = limits;
   const word = <T>(value: T | null | undefined, written: (value: T) => string | Buffer): string | Buffer => {
     if (value === undefined) return '';
     return value === null ? 'none' : written(value);
@@ -67,6 +67,7 @@ export function changedKeyWords({ label, disabled, limits = {} }: KeyChange): (s
     disabled === undefined ? '' : disabled ? '1' : '0',
     ...[expiresAtMs, requestsPerSecond, characters].map((number) => word(number, String)),
     word(allowedAddresses, packRanges),
+    word(scopes, packScopes),
   ];
 }
 

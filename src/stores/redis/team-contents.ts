@@ -17,7 +17,7 @@ import { creditOf, currentCredit, numberOf, readClosed, countsOfKeys } from './p
 import { readKeyCounts } from './key-layout.ts';
 import { DESCRIPTION, TEAM_FIELDS, countsIn, digestOfRecord, fieldsOf, keyFields, readKey, readTeam, stateOf } from './team-codec.ts';
 import { ROWS } from './row-formats.ts';
-import { readAllowance, readKeyState, BOOKS, readPlan, readTold } from './team-layout.ts';
+import { activeWord, readAllowance, readKeyState, BOOKS, readPlan, readTold } from './team-layout.ts';
 import { isOpenRecord, readHead, readRequest, readWindow } from './team-raw.ts';
 import type { BooksHead } from './team-raw.ts';
 
@@ -164,7 +164,7 @@ function keysOf(teamId: string, { team, keys: records }: RawTeam, current: numbe
     const { teamId: _teamId, ...key } = readKey({ keyId, teamId }, record, keyFields(fields, keyId), -Infinity);
     const counts = countsIn(current, stateOf(state));
     const guard = guardOf(fields.get(`w:${keyId}`), key.limits, current);
-    if (key.status !== 'revoked' && (stateOf(state).word === 'guarded') !== fields.has(`l:${keyId}`)) {
+    if (key.status !== 'revoked' && stateOf(state).word !== activeWord(fields.has(`l:${keyId}`), key.limits)) {
       found('key', 'its guarded flag does not match its limits', { keyId });
     }
     keys.push({ order: Number.parseInt(record, 10), key: { ...key, digest: digestOfRecord(record), ...counts, ...guard } });

@@ -1,6 +1,7 @@
 // A team's fields, encoded and decoded as the driver needs them, and constants for Lua; the formats: row-formats.ts.
 import { FOLLOWED_STEP_MS } from '../../domain/clock-judge.ts';
 import { RATE_WINDOW_MS, REMEMBER_MS } from '../../domain/reservation.ts';
+import type { KeyLimits } from '../../domain/key-limits.ts';
 import { LIMIT_NUMBERS } from '../../domain/plan.ts';
 import type { LimitNumber, TeamLimits } from '../../domain/plan.ts';
 import { dayOf } from '../../domain/period.ts';
@@ -103,9 +104,20 @@ export function readTold(fields: ReadonlyMap<string, Buffer>, current: number): 
   return { percent: isCurrent ? told.percent : 0, refusals };
 }
 
-/** The first byte of a key's state (lua/layout.lua). `guarded`: its limits are in the field `l:<key>`. */
-export type StateWord = 'revoked' | 'active' | 'guarded';
-const STATE_WORDS: readonly StateWord[] = ['revoked', 'active', 'guarded'];
+/** The first byte of a key's state (lua/layout.lua). `guarded`: its limits are in the field `l:<key>`; `scoped`: they include scopes. */
+export type StateWord = 'revoked' | 'active' | 'guarded' | 'scoped';
+const STATE_WORDS: readonly StateWord[] = ['revoked', 'active', 'guarded', 'scoped'];
+
+/** Whether the key's limits are in a field of their own. */
+export function isGuarded(word: StateWord): boolean {
+  return word === 'guarded' || word === 'scoped';
+}
+
+/** The state of a key that is not revoked. */
+export function activeWord(hasLimits: boolean, { scopes }: KeyLimits): StateWord {
+  if (!hasLimits) return 'active';
+  return scopes === undefined ? 'guarded' : 'scoped';
+}
 
 export function byteOf(word: StateWord): number {
   return STATE_WORDS.indexOf(word);

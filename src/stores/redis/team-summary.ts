@@ -3,7 +3,7 @@ import { keyStatus } from '../../domain/key-limits.ts';
 import type { Team, TeamSummary } from '../../ports/team-registry.ts';
 import { readKeyLimits } from './key-layout.ts';
 import type { GuardedLimits } from './key-layout.ts';
-import { BOOKS, readAllowance, readKeyState } from './team-layout.ts';
+import { BOOKS, isGuarded, readAllowance, readKeyState } from './team-layout.ts';
 import type { KeyState } from './team-layout.ts';
 import { DESCRIPTION, TEAM_FIELDS, readTeam } from './team-codec.ts';
 
@@ -32,7 +32,7 @@ export function readTeamRecord(teamId: string, fields: Readonly<Record<string, B
   const keys = new Map(
     states.map(([name, packed]): [string, KeyStanding] => {
       const [keyId, state] = [name.slice(1), readKeyState(packed)];
-      return [keyId, { ...state, ...(state.word === 'guarded' ? readKeyLimits(fields[`l:${keyId}`]) : UNGUARDED) }];
+      return [keyId, { ...state, ...(isGuarded(state.word) ? readKeyLimits(fields[`l:${keyId}`]) : UNGUARDED) }];
     }),
   );
   const unused = [...keys].filter(([, { word, lastUsedAtMs }]) => word !== 'revoked' && lastUsedAtMs === undefined).map(([keyId]) => keyId);

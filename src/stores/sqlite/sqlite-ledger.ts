@@ -22,7 +22,7 @@ import type {
 import { readPairs } from '../records/glossary-record.ts';
 import type { KeyAccount, TeamAccount } from './accounts.ts';
 import { fullForMs } from './key-guard.ts';
-import type { KeyGuard } from './key-guard.ts';
+import type { FromCaller, KeyGuard } from './key-guard.ts';
 import { ADDED } from './periods.ts';
 import type { Held } from './request-ids.ts';
 import { COMMITTED, EXPIRED, OPEN, RELEASED } from './sqlite-schema.ts';
@@ -94,30 +94,25 @@ export class SqliteLedger implements Ledger {
       return { kind: 'admitted', reservation, ...(request.reportPlan === true ? { plan: this.#accounts.planOf(team) } : {}) };
     }
     if (key === undefined) return { kind: 'key_unknown' };
-    const refusal = this.#callerRefusal(team, key, request.address, nowMs, true);
+    const refusal = this.#callerRefusal(team, key, request, nowMs, true);
     if (refusal !== undefined) return refusal;
     const answer = this.#judge(request, team, key, nowMs);
     return this.#place(request, team, key, answer, nowMs, true)!;
   }
 
-  readonly #check = ({ teamId, keyId, address }: CallerCheck, nowMs: number): CheckedCaller => {
+  readonly #check = (check: CallerCheck, nowMs: number): CheckedCaller => {
+    const { teamId, keyId } = check;
     const team = this.#accounts.team(teamId, keyId);
     const key = team && this.#accounts.key(team, keyId);
     if (team === undefined || key === undefined) return { kind: 'key_unknown' };
-    return this.#callerRefusal(team, key, address, nowMs, false) ?? { kind: 'admitted', reservation: undefined };
+    return this.#callerRefusal(team, key, check, nowMs, false) ?? { kind: 'admitted', reservation: undefined };
   };
 
   /** Checks key and rate, for a request that takes a slot or only asks. */
-  #callerRefusal(
-    team: TeamAccount,
-    key: KeyAccount,
-    address: string | undefined,
-    nowMs: number,
-    takesPlace: boolean,
-  ): CallerRefusal | undefined {
+  #callerRefusal(team: TeamAccount, key: KeyAccount, from: FromCaller, nowMs: number, takesPlace: boolean): CallerRefusal | undefined {
     if (key.isRevoked) return { kind: 'key_revoked' };
     const { guard } = key;
-    const barred = guard?.refusal(address, nowMs);
+    const barred = guard?.refusal(from, nowMs);
     if (barred !== undefined) return barred;
     this.#stamp(key, nowMs);
     // Saved even on a refusal: slots that were freed or moved must stay so, whatever the clock does next.

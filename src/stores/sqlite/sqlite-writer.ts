@@ -151,11 +151,12 @@ export class SqliteWriter implements StoreWriter {
   #writeLimits(team: number, key: number, { status, limits, heldCharacters, window }: KeyContents, periodNo: number): void {
     const disabled = Number(status === 'disabled');
     if (disabled === 0 && !hasLimits(limits)) return;
-    const { expiresAtMs = null, requestsPerSecond = null, characters = null, allowedAddresses } = limits;
+    const { expiresAtMs = null, requestsPerSecond = null, characters = null, allowedAddresses, scopes: listed } = limits;
     const addresses = allowedAddresses === undefined ? null : JSON.stringify(allowedAddresses);
+    const scopes = listed === undefined ? null : JSON.stringify(listed);
     const held = { heldPeriodNo: periodNo, heldCharacters: heldCharacters ?? 0, ...packedWindow(window) };
     this.#run('UPDATE keys SET guarded = 1 WHERE no = ?', key);
-    this.#insert('key_limits', { key, team, disabled, expiresAtMs, requestsPerSecond, characters, addresses, ...held });
+    this.#insert('key_limits', { key, team, disabled, expiresAtMs, requestsPerSecond, characters, addresses, scopes, ...held });
   }
 
   #writePeriods(team: number, numbers: ReadonlyMap<string, number>, { team: whole, periods, keys }: TeamContents): void {

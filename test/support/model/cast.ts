@@ -75,6 +75,7 @@ export class Cast {
     reportRate,
     reportPlan,
     address,
+    scope,
   }: Extract<Step, { step: 'admit' }>): AdmissionRequest {
     const team = id % TEAMS;
     return {
@@ -87,12 +88,14 @@ export class Cast {
       reportRate,
       ...(reportPlan ? { reportPlan } : {}),
       ...(address === undefined ? {} : { address }),
+      ...(scope === undefined ? {} : { scope }),
     };
   }
 
-  check({ id, key, address }: Extract<Step, { step: 'check' }>): CallerCheck {
+  check({ id, key, address, scope }: Extract<Step, { step: 'check' }>): CallerCheck {
     const team = id % TEAMS;
-    return { ...this.named(id), keyId: this.keyId(key === KEYS - 1 ? team + 1 : team, key), ...(address === undefined ? {} : { address }) };
+    const from = { ...(address === undefined ? {} : { address }), ...(scope === undefined ? {} : { scope }) };
+    return { ...this.named(id), keyId: this.keyId(key === KEYS - 1 ? team + 1 : team, key), ...from };
   }
 
   #reference(team: number, { foreign, nthLast, pair, byBase }: GlossaryUse): AdmissionRequest['glossary'] {

@@ -78,7 +78,7 @@ const WRONG: readonly [yaml: string, line: string][] = [
   [
     'engine: native',
     'engine: "native" is not a mapping of names to values; its members are protocol, options, timeout_ms, connections_max, ' +
-      'queue_max, response_bytes_max, response_bytes_factor, keep_alive, check_ids, pairs, batch, urls',
+      'queue_max, response_bytes_max, response_bytes_factor, keep_alive, check_ids, pairs, characters, batch, urls',
   ],
   [
     'plugins: [lingate/plugins/memory]',

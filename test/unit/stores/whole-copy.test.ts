@@ -22,7 +22,7 @@ import { checkedStore } from '../../support/checked-store.ts';
 import { promisedStore } from '../../support/promised-store.ts';
 import { startRedis } from '../../support/redis.ts';
 import type { RedisServer } from '../../support/redis.ts';
-import { fillRich, RICH, RICH_ADDRESS, RICH_REQUEST, RICH_EVENTS } from '../../support/rich-store.ts';
+import { fillRich, RICH, RICH_ADDRESS, RICH_SCOPE, RICH_REQUEST, RICH_EVENTS } from '../../support/rich-store.ts';
 import { SILENT } from '../../support/silent-log.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'lingate-copy-'));
@@ -117,7 +117,8 @@ async function everyAnswer(store: PluginStore, clock: MovableClock): Promise<unk
 function admit({ ledger }: PluginStore, teamId: string, keyId: string, requestId: string, address = RICH_ADDRESS) {
   const glossary = { glossaryId: RICH.glossary, sourceLang: 'EN', targetLang: 'FR' };
   const forGlossary = teamId === quota ? glossary : undefined;
-  return ledger.admit({ requestId, teamId, keyId, characters: 3, reserve: true, leaseMs: 60_000, glossary: forGlossary, address });
+  const from = { address, scope: RICH_SCOPE };
+  return ledger.admit({ requestId, teamId, keyId, characters: 3, reserve: true, leaseMs: 60_000, glossary: forGlossary, ...from });
 }
 
 /** What happens after the copy: the window fills, reservations expire or are settled, days and periods continue. */
@@ -174,7 +175,7 @@ async function futureOfLimited(store: PluginStore, clock: MovableClock): Promise
 
 function admitOf({ ledger }: PluginStore, requestId: string, characters: number) {
   const request = { requestId, teamId: quota, keyId: RICH.limitedKey, characters, reserve: true, leaseMs: 60_000, glossary: undefined };
-  return ledger.admit({ ...request, address: RICH_ADDRESS, reportRate: true });
+  return ledger.admit({ ...request, address: RICH_ADDRESS, scope: RICH_SCOPE, reportRate: true });
 }
 
 async function limitsOf(store: PluginStore) {

@@ -139,7 +139,7 @@ do
         end
         key.active, key.last_use, key.number, key.characters, key.requests, key.day = parse(KEY, packed)
         key.changed = false
-        if key.active == GUARDED then
+        if key.active >= GUARDED then
           guarded = guarded or {}
           insert(guarded, key.id)
         end

@@ -173,7 +173,7 @@ do
     end
     local guard
     if key.active ~= ACTIVE then
-      if key.active ~= GUARDED then
+      if key.active < GUARDED then
         return KEY_REVOKED
       end
       guard = rare.guards[key_id]
