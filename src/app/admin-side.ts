@@ -64,6 +64,8 @@ export interface AdminSideOptions extends AdminParts {
   /** The configuration at the time of the call. */
   readonly config: () => Config;
   readonly docsUrl: () => string;
+  /** The statuses of the problem codes that plugins add. */
+  readonly pluginStatuses: ReadonlyMap<string, number>;
   readonly log: Log;
 }
 
@@ -93,7 +95,21 @@ export function readOperators(open: OpenOperators | undefined, next: Config): ()
 
 /** The apps that the ops listener serves besides its pages. */
 export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
-  const { operators, teams, history, audit, idempotency, processes, recentRequests, onChange, config, docsUrl, log, nowMs } = options;
+  const {
+    operators,
+    teams,
+    history,
+    audit,
+    idempotency,
+    processes,
+    recentRequests,
+    onChange,
+    config,
+    docsUrl,
+    log,
+    nowMs,
+    pluginStatuses,
+  } = options;
   const newId = ulidSource(nowMs);
   const now = (): number => performance.now();
   const operations = new AdminOperations({ teams, plans: () => config().plans, newId, audit, onChange, refusals: options.refusals });
@@ -103,7 +119,7 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
   const attempts = new SignInAttempts({ operators, now });
   const signIns = new SignInAudit({ audit, log, now, nowMs });
   const oidc = options.oidc && consoleOidc(options.oidc, { secrets: options.secrets, records: options.records, now, nowMs });
-  const overview = async (): Promise<Overview> => overviewOf(await processes(), config(), nowMs());
+  const overview = async (): Promise<Overview> => overviewOf(await processes(), config(), nowMs(), pluginStatuses);
   const live = async (): Promise<LiveReport> => {
     const { stepMs, steps } = await overview();
     return liveReport(stepMs / 1000, steps);

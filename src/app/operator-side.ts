@@ -84,7 +84,9 @@ export async function startOperatorSide(options: OperatorSideOptions): Promise<O
     // Host names are only checked if the console is on: otherwise no browser has an operator's session.
     names: admin === undefined ? undefined : ownNames(config()),
     apps:
-      admin === undefined ? appsWhileOff(() => config().service.name) : adminApps({ ...admin, config, docsUrl: () => side.docsUrl, log }),
+      admin === undefined
+        ? appsWhileOff(() => config().service.name)
+        : adminApps({ ...admin, config, docsUrl: () => side.docsUrl, pluginStatuses: statusesOf(pluginApis), log }),
   };
   options.listener?.show(content);
   const listener = options.listener ?? (await openListener(config(), log, content));
@@ -97,4 +99,8 @@ export async function startOperatorSide(options: OperatorSideOptions): Promise<O
     close: () => listener.close(),
   };
   return side;
+}
+
+function statusesOf({ problems }: PluginApis): ReadonlyMap<string, number> {
+  return new Map([...problems].map(([code, { kind }]) => [code, kind.status]));
 }

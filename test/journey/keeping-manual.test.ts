@@ -165,7 +165,7 @@ test('a store is backed up, restored over a damaged one, checked and migrated', 
   expect(await keysOf(teamId)).not.toEqual(kept);
   const file = join(folder.path, 'data/lingate.db');
   writeFileSync(file, readFileSync(file).fill(0x55, 4096));
-  const check = oneOf('keeping-data', 'Checking the books');
+  const check = oneOf('keeping-data', 'Checking a store');
   await expect(typed(check)).rejects.toThrow('is damaged; restore it from a backup');
   expect(await typed(oneOf('keeping-data', 'Restore of a SQLite file'))).toContain('Acme');
   expect(await teamsIn(store)).toMatchObject([{ name: 'Acme' }]);

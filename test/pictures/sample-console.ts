@@ -53,6 +53,7 @@ export async function openSampleConsole(): Promise<SampleConsole> {
     onChange: () => undefined,
     config: () => ({ ...config, store: 'sqlite:/var/lib/lingate/lingate.db' }),
     docsUrl: () => config.service.docsUrl,
+    pluginStatuses: new Map(),
     log: SILENT,
     nowMs: Date.now,
   });
