@@ -1,4 +1,5 @@
 // Debian's buildah with a storage of its own: chroot isolation, so it needs no daemon, no runtime and no kernel modules.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { mustRun } from '../bare/command.ts';
@@ -79,10 +80,14 @@ export class Buildah {
     return (JSON.parse(Manifest) as { layers: readonly Layer[] }).layers;
   }
 
-  /** The digest of all that an image is. */
-  async digestOf(image: string): Promise<string> {
-    const { FromImageDigest } = JSON.parse(await this.run('inspect', '--type', 'image', image)) as { FromImageDigest: string };
-    return FromImageDigest;
+  /**
+   * The digest of all that an image is, as OCI has it, in a new folder. Docker's form, which buildah keeps for the health check, names the
+   * container and the host of the build besides.
+   */
+  async digestOf(image: string, folder: string): Promise<string> {
+    await this.run('push', '--quiet', '--format', 'oci', image, `oci:${folder}:${image}`);
+    const { manifests } = JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8')) as { manifests: readonly [{ digest: string }] };
+    return manifests[0].digest;
   }
 
   /** A fresh container of the image, as a folder. */

@@ -72,7 +72,7 @@ async function tryImage(folder: string, steps: StepCounts): Promise<void> {
   const container: Container = { root: await buildah.mount(IMAGE), config: await buildah.configOf(IMAGE) };
   await steps.step('it holds what runs, and nothing else', async () => expectContents(container));
   await steps.step('its bill of materials lists what is in it', async () => expectBill(container));
-  if (TWICE) await steps.step('a second build has the same bytes', () => expectSame(buildah, how));
+  if (TWICE) await steps.step('a second build has the same bytes', () => expectSame(buildah, how, folder));
   await steps.step('its user is not root, and it tells its version and build', () => expectUser(container));
   await steps.step('demo translates, and ends by SIGTERM', () => tryDemo(container));
   await steps.step('serve translates, is healthy, ends by SIGTERM, and the books are kept', () => tryServe(container));
@@ -81,13 +81,15 @@ async function tryImage(folder: string, steps: StepCounts): Promise<void> {
   say(`size: ${megabytes(ours)} on top of the base image, ${megabytes(layers[0]!.size + ours)} with the one made here`);
 }
 
-async function expectSame(buildah: Buildah, how: ImageBuild): Promise<void> {
+async function expectSame(buildah: Buildah, how: ImageBuild, folder: string): Promise<void> {
   await buildah.build(AGAIN, how);
   const [one, other] = await Promise.all([buildah.layersOf(IMAGE), buildah.layersOf(AGAIN)]);
   const different = one.flatMap(({ digest }, index) => (digest === other[index]?.digest ? [] : [index]));
   if (different.length > 0 || one.length !== other.length) throw new Error(`layers that differ: ${different.join(', ')}`);
-  const digests = [await buildah.digestOf(IMAGE), await buildah.digestOf(AGAIN)];
+  const digests = [await buildah.digestOf(IMAGE, join(folder, IMAGE)), await buildah.digestOf(AGAIN, join(folder, AGAIN))];
   if (digests[0] !== digests[1]) throw new Error(`the same layers, but ${digests.join(' and ')}`);
+  const checks = await Promise.all([IMAGE, AGAIN].map(async (name) => JSON.stringify((await buildah.configOf(name)).Healthcheck)));
+  if (checks[0] !== checks[1]) throw new Error(`the same digest, but health checks ${checks.join(' and ')}`);
   say(`  ${digests[0]}`);
 }
 

@@ -20,6 +20,12 @@ import { COMMAND_VARIABLE } from '../../support/start-program.ts';
 const COMBINATIONS = process.env[COMMAND_VARIABLE] === 'test:long' ? 400 : 50;
 const AT_ONCE = 2;
 
+type Named = readonly { readonly name: string }[];
+interface PodLists {
+  readonly containers: readonly [{ readonly env: Named; readonly ports: Named }];
+  readonly volumes: Named;
+}
+
 let folder: string;
 let tools: ChartTools;
 
@@ -36,6 +42,16 @@ async function rendered(name: string, release: string, drawn: Values): Promise<M
   const { status, stdout, stderr } = await tools.helm(['template', release, CHART, '--namespace', 'translation', '--values', file]);
   expect([status, stderr, status === 0 ? '' : JSON.stringify(drawn)]).toEqual([0, '', '']);
   return manifestsIn(stdout);
+}
+
+/** Kubernetes takes no list with a name twice, which its schemas do not say. */
+function expectNamesOnce(manifests: readonly Manifest[]): void {
+  const { spec } = manifests.find(({ kind }) => kind === 'Deployment')! as { spec: { template: { spec: PodLists } } };
+  const { containers, volumes } = spec.template.spec;
+  for (const list of [containers[0].env, containers[0].ports, volumes]) {
+    const names = list.map(({ name }) => name);
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+  }
 }
 
 /** What the pods would read, as a file beside the other ones. */
@@ -55,6 +71,7 @@ test(`${COMBINATIONS} random combinations of values`, async () => {
       const [release, own] = drawn[index]!;
       const manifests = await rendered(String(index), release, own);
       expectSound(String(index), manifests);
+      expectNamesOnce(manifests);
       count += manifests.length;
       for (const manifest of manifests) unique.set(JSON.stringify(manifest), manifest);
     }

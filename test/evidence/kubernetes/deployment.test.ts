@@ -141,6 +141,20 @@ test('the command itself accepts the configuration that the pods get, with the v
   expect(JSON.parse(stdout)).toMatchObject({ valid: true, listen: '0.0.0.0:8080', ops: '0.0.0.0:9090', warnings: [] });
 });
 
+test('the packed chart installs the same, and with the values of a release its image by content', async () => {
+  const packed = await tools.helm(['package', CHART, '--destination', folder]);
+  expect([packed.status, packed.stderr]).toEqual([0, '']);
+  const { version } = parse(readFileSync(join(CHART, 'Chart.yaml'), 'utf8')) as { version: string };
+  const file = join(folder, 'values.json');
+  const digest = `sha256:${'ab'.repeat(32)}`;
+  // As the release workflow sets them.
+  writeFileSync(file, JSON.stringify({ ...SIMPLE, image: { repository: 'ghcr.io/owner/lingate', tag: 'v0.1.0', digest } }));
+  const render = (chart: string) => tools.helm(['template', 'lingate', chart, '--values', file]);
+  const [one, other] = await Promise.all([render(CHART), render(join(folder, `lingate-${version}.tgz`))]);
+  expect([other.status, other.stdout]).toEqual([0, one.stdout]);
+  expect(templateOf(manifestsIn(other.stdout)).spec.containers[0]['image']).toBe(`ghcr.io/owner/lingate:v0.1.0@${digest}`);
+});
+
 describe('the judges', () => {
   test('find a member that Kubernetes does not have, in each version', async () => {
     const deployment = find(await installed(SIMPLE), 'Deployment');
