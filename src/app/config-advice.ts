@@ -4,7 +4,18 @@ import type { Config } from '../config/config.ts';
 import { formatNetworkAddress, isLoopback } from '../config/network-address.ts';
 
 /** One line each, with the member to change. What concerns the environment is in `sources.warnings`. */
-export function adviceOn({ listen, ops, service: { publicUrl, docsUrl } }: Config): readonly string[] {
+export function adviceOn(config: Config): readonly string[] {
+  return [...adviceOnDocs(config), ...adviceOnSignIn(config)];
+}
+
+function adviceOnSignIn({ admin }: Config): readonly string[] {
+  if (admin?.oidc === undefined || admin.token !== undefined || admin.tokens.length > 0) return [];
+  return [
+    'admin: has no token beside oidc: nobody can sign in while the provider is away, and the admin API takes tokens only; give it a token',
+  ];
+}
+
+function adviceOnDocs({ listen, ops, service: { publicUrl, docsUrl } }: Config): readonly string[] {
   const docsHost = new URL(docsUrl).hostname.replace(/^\[|\]$/g, '');
   const isOnlyHere = isLoopback(docsHost);
   const isOnOps = publicUrl === undefined && docsUrl === docsUrlOn(ops);

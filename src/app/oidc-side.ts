@@ -21,10 +21,10 @@ export interface OidcSide {
 }
 
 /** `undefined` if it is off. Rejects with a `ConfigError`, also if the package is not installed. */
-export async function openOidc(config: Config, env: Environment = process.env): Promise<OidcSide | undefined> {
+export async function openOidc(config: Config, env: Environment = process.env, load = loadOidcLibrary): Promise<OidcSide | undefined> {
   const settings = oidcSettings(config, env);
   if (settings === undefined) return undefined;
-  const library = await loadOidcLibrary();
+  const library = await load();
   const reason = `needs the package ${OIDC_PACKAGE}, which is not installed; it must be beside Lingate: npm install ${OIDC_PACKAGE}`;
   assertFaultless(config.file, library === undefined ? [{ path: 'admin.oidc', reason }] : []);
   return { settings, library: library! };

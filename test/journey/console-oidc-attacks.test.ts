@@ -145,8 +145,11 @@ describe('an answer', () => {
     for (const query of [stolen, withState(stolen, 'x'.repeat(43)), withState(stolen, ''), withState(stolen, undefined)]) {
       await expectRefused(victim, await victim.comeBack(query), 400, 'wrong_state');
     }
+    const state = stolen.get('state')!;
+    const almost = withState(stolen, `${state.slice(0, -1)}${state.endsWith('A') ? 'B' : 'A'}`);
+    await expectRefused(attacker, await attacker.comeBack(almost), 400, 'wrong_state');
     const twice = new URLSearchParams(stolen);
-    twice.append('state', stolen.get('state')!);
+    twice.append('state', state);
     await expectRefused(attacker, await attacker.comeBack(twice), 400, 'wrong_state');
     expect((await attacker.comeBack(stolen)).status).toBe(200);
   });

@@ -85,6 +85,15 @@ describe.each(['sqlite', 'redis'] as const)('two gateways on %s', (store) => {
     });
   });
 
+  test('an answer that has come to one gateway counts no more at the other', async () => {
+    const [one, other] = gateways.map((gateway) => visitor(gateway)) as [OidcVisitor, OidcVisitor];
+    const query = provider.approve(await one.begin(), ADA);
+    for (const [name, value] of one.cookies) other.cookies.set(name, value);
+    expect((await one.comeBack(query)).status).toBe(200);
+    const again = await other.comeBack(query);
+    expect([again.status, again.body.includes('<code>used_before</code>')]).toEqual([400, true]);
+  });
+
   test.each([
     ['of both roles has the greater one', ['sales', 'lingate-admins'], 'manage'],
     ['of a group that may read sees no forms for changes', ['sales'], 'read'],

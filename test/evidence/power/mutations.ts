@@ -12,6 +12,7 @@ import { KEY_LIMIT_MUTATIONS } from './key-limit-mutations.ts';
 import { LISTENER_MUTATIONS } from './listener-mutations.ts';
 import { MEMORY_MUTATIONS } from './memory-mutations.ts';
 import type { Mutation } from './mutation.ts';
+import { OIDC_MUTATIONS } from './oidc-mutations.ts';
 import { OPERATOR_MUTATIONS } from './operator-mutations.ts';
 import { OUTAGE_MUTATIONS } from './outage-mutations.ts';
 import { PLUGIN_MUTATIONS } from './plugin-mutations.ts';
@@ -38,6 +39,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...HISTORY_MUTATIONS,
   ...GLOSSARY_MUTATIONS,
   ...ERASURE_MUTATIONS,
+  ...OIDC_MUTATIONS,
   ...OPERATOR_MUTATIONS,
   ...OUTAGE_MUTATIONS,
   ...FILE_MUTATIONS,
