@@ -22,6 +22,7 @@ export const EVIDENCE = [
   'postgres',
   'security',
   'simulation',
+  'telemetry',
 ];
 
 const SOURCES = fileURLToPath(new URL('../src/', import.meta.url));
