@@ -25,6 +25,7 @@ export const EVIDENCE = [
   'release',
   'security',
   'simulation',
+  'telemetry',
 ];
 
 const SOURCES = fileURLToPath(new URL('../src/', import.meta.url));

@@ -59,6 +59,7 @@ export const PROGRAMS = {
     why: 'checks the systemd unit',
   },
   promtool: { package: 'prometheus', file: '/usr/bin/promtool', for: ['test:evidence'], why: 'evaluates the alerts on real metrics' },
+  prometheus: { package: 'prometheus', file: '/usr/bin/prometheus', for: ['test:evidence'], why: 'scrapes exemplars and answers them' },
   openssl: {
     package: 'openssl',
     file: '/usr/bin/openssl',
