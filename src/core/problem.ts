@@ -93,6 +93,9 @@ export interface ProblemFields {
   rate_limited: { readonly limit: number };
 }
 
+/** What an additional member may be; of callers' problems only texts and numbers. */
+export type ProblemValue = string | number | Readonly<Record<string, number>>;
+
 /** A problem before rendering: the request id and the service's own URIs are added when it is written. */
 export interface Problem {
   /** A code of the table, or a plugin's own. */
@@ -100,14 +103,14 @@ export interface Problem {
   readonly kind: ProblemKind;
   /** For people; may change at any time. Names the field, never quotes its value. */
   readonly detail: string;
-  readonly fields: Readonly<Record<string, string | number>> | undefined;
+  readonly fields: Readonly<Record<string, ProblemValue>> | undefined;
   readonly headers: HeaderList;
 }
 
 /** A problem document as sent. */
 export type ProblemDocument = Readonly<Record<'type' | 'title' | 'code' | 'detail' | 'request_id', string>> & {
   readonly status: number;
-  readonly [field: string]: string | number;
+  readonly [field: string]: ProblemValue;
 };
 
 /** How a route reports problems, if not as problem documents with the codes' own statuses. */
@@ -137,7 +140,7 @@ export function refuseAs(
   code: string,
   row: ProblemKind,
   detail: string,
-  fields?: Readonly<Record<string, string | number>>,
+  fields?: Readonly<Record<string, ProblemValue>>,
   headers: HeaderList = NO_HEADERS,
 ): Refusal {
   return { kind: 'problem', problem: { code, kind: row, detail, fields, headers } };
