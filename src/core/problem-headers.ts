@@ -16,7 +16,7 @@ export const PROBLEM_HEADERS: Readonly<Record<ProblemHeader, HeaderSource>> = {
   'X-RateLimit-Limit': {
     description: 'Requests per second that the plan, or the key, allows; the same number as `limit`.',
     type: 'integer',
-    valueOf: ({ fields }) => fields?.['limit']?.toString(),
+    valueOf: ({ fields }) => (fields?.['limit'] === undefined ? undefined : String(Number(fields['limit']))),
   },
   'WWW-Authenticate': {
     description: 'How to authenticate (RFC 9110). With `unauthorized` only.',

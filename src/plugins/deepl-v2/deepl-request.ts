@@ -31,7 +31,7 @@ export const PROBLEM_FORM: ProblemForm = {
   body(problem, document) {
     const detail = DETAILS.get(problem) ?? problem.detail;
     // Clients show both, so the same words twice would look odd. Some show only the message.
-    const message = problem.code === 'too_many_texts' ? `${document.title}: at most ${String(document['max_texts'])}` : document.title;
+    const message = problem.code === 'too_many_texts' ? `${document.title}: at most ${Number(document['max_texts'])}` : document.title;
     return JSON.stringify({ ...document, status: PROBLEM_FORM.status(problem), detail, message });
   },
 };

@@ -172,7 +172,7 @@ export function testKeysContract(it: AddStoreCase, subject: Subject): void {
     await tests.use(12);
     await team.use(3);
     await tests.reserve(5);
-    answered(await subject.store.teams.deleteTeam!(team.teamId, { keepUsage: true }));
+    answered(await subject.store.teams.deleteTeam(team.teamId, { keepUsage: true }));
     expect(await periods(team)).toEqual([[15, 12, 12]]);
   });
 }
