@@ -179,7 +179,7 @@ export function adminHandlers({ usage, invoices, live, recentRequests, nowMs }: 
       }));
     },
     listRequests: async ({ query }) => {
-      const filter = readRequestFilter(query);
+      const filter = readRequestFilter(query, nowMs());
       if ('fault' in filter) return refusalOfFault(filter);
       const page = pageOf(query);
       if ('kind' in page) return page;

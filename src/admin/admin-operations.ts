@@ -9,7 +9,7 @@ import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { dayOf } from '../domain/period.ts';
 import { usageReport } from '../domain/usage-report.ts';
 import type { UsageReport } from '../domain/usage-report.ts';
-import { auditId } from '../domain/audit-entry.ts';
+import { auditIdAlone } from '../domain/audit-entry.ts';
 import type { AuditAction, Audited, AuditedPeriod, AuditEntry } from '../domain/audit-entry.ts';
 import type { AuditLog, AuditPage } from '../ports/audit-log.ts';
 import type {
@@ -37,8 +37,6 @@ import type { TeamFilter } from './team-filter.ts';
 import { BALANCE_TOO_LARGE, judgeNewTeam, judgeTeamEdit, limitsOfPlan } from './team-terms.ts';
 import type { Plans, PlanTime, TeamDraft, TeamEdit } from './team-terms.ts';
 
-/** Greater than the number of changes made in one millisecond. */
-const CLEARING_SERIAL = 1_000_000_000;
 /** With a filter: how much a page reads together, which holds the event loop for some milliseconds, and how much at most. */
 const TEAMS_CHECKED = { pieceSize: 50, checkedMax: 5000 } as const;
 const ENTRIES_CHECKED = { pieceSize: 100, checkedMax: 5000 } as const;
@@ -347,7 +345,7 @@ export class AdminOperations {
     atMs: number,
     of: Partial<Pick<AuditEntry, 'teamId' | 'before' | 'after'>> = {},
   ): Promise<AdminResult<undefined>> {
-    const id = auditId(atMs, CLEARING_SERIAL + Math.floor(Math.random() * CLEARING_SERIAL));
+    const id = auditIdAlone(atMs, Math.random());
     const { teamId, before = {}, after = {} } = of;
     const failed = await audit.restore([{ id, atMs, teamId, keyId: undefined, before, after, ...this.#by(action) }]);
     return failed ?? done(undefined);

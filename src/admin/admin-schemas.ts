@@ -1,5 +1,6 @@
 // The schemas of the admin API's bodies and answers: requests are checked against them, and the OpenAPI document shows them.
 import type { TSchema } from 'typebox';
+import { TestKeysAnswer } from '../domain/answers.ts';
 import { ALLOWED_ADDRESSES_MAX, KEY_CHARACTERS_MAX, KEY_RATE_MAX } from '../domain/key-limits.ts';
 import { MINOR_MAX } from '../domain/money.ts';
 import { REASON_CHARACTERS_MAX, RECORD_NAME_CHARACTERS_MAX, REFERENCE_CHARACTERS_MAX } from '../domain/record-name.ts';
@@ -114,6 +115,9 @@ export const TeamAnswer = Type.Object({
   overage_cap_minor: Type.Optional(whole),
   overage_minor_per_million: Type.Optional(whole),
   credit_minor_per_million: Type.Optional(whole),
+  test_key_characters: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'What test keys use for nothing in each period. Absent if they cost as live ones.' }),
+  ),
   balance_minor: Type.Optional(whole),
   currency: Type.String({ description: 'ISO 4217.' }),
   created_at: moment,
@@ -240,7 +244,9 @@ export const RecentRequestAnswer = Type.Object({
   failures: Type.Array(Type.String(), { description: 'Why attempts at the engine failed: `connect:refused`, `status:502`, `timeout`.' }),
   parameter: Type.Union([Type.String(), Type.Null()], { description: 'The parameter that a 400 is about.' }),
   engine: Type.Union([Type.String(), Type.Null()], { description: 'The engine that answered, or was tried last.' }),
-  limit_of: Type.Union([Type.String(), Type.Null()], { description: 'Whose limit refused it: `team` or `key`.' }),
+  limit_of: Type.Union([Type.String(), Type.Null()], {
+    description: 'Whose limit refused it: `team`, `key`, or `test_keys` for what these use for nothing.',
+  }),
 });
 export const LiveAnswer = Type.Object({
   step_seconds: whole,
@@ -297,6 +303,11 @@ export const InvoiceAnswer = Type.Object({
   balance_minor: orNull(whole, "The credit at the period's end, or now while it runs."),
   total_minor: orNull(whole, "What the period costs beyond the plan's fee: the cost of the overage, or the credit spent."),
   currency: Type.String({ description: 'ISO 4217, which also says what its minor unit is.' }),
+  test_character_count: Type.Integer({ minimum: 0, description: 'Of `character_count`: with keys of mode `test`.' }),
+  free_character_count: Type.Integer({
+    minimum: 0,
+    description: 'Of `test_character_count`: for nothing, because the plan lets test keys use so many. Neither overage nor credit.',
+  }),
 });
 export const PeriodAnswer = Type.Object({
   period_start: moment,
@@ -305,6 +316,8 @@ export const PeriodAnswer = Type.Object({
   plan: Type.String({ description: 'The plan at the end of the period.' }),
   billing: Type.Enum(['quota', 'credit'], { type: 'string' }),
   character_count: whole,
+  test_character_count: Type.Integer({ minimum: 0, description: 'Of `character_count`: with keys of mode `test`.' }),
+  test_keys: Type.Optional(TestKeysAnswer),
   character_limit: Type.Optional(whole),
   overage: Type.Optional(
     Type.Object(

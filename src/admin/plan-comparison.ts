@@ -196,12 +196,13 @@ export function planNumbers(limits: TeamLimits): Readonly<Record<string, string 
 }
 
 /** The numbers that every plan has. */
-export function numbersOfAll({ billing, requestsPerSecond, maxCharactersPerRequest, maxGlossaries }: TeamLimits) {
+export function numbersOfAll({ billing, requestsPerSecond, maxCharactersPerRequest, maxGlossaries, testAllowance }: TeamLimits) {
   return {
     billing,
     requests_per_second: requestsPerSecond,
     max_characters_per_request: maxCharactersPerRequest,
     max_glossaries: maxGlossaries,
+    ...(testAllowance === 0 ? {} : { test_key_characters: testAllowance }),
   };
 }
 

@@ -10,6 +10,7 @@ import type { AppOptions } from './operator-side.ts';
 import { openJsonLog } from '../ops/json-log.ts';
 import type { JsonLog } from '../ops/json-log.ts';
 import type { Log } from '../ports/log.ts';
+import { ONLY_PROCESS } from './configured-telemetry.ts';
 import { openServing } from './serving.ts';
 import { announceReady } from './ready-line.ts';
 import { withUsableTls } from './tls-in-force.ts';
@@ -60,9 +61,9 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
   const listener = await openWaitingListener(config, log);
   // If the operator's side opens, it closes this too.
   down.add('early ops listener', () => listener?.close());
-  const serving = await openServing(config, output, down, onNewStore);
+  const serving = await openServing(config, output, down, ONLY_PROCESS, onNewStore);
   // Checked with everything else before anything is opened.
-  const operators = openOperators(config);
+  const operators = await openOperators(config);
   const operator = await startOperatorSide({
     config: () => running,
     readiness: () => serving.readiness(),
@@ -71,13 +72,15 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
       operators === undefined
         ? undefined
         : {
-            operators,
+            ...operators,
             teams: serving.teams,
             glossaries: serving.glossaries,
             history: serving.history,
             refusals: serving.refusals,
             audit: serving.audit,
             idempotency: serving.idempotency,
+            secrets: serving.secrets,
+            records: serving.records,
             nowMs: serving.nowMs,
             processes: async () => ({ expected: 1, states: [serving.state()] }),
             recentRequests: async () => serving.recentRequests(),

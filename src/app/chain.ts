@@ -11,6 +11,8 @@ import { chargeSlot, judgeAgainSlot } from '../domain/charge.ts';
 import { lackOf, notAble, offerFor } from '../domain/engine-offer.ts';
 import type { CurrentOffers } from '../domain/engine-offer.ts';
 import type { Languages } from '../domain/languages.ts';
+import { traceparentForward, traceparentUnsampled } from '../domain/traceparent.ts';
+import type { PassTraceparent } from '../domain/traceparent.ts';
 import {
   createGlossary,
   deleteGlossary,
@@ -32,6 +34,7 @@ import type { KeyCache } from '../ports/key-directory.ts';
 import type { Admission, CheckedCaller, Settlements } from '../ports/ledger.ts';
 import type { Log } from '../ports/log.ts';
 import type { RefusalCounter } from '../ports/refusal-days.ts';
+import type { RequestTracer } from '../ports/request-tracer.ts';
 import type { GatewayServices } from '../ports/gateway-services.ts';
 import type { BusyTeams } from '../runtime/busy-teams.ts';
 import type { LiveWindow } from '../runtime/live-window.ts';
@@ -78,6 +81,8 @@ export interface ChainParts {
   readonly refusals: RefusalCounter;
   /** Serves the pages of the documentation, if they are public. */
   readonly documentation: Step;
+  /** `undefined` if no request is traced. */
+  readonly tracer: RequestTracer | undefined;
   /** As in `GatewayServices`. */
   readonly apiDocument: (plugin: string) => Readonly<Record<string, unknown>>;
   readonly offers: CurrentOffers;
@@ -150,7 +155,7 @@ function servicesOf(config: Config, parts: ChainParts, translate: TranslateOptio
 }
 
 function translateOptions(
-  { engine, takesGlossary, glossaries, offers, live, now, log }: ChainParts,
+  { engine, takesGlossary, glossaries, offers, live, now, log, tracer }: ChainParts,
   stages: LoadedPlugins['textStages'],
 ): TranslateOptions {
   const quotaAlarm = new QuotaAlarm(log, now);
@@ -160,6 +165,7 @@ function translateOptions(
     glossaries,
     offers,
     stages,
+    passTraceparent: passTraceparentOf(tracer),
     now,
     onFailures(failures) {
       // A caller who has left is no failure of the engine's.
@@ -195,6 +201,7 @@ function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions)
       quietPaths: config.listenQuietPaths,
       now,
       client: config.listenTrustedProxies.length === 0 ? undefined : client,
+      tracer: parts.tracer,
     }),
     shed: shedStep({
       concurrencyMax: config.limits.concurrency,
@@ -238,6 +245,11 @@ function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions)
 
 function countRefusal(refusals: RefusalCounter, { kind }: Admission | CheckedCaller, teamId: string): void {
   if (kind === 'rate_limited' || kind === 'quota_exceeded' || kind === 'credit_exhausted') refusals.count(teamId, kind);
+}
+
+/** A gateway that samples decides on the flag; otherwise it is the caller's. */
+function passTraceparentOf(tracer: RequestTracer | undefined): PassTraceparent {
+  return tracer === undefined ? traceparentForward : traceparentUnsampled;
 }
 
 function addressBoundOf({ limits }: Config, now: () => number): AddressLimit | undefined {

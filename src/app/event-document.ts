@@ -46,12 +46,13 @@ function dataOf(teamId: string, facts: EventFacts): Readonly<Record<string, unkn
       return { threshold_minor: thresholdMinor, balance_minor: minorRoundedDown(balanceMicro), currency };
     }
     case 'limit_reached': {
-      const { code, keyId, usage } = facts;
+      const { code, keyId, testKeys, usage } = facts;
       const required =
         facts.code === 'quota_exceeded'
           ? { required_characters: facts.requiredCharacters }
           : { required_minor: minorRoundedUp(facts.requiredMicro) };
-      return { code, ...(keyId === undefined ? {} : { key_id: keyId }), ...required, ...usageReport(usage) };
+      const whose = { ...(keyId === undefined ? {} : { key_id: keyId }), ...(testKeys === true ? { limit_of: 'test_keys' } : {}) };
+      return { code, ...whose, ...required, ...usageReport(usage) };
     }
     case 'period_closed':
       return { ...periodReport(facts.period) };

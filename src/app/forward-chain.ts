@@ -2,6 +2,7 @@
 import type { Config } from '../config/config.ts';
 import { routeName } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
+import { traceparentForward, traceparentUnsampled } from '../domain/traceparent.ts';
 import { chargedAdmission } from '../forward/charged-admission.ts';
 import { forwardStep } from '../forward/forward-step.ts';
 import type { ProxyUpstream, ProxyUpstreamOptions } from '../forward/proxy-upstream.ts';
@@ -9,7 +10,7 @@ import type { ChainParts } from './chain.ts';
 
 /** The steps of each forward route, by its name. */
 export function stepsOfForward(
-  { forward, upstream, now, log }: ChainParts,
+  { forward, upstream, now, log, tracer }: ChainParts,
   leaseMs: number,
   admit: Step,
   shared: ReadonlyMap<string, Step>,
@@ -20,6 +21,7 @@ export function stepsOfForward(
     routes: new Map(named),
     upstream,
     leaseMs,
+    passTraceparent: tracer === undefined ? traceparentForward : traceparentUnsampled,
     now,
     onFailures: (x, failures, answered) =>
       log.warn('forward attempts failed', { request_id: x.id, route: x.route.name, causes: failures.join(' '), answered }),

@@ -5,9 +5,11 @@ import type { Config } from '../config/config.ts';
 import { assertFaultless, ConfigError, labelOf, linesOf } from '../config/config-error.ts';
 import type { Fault } from '../config/config-error.ts';
 import type { EngineSettings } from '../config/engine-options.ts';
+import { oidcSettings } from '../config/oidc-settings.ts';
 import { forwardSettings } from '../config/forward-settings.ts';
 import type { Environment } from '../config/environment.ts';
 import type { FileContents } from '../config/file-set.ts';
+import { otelSettings } from '../config/otel-settings.ts';
 import { reasonOf } from '../config/yaml-file.ts';
 import { isShipped } from '../config/plugin-import.ts';
 import { loadPlugins, NO_PLUGINS } from '../config/plugins.ts';
@@ -17,8 +19,11 @@ import type { ForwardRoute } from '../domain/forward-route.ts';
 import { STORE_URL_FORMS, otherSchemeOf, storeKindOf, withoutCredentials } from '../domain/store-url.ts';
 import { builtInProtocols } from '../engines/protocols/built-in.ts';
 import type { Log } from '../ports/log.ts';
+import type { OtelSettings } from '../ports/telemetry.ts';
 import { ListenError } from '../server/listener.ts';
+import { judgeTelemetry } from './configured-telemetry.ts';
 import { setUpEngines, withEngines } from './engine-setup.ts';
+import { openOidc } from './oidc-side.ts';
 import { checkIdleSeconds } from './http-library.ts';
 import { pluginRows } from './plugin-routes.ts';
 import { ownRows, routeRows } from './route-rows.ts';
@@ -34,6 +39,8 @@ export interface SoundSettings {
   readonly operators: readonly Operator[] | undefined;
   /** `undefined` if events are off. */
   readonly eventsSecret: Buffer | undefined;
+  /** `undefined` if nothing is traced or exported. */
+  readonly otel: OtelSettings | undefined;
 }
 
 /**
@@ -62,7 +69,9 @@ export async function judge(config: Config, env: Environment = process.env, log?
     ),
   );
   const operators = await faults.of(() => adminOperators(config, env));
+  await faults.of(() => openOidc(config, env));
   const signedBy = await faults.of(() => eventsSecret(config, env));
+  const otel = await faults.of(() => judgeTelemetry(config, env));
   if (known !== undefined) await faults.of(() => assertStore(config, known.stores));
   if (config.tls !== undefined && !missing.some(({ path }) => path.startsWith('tls.'))) {
     const { tlsOf } = await import('./tls-in-force.ts');
@@ -76,11 +85,11 @@ export async function judge(config: Config, env: Environment = process.env, log?
     await plugins?.close();
     throw new ConfigError(lines, faults.flagsOnly);
   }
-  return { plugins: plugins!, engines: engines!, forward: forward!, operators, eventsSecret: signedBy };
+  return { plugins: plugins!, engines: engines!, forward: forward!, operators, eventsSecret: signedBy, otel };
 }
 
 /**
- * The secrets of engines, forward routes, operators and events at a reload: wrong ones are reported now, and not at the next start.
+ * The secrets of engines, forward routes, operators, events and exports at a reload: wrong ones are reported now, and not at the next start.
  * Plugins are only set up again if an engine's protocol is one of theirs. Rejects with a `ConfigError`.
  */
 export async function judgeSecrets(config: Config, env: Environment): Promise<void> {
@@ -88,7 +97,9 @@ export async function judgeSecrets(config: Config, env: Environment): Promise<vo
   await faults.of(() => withEngines(config, env, () => Promise.resolve()));
   await faults.of(() => forwardSettings(config.forward, [], { env, file: config.file, files: config.sources.files }));
   await faults.of(() => adminOperators(config, env));
+  await faults.of(() => oidcSettings(config, env));
   await faults.of(() => eventsSecret(config, env));
+  await faults.of(() => otelSettings(config, env));
   if (faults.lines.length > 0) throw new ConfigError(faults.lines);
 }
 

@@ -14,6 +14,7 @@ import { openMetrics } from '../ops/metrics/metrics.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
+import type { Telemetry } from '../ports/telemetry.ts';
 import { ClockWatch } from '../runtime/clock-watch.ts';
 import { FailureLog } from '../runtime/failure-log.ts';
 import { StoreProbe } from '../runtime/store-probe.ts';
@@ -23,6 +24,7 @@ import type { EngineWatchParts } from './engine-watch.ts';
 import { openUpstream } from './forward-chain.ts';
 import { judge } from './judge.ts';
 import { openAwaited } from './configured-store.ts';
+import { openTelemetryOf } from './configured-telemetry.ts';
 import { openMachineClock } from './machine-clock.ts';
 
 export const monotonicMs: () => number = performance.now.bind(performance);
@@ -41,6 +43,8 @@ export interface Opened {
   readonly upstream: ProxyUpstream | undefined;
   readonly probe: StoreProbe;
   readonly clocks: ClockWatch;
+  /** `undefined` if nothing is traced or exported. Closed by those who know until when. */
+  readonly telemetry: Telemetry | undefined;
   /** The time of this process that is believed. */
   readonly nowMs: () => number;
 }
@@ -48,8 +52,8 @@ export interface Opened {
 /** Called for a database that was created, besides the log. */
 export type OnNewStore = ((place: string) => void) | undefined;
 
-/** `down` closes everything. Rejects with a `ConfigError` or `StoreError`. */
-export async function openParts(config: Config, output: JsonLog, down: Teardown, onNewStore?: OnNewStore): Promise<Opened> {
+/** `down` closes everything but the telemetry. `role` is that of the process. Rejects with a `ConfigError` or `StoreError`. */
+export async function openParts(config: Config, output: JsonLog, down: Teardown, role: string, onNewStore?: OnNewStore): Promise<Opened> {
   const { log } = output;
   const metrics = openMetrics();
   const { plugins, engines: settings, forward } = await judge(config, process.env, log);
@@ -92,7 +96,10 @@ export async function openParts(config: Config, output: JsonLog, down: Teardown,
   metrics.gauge('clock_step', () => Math.round(Math.abs(clocks.step()?.byMs ?? 0) / 1000));
   metrics.gauge('store_up', () => Number(probe.answers));
   metrics.gauge('store_writable', () => Number(probe.takesWrites));
-  return { config, output, down, metrics, plugins, store, engines, settings, forward, upstream, probe, clocks, nowMs: clock.nowMs };
+  const { nowMs } = clock;
+  // Last: nothing can fail after it.
+  const telemetry = await openTelemetryOf(config, { process: role, metrics: () => metrics.exported(), log, now: monotonicMs, nowMs });
+  return { config, output, down, metrics, plugins, store, engines, settings, forward, upstream, probe, clocks, telemetry, nowMs };
 }
 
 export function newStoreLine(log: Log, onNewStore: OnNewStore): (place: string) => void {

@@ -7,12 +7,12 @@ import { formatNetworkAddress, isLoopback } from '../config/network-address.ts';
 import type { NetworkAddress } from '../config/network-address.ts';
 import { appsWhileOff } from '../console/console-off.ts';
 import type { LogDestination } from '../ops/json-log.ts';
-import type { Metrics } from '../ops/metrics/metrics.ts';
 import type { OpenApiOptions } from '../docs/openapi-document.ts';
 import { adminOpenApi } from '../admin/admin-openapi.ts';
 import { startOpsListener } from '../ops/ops-listener.ts';
 import type { OpsContent, OpsListener, OpsPages } from '../ops/ops-listener.ts';
 import { json, opsPages, WAITING_PAGES } from '../ops/ops-pages.ts';
+import type { MetricTexts } from '../ops/ops-pages.ts';
 import type { Readiness } from '../ops/readiness.ts';
 import type { Log } from '../ports/log.ts';
 import type { PluginApis } from '../ports/plugin-route.ts';
@@ -29,7 +29,7 @@ export interface OperatorSideOptions {
   /** The state at the time of the request. */
   readonly config: () => Config;
   readonly readiness: () => Readiness | Promise<Readiness>;
-  readonly metrics: Pick<Metrics, 'contentType' | 'render'>;
+  readonly metrics: MetricTexts;
   readonly docsOnOps: boolean;
   /** For the API reference. */
   readonly pluginApis: PluginApis;
@@ -63,10 +63,15 @@ function openListener({ ops }: Config, log: Log, content: OpsContent): Promise<O
   return startOpsListener({ host: ops.host, port: ops.port, ...content });
 }
 
+/** The configured names, and that under which browsers reach the console. */
+function ownNames({ opsNames, admin }: Config): readonly string[] {
+  return admin?.console_url === undefined ? opsNames : [...opsNames, new URL(admin.console_url).hostname];
+}
+
 /** Rejects with a `ListenError`. */
 export async function startOperatorSide(options: OperatorSideOptions): Promise<OperatorSide> {
   const { config, readiness, metrics, docsOnOps, pluginApis, admin, log } = options;
-  const { opsNames, service } = config();
+  const { service } = config();
   const api = (): OpenApiOptions => apiOptions(config(), side, pluginApis);
   const adminPages: OpsPages = {
     '/admin/openapi.json': () => json(adminOpenApi({ serviceName: config().service.name, serverUrl: side.url, docsUrl: side.docsUrl })),
@@ -77,7 +82,7 @@ export async function startOperatorSide(options: OperatorSideOptions): Promise<O
       ...(admin === undefined ? {} : adminPages),
     },
     // Host names are only checked if the console is on: otherwise no browser has an operator's session.
-    names: admin === undefined ? undefined : opsNames,
+    names: admin === undefined ? undefined : ownNames(config()),
     apps:
       admin === undefined ? appsWhileOff(() => config().service.name) : adminApps({ ...admin, config, docsUrl: () => side.docsUrl, log }),
   };

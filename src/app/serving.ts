@@ -27,6 +27,7 @@ import { pluginDocument } from '../docs/plugin-document.ts';
 import type { OpenApiOptions } from '../docs/openapi-document.ts';
 import { documentRouteNames } from './route-rows.ts';
 import { tlsOf } from './tls-in-force.ts';
+import { flushWithinMs } from './configured-telemetry.ts';
 import { openSettlements, settle, settleWithinMs } from './settling.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
 import type { IdempotencyRecords } from '../ports/idempotency-records.ts';
@@ -34,7 +35,9 @@ import type { GlossaryCache, GlossaryStore } from '../ports/glossary-store.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 import type { Outbox } from '../ports/outbox.ts';
 import type { PluginApis } from '../ports/plugin-route.ts';
+import type { RecordSpace } from '../ports/record-space.ts';
 import type { RefusalDays } from '../ports/refusal-days.ts';
+import type { SharedSecrets } from '../ports/shared-secrets.ts';
 import type { Store } from '../ports/store.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 import type { UsageHistory } from '../ports/usage-history.ts';
@@ -69,6 +72,8 @@ export interface Serving {
   readonly outbox: Outbox | undefined;
   readonly audit: AuditLog | undefined;
   readonly idempotency: IdempotencyRecords;
+  readonly secrets: SharedSecrets;
+  readonly records: RecordSpace;
   /** For operators: without the routes' limits and cache. */
   readonly glossaries: GlossaryStore;
   /** This gateway has changed a team or a key. */
@@ -97,9 +102,15 @@ const FULL_WINDOWS_MAX = 10_000;
 /** The entries of some hundred large glossaries, or of many small ones. */
 const GLOSSARY_CACHE_BYTES_MAX = 64 * 1024 * 1024;
 
-/** `down` closes everything. Rejects with a `ConfigError` or `StoreError`. */
-export async function openServing(config: Config, output: JsonLog, down: Teardown, onNewStore?: OnNewStore): Promise<Serving> {
-  const serving = new OpenServing(await openParts(config, output, down, onNewStore));
+/** `down` closes everything. `role` is that of the process, for its telemetry. Rejects with a `ConfigError` or `StoreError`. */
+export async function openServing(
+  config: Config,
+  output: JsonLog,
+  down: Teardown,
+  role: string,
+  onNewStore?: OnNewStore,
+): Promise<Serving> {
+  const serving = new OpenServing(await openParts(config, output, down, role, onNewStore));
   // Before the gateway reports that it is ready, so that a command run then finds its plans in the store.
   await serving.leavePlans();
   return serving;
@@ -114,6 +125,8 @@ class OpenServing implements Serving {
   readonly outbox: Outbox | undefined;
   readonly audit: AuditLog | undefined;
   readonly idempotency: IdempotencyRecords;
+  readonly secrets: SharedSecrets;
+  readonly records: RecordSpace;
   /** For operators: without the routes' limits and cache. */
   readonly glossaries: GlossaryStore;
   readonly #opened: Opened;
@@ -138,6 +151,7 @@ class OpenServing implements Serving {
 
   constructor(opened: Opened) {
     this.#opened = opened;
+    opened.down.add('telemetry', () => opened.telemetry?.close(flushWithinMs(this.#stopByMs - monotonicMs())));
     this.nowMs = opened.nowMs;
     this.#live = new LiveWindow(opened.nowMs);
     this.#recent = new RecentRequests(opened.nowMs);
@@ -154,6 +168,8 @@ class OpenServing implements Serving {
     this.outbox = opened.store.outbox;
     this.audit = opened.store.audit;
     this.idempotency = opened.store.idempotency;
+    this.secrets = opened.store.secrets;
+    this.records = opened.store.records;
     this.glossaries = opened.store.glossaries;
     const { config, engines, settings, output, down } = opened;
     const upkeep = new GlossaryUpkeepTimer({ engines: engines.byName, nowMs: opened.nowMs, log: output.log });
@@ -324,6 +340,7 @@ class OpenServing implements Serving {
         documented: plugins,
         api,
       }),
+      tracer: this.#opened.telemetry?.tracer,
       apiDocument: (plugin) => pluginDocument(plugin, api()),
       offers: this.#languages,
       serving: () => this.#ready(),

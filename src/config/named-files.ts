@@ -3,12 +3,12 @@ import { isAbsolute } from 'node:path';
 import { besideFile } from './config.ts';
 import type { Config } from './config.ts';
 
-type Naming = Pick<Config, 'file' | 'languagesFile' | 'tls' | 'plugins' | 'engines' | 'forward' | 'admin' | 'events'>;
+type Naming = Pick<Config, 'file' | 'languagesFile' | 'tls' | 'plugins' | 'engines' | 'forward' | 'admin' | 'events' | 'otel'>;
 
 /** Absolute paths, with the configuration's own and that of its languages. */
 export function namedFiles(config: Naming): string[] {
-  const { file, languagesFile, tls, plugins, engines, forward, admin, events } = config;
-  const secrets = [engines.map(({ options }) => options), forward.map(({ headers }) => headers), admin, events?.secret];
+  const { file, languagesFile, tls, plugins, engines, forward, admin, events, otel } = config;
+  const secrets = [engines.map(({ options }) => options), forward.map(({ headers }) => headers), admin, events?.secret, otel?.headers];
   return [
     file,
     languagesFile,

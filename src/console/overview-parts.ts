@@ -36,7 +36,7 @@ function figures({ lately, whole, inFlight, nowMs }: Overview): Html {
   const latency = lately.p50Ms === null || lately.p99Ms === null ? undefined : { p50: lately.p50Ms, p99: lately.p99Ms };
   return html`<dl class="tiles">
     ${tile('Requests', compact(requests / seconds), 'per second', `${count(requestsOf(whole))} in 15 min`)}
-    ${tile('Answered', requests === 0 ? '–' : percentage(answered, requests), '', `${count(refused)} refused, ${count(failed)} failed`)}
+    ${tile('Answered', requests === 0 ? '–' : percentage(answered, requests), 'in 1 min', `${count(refused)} refused, ${count(failed)} failed`)}
     ${tile('Latency', latency === undefined ? '–' : duration(latency.p50), 'p50', latency && `p99 ${duration(latency.p99)}`)}
     ${tile('Characters', compact(lately.characters), 'per minute', `${count(whole.characters)} in 15 min`)}
     ${tile('Engine failures', compact(lately.engineFailures), 'per minute', `${count(whole.engineFailures)} in 15 min`)}
@@ -126,6 +126,7 @@ interface State {
 /** A replica is good again if its latest attempt succeeded and its latest failure is older than this. */
 const RECENT_MS = 60_000;
 
+/** In a few words; the log, the page Requests and the manual have the failure's own word, which stands behind them. */
 const FAILURES: Readonly<Record<AttemptFailure, string>> = {
   connect: 'no connection',
   reset: 'connection broke',
@@ -189,7 +190,9 @@ function engineTable({ engines }: Overview): Html {
     replicas.map((replica) => {
       const { url, usable, failed, lastFailure } = replica;
       const last =
-        lastFailure === undefined ? '–' : html`${FAILURES[lastFailure.failure]}, ${span(lastFailure.agoMs)} ago${whatToDo(replica)}`;
+        lastFailure === undefined
+          ? '–'
+          : html`${FAILURES[lastFailure.failure]} (<code>${lastFailure.failure}</code>), ${span(lastFailure.agoMs)} ago${whatToDo(replica)}`;
       return [...(several ? [name] : []), html`<code>${url}</code>`, shown(stateOf(replica)), last, count(usable), count(failed)];
     }),
   );

@@ -15,6 +15,8 @@ export interface KeyLimits {
 
 /** Whose limit refused a request. */
 export type LimitOwner = 'team' | 'key';
+/** The same for a refusal of any kind: `test_keys` is the plan's allowance for test keys. */
+export type RefusingLimit = LimitOwner | 'test_keys';
 
 /** `null` removes a limit; absent members stay unchanged. */
 export type KeyLimitChange = { readonly [Name in keyof KeyLimits]?: Exclude<KeyLimits[Name], undefined> | null };

@@ -1,7 +1,8 @@
 // What a request collects on its way: the slots through which steps pass data, and the numbers that are logged.
 import { reserveSlot } from '../core/exchange.ts';
 import type { KeyDigest, KeyOwner } from './api-key.ts';
-import type { LimitOwner } from './key-limits.ts';
+import type { RefusingLimit } from './key-limits.ts';
+import type { RequestTrace } from './request-trace.ts';
 import type { TranslateRequest } from './translate-request.ts';
 
 /** Digest of the key that was sent; its pattern has been checked. */
@@ -17,6 +18,9 @@ export const translateRequestSlot = reserveSlot<TranslateRequest>('translate req
 
 /** The team's plan, if the admission was asked to report it; '' if the store does not report it. */
 export const planSlot = reserveSlot<string>('plan');
+
+/** The request's trace; set only if it is sampled. */
+export const traceSlot = reserveSlot<RequestTrace>('trace');
 
 /** Numbers for the access log and metrics. Durations are in milliseconds. */
 export interface RequestStats {
@@ -34,7 +38,7 @@ export interface RequestStats {
   /** Why attempts at an engine, or at a forward route's target, failed: the first few, as `connect:refused` or `timeout`. */
   failures: readonly string[] | undefined;
   /** Whose rate, characters or credit refused the request, if one did. */
-  limitOf: LimitOwner | undefined;
+  limitOf: RefusingLimit | undefined;
 }
 
 /** More than a request can have with two attempts; one that is translated in parts has two for each of them. */

@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks';
 import type { Cancellation } from '../core/exchange.ts';
 import { checkSentence } from '../domain/check-sentence.ts';
 import { ONLY_ENGINE } from '../domain/engine-routing.ts';
+import type { AttemptTrace } from '../domain/request-trace.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
 import type { TranslationOptions } from '../domain/translation-options.ts';
 import { ulidSource } from '../domain/ulid.ts';
@@ -300,8 +301,11 @@ class Balancer implements AttemptwiseEngine {
     const ticket = replica.standing.begin(this.#nowMs);
     const only = this.#rotation.members.length === 1 ? this.#only : undefined;
     const onlyTicket = only?.begin(this.#nowMs);
-    const fitting = this.#options.fit?.(work) ?? work;
+    const trace = work.trace?.attempt({ engine: this.name, url: replica.url, number: connection === 'reused' ? 1 : 2 });
+    const fitting = under(trace, this.#options.fit?.(work) ?? work);
     const ended = (attempt: Attempt): void => {
+      if (attempt.kind === 'usable') trace?.ended(undefined);
+      else trace?.ended(attempt.failure, attempt.status, attempt.cause);
       const change =
         attempt.kind === 'usable'
           ? replica.usable(ticket, this.#nowMs(), startedMs)
@@ -340,4 +344,11 @@ class Balancer implements AttemptwiseEngine {
     await wire.close().catch(() => undefined);
     this.#leaving.delete(wire);
   }
+}
+
+/** The work of an attempt with a span of its own, which is the engine's parent. */
+function under(trace: AttemptTrace | undefined, work: EngineWork): EngineWork {
+  if (trace === undefined) return work;
+  const { requestId, teamId, text, options, attemptMs, detectionOnly } = work;
+  return { requestId, teamId, text, options, traceparent: trace.traceparent, attemptMs, detectionOnly };
 }

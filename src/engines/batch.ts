@@ -1,6 +1,7 @@
 // Requests that share their first attempt. Each can be cancelled separately; if the attempt fails, each makes its own second
 // one.
 import type { Cancellation } from '../core/exchange.ts';
+import { sharedTrace } from '../domain/request-trace.ts';
 import { sameOptions } from '../domain/translation-options.ts';
 import type { EngineGlossary } from '../domain/translation-options.ts';
 import type { AskedWork, Attempt, EngineResult, EngineWork } from '../ports/engine.ts';
@@ -116,7 +117,12 @@ function joined(members: readonly Member[]): EngineWork {
   for (const { asked } of members) for (const entry of asked.text) text.push(entry);
   const [first] = members;
   const { teamId } = first!.asked;
-  return { ...first!.asked, teamId: members.every(({ asked }) => asked.teamId === teamId) ? teamId : undefined, text };
+  return {
+    ...first!.asked,
+    teamId: members.every(({ asked }) => asked.teamId === teamId) ? teamId : undefined,
+    text,
+    trace: sharedTrace(members.map(({ asked }) => asked.trace)),
+  };
 }
 
 /** Gives each member its part of the shared result; if the attempt failed, each member makes its own second attempt. */

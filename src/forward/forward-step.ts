@@ -4,8 +4,9 @@ import type { HeaderList, Outcome, Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { ProblemCode, ProblemFields } from '../core/problem.ts';
 import type { BodyStep } from '../core/step.ts';
-import { noteFailure, requestStatsSlot } from '../domain/slots.ts';
+import { noteFailure, requestStatsSlot, traceSlot } from '../domain/slots.ts';
 import { traceparentForward } from '../domain/traceparent.ts';
+import type { PassTraceparent } from '../domain/traceparent.ts';
 import type { Upstream, UpstreamAnswer, UpstreamFailure, UpstreamRequest } from '../ports/upstream.ts';
 import { bodyTooLong, FIELD_VALUE } from './charged-admission.ts';
 import { isRepeatable, takesBody } from '../domain/forward-route.ts';
@@ -20,6 +21,8 @@ export interface ForwardOptions {
   readonly upstream: Upstream;
   /** A charged answer must be delivered within it: afterwards nothing can be charged. */
   readonly leaseMs: number;
+  /** What targets get of a caller's `traceparent` if the request is not traced; by default its trace and flags. */
+  readonly passTraceparent?: PassTraceparent | undefined;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
   readonly onFailures: (x: Exchange, failures: readonly ForwardFailure[], answered: boolean) => void;
@@ -55,13 +58,17 @@ async function forward(x: Exchange, route: ForwardRoute, options: ForwardOptions
   const startedAtMs = options.now();
   const untilMs = route.chargeCharacters === 0 ? undefined : startedAtMs + options.leaseMs - COMMIT_MS;
   const failures: ForwardFailure[] = [];
+  const passed = (options.passTraceparent ?? traceparentForward)(x.head.headers['traceparent']);
   let outcome: Outcome | ForwardFailure = 'cancelled';
   for (let attempts = isRepeatable(x.head.method) ? 2 : 1; attempts > 0 && !x.cancelled; attempts--) {
     const totalMs = untilMs === undefined ? undefined : untilMs - options.now();
-    const result = await options.upstream.call(upstreamRequest(x, route, totalMs), x);
+    const trace = x.get(traceSlot)?.attempt({ engine: undefined, url: route.origin, number: failures.length + 1 });
+    const result = await options.upstream.call(upstreamRequest(x, route, totalMs, trace?.traceparent ?? passed), x);
     if (result.kind === 'too_large') outcome = bodyTooLong(route.bodyBytesMax);
     else if (result.kind === 'too_slow') outcome = BODY_TOO_SLOW;
     else outcome = result.kind === 'failed' ? result.failure : answerOf(result, route);
+    if (result.kind === 'answer') trace?.ended(typeof outcome === 'string' ? outcome : undefined, result.status);
+    else trace?.ended(result.kind === 'failed' ? result.failure : result.kind);
     if (typeof outcome !== 'string') break;
     failures.push(outcome);
   }
@@ -74,14 +81,14 @@ async function forward(x: Exchange, route: ForwardRoute, options: ForwardOptions
   return typeof outcome === 'string' ? ENGINE_UNAVAILABLE : outcome;
 }
 
-function upstreamRequest(x: Exchange, route: ForwardRoute, totalMs: number | undefined): UpstreamRequest {
+function upstreamRequest(x: Exchange, route: ForwardRoute, totalMs: number | undefined, traceparent: string | undefined): UpstreamRequest {
   const { method, path, query } = x.head;
   const body = takesBody(method) ? x.sink.incoming() : undefined;
   return {
     method,
     origin: route.origin,
     target: query === '' ? path : `${path}?${query}`,
-    headers: requestHeaders(x, route),
+    headers: requestHeaders(x, route, traceparent),
     body,
     bodyBytesMax: route.bodyBytesMax,
     silenceMs: route.timeoutMs,
@@ -90,7 +97,7 @@ function upstreamRequest(x: Exchange, route: ForwardRoute, totalMs: number | und
   };
 }
 
-function requestHeaders(x: Exchange, { requestFields, headers }: ForwardRoute): Record<string, string> {
+function requestHeaders(x: Exchange, { requestFields, headers }: ForwardRoute, traceparent: string | undefined): Record<string, string> {
   const fields: Record<string, string> = { 'accept-encoding': 'identity' };
   for (const name of requestFields) {
     const value = x.head.headers[name];
@@ -98,7 +105,6 @@ function requestHeaders(x: Exchange, { requestFields, headers }: ForwardRoute): 
   }
   Object.assign(fields, headers);
   fields['x-request-id'] = x.id;
-  const traceparent = traceparentForward(x.head.headers['traceparent']);
   if (traceparent !== undefined) fields['traceparent'] = traceparent;
   return fields;
 }

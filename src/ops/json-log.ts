@@ -83,8 +83,9 @@ class GatheredLines implements AccessLog {
     const parameter = entry.parameter === undefined ? '' : `,"parameter":"${entry.parameter}"`;
     const begun = entry.status !== undefined && entry.status >= 500 ? '{"level":"warn","time":"' : '{"level":"info","time":"';
     const limitOf = entry.limitOf === undefined ? '' : `,"limit_of":"${entry.limitOf}"`;
+    const trace = entry.traceId === undefined ? '' : `,"trace_id":"${entry.traceId}"`;
     // ASCII, and fits into a batch.
-    const line = `${begun}${isoNow()}","msg":"request","request_id":"${entry.requestId}","route":"${entry.route}"${status},"code":"${entry.code}"${parameter}${limitOf}${owner}${client},"characters":${entry.characters},"engine_attempts":${entry.attempts}${engine}${failures},"duration_ms":${hundredths(entry.durationMs)},"store_ms":${hundredths(entry.storeMs)},"engine_ms":${hundredths(entry.engineMs)}}\n`;
+    const line = `${begun}${isoNow()}","msg":"request","request_id":"${entry.requestId}","route":"${entry.route}"${status},"code":"${entry.code}"${parameter}${limitOf}${owner}${client}${trace},"characters":${entry.characters},"engine_attempts":${entry.attempts}${engine}${failures},"duration_ms":${hundredths(entry.durationMs)},"store_ms":${hundredths(entry.storeMs)},"engine_ms":${hundredths(entry.engineMs)}}\n`;
     if (this.#length + line.length > this.#gathered.length) this.write();
     this.#length += this.#gathered.write(line, this.#length, 'latin1');
     this.#timer ??= setTimeout(this.#onTime, GATHER_MS).unref();

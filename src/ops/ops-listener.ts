@@ -8,8 +8,8 @@ import { pipeline } from 'node:stream/promises';
 import { securityFields } from './ops-request.ts';
 import type { OpsAnswer, OpsApp, OpsRequest } from './ops-request.ts';
 
-/** By path. */
-export type OpsPages = Readonly<Record<string, (query: URLSearchParams) => OpsAnswer | Promise<OpsAnswer>>>;
+/** By path; each gets the query and the `Accept` field. */
+export type OpsPages = Readonly<Record<string, (query: URLSearchParams, accept: string) => OpsAnswer | Promise<OpsAnswer>>>;
 
 export interface OpsListenerOptions extends OpsContent {
   readonly host: string;
@@ -74,7 +74,7 @@ async function answerTo({ pages, apps = [], names }: OpsContent, incoming: Incom
   incoming.resume();
   const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
   if (page === undefined) return plain(404, `There is no such page. The pages are ${Object.keys(pages).join(', ')}.\n`);
-  if (incoming.method === 'GET' || incoming.method === 'HEAD') return page(new URLSearchParams(query));
+  if (incoming.method === 'GET' || incoming.method === 'HEAD') return page(new URLSearchParams(query), incoming.headers.accept ?? '');
   return { ...plain(405, 'Only GET.\n'), headers: { Allow: 'GET, HEAD' } };
 }
 
@@ -134,8 +134,12 @@ function plain(status: number, body: string): OpsAnswer {
 const STALL_MS = 60_000;
 
 /** Rejects if reading the pieces of a body fails; the connection is then closed. */
-async function send(response: ServerResponse, { status, contentType, body, pieces, security, headers }: OpsAnswer): Promise<void> {
+async function send(
+  response: ServerResponse,
+  { status, contentType, body, pieces, security, headers, cookies = [] }: OpsAnswer,
+): Promise<void> {
   if (response.headersSent) return;
+  for (const cookie of cookies) response.appendHeader('Set-Cookie', cookie);
   response.writeHead(status, {
     ...(contentType === undefined ? {} : { 'Content-Type': contentType }),
     'Cache-Control': 'no-store',

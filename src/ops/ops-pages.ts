@@ -2,6 +2,7 @@
 import { documentPath } from '../docs/operation.ts';
 import { errorsPage } from '../docs/errors-page.ts';
 import type { Metrics } from './metrics/metrics.ts';
+import { OPENMETRICS_TYPE, prefersOpenMetrics } from './metrics/openmetrics-text.ts';
 import { openApiDocument } from '../docs/openapi-document.ts';
 import type { OpenApiOptions } from '../docs/openapi-document.ts';
 import { pluginDocuments } from '../docs/plugin-document.ts';
@@ -12,9 +13,11 @@ import { referencePage } from '../docs/reference-page.ts';
 import { WAITING } from './readiness.ts';
 import type { Readiness } from './readiness.ts';
 
+export type MetricTexts = Pick<Metrics, 'contentType' | 'render' | 'renderOpenMetrics'>;
+
 export interface OpsPagesOptions {
   readonly readiness: () => Readiness | Promise<Readiness>;
-  readonly metrics: Pick<Metrics, 'contentType' | 'render'>;
+  readonly metrics: MetricTexts;
   /** Called for each page, because addresses are only known once everything listens. */
   readonly api: () => OpenApiOptions;
   /** Plugins with their own API document. */
@@ -29,7 +32,10 @@ export function opsPages({ readiness, metrics, api, documents }: OpsPagesOptions
   return {
     '/livez': () => LIVE,
     '/readyz': async (query) => readinessPage(await readiness(), query.get('engines') === 'true'),
-    '/metrics': async () => ({ status: 200, contentType: metrics.contentType, body: await metrics.render() }),
+    '/metrics': async (_query, accept) =>
+      prefersOpenMetrics(accept)
+        ? { status: 200, contentType: OPENMETRICS_TYPE, body: await metrics.renderOpenMetrics() }
+        : { status: 200, contentType: metrics.contentType, body: await metrics.render() },
     ...documentPages(api, documents),
   };
 }

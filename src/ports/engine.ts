@@ -4,6 +4,7 @@ import type { LATER } from '../core/outcome.ts';
 import type { Static, TSchema } from 'typebox';
 import type { AttemptFailure } from '../domain/attempt-failure.ts';
 import type { PairTest } from '../domain/languages.ts';
+import type { AttemptsTrace } from '../domain/request-trace.ts';
 import type { EngineGlossary, TextFormat, Translation, TranslationOptions } from '../domain/translation-options.ts';
 
 export type { AttemptFailure } from '../domain/attempt-failure.ts';
@@ -21,8 +22,10 @@ export interface EngineWork {
   readonly text: readonly string[];
   /** The same for all texts; absent options are omitted on the wire. */
   readonly options: TranslationOptions;
-  /** The W3C `traceparent` to send: the caller's trace, our span. */
+  /** The W3C `traceparent` to send: the caller's trace, our span. Each attempt of a traced request has its own. */
   readonly traceparent: string | undefined;
+  /** Takes its attempts, if the request is traced. */
+  readonly trace?: AttemptsTrace | undefined;
   /** Timeout of each attempt in milliseconds, if shorter than the engine's own. */
   readonly attemptMs?: number | undefined;
   /**

@@ -1,5 +1,6 @@
 // The ledger: one atomic admission per request, and the settlement of what it reserved. This is the contract for every store.
 import type { GlossaryReference } from '../domain/charge.ts';
+import type { RequestTrace } from '../domain/request-trace.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 
 export type { GlossaryReference } from '../domain/charge.ts';
@@ -64,10 +65,13 @@ export interface Reservation {
  * 5. `admitted` without a reservation, if none was requested.
  * 6. `glossary_missing`, `glossary_mismatch`.
  * 7. `quota_exceeded` by the key's own limit: the key's used + held + requested characters in the team's current period would
- *    exceed it; `characterLimit` is the key's, `overageCapMinor` is 0, and `of` is set. Otherwise `quota_exceeded` by the team's:
- *    used + held + requested characters in the current period would exceed its limit and overage. `credit_exhausted`: the
+ *    exceed it; `characterLimit` is the key's, `overageCapMinor` is 0, and `of` is set. Otherwise, for a test key of a plan with a
+ *    `testAllowance`: what is used, held and requested of that in the current period would exceed it; `characterLimit` is the
+ *    allowance, `overageCapMinor` is 0, and `of` is set. Otherwise `quota_exceeded` by the team's: used + held + requested
+ *    characters in the current period, without those of the allowance, would exceed its limit and overage. `credit_exhausted`: the
  *    balance less held credit does not cover the price. Requested are those to reserve.
- * 8. `admitted` with a reservation.
+ * 8. `admitted` with a reservation. One of the allowance holds no credit and costs nothing when it is committed, whatever the plan
+ *    is by then.
  *
  * Reservations whose lease has ended count as released from that millisecond on, even if no sweep has run yet. When a period
  * has ended, the one that contains `now` becomes current; open reservations stay in theirs. If the clock steps back, the
@@ -149,8 +153,10 @@ export interface Admitted {
   readonly dictionaryId?: string;
 }
 
-export interface QuotaExceeded extends WhoseLimit {
+export interface QuotaExceeded {
   readonly kind: 'quota_exceeded';
+  /** Whose limit it is: a key's own, the plan's allowance for test keys, or if absent the team's. */
+  readonly of?: 'key' | 'test_keys' | undefined;
   readonly characterLimit: number;
   readonly overageCapMinor: number;
   readonly periodEndMs: number;
@@ -251,9 +257,12 @@ export interface Ledger {
 
 /** Settles reservations for the chain: accepts each verdict at once and retries in the background until the ledger has it. */
 export interface Settlements {
-  /** `characters`: how many of the reserved characters to charge; by default all. Only if the ledger `chargesParts`. */
-  commit(reservation: Reservation, characters?: number): void;
-  release(reservation: Reservation): void;
+  /**
+   * `characters`: how many of the reserved characters to charge; by default all. Only if the ledger `chargesParts`. `trace`: that
+   * of the request, if it is traced.
+   */
+  commit(reservation: Reservation, characters?: number, trace?: RequestTrace): void;
+  release(reservation: Reservation, trace?: RequestTrace): void;
   /** For an admission whose outcome is unknown: releases whatever it may have reserved. */
-  releaseUnknown(teamId: string, requestId: string): void;
+  releaseUnknown(teamId: string, requestId: string, trace?: RequestTrace): void;
 }

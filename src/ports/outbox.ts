@@ -23,6 +23,8 @@ export type LimitReached = {
   readonly kind: 'limit_reached';
   /** The key whose own limit it was; absent for the team's. */
   readonly keyId?: string | undefined;
+  /** Whether it was the plan's allowance for test keys. */
+  readonly testKeys?: true;
   readonly usage: Usage;
 } &
   /** The first in the period. What the request needed. */

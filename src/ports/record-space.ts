@@ -30,6 +30,8 @@ export type RecordTable =
   | 'gateways'
   /** Shared: the secrets of all processes, by name (stores/records/record-secrets.ts). */
   | 'secrets'
+  /** Shared: attempts to sign in to the console that have been used (stores/records/record-sign-ins.ts). */
+  | 'sign_ins'
   /** Shared: requests that take effect once, and who runs them (stores/records/record-idempotency.ts). */
   | 'requests'
   | 'claims';

@@ -26,6 +26,9 @@ export interface TeamContents {
   readonly usedCharacters: number;
   /** What the balances say is held; open reservations are among `requests`. */
   readonly heldCharacters: number;
+  /** Of both, what is used and held of the allowance for test keys. */
+  readonly allowanceUsed: number;
+  readonly allowanceHeld: number;
   readonly heldMicro: Micro;
   /** Slots within the second before the newest one, oldest first. */
   readonly window: readonly { readonly atMs: number; readonly count: number }[];
@@ -53,7 +56,14 @@ export interface TeamContents {
 
 /** Of a key's own limit if it has `keyId`. */
 export type ToldRefusal =
-  | { readonly code: 'quota_exceeded'; readonly keyId?: string; /** The last period in which one was told. */ readonly number: number }
+  | {
+      readonly code: 'quota_exceeded';
+      readonly keyId?: string;
+      /** Of the allowance for test keys. */
+      readonly testKeys?: true;
+      /** The last period in which one was told. */
+      readonly number: number;
+    }
   /** `number`: how many were told; `told`: whether one was since credit was last added. */
   | { readonly code: 'credit_exhausted'; readonly number: number; readonly told: boolean };
 
@@ -77,6 +87,8 @@ export interface PeriodContents extends Pick<PeriodUse, 'number' | 'startMs' | '
   /** `undefined` for periods that ended before this was recorded. */
   readonly held: Pick<PeriodUse, 'plan' | 'limits'> | undefined;
   readonly characters: number;
+  readonly allowanceUsed: number;
+  readonly testCharacters: number;
   /** Requests that were charged; `undefined` if the period ended before this was recorded. */
   readonly requests: number | undefined;
   readonly credit: PeriodCredit | undefined;
@@ -96,6 +108,8 @@ export interface RequestContents {
   readonly characters: number;
   readonly priceMicro: Micro;
   readonly periodNumber: number | undefined;
+  /** Whether an open reservation is of the allowance for test keys. */
+  readonly ofAllowance: boolean;
 }
 
 export interface GlossaryContents extends Omit<GlossaryRecord, 'dictionaries'> {

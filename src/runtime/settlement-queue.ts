@@ -1,5 +1,6 @@
 // Settles reservations: passes each verdict to the ledger at once, and repeats it by id while the outcome is unknown.
 import type { AskedResolution, Ledger, Reservation, Resolution, SettlementResult, Settlements, Verdict } from '../ports/ledger.ts';
+import type { RequestTrace, SettlementTrace } from '../domain/request-trace.ts';
 import type { Log } from '../ports/log.ts';
 
 export interface SettlementQueueOptions {
@@ -31,16 +32,16 @@ export class SettlementQueue implements Settlements {
     this.#options = options;
   }
 
-  commit(reservation: Reservation, characters?: number): void {
-    this.#take(reservation, 'commit', characters);
+  commit(reservation: Reservation, characters?: number, trace?: RequestTrace): void {
+    this.#take(reservation, 'commit', characters, trace);
   }
 
-  release(reservation: Reservation): void {
-    this.#take(reservation, 'release');
+  release(reservation: Reservation, trace?: RequestTrace): void {
+    this.#take(reservation, 'release', undefined, trace);
   }
 
-  releaseUnknown(teamId: string, requestId: string): void {
-    this.#take({ teamId, requestId }, 'release');
+  releaseUnknown(teamId: string, requestId: string, trace?: RequestTrace): void {
+    this.#take({ teamId, requestId }, 'release', undefined, trace);
   }
 
   /** Resolves when nothing is open. */
@@ -56,10 +57,15 @@ export class SettlementQueue implements Settlements {
     this.#timers.clear();
   }
 
-  #take(reservation: Pick<Reservation, 'teamId' | 'requestId'>, verdict: Verdict, characters?: number): void {
+  #take(
+    reservation: Pick<Reservation, 'teamId' | 'requestId'>,
+    verdict: Verdict,
+    characters: number | undefined,
+    trace: RequestTrace | undefined,
+  ): void {
     this.open++;
     const untilMs = this.#options.now() + this.#options.leaseMs;
-    const open = new OpenSettlement(reservation, verdict, characters, untilMs, this);
+    const open = new OpenSettlement(reservation, verdict, characters, untilMs, this, trace?.settlement(verdict));
     if (this.open > OPEN_MAX) this.#done(open, 'abandoned');
     else this.#options.ledger.resolve(open);
   }
@@ -80,6 +86,7 @@ export class SettlementQueue implements Settlements {
   #done(open: OpenSettlement, result: SettlementResult): void {
     this.open--;
     this.#options.onSettled(open.verdict, result);
+    open.trace?.ended(result, open.tries);
     // After a retry, `absent` is no loss, because the earlier commit may have run. On the first try it means that the charge
     // was lost.
     const lost = open.verdict === 'commit' && (result === 'expired' || result === 'abandoned' || (result === 'absent' && open.tries === 1));
@@ -96,6 +103,7 @@ class OpenSettlement implements AskedResolution {
   /** The end of the lease, when the store releases the reservation automatically. */
   readonly untilMs: number;
   tries = 1;
+  readonly trace: SettlementTrace | undefined;
   readonly #queue: SettlementQueue;
 
   constructor(
@@ -104,12 +112,14 @@ class OpenSettlement implements AskedResolution {
     characters: number | undefined,
     untilMs: number,
     queue: SettlementQueue,
+    trace: SettlementTrace | undefined,
   ) {
     this.teamId = reservation.teamId;
     this.requestId = reservation.requestId;
     this.verdict = verdict;
     this.characters = characters;
     this.untilMs = untilMs;
+    this.trace = trace;
     this.#queue = queue;
   }
 

@@ -11,7 +11,15 @@ import { chargeSlot, judgeAgainSlot } from '../domain/charge.ts';
 import type { ClientAddressReader } from '../domain/client-address.ts';
 import type { Charge } from '../domain/charge.ts';
 import type { CurrentOffers } from '../domain/engine-offer.ts';
-import { clientAddressSlot, dictionaryIdSlot, keyDigestSlot, keyOwnerSlot, planSlot, requestStatsSlot } from '../domain/slots.ts';
+import {
+  clientAddressSlot,
+  dictionaryIdSlot,
+  keyDigestSlot,
+  keyOwnerSlot,
+  planSlot,
+  requestStatsSlot,
+  traceSlot,
+} from '../domain/slots.ts';
 import { rfc3339 } from '../domain/period.ts';
 import {
   ADDRESS_REFUSED,
@@ -85,9 +93,9 @@ export function admitStep(options: AdmitOptions): BodyStep {
       const reservation = x.get(reservationSlot);
       if (reservation === undefined) return;
       // Charged only if an answer was handed to a caller who was still connected; otherwise the outcome is `client_closed`.
-      if (outcome.kind !== 'reply' && outcome.kind !== 'stream') return settlements.release(reservation);
+      if (outcome.kind !== 'reply' && outcome.kind !== 'stream') return settlements.release(reservation, x.get(traceSlot));
       const { characters } = x.need(requestStatsSlot);
-      settlements.commit(reservation, characters === reservation.characters ? undefined : characters);
+      settlements.commit(reservation, characters === reservation.characters ? undefined : characters, x.get(traceSlot));
     },
   };
 }
@@ -150,7 +158,9 @@ class PendingAdmission implements AskedAdmission {
 function conclude(x: Exchange, asking: PendingAdmission): StepResult {
   const { teamId, charge, options } = asking;
   const admission = asking.admission!;
-  x.need(requestStatsSlot).storeMs += options.now() - asking.startedAtMs;
+  const nowMs = options.now();
+  x.need(requestStatsSlot).storeMs += nowMs - asking.startedAtMs;
+  x.get(traceSlot)?.admission(asking.startedAtMs, nowMs, admission.kind);
   options.onAdmission(admission, teamId);
   if (admission.kind === 'address_wanted' && asking.address === undefined && !x.cancelled) {
     options.cache.noteAddressWanted(x.need(keyDigestSlot));
@@ -158,7 +168,7 @@ function conclude(x: Exchange, asking: PendingAdmission): StepResult {
   }
   if (admission.kind === 'unavailable') {
     options.onUnavailable(admission.cause);
-    options.settlements.releaseUnknown(teamId, x.id);
+    options.settlements.releaseUnknown(teamId, x.id, x.get(traceSlot));
     return STORE_UNAVAILABLE;
   }
   if (options.rateLimitHeaders) x.responseHeaders = [...x.responseHeaders, ...rateLimitHeadersOf(admission)];
@@ -245,11 +255,12 @@ function refusalOf(x: Exchange, admission: Refused, { charge, options }: Pending
   }
 }
 
+const WHOSE_CHARACTERS = { team: 'the team', key: 'this key', test_keys: "the team's test keys" } as const;
+
 function quotaExceeded({ characterLimit, overageCapMinor, periodEndMs, of }: QuotaExceeded): Outcome {
-  const whose = of === 'key' ? 'this key' : 'the team';
   return refuse(
     'quota_exceeded',
-    `The characters left for ${whose} in this period do not cover the request; wait for the next period, or have the limit raised.`,
+    `The characters left for ${WHOSE_CHARACTERS[of ?? 'team']} in this period do not cover the request; wait for the next period, or have the limit raised.`,
     { character_limit: characterLimit, overage_cap_minor: overageCapMinor, period_end: rfc3339(periodEndMs) },
   );
 }

@@ -15,7 +15,7 @@ import type { ChosenEngines, TakesGlossary } from '../domain/engine-choice.ts';
 import { offerFor } from '../domain/engine-offer.ts';
 import type { CurrentOffers } from '../domain/engine-offer.ts';
 import { laterWorkId } from '../domain/request-id.ts';
-import { dictionaryIdSlot, keyOwnerSlot, noteFailure, requestStatsSlot, translateRequestSlot } from '../domain/slots.ts';
+import { dictionaryIdSlot, keyOwnerSlot, noteFailure, requestStatsSlot, traceSlot, translateRequestSlot } from '../domain/slots.ts';
 import {
   GLOSSARY_NOT_TAKEN,
   NO_DETECTION,
@@ -28,7 +28,9 @@ import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { passStages } from '../domain/text-stages.ts';
 import type { PassedTexts, TextStage } from '../domain/text-stages.ts';
+import type { AttemptsTrace } from '../domain/request-trace.ts';
 import { traceparentForward } from '../domain/traceparent.ts';
+import type { PassTraceparent } from '../domain/traceparent.ts';
 import type { TranslateRequest } from '../domain/translate-request.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
 import type { EngineGlossary, TranslationOptions } from '../domain/translation-options.ts';
@@ -43,6 +45,8 @@ export interface TranslateOptions {
   readonly offers: CurrentOffers;
   /** The plugins' stages in front of the engine. */
   readonly stages: readonly TextStage[];
+  /** What engines get of a caller's `traceparent` if the request is not traced; by default its trace and flags. */
+  readonly passTraceparent?: PassTraceparent | undefined;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
   /** Called with the failures of a request's attempts, in fixed words, if there were any. */
@@ -260,6 +264,7 @@ class PendingWork implements AskedWork {
   text: readonly string[];
   readonly options: TranslationOptions;
   readonly traceparent: string | undefined;
+  readonly trace: AttemptsTrace | undefined;
   readonly attemptMs: number | undefined;
   readonly detectionOnly: boolean | undefined;
   readonly engines: ChosenEngines;
@@ -290,7 +295,8 @@ class PendingWork implements AskedWork {
     this.text = order.text;
     this.options = glossary === undefined ? options : { ...options, glossary };
     const traceparent = x.head.headers['traceparent'];
-    this.traceparent = traceparent === undefined ? undefined : traceparentForward(traceparent);
+    this.traceparent = traceparent === undefined ? undefined : (by.passTraceparent ?? traceparentForward)(traceparent);
+    this.trace = x.get(traceSlot);
     this.attemptMs = order.attemptMs;
     this.detectionOnly = order.detectionOnly;
     this.engines = engines;

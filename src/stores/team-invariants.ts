@@ -27,6 +27,7 @@ export function judgeTeam(contents: TeamContents, nowMs: number, report: ReportF
   judgeCredit(contents, found);
   judgeHeld(contents, found);
   judgeCurrent(contents, found);
+  judgeAllowance(contents, found);
   judgePeriods(contents, found);
   judgeTimes(contents, nowMs, found);
   judgeDays(contents, found);
@@ -102,6 +103,21 @@ function judgeCurrent({ team, period, usedCharacters, keys }: TeamContents, foun
   if (period.startMs >= period.endMs) found('period', 'its period ends before it begins');
   if (!Number.isFinite(period.anchorMs)) found('period', 'its periods have no anchor');
   if (!isCount(team.createdAtMs) || team.createdAtMs === 0) found('team', 'it has no time of creation');
+}
+
+/** What is of the allowance was used and is held by test keys, and is part of what was used and is held altogether. */
+function judgeAllowance({ period, keys, periods, requests, allowanceUsed, allowanceHeld }: TeamContents, found: Found): void {
+  const open = requests.filter(({ state, ofAllowance }) => state === 'open' && ofAllowance);
+  const held = sumOf(open.filter(({ periodNumber }) => periodNumber === period.number).map(({ characters }) => characters));
+  if (!isCount(allowanceHeld) || held !== allowanceHeld)
+    found('held', `it is recorded as holding ${allowanceHeld} characters of its allowance, its open reservations hold ${held}`);
+  const ofTests = sumOf(keys.filter(({ mode }) => mode === 'test').map(({ characters }) => characters));
+  if (!isCount(allowanceUsed) || allowanceUsed > ofTests)
+    found('used', `it has used ${allowanceUsed} characters of its allowance, its test keys ${ofTests}`);
+  for (const { number, characters, testCharacters, allowanceUsed: used } of periods) {
+    if (!isCount(used) || !isCount(testCharacters) || used > testCharacters || testCharacters > characters)
+      found('period', `period ${number} has ${characters} characters, ${testCharacters} of test keys, ${used} of its allowance`);
+  }
 }
 
 /** Periods are in sequence, and the totals of past periods match those of their keys. */

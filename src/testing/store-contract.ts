@@ -32,6 +32,7 @@ import { resolutionContract, resolvedIdsContract } from './store/resolution-cont
 import { periodUseContract } from './store/period-use-contract.ts';
 import { secretsContract } from './store/secrets-contract.ts';
 import { teamsContract } from './store/teams-contract.ts';
+import { testKeysContract } from './store/test-keys-contract.ts';
 import { usageDaysContract } from './store/usage-days-contract.ts';
 import { withTeams } from './store/team-under-test.ts';
 import type { AddStoreCase, Subject } from './store/team-under-test.ts';
@@ -71,6 +72,7 @@ const PARTS: readonly Part[] = [
   { title: 'keys', part: keysContract },
   { title: 'keys with limits', part: keyLimitsContract, needs: ({ teams }) => teams.updateKey !== undefined },
   { title: 'keys with limits: rate and characters', part: keyUseLimitsContract, needs: ({ teams }) => teams.updateKey !== undefined },
+  { title: 'free characters of test keys', part: testKeysContract, needs: ({ history }) => history !== undefined },
   { title: 'teams', part: teamsContract },
   { title: 'usage by day', part: usageDaysContract, needs: ({ history }) => history !== undefined },
   { title: 'usage by period', part: periodUseContract, needs: ({ history }) => history !== undefined },

@@ -28,6 +28,9 @@ const DRAIN_MARGIN_MS = 1000;
 /** How long before this process itself would be killed to kill a worker that has not stopped. */
 const KILL_MARGIN_MS = 500;
 
+/** As in `WorkerPlace`. */
+type OpenPort = Pick<WorkerPlace, 'port'> & Partial<Pick<WorkerPlace, 'first'>>;
+
 /** Resolves when all workers are listening; rejects with the error of the first if they cannot. */
 export async function startWorkers(config: Config, count: number, onNewStore?: OnNewStore): Promise<Stoppable & Reloadable> {
   const workers = new Workers();
@@ -88,7 +91,7 @@ class Workers implements WorkerSource {
     process.once('exit', () => this.#each((worker) => worker.kill('SIGKILL')));
     // The first worker starts alone: a gateway that cannot start fails only once, and with port 0 the others need its port.
     const listening = await this.#open(1, primary, { port: listen.port, first: true }).listening;
-    const place = { port: listening.port, first: false };
+    const place = { port: listening.port };
     for (let number = 2; number <= count; number++) this.#open(number, primary, place);
     await Promise.all(this.#each((worker) => worker.listening));
     for (const number of this.#places.keys()) void this.#keep(number, primary, place);
@@ -139,8 +142,8 @@ class Workers implements WorkerSource {
     clearInterval(this.#watch);
   }
 
-  #open(number: number, primary: Primary, place: WorkerPlace): WorkerProcess {
-    const worker = new WorkerProcess(primary.config, place);
+  #open(number: number, primary: Primary, { port, first = false }: OpenPort): WorkerProcess {
+    const worker = new WorkerProcess(primary.config, { port, first, number });
     this.#places.set(number, worker);
     this.#heartbeats.add(worker);
     worker.onHeartbeat = () => this.#heartbeats.beat(worker);
@@ -156,7 +159,7 @@ class Workers implements WorkerSource {
   }
 
   /** Replaces the worker of a place whenever it dies, with a growing delay after early deaths to avoid a crash loop. */
-  async #keep(number: number, primary: Primary, place: WorkerPlace): Promise<void> {
+  async #keep(number: number, primary: Primary, place: OpenPort): Promise<void> {
     const { signal } = this.#stopping;
     for (let soon = 0; ;) {
       const startedAtMs = performance.now();

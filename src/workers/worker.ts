@@ -9,7 +9,7 @@ import { openWaitingListener, startOperatorSide } from '../app/operator-side.ts'
 import { openAwaited, openConfiguredStore, refusalDaysOf, SILENT } from '../app/configured-store.ts';
 import { openSharedJsonLog } from '../ops/json-log.ts';
 import { MergedMetrics, openPrimaryMetrics } from '../ops/metrics/merged-metrics.ts';
-import type { MetricsSnapshot, Replaced } from '../ops/metrics/merged-metrics.ts';
+import type { Replaced } from '../ops/metrics/merged-metrics.ts';
 import { openSnapshots, registerEventSeries, registerTeamGauges } from '../ops/metrics/scraped-series.ts';
 import { openEvents, openPlanCheck, openTeamWatch } from '../app/once-per-gateway.ts';
 import { openOperators, readOperators } from '../app/admin-side.ts';
@@ -17,32 +17,40 @@ import type { AdminParts } from '../app/admin-side.ts';
 import type { ProcessStates } from '../app/process-state.ts';
 import type { Readiness } from '../ops/readiness.ts';
 import type { Log } from '../ports/log.ts';
+import type { MetricsSnapshot } from '../ports/metric-family.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
 import { ClockWatch } from '../runtime/clock-watch.ts';
 import { freePortOf } from '../server/port-check.ts';
 import { judge } from '../app/judge.ts';
+import { openMachineClock } from '../app/machine-clock.ts';
 import { newStoreLine } from '../app/opened.ts';
 import type { OnNewStore } from '../app/opened.ts';
 import { announceReady } from '../app/ready-line.ts';
+import { flushWithinMs, openTelemetryOf } from '../app/configured-telemetry.ts';
 import { openServing } from '../app/serving.ts';
 import { withUsableTls } from '../app/tls-in-force.ts';
 import { stopWithinMs } from '../app/until-stopped.ts';
 import type { Listening } from '../app/public-listener.ts';
 
-export type { MetricsSnapshot } from '../ops/metrics/merged-metrics.ts';
+export type { MetricsSnapshot } from '../ports/metric-family.ts';
 
 export interface WorkerPlace {
   /** 0 picks a free one, for the first worker. */
   readonly port: number;
   /** The first worker checks that no other program uses the port. */
   readonly first: boolean;
+  /** From 1. */
+  readonly number: number;
 }
+
+/** What stopping leaves the primary for its last metrics. */
+const PRIMARY_FLUSH_MS = 1000;
 
 /** What one worker process runs. */
 export type Worker = Awaited<ReturnType<typeof startWorker>>;
 
 /** Rejects like `startApp`. */
-export async function startWorker(config: Config, { port, first }: WorkerPlace, onNewStore: OnNewStore) {
+export async function startWorker(config: Config, { port, first, number }: WorkerPlace, onNewStore: OnNewStore) {
   const output = openSharedJsonLog();
   const down = teardownOf(output);
   const stop = async (): Promise<void> => {
@@ -50,7 +58,7 @@ export async function startWorker(config: Config, { port, first }: WorkerPlace, 
     output.flush();
   };
   try {
-    const serving = await openServing(config, output, down, onNewStore);
+    const serving = await openServing(config, output, down, `worker-${number}`, onNewStore);
     const shared = first ? await freePortOf(config.listen.host, port) : port;
     const listening = await serving.listen({ docsUrl: config.service.docsUrl, port: shared, exclusive: false });
     const planCheck = first ? openPlanCheck(serving.teams, output.log) : undefined;
@@ -105,12 +113,20 @@ export async function openPrimary(config: Config, workers: WorkerSource, onNewSt
   const merged = new MergedMetrics();
   const own = openPrimaryMetrics();
   let running = config;
+  const ownMetrics = async (): Promise<MetricsSnapshot> => [...(await own.snapshot()), ...(await onStore.metrics())];
+  const takeAll = async (): Promise<void> => {
+    for (const [worker, snapshot] of await workers.snapshots()) merged.take(worker, snapshot);
+    merged.take(process.pid, await ownMetrics());
+  };
   const metrics = {
     contentType: merged.contentType,
     async render() {
-      for (const [worker, snapshot] of await workers.snapshots()) merged.take(worker, snapshot);
-      merged.take(process.pid, [...(await own.snapshot()), ...(await onStore.metrics())]);
+      await takeAll();
       return merged.render();
+    },
+    async renderOpenMetrics() {
+      await takeAll();
+      return merged.renderOpenMetrics();
     },
   };
   const { plugins: pluginApis } = await judge(config, process.env, log);
@@ -130,6 +146,13 @@ export async function openPrimary(config: Config, workers: WorkerSource, onNewSt
     log,
     listener,
   });
+  const telemetry = await openTelemetryOf(config, {
+    process: 'primary',
+    metrics: ownMetrics,
+    log,
+    now: () => performance.now(),
+    nowMs: openMachineClock().nowMs,
+  });
   return {
     log,
     /** The configuration that new workers start with. */
@@ -146,7 +169,7 @@ export async function openPrimary(config: Config, workers: WorkerSource, onNewSt
     reload(next: Config): readonly string[] {
       // Workers do not answer a reload, so errors that one would throw are thrown here.
       for (const { urls } of next.engines) for (const url of urls) readEngineUrl(url);
-      const replaceOperators = readOperators(onStore.admin?.operators, next);
+      const replaceOperators = readOperators(onStore.admin, next);
       const reload = reloadOf(running, next);
       running = withUsableTls(running, reload.config, log);
       replaceOperators();
@@ -159,6 +182,8 @@ export async function openPrimary(config: Config, workers: WorkerSource, onNewSt
     /** Call it after every worker has ended. */
     async close(): Promise<void> {
       await operator.close();
+      // The workers have ended: this is the last that the process does.
+      await telemetry?.close(flushWithinMs(PRIMARY_FLUSH_MS));
       await onStore.close();
       output.flush();
     },
@@ -174,7 +199,7 @@ interface OnStore {
 
 /** Opens a store of its own only if it needs one. */
 async function openOnStore(config: Config, workers: WorkerSource, log: Log, onNewStore: OnNewStore): Promise<OnStore> {
-  const operators = openOperators(config);
+  const operators = await openOperators(config);
   if (operators === undefined && config.teamMetrics === undefined && config.events === undefined) {
     return { admin: undefined, metrics: () => Promise.resolve([]), close: () => Promise.resolve() };
   }
@@ -191,13 +216,15 @@ async function openOnStore(config: Config, workers: WorkerSource, log: Log, onNe
   });
   return {
     admin: operators && {
-      operators,
+      ...operators,
       teams: store.teams,
       glossaries: store.glossaries,
       history: store.history,
       refusals: refusalDaysOf(store, config),
       audit: store.audit,
       idempotency: store.idempotency,
+      secrets: store.secrets,
+      records: store.records,
       nowMs,
       processes: () => workers.processes(),
       recentRequests: () => workers.recentRequests(),

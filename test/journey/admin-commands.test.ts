@@ -11,7 +11,7 @@ import type { Json } from '../support/admin-client.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import { inProcess, parsed } from '../support/lingate-command.ts';
-import { written } from '../support/written-file.ts';
+import { writtenOnce } from '../support/written-file.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
 const PLANS = { pro: QUOTA_PLAN, prepaid: CREDIT_PLAN };
@@ -437,10 +437,11 @@ test('every operation of the admin API is in the table', () => {
 
 onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) => {
   const { call, answered } = adminClient(setting, TOKEN);
+  const fileWith = writtenOnce();
   const cli = async (args: readonly string[], stdin = ''): Promise<Json> => {
     const where = [
       '--config',
-      written(JSON.stringify({ plans: PLANS, admin: { token: TOKEN }, ops: `127.0.0.1:${setting.gateway.opsPort}` })),
+      fileWith(JSON.stringify({ plans: PLANS, admin: { token: TOKEN }, ops: `127.0.0.1:${setting.gateway.opsPort}` })),
       '--store',
       setting.url,
     ];

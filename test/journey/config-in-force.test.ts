@@ -48,6 +48,7 @@ const FULL = {
   admin: { token: TOKENS[0], tokens: [{ name: 'eve', role: 'read', token: TOKENS[1] }] },
   events: { url: 'https://hooks.example.org/in?token=hidden', secret: `whsec_${Buffer.from('hidden'.repeat(6)).toString('base64')}` },
   forward: [{ path: '/v1/extra', methods: ['GET'], target: 'http://127.0.0.1:1', headers: { 'x-token': 'hidden' } }],
+  otel: { endpoint: 'https://otel.example.org/base', headers: { 'x-token': 'hidden' } },
   plugins: [{ module: 'lingate/plugins/deepl-v2' }],
   limits: { concurrency: 77 },
   store: 'redis://user:hidden@127.0.0.1:1',
@@ -62,14 +63,19 @@ test('everything that is in force is listed, secrets by their places alone', asy
     trusted_proxies: ['10.0.0.0/8'],
     store: 'redis://***@127.0.0.1:1',
     operators: ['admin (manage)', 'eve (read)'],
-    secrets_found: ['admin.token', 'admin.tokens.0.token', 'events.secret', 'forward.0.headers.x-token'],
+    secrets_found: ['admin.token', 'admin.tokens.0.token', 'events.secret', 'otel.headers.x-token', 'forward.0.headers.x-token'],
+    otel: 'on',
+    otel_traces: 'https://otel.example.org/base/v1/traces',
+    otel_metrics: 'https://otel.example.org/base/v1/metrics',
+    otel_sample: 0.01,
+    otel_follow_callers: false,
     plugins: ['lingate/plugins/deepl-v2'],
     events: 'https://hooks.example.org/in',
     limits: { concurrency: 77 },
     warnings: [],
   });
   const { stdout: text } = await inProcess(['config', 'check', '--config', file, '--offline']);
-  expect(text).toContain('operators           admin (manage), eve (read)');
+  expect(text).toMatch(/^operators +admin \(manage\), eve \(read\)$/m);
   expect(`${JSON.stringify(listed)}${text}`).not.toContain('hidden');
 });
 
@@ -82,6 +88,15 @@ test.each([
 ])('a listener on %s with the service %j: a warning is %s', async (listen, service, warns) => {
   const { warnings } = await checked(await written({ listen, service }), '--offline');
   expect(warnings).toEqual(warns ? [expect.stringMatching(/^service\.public_url: is not set, but 0\.0\.0\.0:8080 can be reached/)] : []);
+});
+
+test.each([
+  ['127.0.0.1:19090', 'http://127.0.0.1:19090/docs', 'which only this machine can open'],
+  ['0.0.0.0:19090', 'http://127.0.0.1:19090/docs', 'which only this machine can open'],
+  ['10.20.30.40:19090', 'http://10.20.30.40:19090/docs', 'which is the ops listener, not for callers'],
+])('without public_url, "type" points to the documentation on the ops listener, here %s', async (ops, docsUrl, words) => {
+  const listed = await checked(await written({ listen: '0.0.0.0:8080', ops }), '--offline');
+  expect(listed).toMatchObject({ docs_url: docsUrl, warnings: [expect.stringContaining(`points to ${docsUrl}, ${words}`)] });
 });
 
 test('a docs_url of this machine beside a public_url is a warning too, because it wins', async () => {

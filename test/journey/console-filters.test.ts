@@ -7,6 +7,7 @@ import { ConsoleVisitor } from '../support/console-visitor.ts';
 import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import { lingate, parsed } from '../support/lingate-command.ts';
+import { untilOneDay } from '../support/one-day.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
 const SMALL = { ...QUOTA_PLAN, characters: 10, overage_cap_minor: 0, overage_minor_per_million: 0 };
@@ -20,6 +21,7 @@ const PREPAID = {
 };
 const PLANS = { small: SMALL, other: QUOTA_PLAN, prepaid: PREPAID };
 
+await untilOneDay();
 onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) => {
   const { call, answered } = adminClient(setting, TOKEN);
   const ids: Record<string, string> = {};
@@ -55,7 +57,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       Promise.all(
         [full, half, broke].map(async ({ id }) => (await answered('teamUsage', call('GET', `/teams/${id}/usage`)))['character_count']),
       );
-    await vi.waitFor(async () => expect(await settled()).toEqual([10, 5, 5]), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await settled()).toEqual([10, 5, 5]), { timeout: 60_000 });
     await answered('updateTeam', call('PATCH', `/teams/${half.id}`, { body: { name: 'Half again' } }));
     ids['Half again'] = half.id;
   });

@@ -2,7 +2,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ulid } from 'ulid';
 import { answered } from '../../src/domain/store-unavailable.ts';
 import { bareEnvironment } from '../support/compile-cache.ts';
@@ -13,8 +13,7 @@ import { codeBlocks, manualPage, manualSection } from '../support/manual.ts';
 import { outputOf } from '../support/start-program.ts';
 import { openBeside, storePlace } from '../support/store-place.ts';
 import { useStore } from '../support/used-store.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
+import { untilOneDay } from '../support/one-day.ts';
 
 const TEAM = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
 const PROGRAMS = ['curl', 'openssl', 'mv', 'rm', 'cp'] as const;
@@ -60,6 +59,7 @@ const keysOf = async (teamId: string, url = store): Promise<unknown> =>
 const teamsIn = async (url: string): Promise<object[]> =>
   (parsed(await inProcess(['team', 'list', '--json', '--store', url])) as { teams: object[] }).teams;
 
+await untilOneDay();
 test('a team, its usage kept and not, and a glossary are deleted', async () => {
   // Only the team's usage is kept.
   const today = new Date().toISOString().slice(0, 10);

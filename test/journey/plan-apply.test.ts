@@ -8,7 +8,7 @@ import { adminClient } from '../support/admin-client.ts';
 import { onEveryGateway } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import { inProcess, parsed } from '../support/lingate-command.ts';
-import { written } from '../support/written-file.ts';
+import { writtenOnce } from '../support/written-file.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
 const FAST = { ...QUOTA_PLAN, requests_per_second: 5000 };
@@ -17,7 +17,8 @@ const SLOW = { ...PLANS, pro: { ...FAST, requests_per_second: 50, max_glossaries
 
 onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) => {
   const { call, answered } = adminClient(setting, TOKEN);
-  const fileOf = (plans: unknown): string => written(JSON.stringify({ plans }));
+  const fileWith = writtenOnce();
+  const fileOf = (plans: unknown): string => fileWith(JSON.stringify({ plans }));
   const run = (args: readonly string[], plans: unknown = PLANS) => inProcess([...args, '--config', fileOf(plans), '--store', setting.url]);
   const apply = (words: readonly string[], plans?: unknown) => run(['plan', 'apply', 'pro', '--json', ...words], plans);
   const teamOnPro = async (rate: number): Promise<string> => {

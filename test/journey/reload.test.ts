@@ -1,7 +1,7 @@
 // SIGHUP: languages, engine replicas and plans are reloaded while requests continue; an invalid file changes nothing.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FIXED_ENGINE_MEMBERS, FIXED_MEMBERS } from '../../src/config/changes.ts';
 import { ConfigFile } from '../../src/config/schema.ts';
 import { ConsoleVisitor } from '../support/console-visitor.ts';
@@ -12,8 +12,6 @@ import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import { logged, openSite, translate, workersOf } from '../support/site.ts';
 import type { Site } from '../support/site.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const RELOADED = 'configuration reloaded';
 const REFUSED = 'configuration refused: all stays as it was';

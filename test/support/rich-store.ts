@@ -27,6 +27,8 @@ export const RICH = {
   lateId: '01JREQ0000000000000000000B',
   doneId: '01JREQ0000000000000000000C',
   limitedId: '01JREQ0000000000000000000D',
+  /** Of a test key, for nothing. */
+  freeId: '01JREQ0000000000000000000E',
   digest: 'digest-of-the-first-key-with-43-characters-',
 } as const;
 
@@ -39,6 +41,7 @@ const QUOTA: TeamLimits = {
   overageCharacters: 100,
   overageCapMinor: 10,
   minorPerMillion: 100_000,
+  testAllowance: 0,
   currency: 'EUR',
   period: 'P1M',
 };
@@ -99,7 +102,7 @@ export async function fillRich(store: PluginStore, clock: MovableClock): Promise
   await use(RICH.quota, RICH.otherKey, 13);
   // Reserved in a period that ends before it is settled.
   await admit(store, RICH.quota, RICH.key, RICH.lateId, 17);
-  const limits = { ...QUOTA, period: 'P7D', characterLimit: 4000 };
+  const limits = { ...QUOTA, period: 'P7D', characterLimit: 4000, testAllowance: 100 };
   done(
     await teams.updateTeam(RICH.quota, { plan: { name: 'pro-weekly', limits }, once: { id: 'change1', request: '{"plan":"pro-weekly"}' } }),
   );
@@ -127,6 +130,7 @@ export async function fillRich(store: PluginStore, clock: MovableClock): Promise
   done(await glossaries.create({ glossaryId: RICH.largeGlossary, teamId: RICH.credit, name: 'Large', dictionaries: [large] }));
   // Closes everything that is due.
   for (const teamId of [RICH.quota, RICH.credit]) await store.history?.periods(teamId);
+  await admit(store, RICH.quota, RICH.otherKey, RICH.freeId, 43);
   clock.step(1100);
   await limitKeys(store, clock);
   await use(RICH.quota, RICH.limitedKey, 37);

@@ -11,6 +11,7 @@ import type { NetworkAddress } from '../../config/network-address.ts';
 import type { RoutingRule } from '../../domain/engine-routing.ts';
 import { answered, NoStoreError, StoreError } from '../../domain/store-unavailable.ts';
 import { withoutCredentials } from '../../domain/store-url.ts';
+import type { OtelExport } from '../../ports/telemetry.ts';
 import type { ReplicaReport } from '../../app/check-replicas.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { judgedConfig } from '../judged-config.ts';
@@ -43,6 +44,7 @@ export const configCheck: Command = {
       plugins: config.plugins.map(({ module }) => module),
       ...operatorsSummaryOf(settings),
       ...eventsSummaryOf(config),
+      ...otelSummaryOf(config, settings),
       ...forwardSummaryOf(settings),
       limits: limitsOf(config),
     };
@@ -161,12 +163,13 @@ function ruleText({ plans, pairs, engines }: RoutingRule): string {
 }
 
 /** Where secrets are, never the secrets: all of them were read when the configuration was judged. */
-function secretsOf({ admin, events }: Config, { engines, forward }: SoundSettings): readonly string[] {
+function secretsOf({ admin, events, otel }: Config, { engines, forward }: SoundSettings): readonly string[] {
   return [
     ...engines.flatMap(({ secrets }) => secrets),
     ...(admin?.token === undefined ? [] : ['admin.token']),
     ...(admin?.tokens ?? []).map((_operator, index) => `admin.tokens.${index}.token`),
     ...(events === undefined ? [] : ['events.secret']),
+    ...Object.keys(otel?.headers ?? {}).map((name) => `otel.headers.${name}`),
     ...forward.flatMap(({ headers }, index) => Object.keys(headers).map((name) => `forward.${index}.headers.${name}`)),
   ];
 }
@@ -182,6 +185,26 @@ function eventsSummaryOf({ events }: Config) {
   const { origin, pathname } = new URL(events.url);
   const { percents, creditMinor } = events.rules;
   return { events: `${origin}${pathname}`, event_thresholds: percents, event_credit_minor: creditMinor };
+}
+
+/** Without the credentials and queries of URLs; what a variable replaces is shown as it is in force. */
+function otelSummaryOf({ otel }: Config, { otel: settings }: SoundSettings) {
+  if (otel === undefined) return { otel: 'off' };
+  if (settings === undefined) return { otel: 'off, by OTEL_SDK_DISABLED' };
+  const place = (one: OtelExport | undefined): string => (one === undefined ? 'none' : shownPlace(one.url));
+  return {
+    otel: 'on',
+    otel_traces: place(settings.traces),
+    otel_metrics: place(settings.metrics),
+    otel_sample: settings.sample,
+    otel_follow_callers: settings.followCallers,
+    ...(settings.variables.length === 0 ? {} : { otel_variables: settings.variables }),
+  };
+}
+
+function shownPlace(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`;
 }
 
 function forwardSummaryOf({ forward }: SoundSettings) {

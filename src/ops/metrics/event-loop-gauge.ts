@@ -1,4 +1,5 @@
-// How late the event loop ran since the last scrape: the cause of timeouts that nothing else explains.
+// How late the event loop ran since the last scrape: the cause of timeouts that nothing else explains. Whoever reads it starts it anew,
+// so each reader has one of its own.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';

@@ -1,6 +1,7 @@
 // Prometheus counters and histograms whose increments are plain additions; prom-client reads them at a scrape.
 import { Counter } from 'prom-client';
 import type { Metric, Registry } from 'prom-client';
+import type { Exemplar, MetricSample } from '../../ports/metric-family.ts';
 
 /** One combination of labels of a counter. Counting is adding to `pending`. */
 export interface CounterSeries {
@@ -59,12 +60,6 @@ export interface FastHistogramOptions<L extends string> {
   readonly registry: Registry;
 }
 
-interface Sample {
-  readonly metricName: string;
-  readonly labels: Readonly<Record<string, string | number>>;
-  readonly value: number;
-}
-
 /** One combination of labels of a histogram. */
 export class HistogramSeries {
   readonly labels: Readonly<Record<string, string>>;
@@ -72,6 +67,8 @@ export class HistogramSeries {
   /** By bucket, not cumulative; the last one is for values above every bound. */
   readonly #counts: Float64Array;
   #sum = 0;
+  /** The latest of each bucket; none before the first. */
+  #exemplars: (Exemplar | undefined)[] | undefined = undefined;
 
   constructor(labels: Readonly<Record<string, string>>, bounds: readonly number[]) {
     this.labels = labels;
@@ -80,19 +77,32 @@ export class HistogramSeries {
   }
 
   observe(value: number): void {
-    const bounds = this.#bounds;
-    let index = 0;
-    while (index < bounds.length && value > bounds[index]!) index++;
-    this.#counts[index]! += 1;
+    this.#counts[this.#bucketOf(value)]! += 1;
     this.#sum += value;
   }
 
-  samples(name: string): Sample[] {
-    const samples: Sample[] = [];
+  /** Observes the value of a request that is traced. */
+  observeTraced(exemplar: Exemplar): void {
+    this.observe(exemplar.value);
+    this.#exemplars ??= Array.from({ length: this.#counts.length }, () => undefined);
+    this.#exemplars[this.#bucketOf(exemplar.value)] = exemplar;
+  }
+
+  #bucketOf(value: number): number {
+    const bounds = this.#bounds;
+    let index = 0;
+    while (index < bounds.length && value > bounds[index]!) index++;
+    return index;
+  }
+
+  samples(name: string): MetricSample[] {
+    const samples: MetricSample[] = [];
     let below = 0;
     for (const [index, count] of this.#counts.entries()) {
       below += count;
-      samples.push({ metricName: `${name}_bucket`, labels: { le: this.#bounds[index] ?? '+Inf', ...this.labels }, value: below });
+      const labels = { le: this.#bounds[index] ?? '+Inf', ...this.labels };
+      const exemplar = this.#exemplars?.[index];
+      samples.push({ metricName: `${name}_bucket`, labels, value: below, ...(exemplar === undefined ? {} : { exemplar }) });
     }
     samples.push({ metricName: `${name}_sum`, labels: this.labels, value: this.#sum });
     samples.push({ metricName: `${name}_count`, labels: this.labels, value: below });

@@ -1,12 +1,12 @@
 // Adds up the metrics of several processes, including the counts of those that have ended, so that no counter falls.
 import { AggregatorRegistry, Registry } from 'prom-client';
+import type { Exemplar, MetricFamily, MetricsSnapshot } from '../../ports/metric-family.ts';
 import { FastCounter } from './fast-series.ts';
-
-/** The metrics of one process at one moment; plain values. */
-export type MetricsSnapshot = readonly { readonly type?: unknown }[];
+import { familiesOf } from './families.ts';
+import { openMetricsText } from './openmetrics-text.ts';
 
 /** Counters; a gauge of a process that has ended means nothing. */
-const COUNTING: readonly unknown[] = ['counter', 'histogram'];
+const COUNTING: readonly string[] = ['counter', 'histogram'];
 
 export class MergedMetrics {
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
@@ -24,11 +24,20 @@ export class MergedMetrics {
     if (last === undefined) return;
     this.#living.delete(processId);
     const counts = last.filter(({ type }) => COUNTING.includes(type));
-    this.#gone = this.#gone.then((before) => merged([before, counts]).getMetricsAsJSON());
+    this.#gone = this.#gone.then((before) => familiesOf(merged([before, counts])));
   }
 
   async render(): Promise<string> {
-    return merged([await this.#gone, ...this.#living.values()]).metrics();
+    return merged(await this.#all()).metrics();
+  }
+
+  async renderOpenMetrics(): Promise<string> {
+    const all = await this.#all();
+    return openMetricsText(withExemplars(await familiesOf(merged(all)), all));
+  }
+
+  async #all(): Promise<readonly MetricsSnapshot[]> {
+    return [await this.#gone, ...this.#living.values()];
   }
 }
 
@@ -51,10 +60,32 @@ export function openPrimaryMetrics(): PrimaryMetrics {
   }).seriesBy<Replaced>('reason', { ended: true, hung: true });
   return {
     replaced: (why) => void replaced[why].pending++,
-    snapshot: () => registry.getMetricsAsJSON(),
+    snapshot: () => familiesOf(registry),
   };
 }
 
 function merged(snapshots: readonly MetricsSnapshot[]): Registry {
   return AggregatorRegistry.aggregate([...snapshots]);
+}
+
+/** Adding up leaves exemplars out: each bucket gets the latest of all processes. */
+function withExemplars(families: MetricsSnapshot, snapshots: readonly MetricsSnapshot[]): MetricsSnapshot {
+  const latest = new Map<string, Exemplar>();
+  for (const { values } of snapshots.flat()) {
+    for (const { exemplar, ...series } of values) {
+      if (!exemplar) continue;
+      const key = keyOf(series);
+      if (exemplar.atMs >= (latest.get(key)?.atMs ?? 0)) latest.set(key, exemplar);
+    }
+  }
+  if (latest.size === 0) return families;
+  return families.map((family) => ({
+    ...family,
+    values: family.values.map((sample) => ({ ...sample, exemplar: latest.get(keyOf(sample)) })),
+  }));
+}
+
+function keyOf({ metricName, labels }: Omit<MetricFamily['values'][number], 'value'>): string {
+  const sorted = Object.entries(labels).map(([name, value]) => [name, String(value)] as const);
+  return JSON.stringify([metricName, sorted.toSorted(([a], [b]) => (a < b ? -1 : 1))]);
 }

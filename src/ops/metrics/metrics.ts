@@ -1,11 +1,13 @@
 // Prometheus metrics of a running gateway: labels come from fixed sets, and only a few teams are labels.
 import { Registry, collectDefaultMetrics } from 'prom-client';
+import type { MetricsSnapshot } from '../../ports/metric-family.ts';
 import type { PluginMetric } from '../../ports/plugin.ts';
 import { registerEventLoopGauge } from './event-loop-gauge.ts';
 import { EngineMetrics, registerLoadGauges, registerReplicaGauge } from './engine-metrics.ts';
 import type { EngineLoad, EngineMeters, ReplicaState } from './engine-metrics.ts';
-import type { MetricsSnapshot } from './merged-metrics.ts';
+import { familiesOf } from './families.ts';
 import { FastCounter } from './fast-series.ts';
+import { openMetricsText } from './openmetrics-text.ts';
 import { RequestSeries } from './request-series.ts';
 import { registerEventSeries, registerGauge, registerPluginMetric, registerTeamGauges } from './scraped-series.ts';
 import type { EventFigures, TeamGaugesOptions } from './scraped-series.ts';
@@ -50,13 +52,20 @@ export interface Metrics {
   forwardUnasked(): () => void;
   /** The text that `/metrics` answers. */
   render(): Promise<string>;
+  readonly contentType: string;
+  /** The same as OpenMetrics, with exemplars. */
+  renderOpenMetrics(): Promise<string>;
   /** The same as values, for adding up several processes. */
   snapshot(): Promise<MetricsSnapshot>;
-  readonly contentType: string;
+  /** The same for another reader, besides the one of `render` and `snapshot`. */
+  exported(): Promise<MetricsSnapshot>;
 }
 
 export function openMetrics(): Metrics {
   const registry = new Registry();
+  const scraped = openEventLoopGauge();
+  let exported: Registry | undefined;
+  const both = async (loop: Registry): Promise<MetricsSnapshot> => [...(await familiesOf(registry)), ...(await familiesOf(loop))];
   registerProcessMetrics(registry);
   const requests = new RequestSeries(registry);
   const engines = new EngineMetrics(registry);
@@ -64,13 +73,15 @@ export function openMetrics(): Metrics {
   registerGauge(registry, OPEN_RESERVATIONS, [], () => [[{}, requests.openReservations]]);
   return {
     requests,
-    contentType: registry.contentType,
     gauge: (which, read) => registerGauge(registry, GAUGES[which], [], () => [[{}, read()]]),
     teams: (options) => registerTeamGauges(registry, options),
     plugin: (name, metric) => registerPluginMetric(registry, name, metric),
     events: (figures) => registerEventSeries(registry, figures),
-    render: () => registry.metrics(),
-    snapshot: () => registry.getMetricsAsJSON(),
+    contentType: registry.contentType,
+    render: async () => `${await registry.metrics()}\n${await scraped.metrics()}`,
+    renderOpenMetrics: async () => openMetricsText(await both(scraped)),
+    snapshot: () => both(scraped),
+    exported: () => both((exported ??= openEventLoopGauge())),
     engine(name) {
       requests.addEngine(name);
       return engines.of(name);
@@ -106,5 +117,10 @@ function registerProcessMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry, prefix: 'lingate_', eventLoopMonitoringPrecision: 1000 });
   const unwanted = registry.getMetricsAsArray().filter(({ name }) => UNWANTED.test(name));
   for (const { name } of unwanted) registry.removeSingleMetric(name);
+}
+
+function openEventLoopGauge(): Registry {
+  const registry = new Registry();
   registerEventLoopGauge(registry);
+  return registry;
 }

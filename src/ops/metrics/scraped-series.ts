@@ -2,7 +2,8 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { PluginMetric } from '../../ports/plugin.ts';
 import type { TeamCondition, TeamsNearLimits } from '../../ports/teams-near-limits.ts';
-import type { MetricsSnapshot } from './merged-metrics.ts';
+import type { MetricsSnapshot } from '../../ports/metric-family.ts';
+import { familiesOf } from './families.ts';
 
 export interface ScrapedText {
   readonly name: string;
@@ -49,7 +50,7 @@ function registerCounter(registry: Registry, text: ScrapedText, labelNames: read
 export function openSnapshots(register: (registry: Registry) => void): () => Promise<MetricsSnapshot> {
   const registry = new Registry();
   register(registry);
-  return () => registry.getMetricsAsJSON();
+  return () => familiesOf(registry);
 }
 
 /** The counts of the sender of events. */

@@ -67,7 +67,7 @@ const USAGE_DOC: RouteDoc = {
   answer: answered(
     'Settled counts.',
     Type.Object({
-      character_count: count('Characters charged in the period.'),
+      character_count: count('Characters charged in the period, without those that test keys use for nothing.'),
       character_limit: count('Included characters per period; with credit, the characters used plus those that the balance still buys.'),
     }),
     { character_count: 1200, character_limit: 500000 },
@@ -82,15 +82,15 @@ export function usage(): ApiPart {
         const found = await teams.usage(teamId);
         if (found === undefined) return UNKNOWN_KEY;
         if (isUnavailable(found)) return STORE_UNAVAILABLE;
-        return answer({ character_count: found.characters, character_limit: limitOf(found) });
+        return answer({ character_count: found.characters - found.allowanceUsed, character_limit: limitOf(found) });
       }),
     ],
   };
 }
 
-function limitOf({ team, characters }: Usage): number {
+function limitOf({ team, characters, allowanceUsed }: Usage): number {
   const { limits, balanceMicro } = team;
   if (limits.billing === 'quota') return limits.characterLimit;
   // Minor units per million characters are millionths of one for each.
-  return limits.minorPerMillion === 0 ? UNLIMITED : characters + Math.floor(balanceMicro / limits.minorPerMillion);
+  return limits.minorPerMillion === 0 ? UNLIMITED : characters - allowanceUsed + Math.floor(balanceMicro / limits.minorPerMillion);
 }

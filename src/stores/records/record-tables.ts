@@ -13,6 +13,7 @@ const SHARED: Readonly<Record<Exclude<RecordTable, 'glossaries' | 'pairs' | 'ref
   claims: { copied: false },
   gateways: { copied: false },
   secrets: { copied: false },
+  sign_ins: { copied: false },
 };
 
 export type AnyTable = RecordTable | RecordIndex;

@@ -101,6 +101,8 @@ export class ReplyReader {
         return this.#quotaExceeded();
       case 'Q':
         return { ...this.#quotaExceeded(), of: 'key' };
+      case 't':
+        return { ...this.#quotaExceeded(), of: 'test_keys' };
       case 'c': {
         const [balanceMinor, requiredMinor] = [minorRoundedDown(this.#number()), minorRoundedUp(this.#number())];
         return { kind: 'credit_exhausted', balanceMinor, requiredMinor, currency: this.#text() };

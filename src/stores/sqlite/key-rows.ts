@@ -155,7 +155,7 @@ export class KeyRows {
     return this.#sql.revoke.run(nowMs, keyId).changes > 0;
   }
 
-  summary(team: number): Omit<TeamSummary, 'team' | 'characters'> {
+  summary(team: number): Omit<TeamSummary, 'team' | 'characters' | 'allowanceUsed'> {
     const [activeKeys, lastUsed, idlest] = this.#sql.summary.get({ $team: team, $now: this.#clock.nowMs() })!;
     return {
       activeKeys,

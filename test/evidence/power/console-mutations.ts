@@ -41,7 +41,7 @@ export const CONSOLE_MUTATIONS: readonly Mutation[] = [
     'signIn',
     "attempts.judge(form('token'), address)",
     "attempts.judge(form('token'), requestId)",
-    guards('10,000 wrong tokens'),
+    guards('1,000 wrong tokens'),
   ),
   bug(
     'the listener answers to any name',

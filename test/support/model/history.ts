@@ -125,6 +125,7 @@ const limits: fc.Arbitrary<TeamLimits> = fc
     characterLimit: fc.integer({ min: 0, max: 250 }),
     overageCharacters: fc.constantFrom(0, 0, 1, 15),
     minorPerMillion: fc.constantFrom(0, 1, 2500, 333_333),
+    testAllowance: fc.constantFrom(0, 0, 1, 40, 150),
     period: fc.constantFrom('P1M', 'P1M', 'P1M@calendar', 'P1D', 'P1D@calendar', 'P7D@calendar', 'P1W', 'PT2S', 'PT7S', 'P1DT1H', 'P1Y2M'),
     maxGlossaries: fc.integer({ min: 0, max: 3 }),
   })
@@ -308,6 +309,7 @@ export function busyHistory(stepsMax: number): fc.Arbitrary<History> {
       characterLimit: 100_000,
       overageCharacters: 0,
       minorPerMillion: 0,
+      testAllowance: 0,
       period: 'P1M',
       maxGlossaries: 0,
       overageCapMinor: 0,

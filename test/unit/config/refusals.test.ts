@@ -121,6 +121,13 @@ const WRONG: readonly [yaml: string, line: string][] = [
   ['events: { url: "http://h/", secret: x, thresholds: [80, 80] }', 'events.thresholds: has an entry twice; leave one out'],
   ['events: { url: "http://h/", secret: x, thresholds: 80 }', 'events.thresholds: 80 is not a list; write [80]'],
   ['events: { url: "http://h/", secret: x, credit_minor: [-1] }', 'events.credit_minor.0: -1 is too small; it must be at least 0'],
+  [
+    'otel: { endpoint: "collector:4318" }',
+    'otel.endpoint: "collector:4318" is not an absolute http or https URL without credentials, query and fragment, for example http://10.0.0.5:2737',
+  ],
+  ['otel: { sample: 1.5 }', 'otel.sample: 1.5 is too large; it must be at most 1'],
+  ['otel: { sample: -1 }', 'otel.sample: -1 is too small; it must be at least 0'],
+  ['otel: { headers: { a: [] }, followcallers: true }', 'otel.followcallers: is not known; did you mean follow_callers?'],
   ['events: { url: "http://h/", secret: x, creditminor: [1] }', 'events.creditminor: is not known; did you mean credit_minor?'],
   // Keys.
   [

@@ -74,6 +74,12 @@ describe('the state', () => {
     expect(state([QUIET])).toContain('Store answers in 0.4 ms sqlite:a.db');
   });
 
+  test('of a replica has its latest failure in words, and the word of log and manual', () => {
+    const replica = { ...UNUSED_REPLICA, failed: 1, lastFailure: { failure: 'reset', agoMs: 5000 } } as const;
+    const shown = wordsOf(partsOf(overview([{ ...QUIET, replicas: [replica] }]), NO_NAMES).engines.text);
+    expect(shown).toContain('connection broke ( reset ), 5 s ago');
+  });
+
   test('of the gateway has the number of workers that answer', () => {
     expect(state([QUIET])).toMatch(/^Gateway serving up \d/);
     expect(state([QUIET], 2)).toContain('Gateway short of workers 1 of 2 workers answer');
@@ -96,7 +102,9 @@ test('a chart leaves out the current interval, and is described in words', () =>
   expect(charts[0]!.words).toContain('Requests per second, the last 15 minutes. Answered: latest 0.4, highest 0.4.');
   // The figures beside it include that interval.
   expect(byOutcome(now.whole)).toEqual({ answered: 3, refused: 1, failed: 0, left: 0 });
-  expect(wordsOf(partsOf(now, NO_NAMES).figures.text)).toContain('Characters 61 per minute');
+  const figures = wordsOf(partsOf(now, NO_NAMES).figures.text);
+  expect(figures).toContain('Characters 61 per minute');
+  expect(figures).toContain('Answered 75.0 % in 1 min 1 refused, 0 failed');
 });
 
 describe('the rules of routing', () => {

@@ -47,7 +47,7 @@ beforeAll(async () => {
   });
   expect(response.status).toBe(200);
   const metrics = async (): Promise<string> => (await fetch(`http://127.0.0.1:${gateway.opsPort}/metrics`)).text();
-  await vi.waitUntil(async () => /lingate_team_quota_used_ratio\{/.test((output = await metrics())), { timeout: 20_000, interval: 100 });
+  await vi.waitUntil(async () => /lingate_team_quota_used_ratio\{/.test((output = await metrics())), { timeout: 60_000, interval: 100 });
   dashboard = JSON.parse(await readFile(new URL('../../../config/grafana-dashboard.json', import.meta.url), 'utf8')) as Dashboard;
 });
 

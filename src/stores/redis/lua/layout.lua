@@ -1,7 +1,7 @@
 -- A team's data. The formats of its rows are constants from row-formats.ts. Integers are doubles if they may be large, otherwise as
 -- wide as necessary.
--- - `:team` hash: `p` the plan's numbers; `b` the books of the period, `credit` what
---   changed its balance (team.lua); `k<key>` a key's status, last use and counts; for a key
+-- - `:team` hash: `p` the plan's numbers; `b` the books of the period, `credit` what changed its balance and `allowance` what test
+--   keys use for nothing (team.lua); `k<key>` a key's status, last use and counts; for a key
 --   with limits or a disabled one `l:<key>` its limits, and `w:<key>` the counters for them; what events have reported: `t`
 --   (outbox.lua), and `n:<key>` of refusals by a key's own limit (told.lua); texts
 -- - `:ids` hash: `h` the head; for each request id that is open or remembered, its record
@@ -10,8 +10,8 @@
 -- - `:days` hash: each key's usage by day (days.lua)
 --@ uses constants: REMEMBER_MS, KEY_BYTES, OPEN_BYTES, SLOT_BYTES
 --@ uses shared: floor, sub, pack, parse
---@ gives ACTIVE, GUARDED, DAY_MS, OPEN_KEY, OPEN_HELD_AT, IS_OPEN, IS_COMMITTED, IS_RELEASED, IS_EXPIRED, SLOT_ID, NEVER
---@ gives LONGEST, LOOK_MS, HELD, with_day, beside
+--@ gives ACTIVE, GUARDED, DAY_MS, OPEN_KEY, OPEN_HELD_AT, IS_OPEN, IS_COMMITTED, IS_RELEASED, IS_EXPIRED, IS_OF_ALLOWANCE
+--@ gives SLOT_ID, NEVER, LONGEST, LOOK_MS, HELD, with_day, beside
 
 -- A key's status; 0 is revoked. Versions without limits treat a key with limits as revoked.
 local ACTIVE = 1
@@ -25,6 +25,8 @@ local IS_OPEN = 0
 local IS_COMMITTED = 1
 local IS_RELEASED = 2
 local IS_EXPIRED = 3
+-- Open, and of the allowance for test keys.
+local IS_OF_ALLOWANCE = 4
 -- Where its id follows in a slot.
 local SLOT_ID = SLOT_BYTES + 1
 

@@ -1,0 +1,54 @@
+// The telemetry that a configuration asks for: OpenTelemetry's SDK is only loaded with `otel`.
+import type { Config } from '../config/config.ts';
+import { ConfigError, labelOf } from '../config/config-error.ts';
+import type { Environment } from '../config/environment.ts';
+import { otelSettings } from '../config/otel-settings.ts';
+import type { OtelSettings, Telemetry } from '../ports/telemetry.ts';
+import type { TelemetryOptions } from '../telemetry/open-telemetry.ts';
+import { versionOf } from './version.ts';
+
+/** The process of a gateway without workers. */
+export const ONLY_PROCESS = 'gateway';
+/** The longest time for which stopping waits for the last exports. */
+const FLUSH_MS = 3000;
+/** The part of the time for stopping that is left for what is closed after them. */
+const AFTER_FLUSH_MS = 500;
+
+/** How long to wait for the last exports, given the remaining time for stopping. */
+export function flushWithinMs(leftMs: number): number {
+  return Math.max(0, Math.min(FLUSH_MS, leftMs - AFTER_FLUSH_MS));
+}
+
+/** Whether it could be opened. `undefined` without `otel`. Rejects with a `ConfigError`. */
+export async function judgeTelemetry(config: Config, env: Environment): Promise<OtelSettings | undefined> {
+  const settings = otelSettings(config, env);
+  if (settings === undefined) return undefined;
+  const { loadSdk } = await import('../telemetry/sdk.ts');
+  const { OtlpSender } = await import('../telemetry/otlp-sender.ts');
+  return inSection(config, async () => {
+    await loadSdk();
+    for (const one of [settings.traces, settings.metrics]) if (one !== undefined) new OtlpSender(one).close();
+    return settings;
+  });
+}
+
+/** `undefined` without `otel`. Rejects with a `ConfigError`. */
+export async function openTelemetryOf(
+  config: Config,
+  options: Omit<TelemetryOptions, 'settings' | 'version'>,
+): Promise<Telemetry | undefined> {
+  const settings = otelSettings(config, process.env);
+  if (settings === undefined) return undefined;
+  const { openTelemetry } = await import('../telemetry/open-telemetry.ts');
+  return inSection(config, () => openTelemetry({ ...options, settings, version: versionOf() }));
+}
+
+/** What is missing is a fault of the section. */
+async function inSection<T>({ file }: Config, open: () => Promise<T>): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    if (!(error instanceof Error) || (error.name !== 'SdkMissing' && error.name !== 'TlsFileError')) throw error;
+    throw new ConfigError([`${labelOf(file)}: otel: ${error.message}`]);
+  }
+}

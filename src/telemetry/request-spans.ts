@@ -1,0 +1,149 @@
+// Traces requests by OpenTelemetry's SDK: which are sampled, and the spans of each, with nothing in them but our own words, numbers
+// and names from the configuration.
+import type { Context, Span, SpanContext, Tracer } from '@opentelemetry/api';
+import { callerSpanOf, isSampled } from '../domain/traceparent.ts';
+import type { CallerSpan } from '../domain/traceparent.ts';
+import type { AttemptTrace, SettlementTrace, TracedAttempt } from '../domain/request-trace.ts';
+import type { AccessEntry } from '../ports/access-entry.ts';
+import type { BegunRequest, OpenTrace, RequestTracer } from '../ports/request-tracer.ts';
+import type { Sdk } from './sdk.ts';
+
+export interface RequestSpansOptions {
+  readonly api: Sdk['api'];
+  readonly tracer: Tracer;
+  /** The share of requests that are traced, 0 to 1. */
+  readonly sample: number;
+  /** Whether a caller's sampled flag decides, if there is one. */
+  readonly followCallers: boolean;
+  /** The monotonic clock of the gateway, in milliseconds. */
+  readonly now: () => number;
+  /** The time that is believed, in milliseconds. */
+  readonly nowMs: () => number;
+  /** From 0 to 1; by default at random. */
+  readonly random?: () => number;
+}
+
+/** Those of the semantic conventions; any other is a caller's own word. */
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH', 'QUERY']);
+const SAMPLED = 1;
+
+export class RequestSpans implements RequestTracer {
+  readonly #options: RequestSpansOptions;
+  readonly #random: () => number;
+
+  constructor(options: RequestSpansOptions) {
+    this.#options = options;
+    this.#random = options.random ?? Math.random;
+  }
+
+  begin(request: BegunRequest): OpenTrace | undefined {
+    const { followCallers, sample } = this.#options;
+    const value = request.head.headers['traceparent'];
+    if (followCallers && value !== undefined) {
+      const caller = callerSpanOf(value);
+      if (caller !== undefined) return isSampled(caller) ? new RequestSpan(request, caller, this.#options) : undefined;
+    }
+    // Not by the trace id, which a caller chooses.
+    return this.#random() < sample ? new RequestSpan(request, callerSpanOf(value), this.#options) : undefined;
+  }
+}
+
+class RequestSpan implements OpenTrace {
+  readonly traceId: string;
+  readonly #options: RequestSpansOptions;
+  /** From the gateway's clock to the time of day: the same for all spans of a request, even if the clock is set meanwhile. */
+  readonly #offsetMs: number;
+  readonly #span: Span;
+  readonly #method: string;
+  readonly #context: Context;
+  /** The flags of a `traceparent`. */
+  readonly #flags: string;
+
+  constructor({ id, head, startedAtMs }: BegunRequest, caller: CallerSpan | undefined, options: RequestSpansOptions) {
+    const { api, tracer, now, nowMs } = options;
+    this.#options = options;
+    this.#offsetMs = nowMs() - now();
+    this.#flags = `0${(caller?.flags ?? 0) | SAMPLED}`;
+    this.#method = METHODS.has(head.method) ? head.method : '_OTHER';
+    const parent = caller && { traceId: caller.traceId, spanId: caller.spanId, traceFlags: SAMPLED, isRemote: true };
+    const around = parent === undefined ? api.ROOT_CONTEXT : api.trace.setSpanContext(api.ROOT_CONTEXT, parent);
+    const attributes = { 'lingate.request_id': id };
+    this.#span = tracer.startSpan('request', { kind: api.SpanKind.SERVER, startTime: this.#offsetMs + startedAtMs, attributes }, around);
+    this.#context = api.trace.setSpan(api.ROOT_CONTEXT, this.#span);
+    this.traceId = this.#span.spanContext().traceId;
+  }
+
+  admission(startedAtMs: number, endedAtMs: number, result: string): void {
+    const span = this.#child('admission', startedAtMs, { 'lingate.result': result });
+    if (result === 'unavailable') this.#fail(span, result);
+    span.end(this.#offsetMs + endedAtMs);
+  }
+
+  attempt({ engine, url, number, sharedWith }: TracedAttempt): AttemptTrace {
+    const { api, tracer, now } = this.#options;
+    const { hostname, port, protocol } = new URL(url);
+    const attributes = {
+      ...(engine === undefined ? {} : { 'lingate.engine': engine }),
+      'lingate.attempt': number,
+      'server.address': hostname,
+      'server.port': port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port),
+      ...(sharedWith === undefined ? {} : { 'lingate.shared': true }),
+    };
+    const links = sharedWith === undefined ? [] : [{ context: contextOf(sharedWith) }];
+    const times = { kind: api.SpanKind.CLIENT, startTime: this.#offsetMs + now() };
+    const name = engine === undefined ? 'forward attempt' : 'engine attempt';
+    const span = tracer.startSpan(name, { ...times, attributes, links }, this.#context);
+    return {
+      traceparent: `00-${this.traceId}-${span.spanContext().spanId}-${this.#flags}`,
+      ended: (failure, status, cause) => {
+        span.setAttribute('lingate.outcome', failure ?? 'usable');
+        if (cause !== undefined) span.setAttribute('lingate.cause', cause);
+        if (status !== undefined) span.setAttribute('http.response.status_code', status);
+        if (failure !== undefined) this.#fail(span, failure);
+        span.end(this.#offsetMs + now());
+      },
+    };
+  }
+
+  settlement(verdict: string): SettlementTrace {
+    const { now } = this.#options;
+    const span = this.#child('settlement', now(), { 'lingate.verdict': verdict });
+    return {
+      ended: (result, tries) => {
+        span.setAttributes({ 'lingate.result': result, 'lingate.tries': tries });
+        if (result === 'abandoned' || result === 'expired') this.#fail(span, result);
+        span.end(this.#offsetMs + now());
+      },
+    };
+  }
+
+  ended({ route, status, code, teamId, characters, attempts, engine }: AccessEntry): void {
+    const { now } = this.#options;
+    const span = this.#span.updateName(route);
+    span.setAttributes({
+      'http.request.method': this.#method,
+      ...(route.includes(' /') ? { 'http.route': route.slice(route.indexOf(' ') + 1) } : {}),
+      ...(status === undefined ? {} : { 'http.response.status_code': status }),
+      'lingate.code': code,
+      ...(teamId === undefined ? {} : { 'lingate.team_id': teamId }),
+      'lingate.characters': characters,
+      'lingate.attempts': attempts,
+      ...(engine === undefined ? {} : { 'lingate.engine': engine }),
+    });
+    if (status !== undefined && status >= 500) this.#fail(span, code);
+    span.end(this.#offsetMs + now());
+  }
+
+  #child(name: string, startedAtMs: number, attributes: Readonly<Record<string, string>>): Span {
+    return this.#options.tracer.startSpan(name, { startTime: this.#offsetMs + startedAtMs, attributes }, this.#context);
+  }
+
+  #fail(span: Span, type: string): void {
+    span.setAttribute('error.type', type).setStatus({ code: this.#options.api.SpanStatusCode.ERROR });
+  }
+}
+
+/** That of a `traceparent` of ours. */
+function contextOf({ traceparent }: AttemptTrace): SpanContext {
+  return { traceId: traceparent.slice(3, 35), spanId: traceparent.slice(36, 52), traceFlags: SAMPLED };
+}
