@@ -22,7 +22,7 @@ export const EVIDENCE = [
   'kubernetes',
   'load',
   'postgres',
-  'release',
+  'releases',
   'security',
   'simulation',
   'telemetry',

@@ -84,15 +84,30 @@ const others = some({
   service: some({ name: of('translations', "it's: # {one}"), public_url: of('https://api.example.com') }),
   docs: some({ public: on }),
   ops_names: of([], ['lingate.internal']),
-  admin: fc.record({
-    tokens: of(
-      [
-        { name: 'ops', role: 'read', token: { env: 'OPS_TOKEN' } },
-        { name: 'sales', role: 'manage', token: { file: '/run/secrets/sales' } },
-      ],
-      [{ name: 'x', role: 'manage', token: { env: 'OPS_TOKEN' } }],
-    ),
-  }),
+  admin: fc.oneof(
+    fc.record({
+      tokens: of(
+        [
+          { name: 'ops', role: 'read', token: { env: 'OPS_TOKEN' } },
+          { name: 'sales', role: 'manage', token: { file: '/run/secrets/sales' } },
+        ],
+        [{ name: 'x', role: 'manage', token: { env: 'OPS_TOKEN' } }],
+      ),
+    }),
+    fc.record({
+      console_url: of('https://console.example.com', 'https://ops.example.com:8443'),
+      oidc: of({
+        issuer: 'https://id.example.com:8443',
+        client_id: 'lingate',
+        client_secret: { env: 'OIDC_SECRET' },
+        roles: { manage: ['ops'], read: ['sales', 'support'] },
+      }),
+    }),
+  ),
+  otel: of(
+    { endpoint: 'http://collector:4318' },
+    { endpoint: 'https://otlp.example.com', sample: 1, follow_callers: true, headers: { 'x-key': { env: 'OTLP_KEY' } } },
+  ),
   listener: of('auto', 'node'),
   listen_trusted_proxies: of([], ['10.0.0.0/8', 'fd00::/8']),
   listen_client_address: of('x-forwarded-for', 'forwarded'),
@@ -132,7 +147,10 @@ const store = fc.oneof(
 /** Every variable that a configuration above names. */
 const secretEnv = fc.constant(
   Object.fromEntries(
-    ['OPENAI_API_KEY', 'OPS_TOKEN', 'EVENTS_SECRET', 'VOICES_TOKEN'].map((name) => [name, { secret: 'keys', key: name.toLowerCase() }]),
+    ['OPENAI_API_KEY', 'OPS_TOKEN', 'EVENTS_SECRET', 'VOICES_TOKEN', 'OIDC_SECRET', 'OTLP_KEY'].map((name) => [
+      name,
+      { secret: 'keys', key: name.toLowerCase() },
+    ]),
   ),
 );
 

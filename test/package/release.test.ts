@@ -76,9 +76,9 @@ test('the same commit gives the same bytes, and the checksums match them', { tim
   const rows = locked.map(([path, { version, integrity }]) =>
     [path.replace(/^.*node_modules\//, ''), version, hexOf(integrity!)].join(' '),
   );
-  expect(bill.components.map(({ name, version, hashes }) => [name, version, hashes![0]!.content].join(' ')).toSorted()).toEqual(
-    rows.toSorted(),
-  );
+  const listed = bill.components.map(({ name, version, hashes }) => [name, version, hashes![0]!.content].join(' '));
+  // A package may be at several places.
+  expect([...new Set(listed)].toSorted()).toEqual([...new Set(rows)].toSorted());
 });
 
 test('an invalid time is reported in one line', async () => {
