@@ -19,7 +19,13 @@ const planTime = (description: string) =>
     description: `\`now\` (the default) or \`next-period\`: when the current period ends. ${description}`,
   });
 
-export const PlanApplyBody = Type.Object({ when: Type.Optional(planTime('`never` takes back what waits.')) }, closed);
+const confirm = Type.Optional(
+  Type.Boolean({
+    description:
+      'Required as `true` for a change of plan that takes effect at once and makes a running period dearer; without it that is a `validation_error` with `dearer`, and nothing is changed.',
+  }),
+);
+export const PlanApplyBody = Type.Object({ when: Type.Optional(planTime('`never` takes back what waits.')), confirm }, closed);
 
 export const NewTeamBody = Type.Object(
   {
@@ -36,6 +42,7 @@ export const TeamPatchBody = Type.Object(
     name: Type.Optional(name('A new name.')),
     reference: Type.Optional(Type.Union([reference('Your own word for the team.'), Type.Null()], { description: '`null` removes it.' })),
     plan: Type.Optional(Type.String({ description: 'A plan of the configuration; effective at the next request, or as `when` says.' })),
+    confirm,
     when: Type.Optional(planTime('With plan. `never`, without plan, takes back the change that waits for the end of the period.')),
     add_credit_minor: Type.Optional(
       minor(
@@ -155,7 +162,17 @@ export const ShownTeamAnswer = Type.Object({
 const warnings = Type.Optional(
   Type.Array(Type.String(), { description: 'What was done and may not be meant, for example another team that has the same reference.' }),
 );
-export const ChangedTeamAnswer = Type.Object({ ...TeamAnswer.properties, replicated, warnings });
+const DearerAnswer = Type.Object({
+  teams: Type.Integer({ minimum: 0, description: 'For how many teams.' }),
+  minor: Type.Integer({ minimum: 0, description: 'By how many minor units, for what has been used so far.' }),
+});
+const dearer = 'What became dearer in running periods, because a plan took effect at once.';
+export const ChangedTeamAnswer = Type.Object({
+  ...TeamAnswer.properties,
+  dearer: Type.Optional(Type.Object(DearerAnswer.properties, { description: `${dearer} Absent if nothing.` })),
+  replicated,
+  warnings,
+});
 const status = Type.Enum(['active', 'revoked', 'disabled', 'expired'], {
   type: 'string',
   description: 'A `disabled` key can be enabled and an `expired` one given more time; `revoked` is permanent.',
@@ -226,6 +243,7 @@ export const PlanAppliedAnswer = Type.Object({
   changes: Type.Array(Type.Object({ number: Type.String(), from: numberValue, to: numberValue, teams: whole }), {
     description: 'Which numbers changed, from what to what, for how many teams; `null` if a billing does not have the number.',
   }),
+  dearer: Type.Object(DearerAnswer.properties, { description: dearer }),
   replicated,
 });
 const changed = Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]));

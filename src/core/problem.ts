@@ -94,6 +94,9 @@ export interface ProblemFields {
   rate_limited: { readonly limit: number };
 }
 
+/** What an additional member may be; of callers' problems only texts and numbers. */
+export type ProblemValue = string | number | readonly string[] | Readonly<Record<string, number>>;
+
 /** A problem before rendering: the request id and the service's own URIs are added when it is written. */
 export interface Problem {
   /** A code of the table, or a plugin's own. */
@@ -106,12 +109,12 @@ export interface Problem {
 }
 
 /** Additional members of a problem document, by name. */
-export type ProblemMembers = Readonly<Record<string, string | number | readonly string[]>>;
+export type ProblemMembers = Readonly<Record<string, ProblemValue>>;
 
 /** A problem document as sent. */
 export type ProblemDocument = Readonly<Record<'type' | 'title' | 'code' | 'detail' | 'request_id', string>> & {
   readonly status: number;
-  readonly [field: string]: string | number | readonly string[];
+  readonly [field: string]: ProblemValue;
 };
 
 /** How a route reports problems, if not as problem documents with the codes' own statuses. */

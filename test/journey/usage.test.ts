@@ -103,7 +103,7 @@ onEveryGateway({}, (setting) => {
     expect(body).not.toHaveProperty('credit');
   });
 
-  test('test keys with free characters: they are told apart, cost nothing, and are refused beyond them; live keys go on', async () => {
+  test('keys of mode test with free characters: they are told apart, cost nothing, and are refused beyond them; live keys go on', async () => {
     const team = await setting.gateway.team({ ...OVERAGE_PLAN, test_keys: { characters: 12 } });
     const ci = await anotherKey(team, 'ci', 'test');
     expect([await translate(ci.key, 'x'.repeat(12)), await translate(team.key, 'x'.repeat(15))]).toEqual([200, 200]);

@@ -125,7 +125,7 @@ function teamForms(team: Team, plans: readonly PlanReport[], { form, formToken }
 }
 
 function keyFields(texts: FieldTexts): Html {
-  const hint = 'What the key is for; optional. Both modes are billed and limited alike.';
+  const hint = 'What the key is for; optional. Both modes are limited alike; what test keys cost is up to the plan.';
   return html`${selectField(texts, 'mode', 'Mode', MODES)} ${textField(texts, 'label', 'Label', { hint, more: NAME_INPUT })}
   ${foldedLimits(texts)}`;
 }

@@ -23,8 +23,8 @@ const SOURCE_NEEDED = 'Invalid request: missing source parameter, because the en
 function wordsOf(problem: Problem): string {
   if (problem === SOURCE_LANG_NEEDED.problem) return SOURCE_NEEDED;
   const { code, detail, fields = {} } = problem;
-  if (code === 'rate_limited') return `Slowdown: ${String(fields['limit'])} per 1 second`;
-  if (code === 'text_too_long') return tooLong(fields['characters'], fields['max_characters']);
+  if (code === 'rate_limited') return `Slowdown: ${Number(fields['limit'])} per 1 second`;
+  if (code === 'text_too_long') return tooLong(Number(fields['characters']), Number(fields['max_characters']));
   return detail;
 }
 
