@@ -250,7 +250,7 @@ const changed = Type.Record(Type.String(), Type.Union([Type.String(), Type.Numbe
 export const AuditEntryAnswer = Type.Object({
   at: moment,
   actor: Type.String({ description: '`cli:USER@HOST`, `admin:NAME@ADDRESS` or `console:NAME@ADDRESS`.' }),
-  action: Type.String({ description: 'The operationId in the admin API.' }),
+  action: Type.String({ description: 'The operationId in the admin API; `sign_in`, `sign_in_refused` or `sign_out` of the console.' }),
   team_id: Type.Union([Type.String(), Type.Null()]),
   key_id: Type.Union([Type.String(), Type.Null()]),
   before: changed,
